@@ -1,0 +1,28 @@
+# What every target of this project is built with. Nothing here reaches a user's own targets:
+# warnings are private, and sanitizers are asked for by whoever configures this tree.
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  find_program(HANDOFF_CCACHE ccache)
+  if(HANDOFF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${HANDOFF_CCACHE})
+  endif()
+  if(HANDOFF_SANITIZE)
+    add_compile_options(-fsanitize=${HANDOFF_SANITIZE} -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${HANDOFF_SANITIZE})
+    if(HANDOFF_SANITIZE MATCHES "undefined")
+      add_compile_options(-fno-sanitize-recover=undefined)
+    endif()
+  endif()
+endif()
+
+# handoff_own_target(NAME): the warnings this project holds itself to.
+function(handoff_own_target name)
+  set_target_properties(${name} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+  target_compile_options(${name} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wcast-align
+    $<$<BOOL:${HANDOFF_WERROR}>:-Werror>)
+endfunction()

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// Memory for things that threads share. Apart from operator new only in an exploring build, which
+// finds leaks, double frees and uses after the free.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+// `alignment`: a power of two, in bytes. Throws std::bad_alloc.
+[[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment) {
+  return ::operator new(bytes, std::align_val_t{alignment});
+}
+
+inline void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+  ::operator delete(memory, bytes, std::align_val_t{alignment});
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// How long to hope before going to sleep: spin a little, yield a little, then say so.
+//
+//   for (Backoff backoff; !ready();) {
+//     if (!backoff.snooze()) { park until ready; }
+//   }
+//
+// Spinning helps only while the thread we wait for runs on another CPU. Where that cannot be (one
+// CPU, a quota below two, more threads than CPUs) a Backoff made with Spin::never is spent from
+// the start. A spent Backoff has cost about 20 microseconds; with the futex's own 5 to 50, that is
+// the point where having slept from the start would have been no worse (the ski-rental argument).
+// Concurrency: one thread owns it. Blocks, allocates, throws: never.
+// Source: the names and steps follow the Backoff of crossbeam-utils.
+#pragma once
+
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/sync/pause.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+enum class Spin : std::uint8_t { allowed, never };
+
+// Spin::allowed if at least two threads of this process can run at the same moment (cpu_budget.hpp,
+// asked once).
+Spin spin_policy() noexcept;
+
+class Backoff {
+ public:
+  explicit Backoff(Spin spin = spin_policy()) noexcept
+      : step_(spin == Spin::allowed ? 0 : kSpent) {}
+
+  // After losing a race: the winner made progress, so a short pause is enough. Never says no.
+  void spin() noexcept {
+    pause_for(step_ < kSpinSteps ? step_ : kSpinSteps);
+    if (step_ < kSpinSteps) ++step_;
+  }
+
+  // While waiting for another thread. False once it is time to sleep.
+  [[nodiscard]] bool snooze() noexcept {
+    if (step_ >= kSpent) return false;
+    if (step_ < kSpinSteps) {
+      pause_for(step_);
+    } else if (step_ < kYieldFrom) {
+      pause_for(kSpinSteps);
+    } else {
+      yield();
+    }
+    ++step_;
+    return true;
+  }
+
+  void reset() noexcept { step_ = 0; }
+
+ private:
+  static void pause_for(std::uint32_t step) noexcept {
+    for (std::uint32_t i = 0; i < (1U << step); ++i) pause();
+  }
+
+  static constexpr std::uint32_t kSpinSteps = 6;    // 1 + 2 + ... + 32 pauses, then 64 each
+  static constexpr std::uint32_t kYieldFrom = 14;   // 8 rounds of 64 pauses
+  static constexpr std::uint32_t kSpent = 18;       // 4 yields
+
+  std::uint32_t step_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

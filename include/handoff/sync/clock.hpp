@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// Time that never jumps, and deadlines that never overflow.
+//
+// Concurrency: anything by anyone. Blocks, allocates, throws: never.
+#pragma once
+
+#include <chrono>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+// CLOCK_MONOTONIC: steps of the wall clock do not touch it.
+struct clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<clock>;
+  static constexpr bool is_steady = true;
+
+  static time_point now() noexcept;
+};
+
+using Deadline = clock::time_point;
+
+// Never comes; a wait with it reads no clock.
+inline constexpr Deadline no_deadline = Deadline::max();
+
+// The moment that lies `wait` ahead, for any unit: nothing or less is now, what would overflow is
+// no_deadline.
+template <class Rep, class Period>
+[[nodiscard]] Deadline deadline_after(std::chrono::duration<Rep, Period> wait) noexcept {
+  using Wide = std::chrono::duration<long double, clock::period>;
+  const Deadline now = clock::now();
+  if (!(wait > wait.zero())) return now;
+  const Wide left = no_deadline - now;
+  if (Wide(wait) >= left) return no_deadline;
+  return now + std::chrono::duration_cast<clock::duration>(wait);
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

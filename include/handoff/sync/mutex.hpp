@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// A lock of four bytes that spins a little and then sleeps.
+//
+// For: rare paths, and state too rich for one atomic. Not for: hot paths of queues and pools; not
+// for waiting on a condition (EventCount); not across processes.
+// Concurrency: lock() and try_lock() by any thread, unlock() by the holder. Not recursive.
+// Order: unlock() happens before the next lock() that succeeds. No fairness and no priority
+// inheritance: whoever comes at the right moment gets it.
+// Blocks: lock(). Allocates, throws: never.
+// Source: the three-state mutex of U. Drepper, "Futexes Are Tricky".
+#pragma once
+
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/sync/atomic.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+class Mutex {
+ public:
+  constexpr Mutex() noexcept : state_(kFree) {}
+
+  [[nodiscard]] bool try_lock() noexcept {
+    std::uint32_t expected = kFree;
+    // order: acquire pairs with the release in unlock(); relaxed on failure, nothing was gained.
+    return state_.compare_exchange_strong(expected, kHeld, order::acquire, order::relaxed);
+  }
+
+  void lock() noexcept {
+    if (!try_lock()) [[unlikely]] lock_slow();
+  }
+
+  void unlock() noexcept {
+    // order: release pairs with the acquire in try_lock() and lock_slow().
+    if (state_.exchange(kFree, order::release) == kContended) [[unlikely]] wake_one();
+  }
+
+ private:
+  // kContended: held, and somebody may be asleep. Only unlock() leaves it, so a sleeper is never
+  // forgotten; a thread that slept takes the lock as kContended, since others may sleep too.
+  enum State : std::uint32_t { kFree, kHeld, kContended };
+
+  void lock_slow() noexcept;
+  void wake_one() noexcept;
+
+  atomic<std::uint32_t> state_;
+};
+
+// Holds a Mutex for a scope.
+class [[nodiscard]] Lock {
+ public:
+  explicit Lock(Mutex& mutex) noexcept : mutex_(mutex) { mutex_.lock(); }
+  ~Lock() { mutex_.unlock(); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+//
+// Named places in a protocol, for tests: an exploring build makes each one a step at which a
+// process may die; a normal build compiles them to nothing.
+#pragma once
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+inline void point(const char* /*label*/) noexcept {}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync
