@@ -1,0 +1,39 @@
+# Install rules of the library: headers, the compiled part (static, or shared by BUILD_SHARED_LIBS),
+# find_package(handoff) and pkg-config. The installed tree may be moved as a whole.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+foreach(folder LIBDIR INCLUDEDIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${folder}}")
+    message(FATAL_ERROR "CMAKE_INSTALL_${folder} is ${CMAKE_INSTALL_${folder}}: give a path below "
+      "CMAKE_INSTALL_PREFIX, or the installed tree could not be moved")
+  endif()
+endforeach()
+set(handoff_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handoff)
+set(handoff_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(TARGETS handoff EXPORT handoffTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/handoff ${PROJECT_BINARY_DIR}/include/handoff
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(EXPORT handoffTargets NAMESPACE handoff:: DESTINATION ${handoff_package_dir})
+
+# Before 1.0 a minor version may change the interface, from then on only a major one may.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(handoff_compatibility SameMinorVersion)
+else()
+  set(handoff_compatibility SameMajorVersion)
+endif()
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/handoffConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/handoffConfig.cmake INSTALL_DESTINATION ${handoff_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/handoffConfigVersion.cmake
+  COMPATIBILITY ${handoff_compatibility})
+install(FILES ${PROJECT_BINARY_DIR}/handoffConfig.cmake
+  ${PROJECT_BINARY_DIR}/handoffConfigVersion.cmake DESTINATION ${handoff_package_dir})
+
+file(RELATIVE_PATH HANDOFF_PC_TO_PREFIX /${handoff_pkgconfig_dir} /)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/handoff.pc.in ${PROJECT_BINARY_DIR}/handoff.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/handoff.pc DESTINATION ${handoff_pkgconfig_dir})

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# The Debian packages behind the two commands, by what needs them. Read by `run` and `check`.
+
+packages_build=(g++ cmake ninja-build ccache)
+packages_lab=(libcli11-dev libfmt-dev nlohmann-json3-dev libkainjow-mustache-dev libhwloc-dev
+  libtomlplusplus-dev pkg-config)
+packages_contenders=(libtbb-dev libopenblas-serial-dev libopenblas-pthread-dev libeigen3-dev)
+
+packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders[@]}")
+packages_check=("${packages_run[@]}" libgtest-dev libconcurrentqueue-dev libboost-dev
+  clang-19 libclang-rt-19-dev python3 python3-numpy python3-jsonschema chromium)
