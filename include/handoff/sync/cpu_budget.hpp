@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// How many threads can really run at once: the affinity mask, cut by the quota of the cgroups.
+//
+//   const unsigned width = cpu_budget().width();
+//
+// For: default widths, and deciding whether spinning makes sense (backoff.hpp). Not for: the shape
+// of the machine (caches, nodes, cores).
+// A container that may use 1.5 CPUs of a machine with 64 is a place for 2 threads, not for 64: the
+// others would only bring the moment nearer at which the kernel stops them all. The quota is read
+// from cgroup v1, v2 and both at once, as the smallest of all groups above this process that its
+// mounts show. Cpusets need no reading: the kernel keeps the affinity mask inside them.
+// Concurrency: any thread at any time. Reads small files, so call it once, not per item.
+// Throws: never. What cannot be read or makes no sense sets no limit.
+#pragma once
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+struct CpuBudget {
+  unsigned affinity;  // CPUs that the calling thread may run on, at least 1
+  double quota;       // CPUs' worth of time the cgroups allow, above 0; infinity if unlimited
+
+  // The affinity cut by the quota, rounded up, never 0.
+  unsigned width() const noexcept;
+};
+
+// Where to look; other values than these are for tests.
+struct CpuBudgetSource {
+  const char* root = "";  // put before every path that is read
+  unsigned affinity = 0;  // 0: ask the kernel
+};
+
+[[nodiscard]] CpuBudget cpu_budget(const CpuBudgetSource& source = {}) noexcept;
+
+}  // namespace handoff::inline HANDOFF_ABI::sync
