@@ -3,9 +3,10 @@
 // Reads the affinity mask and the CPU quota, and decides by them whether spinning makes sense.
 //
 // Two files of /proc say where the quota stands. /proc/self/cgroup names this process's group in
-// each hierarchy ("4:cpu,cpuacct:/a/b" in v1, "0::/a/b" in v2); /proc/self/mountinfo says which part
-// of a hierarchy is mounted where. Both paths are relative to the root of the cgroup namespace, and
-// begin with "/.." for what lies above it. See cgroups(7), cgroup_namespaces(7), proc(5).
+// each hierarchy ("4:cpu,cpuacct:/a/b" in v1, "0::/a/b" in v2); /proc/self/mountinfo says which
+// part of a hierarchy is mounted where. Both paths are relative to the root of the cgroup
+// namespace, and begin with "/.." for what lies above it.
+// See cgroups(7), cgroup_namespaces(7), proc(5).
 #include <sched.h>
 #include <unistd.h>
 
@@ -131,7 +132,8 @@ std::vector<std::string_view> components(std::string_view path) {
 // The names that lead from the mounted group down to `path`; nothing if the mount does not show
 // a group above the process at all. A mount of a group above the namespace ("/..") may show such
 // groups without our knowing by which name they go on: then the way ends early.
-std::optional<std::vector<std::string_view>> way_down(std::string_view root, std::string_view path) {
+std::optional<std::vector<std::string_view>> way_down(std::string_view root,
+                                                      std::string_view path) {
   std::vector<std::string_view> above = components(root);
   std::vector<std::string_view> names = components(path);
   const auto [in_root, in_names] = std::ranges::mismatch(above, names);
