@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// A half-open range of indices [first, last): what a team hands to a member.
+//
+//   for (std::size_t i : range) c[i] = a[i] + b[i];
+#pragma once
+
+#include <cstddef>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+struct IndexRange {
+  std::size_t first = 0;
+  std::size_t last = 0;  // one past the end, never below first
+
+  constexpr std::size_t size() const noexcept { return last - first; }
+  constexpr bool empty() const noexcept { return first == last; }
+
+  struct Iterator {
+    std::size_t index;
+    constexpr std::size_t operator*() const noexcept { return index; }
+    constexpr Iterator& operator++() noexcept {
+      ++index;
+      return *this;
+    }
+    friend constexpr bool operator==(Iterator, Iterator) noexcept = default;
+  };
+  constexpr Iterator begin() const noexcept { return {first}; }
+  constexpr Iterator end() const noexcept { return {last}; }
+
+  friend constexpr bool operator==(const IndexRange&, const IndexRange&) noexcept = default;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// What happens when the library is used wrongly: a closed thing used as if open, a team run from
+// inside itself, an empty function called.
+//
+// Such a call goes to one handler that the program may set, to log or to break into a debugger.
+// If the handler returns, std::logic_error is thrown (std::terminate where exceptions are off).
+// Concurrency: any thread. Blocks: never. Allocates: the exception.
+#pragma once
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+// `what`: one sentence, which call was wrong and what to do instead; alive during the call only.
+using MisuseHandler = void (*)(const char* what);
+
+// Returns the handler before; null: none.
+MisuseHandler set_misuse_handler(MisuseHandler handler) noexcept;
+
+// Reports a misuse. Does not return.
+[[noreturn]] void misuse(const char* what);
+
+}  // namespace handoff::inline HANDOFF_ABI

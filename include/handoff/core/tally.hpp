@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// What became of the items that were handed over. At rest, always:
+//
+//   accepted == done + failed + cancelled + expired + pending
+//
+// Nothing accepted is ever unaccounted for. What was refused is not part of it: a refused item
+// stayed the caller's.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+struct Tally {
+  std::uint64_t accepted = 0;
+  std::uint64_t done = 0;       // ran to its end
+  std::uint64_t failed = 0;     // threw; in a team, with all its block
+  std::uint64_t cancelled = 0;  // never begun, because of a stop
+  std::uint64_t expired = 0;    // never begun, because of a deadline
+  std::uint64_t pending = 0;    // not yet begun or still running
+
+  std::exception_ptr first_failure;  // what the first of the failed ones threw
+
+  [[nodiscard]] constexpr bool balanced() const noexcept {
+    return accepted == done + failed + cancelled + expired + pending;
+  }
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// A callable of any type behind one type: what a queue of work holds.
+//
+// For: handing a closure over, with move-only captures, without an allocation up to 48 bytes of
+// capture. Not for: callables that are copied (std::function) or only looked at (a template
+// parameter).
+// One UniqueFunction is one cache line. A capture that is larger, aligned to more than 16 bytes or
+// may throw when moved lives on the heap at its own alignment; so moving a UniqueFunction never
+// throws and never runs more than one move constructor.
+// Concurrency: none of its own; like an int.
+// Allocates: at construction, for captures that do not fit. Calling an empty one is misuse.
+// Exceptions: construction throws what the capture's constructor or the allocation throws.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/misuse.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class Signature>
+class UniqueFunction;
+
+template <class R, class... Args>
+class UniqueFunction<R(Args...)> {
+ public:
+  static constexpr std::size_t inline_bytes = 48;
+  static constexpr std::size_t inline_alignment = 16;
+
+  // Whether an F is kept inside, without an allocation.
+  template <class F>
+  static constexpr bool fits = sizeof(F) <= inline_bytes && alignof(F) <= inline_alignment &&
+                               std::is_nothrow_move_constructible_v<F>;
+
+  UniqueFunction() noexcept = default;
+  UniqueFunction(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
+
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, UniqueFunction> &&
+             std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
+  UniqueFunction(F&& function) {  // NOLINT(google-explicit-constructor)
+    using Decayed = std::decay_t<F>;
+    if constexpr (std::is_pointer_v<Decayed> || std::is_member_pointer_v<Decayed>) {
+      if (function == nullptr) return;  // an empty pointer makes an empty function
+    }
+    if constexpr (fits<Decayed>) {
+      make<Decayed>(storage_, std::forward<F>(function));
+      operations_ = &inline_operations<Decayed>;
+    } else {
+      make<Decayed*>(storage_, new Decayed(std::forward<F>(function)));
+      operations_ = &heap_operations<Decayed>;
+    }
+  }
+
+  UniqueFunction(UniqueFunction&& other) noexcept { take(other); }
+  UniqueFunction& operator=(UniqueFunction&& other) noexcept {
+    if (this != &other) {
+      reset();
+      take(other);
+    }
+    return *this;
+  }
+  UniqueFunction(const UniqueFunction&) = delete;
+  UniqueFunction& operator=(const UniqueFunction&) = delete;
+  ~UniqueFunction() { reset(); }
+
+  R operator()(Args... args) {
+    if (operations_ == nullptr) [[unlikely]] {
+      misuse("an empty UniqueFunction was called; test it with explicit operator bool first");
+    }
+    return operations_->call(storage_, std::forward<Args>(args)...);
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return operations_ != nullptr; }
+
+ private:
+  struct Operations {
+    R (*call)(std::byte* storage, Args&&... args);
+    void (*relocate)(std::byte* from, std::byte* to) noexcept;  // moves, ends the old one
+    void (*destroy)(std::byte* storage) noexcept;
+  };
+
+  template <class T, class From>
+  static void make(std::byte* storage, From&& from) {
+    ::new (static_cast<void*>(storage)) T(std::forward<From>(from));
+  }
+
+  template <class T>
+  static T* inside(std::byte* storage) noexcept {
+    return std::launder(reinterpret_cast<T*>(storage));
+  }
+
+  // std::invoke_r, which C++20 does not have: a result that nobody asked for is dropped.
+  template <class F>
+  static R invoke(F& function, Args&&... args) {
+    if constexpr (std::is_void_v<R>) {
+      std::invoke(function, std::forward<Args>(args)...);
+    } else {
+      return std::invoke(function, std::forward<Args>(args)...);
+    }
+  }
+
+  template <class F>
+  static constexpr Operations inline_operations{
+      [](std::byte* storage, Args&&... args) -> R {
+        return invoke(*inside<F>(storage), std::forward<Args>(args)...);
+      },
+      [](std::byte* from, std::byte* to) noexcept {
+        make<F>(to, std::move(*inside<F>(from)));
+        std::destroy_at(inside<F>(from));
+      },
+      [](std::byte* storage) noexcept { std::destroy_at(inside<F>(storage)); }};
+
+  template <class F>
+  static constexpr Operations heap_operations{
+      [](std::byte* storage, Args&&... args) -> R {
+        return invoke(**inside<F*>(storage), std::forward<Args>(args)...);
+      },
+      [](std::byte* from, std::byte* to) noexcept {
+        make<F*>(to, *inside<F*>(from));
+      },
+      [](std::byte* storage) noexcept { delete *inside<F*>(storage); }};
+
+  void take(UniqueFunction& other) noexcept {
+    if (other.operations_ == nullptr) return;
+    other.operations_->relocate(other.storage_, storage_);
+    operations_ = std::exchange(other.operations_, nullptr);
+  }
+
+  void reset() noexcept {
+    // Empty first: a capture's destructor that looks at this function sees it empty.
+    if (const Operations* const operations = std::exchange(operations_, nullptr)) {
+      operations->destroy(storage_);
+    }
+  }
+
+  alignas(inline_alignment) std::byte storage_[inline_bytes];
+  const Operations* operations_ = nullptr;
+};
+
+static_assert(sizeof(UniqueFunction<void()>) == 64, "one cache line");
+
+}  // namespace handoff::inline HANDOFF_ABI

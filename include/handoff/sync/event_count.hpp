@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+//
+// The one way to sleep until another thread made a condition true.
+//
+// The condition lives in the caller's own variables (a queue that is not empty, a count that is
+// zero); the EventCount only carries the news that it may have changed. Whoever changes it calls
+// notify_*() afterwards; whoever needs it waits:
+//
+//   events.await([&] { return queue.try_pop(item) == Status::ok; });          // the usual way
+//
+//   EventCount::Waiter waiter(events);                                        // or step by step
+//   if (condition()) return;             // look again AFTER the Waiter is made
+//   waiter.wait();                       // ~Waiter withdraws it if it never waited
+//
+// For: every blocking call of the library. Not for: carrying data, or waking a chosen thread.
+// Concurrency: notify_*() and await() by any threads at once; a Waiter belongs to its thread. The
+// EventCount outlives its waiters and every notify_*().
+// Order: if the condition's change comes before notify_*() in the notifier, and the look at it
+// comes after Waiter's constructor in the waiter, then either the look sees the change or the
+// waiter is notified: no wake-up is lost (proof in docs/design/event_count.md). The longest
+// waiter is notified first.
+// Blocks: await() and wait(); notify_*() for a few instructions of others while somebody waits.
+// Cost: notify_*() with nobody waiting is a fence and a load; it makes a system call only for a
+// thread that is really asleep, and forgets it at once, so nobody is woken twice.
+// Allocates, throws: never (await: what the condition throws).
+// Source: the idea and the name are D. Reed and R. Kanodia's (1979), the two-phase wait is
+// D. Vyukov's eventcount.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/cell.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/fence.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+// Why a wait ended. A waiter that was notified says so even if its time was up as well: the
+// notification was meant for it, and it has to look.
+enum class [[nodiscard]] Wakeup : std::uint8_t { notified, stopped, timed_out };
+
+class EventCount {
+ public:
+  class Waiter;
+
+  EventCount() noexcept : waiting_(0) {}
+  EventCount(const EventCount&) = delete;
+  EventCount& operator=(const EventCount&) = delete;
+
+  // Call after the condition changed. Wakes one, at most so many, or all of those that wait now.
+  void notify_one() noexcept {
+    if (somebody_waits()) [[unlikely]] notify_first();
+  }
+  void notify_some(std::uint32_t most) noexcept {
+    if (somebody_waits()) [[unlikely]] notify_each(most);
+  }
+  void notify_all() noexcept { notify_some(~std::uint32_t{0}); }
+
+  // Returns once `condition()` was true (notified), or the stop was requested, or the deadline
+  // passed; the condition is asked last of all, so `notified` means exactly that it was true.
+  // Spins first if `spin` allows.
+  template <class Condition>
+  Wakeup await(Condition&& condition, Deadline deadline = no_deadline, const StopToken& stop = {},
+               Spin spin = spin_policy());
+
+  // How many wait now; racy by name.
+  std::uint32_t was_waiting() const noexcept {
+    return waiting_.load(order::relaxed);  // order: relaxed, a hint to the caller
+  }
+
+ private:
+  bool somebody_waits() const noexcept {
+    // order: seq_cst fence, partner is the one in Waiter's constructor. Of the two fences one
+    // comes first: if this one, the waiter's look after its fence sees the changed condition; if
+    // the waiter's, the load below sees it counted.
+    fence(order::seq_cst);
+    return waiting_.load(order::relaxed) != 0;  // order: relaxed, ordered by the fence above
+  }
+
+  void notify_first() noexcept;
+  void notify_each(std::uint32_t most) noexcept;
+  void append(Waiter& waiter) noexcept;
+  bool remove(Waiter& waiter) noexcept;
+  void unlink(Waiter& waiter) noexcept;
+
+  // Linked waiters, first come first; waiting_ is their number. Changed under the mutex only.
+  Mutex mutex_;
+  atomic<std::uint32_t> waiting_;
+  cell<Waiter*> first_;
+  cell<Waiter*> last_;
+};
+
+// One wait of one thread, on its stack. From the constructor on it may be notified.
+class EventCount::Waiter {
+ public:
+  explicit Waiter(EventCount& events) noexcept;
+
+  // If it was notified and never waited, somebody else gets the notification: it may have been
+  // about more than what this thread found by itself.
+  ~Waiter();
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  // Sleeps until notified, stopped or late. At most once.
+  Wakeup wait(Deadline deadline = no_deadline, const StopToken& stop = {}) noexcept;
+
+ private:
+  friend class EventCount;
+
+  // registered -> asleep by the waiter; to notified or stopped by whoever unlinked it, who wakes it
+  // if it was asleep. After that store the Waiter may be gone.
+  enum State : std::uint32_t { kRegistered, kAsleep, kNotified, kStopped };
+
+  void finish(State state) noexcept;
+  static void stop(void* waiter) noexcept;
+
+  EventCount& events_;
+  atomic<std::uint32_t> state_;
+  cell<Waiter*> next_;
+  cell<Waiter*> previous_;
+  cell<bool> linked_;
+  bool waited_ = false;
+};
+
+template <class Condition>
+Wakeup EventCount::await(Condition&& condition, Deadline deadline, const StopToken& stop,
+                         Spin spin) {
+  for (Backoff backoff(spin);;) {
+    if (std::invoke(condition)) return Wakeup::notified;
+    if (!backoff.snooze()) break;
+  }
+  for (;;) {
+    Waiter waiter(*this);
+    if (std::invoke(condition)) return Wakeup::notified;
+    const Wakeup wakeup = waiter.wait(deadline, stop);
+    if (wakeup == Wakeup::notified) continue;
+    return std::invoke(condition) ? Wakeup::notified : wakeup;
+  }
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

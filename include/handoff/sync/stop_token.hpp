@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// Asking blocked and running work to stop.
+//
+// A StopSource asks, its StopTokens hear, a StopCallback runs when it happens. Every blocking call
+// of the library takes a StopToken. A std::stop_token converts to one, so users who have a
+// std::jthread need nothing of this file.
+// Not for: cancelling a callback that already runs (it runs to its end).
+// Concurrency: sources and tokens are handles, copied freely; different handles on one state may
+// be used by any threads at once. A StopCallback belongs to one thread.
+// Order: what came before request_stop() happens before what sees it requested.
+// Blocks: only ~StopCallback(), while its function runs on another thread. Allocates: making a
+// StopSource, converting a std::stop_token. Throws: only std::bad_alloc there; a callback must
+// not throw.
+// Source: the semantics are those of the standard's [thread.stoptoken].
+#pragma once
+
+#include <stop_token>
+#include <utility>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+namespace detail {
+struct StopState;
+void retain(StopState* state) noexcept;
+void release(StopState* state) noexcept;
+bool is_requested(const StopState& state) noexcept;
+StopState* state_following(std::stop_token token);
+
+// One of the handles that keep a state alive; null for "can never stop".
+class StopRef {
+ public:
+  StopRef() noexcept = default;
+  explicit StopRef(StopState* adopted) noexcept : state_(adopted) {}
+  StopRef(const StopRef& other) noexcept : state_(other.state_) { retain(state_); }
+  StopRef(StopRef&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  StopRef& operator=(StopRef other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~StopRef() { release(state_); }
+  StopState* get() const noexcept { return state_; }
+  bool is_requested() const noexcept { return state_ != nullptr && detail::is_requested(*state_); }
+
+ private:
+  StopState* state_ = nullptr;
+};
+}  // namespace detail
+
+class StopToken {
+ public:
+  // A token that never stops.
+  StopToken() noexcept = default;
+
+  // Follows `token`; implicit, so that a std::stop_token is welcome wherever a StopToken is.
+  StopToken(std::stop_token token)  // NOLINT(google-explicit-constructor)
+      : state_(detail::state_following(std::move(token))) {}
+
+  [[nodiscard]] bool stop_requested() const noexcept { return state_.is_requested(); }
+
+  // False if stop_requested() can never become true: the wait need not listen.
+  [[nodiscard]] bool stop_possible() const noexcept { return state_.get() != nullptr; }
+
+ private:
+  friend class StopSource;
+  friend class StopCallback;
+  explicit StopToken(detail::StopRef state) noexcept : state_(std::move(state)) {}
+
+  detail::StopRef state_;
+};
+
+class StopSource {
+ public:
+  StopSource();
+
+  [[nodiscard]] StopToken token() const noexcept { return StopToken(state_); }
+  [[nodiscard]] bool stop_requested() const noexcept { return state_.is_requested(); }
+
+  // Runs the callbacks on this thread, one after another. True for the one call that stopped it.
+  bool request_stop() noexcept;
+
+ private:
+  detail::StopRef state_;
+};
+
+// Runs `function(argument)` once, on the thread that requests the stop, or in the constructor if
+// that has happened. After the destructor it does not run and is not running (except that it may
+// destroy itself from inside).
+class StopCallback {
+ public:
+  using Function = void (*)(void* argument) noexcept;
+
+  StopCallback(StopToken token, Function function, void* argument) noexcept;
+  ~StopCallback();
+  StopCallback(const StopCallback&) = delete;
+  StopCallback& operator=(const StopCallback&) = delete;
+
+ private:
+  friend struct detail::StopState;
+
+  StopToken token_;
+  Function function_;
+  void* argument_;
+  // Links and flags below are guarded by the state's mutex.
+  StopCallback* next_ = nullptr;
+  StopCallback* previous_ = nullptr;
+  bool linked_ = false;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

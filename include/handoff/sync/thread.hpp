@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// A thread of the library's own: named, deaf to signals, joined by its destructor.
+//
+// For: workers and members. Not for: users, who have std::jthread.
+// It blocks every signal but those that a faulty instruction raises, so that the handlers of the
+// program run on the program's own threads.
+// Concurrency: a Thread object belongs to one thread at a time.
+// Order: what came before the constructor happens before the function; the function happens
+// before the return of join().
+// Blocks: join() and the destructor. Allocates: once, for the function.
+// Throws: std::system_error if the system refuses another thread; then nothing is left behind.
+#pragma once
+
+#include <pthread.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+// Names a running thread; may be used again for another one once it has ended.
+using ThreadId = const void*;
+ThreadId this_thread_id() noexcept;
+
+struct ThreadOptions {
+  std::string name = {};  // what debuggers and `top` show; the kernel keeps 15 characters
+  int cpu = -1;           // the only CPU it may run on; -1: any that its starter may use
+};
+
+class Thread {
+ public:
+  Thread() noexcept = default;
+
+  // `function()` must not throw.
+  template <class F>
+  Thread(const ThreadOptions& options, F&& function) {
+    start(options, std::make_unique<Call<std::decay_t<F>>>(std::forward<F>(function)));
+  }
+
+  Thread(Thread&& other) noexcept
+      : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
+  Thread& operator=(Thread&& other) noexcept {
+    join();
+    handle_ = other.handle_;
+    joinable_ = std::exchange(other.joinable_, false);
+    return *this;
+  }
+  ~Thread() { join(); }
+
+  // Waits until the function has returned; nothing if there is none.
+  void join() noexcept;
+
+ private:
+  struct Entry {
+    virtual ~Entry() = default;
+    virtual void run() noexcept = 0;
+  };
+  template <class F>
+  struct Call final : Entry {
+    explicit Call(F f) : function(std::move(f)) {}
+    void run() noexcept override { function(); }
+    F function;
+  };
+
+  void start(const ThreadOptions& options, std::unique_ptr<Entry> entry);
+  static void* enter(void* entry) noexcept;
+
+  pthread_t handle_{};
+  bool joinable_ = false;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// The work of a team as a plain function and plain arguments: the form that threads, processes
+// and machines can all take.
+//
+//   struct Rows { const float* a; const float* b; float* c; std::size_t columns; };
+//   void compute_rows(handoff::IndexRange range, const Rows& rows) { ... }
+//   team.run<compute_rows>(row_count, Rows{...});
+//
+// A kernel captures nothing and its arguments are trivially copyable, so that a process or a
+// machine can be sent the arguments' bytes and find the function in its own copy of the program.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <handoff/config.hpp>
+#include <handoff/core/index_range.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+// How a team calls any work: one function for all types of it.
+using BlockCall = void (*)(const void* work, IndexRange block);
+
+template <auto kernel, class Arguments>
+concept KernelOf = std::is_trivially_copyable_v<Arguments> &&
+                   std::is_function_v<std::remove_pointer_t<decltype(kernel)>> &&
+                   requires(IndexRange range, const Arguments& arguments) {
+                     { kernel(range, arguments) } -> std::same_as<void>;
+                   };
+
+// The kernel as a BlockCall; `work` is the address of a copy of the arguments.
+template <auto kernel, class Arguments>
+  requires KernelOf<kernel, Arguments>
+void call_kernel(const void* work, IndexRange block) {
+  kernel(block, *static_cast<const Arguments*>(work));
+}
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads that share out one index range: each claims blocks of it until none is left.
+//
+//   handoff::ThreadTeam team{{.width = 8}};
+//   team.run(rows, [&](handoff::IndexRange r) { for (auto i : r) compute_row(a[i], b, c[i]); });
+//
+// For: loops over rows, pixels, particles, files, run again and again without starting threads.
+// Not for: tasks of different kinds, or tasks that make tasks (a pool); not for a range that one
+// thread finishes within some microseconds (a plain loop).
+//
+// Contract: bulk tier.
+// - Concurrency: run() by any thread; a second caller waits for the first. From inside a block of
+//   the same team run() is misuse; other teams may be run there.
+// - The caller is a member: a team of `width` starts width - 1 threads. Members beyond the CPUs
+//   that this process may use are woken one by one, and only while blocks remain.
+// - Order: what came before run() happens before every block; every block happens before run()
+//   returns. Blocks run in no order among themselves.
+// - Blocks: run(), until every index is accounted for. Members between runs spin for some
+//   microseconds (only where each can have a CPU) and then sleep at no cost.
+// - Allocates: the constructor; run() nothing.
+// - Stopped or late: blocks that have begun run to their end; the rest is counted as cancelled or
+//   expired, and run() returns.
+// - Exceptions: a block that throws is counted as failed, whole; all others run; then run()
+//   rethrows the first that was thrown. tally() has the figures then.
+// - Closing: the destructor waits for nothing but the members' last steps.
+//
+// Source: the claims are guided self-scheduling (block_claims.hpp); the gate that lets late
+// members miss a run is described in docs/design/thread_team.md.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/core/index_range.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <handoff/team/kernel.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+struct ThreadTeamOptions {
+  // Members, with the caller; 0: as many as this process may use CPUs (affinity cut by the cgroup
+  // quota). At most ThreadTeam::max_width.
+  std::size_t width = 0;
+
+  // What debuggers and `top` show for the threads.
+  std::string name = "handoff-team";
+
+  // Where the threads may run: thread i on cpus[i % size] alone; empty: anywhere.
+  std::vector<int> cpus = {};
+};
+
+struct RunOptions {
+  // The fewest indices worth a claim; 0 and 1: let the team decide. ceil(count / width) makes one
+  // block a member, for work that is better done in one piece.
+  std::size_t block = 0;
+
+  sync::StopToken stop = {};
+  sync::Deadline deadline = sync::no_deadline;
+};
+
+class ThreadTeam {
+ public:
+  static constexpr std::size_t max_width = 4096;
+
+  // If the system refuses a thread the team works with those it got: see width(). Throws
+  // std::bad_alloc, with nothing left behind.
+  explicit ThreadTeam(ThreadTeamOptions options = {});
+  ~ThreadTeam();
+  ThreadTeam(ThreadTeam&&) noexcept;
+  ThreadTeam& operator=(ThreadTeam&&) noexcept;
+
+  // Members, with the caller: what was asked for, or fewer where the system refused threads.
+  [[nodiscard]] std::size_t width() const noexcept;
+
+  // Calls body(IndexRange) for blocks that cover [0, count) exactly once, on several threads at
+  // once. Returns what became of the indices.
+  template <class Body>
+    requires std::is_invocable_v<const Body&, IndexRange>
+  Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
+    constexpr BlockCall call = [](const void* work, IndexRange block) {
+      (*static_cast<const Body*>(work))(block);
+    };
+    return run_blocks(count, call, std::addressof(body), options);
+  }
+
+  // The same for a kernel: kernel(IndexRange, const Arguments&).
+  template <auto kernel, class Arguments>
+    requires KernelOf<kernel, Arguments>
+  Tally run(std::size_t count, const Arguments& arguments, const RunOptions& options = {}) {
+    return run_blocks(count, &call_kernel<kernel, Arguments>, std::addressof(arguments), options);
+  }
+
+  // What became of the last run's indices, also if it threw. Not while a run is on.
+  [[nodiscard]] const Tally& tally() const noexcept;
+
+ private:
+  class Members;
+
+  Tally run_blocks(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
+
+  std::unique_ptr<Members> members_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// The misuse handler.
+#include <exception>
+#include <handoff/core/misuse.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <stdexcept>
+
+namespace handoff::inline HANDOFF_ABI {
+namespace {
+
+constinit sync::atomic<MisuseHandler> handler_now{nullptr};
+
+}  // namespace
+
+MisuseHandler set_misuse_handler(MisuseHandler handler) noexcept {
+  // order: acq_rel pairs with the acquire in misuse(): what the handler needs is visible to it.
+  return handler_now.exchange(handler, sync::order::acq_rel);
+}
+
+void misuse(const char* what) {
+  // order: acquire pairs with the exchange in set_misuse_handler().
+  if (const MisuseHandler handler = handler_now.load(sync::order::acquire)) handler(what);
+#if defined(__cpp_exceptions)
+  throw std::logic_error(what);
+#else
+  std::terminate();
+#endif
+}
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// The monotonic clock.
+#include <time.h>
+
+#include <handoff/sync/clock.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+clock::time_point clock::now() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return time_point(std::chrono::seconds(now.tv_sec) + duration(now.tv_nsec));
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

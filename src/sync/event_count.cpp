@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// The list of waiters and the sleep. The protocol and its proof: docs/design/event_count.md.
+//
+// Invariants, under mutex_:
+//   I1  waiting_ is the number of linked waiters.
+//   I2  A linked waiter is kRegistered or kAsleep; whoever unlinks it for a reason of its own
+//       (a notification, a stop) then sets that reason, exactly once.
+//   I3  A waiter that finds itself unlinked knows that its reason is set or about to be.
+#include <algorithm>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/park.hpp>
+#include <handoff/sync/pause.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+// The caller holds mutex_.
+void EventCount::unlink(Waiter& waiter) noexcept {
+  Waiter* const next = waiter.next_.read();
+  Waiter* const previous = waiter.previous_.read();
+  (previous != nullptr ? previous->next_ : first_).write() = next;
+  (next != nullptr ? next->previous_ : last_).write() = previous;
+  waiter.linked_.write() = false;
+  waiting_.fetch_sub(1, order::relaxed);  // order: relaxed, under mutex_ (I1)
+}
+
+void EventCount::append(Waiter& waiter) noexcept {
+  const Lock lock(mutex_);
+  Waiter* const last = last_.read();
+  waiter.previous_.write() = last;
+  waiter.linked_.write() = true;
+  (last != nullptr ? last->next_ : first_).write() = &waiter;
+  last_.write() = &waiter;
+  waiting_.fetch_add(1, order::relaxed);  // order: relaxed, the fence in Waiter's constructor
+}
+
+// True if the waiter was still linked: then nobody has told it anything, and nobody will.
+bool EventCount::remove(Waiter& waiter) noexcept {
+  const Lock lock(mutex_);
+  if (!waiter.linked_.read()) return false;
+  unlink(waiter);
+  return true;
+}
+
+void EventCount::notify_first() noexcept {
+  Waiter* first = nullptr;
+  {
+    const Lock lock(mutex_);
+    first = first_.read();
+    if (first == nullptr) return;
+    unlink(*first);
+  }
+  first->finish(Waiter::kNotified);
+}
+
+void EventCount::notify_each(std::uint32_t most) noexcept {
+  // No more than wait now: later ones looked at the condition after it changed.
+  // order: relaxed, ordered by the fence in somebody_waits().
+  const std::uint32_t waiting = waiting_.load(order::relaxed);
+  for (std::uint32_t left = std::min(most, waiting); left > 0; --left) notify_first();
+}
+
+EventCount::Waiter::Waiter(EventCount& events) noexcept : events_(events), state_(kRegistered) {
+  events_.append(*this);
+  fence(order::seq_cst);  // order: partner is the fence in somebody_waits(); see there
+}
+
+EventCount::Waiter::~Waiter() {
+  if (waited_ || events_.remove(*this)) return;
+  // Notified without having waited. The notifier may not have finished with this object yet.
+  // order: acquire pairs with the release in finish(), the notifier's last access.
+  while (state_.load(order::acquire) == kRegistered) pause();
+  events_.notify_one();
+}
+
+// Tells an unlinked waiter why, and wakes it if it sleeps.
+void EventCount::Waiter::finish(State reason) noexcept {
+  // order: acq_rel; release, this is the last access to the waiter; acquire is not needed by the
+  // data but orders the system call after it. The address is only a name from here on.
+  if (state_.exchange(reason, order::acq_rel) == kAsleep) unpark(state_, 1, ParkScope::process);
+}
+
+void EventCount::Waiter::stop(void* self) noexcept {
+  auto& waiter = *static_cast<Waiter*>(self);
+  if (waiter.events_.remove(waiter)) waiter.finish(kStopped);
+}
+
+Wakeup EventCount::Waiter::wait(Deadline deadline, const StopToken& token) noexcept {
+  waited_ = true;
+  // Runs at once if the stop was requested already. Its destructor waits for stop() to end, so
+  // this object outlives that too.
+  const StopCallback on_stop(token, &Waiter::stop, this);
+  std::uint32_t state = kRegistered;
+  // order: acq_rel on success only so that both ends are alike; acquire on failure pairs with the
+  // release in finish().
+  if (state_.compare_exchange_strong(state, kAsleep, order::acq_rel, order::acquire)) {
+    state = kAsleep;
+  }
+  while (state == kAsleep) {
+    const bool in_time = park(state_, kAsleep, deadline, ParkScope::process);
+    if (!in_time && events_.remove(*this)) return Wakeup::timed_out;
+    // Either woken, or late but told something at the last moment (I3): then it is here soon, and
+    // parking again with a deadline that passed is just another look.
+    state = state_.load(order::acquire);  // order: acquire pairs with the release in finish()
+  }
+  return state == kStopped ? Wakeup::stopped : Wakeup::notified;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

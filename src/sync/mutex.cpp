@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// The contended half of Mutex.
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <handoff/sync/park.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+void Mutex::lock_slow() noexcept {
+  for (Backoff backoff; backoff.snooze();) {
+    // order: relaxed, a look only; try_lock() acquires.
+    if (state_.load(order::relaxed) == kFree && try_lock()) return;
+  }
+  // From here on the lock is taken as kContended, so that its unlock() wakes the next sleeper.
+  // order: acquire pairs with the release in unlock().
+  while (state_.exchange(kContended, order::acquire) != kFree) {
+    park(state_, kContended, no_deadline, ParkScope::process);
+  }
+}
+
+void Mutex::wake_one() noexcept { unpark(state_, 1, ParkScope::process); }
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

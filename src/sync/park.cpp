@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// The futex calls.
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <handoff/sync/park.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+namespace {
+
+int scoped(int operation, ParkScope scope) noexcept {
+  return scope == ParkScope::process ? operation | FUTEX_PRIVATE_FLAG : operation;
+}
+
+timespec to_timespec(Deadline deadline) noexcept {
+  const auto since = std::max(deadline.time_since_epoch(), clock::duration::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>((since - seconds).count())};
+}
+
+}  // namespace
+
+bool park(const atomic<std::uint32_t>& word, std::uint32_t expected, Deadline deadline,
+          ParkScope scope) noexcept {
+  // FUTEX_WAIT_BITSET and not FUTEX_WAIT: its time-out is a moment on CLOCK_MONOTONIC, so a wait
+  // that is interrupted and begun again does not get longer.
+  timespec until{};
+  const timespec* limit = nullptr;
+  if (deadline != no_deadline) {
+    until = to_timespec(deadline);
+    limit = &until;
+  }
+  const long result = ::syscall(SYS_futex, word.address(), scoped(FUTEX_WAIT_BITSET, scope),
+                                expected, limit, nullptr, FUTEX_BITSET_MATCH_ANY);
+  return result == 0 || errno != ETIMEDOUT;
+}
+
+std::uint32_t unpark(const atomic<std::uint32_t>& word, std::uint32_t most,
+                     ParkScope scope) noexcept {
+  const auto count = static_cast<int>(std::min<std::uint32_t>(most, INT_MAX));
+  const long woken = ::syscall(SYS_futex, word.address(), scoped(FUTEX_WAKE, scope), count,
+                               nullptr, nullptr, 0);
+  return woken > 0 ? static_cast<std::uint32_t>(woken) : 0;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

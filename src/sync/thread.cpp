@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// Starting and joining threads.
+#include <sched.h>
+#include <signal.h>
+
+#include <handoff/sync/thread.hpp>
+#include <handoff/sync/thread_slot.hpp>
+#include <system_error>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+namespace {
+
+// Everything but what a faulty instruction raises: blocking those would only turn the program's
+// own crash handler off.
+sigset_t signals_to_block() noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) {
+    sigdelset(&all, fault);
+  }
+  return all;
+}
+
+// A new thread inherits its starter's mask: so block around the start, and no signal finds the
+// thread in between.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    const sigset_t blocked = signals_to_block();
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// Owns the attributes of one start.
+class Attributes {
+ public:
+  Attributes() noexcept { pthread_attr_init(&attributes_); }
+  ~Attributes() { pthread_attr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+
+  int pin_to(int cpu) noexcept {
+    if (cpu >= CPU_SETSIZE) return EINVAL;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+    return pthread_attr_setaffinity_np(&attributes_, sizeof set, &set);
+  }
+  const pthread_attr_t* get() const noexcept { return &attributes_; }
+
+ private:
+  pthread_attr_t attributes_;
+};
+
+}  // namespace
+
+ThreadId this_thread_id() noexcept {
+  struct Id;
+  return &thread_slot<char, Id>::get();
+}
+
+void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
+  Attributes attributes;
+  int error = options.cpu < 0 ? 0 : attributes.pin_to(options.cpu);
+  if (error == 0) {
+    const SignalsBlocked blocked;
+    error = pthread_create(&handle_, attributes.get(), &Thread::enter, entry.get());
+  }
+  if (error != 0) {
+    throw std::system_error(error, std::generic_category(),
+                            "starting thread '" + options.name + "'");
+  }
+  entry.release();  // the thread owns it now
+  joinable_ = true;
+  // A name is a comfort: not worth failing for.
+  if (!options.name.empty()) pthread_setname_np(handle_, options.name.substr(0, 15).c_str());
+}
+
+void* Thread::enter(void* entry) noexcept {
+  const std::unique_ptr<Entry> owned(static_cast<Entry*>(entry));
+  owned->run();
+  return nullptr;
+}
+
+void Thread::join() noexcept {
+  if (std::exchange(joinable_, false)) pthread_join(handle_, nullptr);
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync
