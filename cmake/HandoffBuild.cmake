@@ -24,7 +24,8 @@ endif()
 
 # handoff_own_target(NAME): the warnings this project holds itself to.
 function(handoff_own_target name)
-  set_target_properties(${name} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+  set_target_properties(${name} PROPERTIES
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
   target_compile_options(${name} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wcast-align
     $<$<BOOL:${HANDOFF_WERROR}>:-Werror>)

@@ -16,8 +16,8 @@ fail() {
   exit "$code"
 }
 
-# step LABEL LOG COMMAND...: runs COMMAND, its output into LOG, and prints LABEL with the seconds it
-# took. A person at a terminal sees the last line of the output meanwhile; a failure shows all of it.
+# step LABEL LOG COMMAND...: runs COMMAND, its output into LOG, and prints LABEL with the seconds
+# it took. A person at a terminal sees the last line of the output meanwhile; a failure shows all.
 step() {
   local label=$1 log=$2 start=$SECONDS painter= code=0
   shift 2
@@ -64,8 +64,8 @@ missing_packages() {
 need_packages() {
   local missing command as_root=()
   if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
-    fail 2 "this is not Debian or a kin of it: install what these Debian packages bring, then build" \
-      "by hand as HACKING.md says: $*"
+    fail 2 "no Debian and no kin of it: install what these Debian packages bring, then build by" \
+      "hand as HACKING.md says: $*"
   fi
   mapfile -t missing < <(missing_packages "$@")
   [ ${#missing[@]} -gt 0 ] || return 0
@@ -77,7 +77,7 @@ need_packages() {
     sudo -v || fail 2 "sudo refused; as root, type: $command"
     as_root=(sudo)
   fi
-  step "packages installed" "$house_root/build/packages.log" install_packages "${missing[@]}"
+  step "install packages" "$house_root/build/packages.log" install_packages "${missing[@]}"
   mapfile -t missing < <(missing_packages "$@")
   [ ${#missing[@]} -eq 0 ] || fail 2 "still missing after apt-get: ${missing[*]}"
 }
@@ -104,7 +104,7 @@ install_packages() {
 # build PRESET: configures and builds it below build/PRESET.
 build() {
   local preset=$1 folder="$house_root/build/$1"
-  step "$preset: built" "$folder.log" configure_and_build "$preset" "$folder"
+  step "build $preset" "$folder.log" configure_and_build "$preset" "$folder"
 }
 
 configure_and_build() {

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""The two commands `run` and `check` where things are missing, wrong or fail.
+
+Each test copies the scripts into a temporary project and gives them a folder of stand-ins for the
+programs they call (dpkg-query, apt-get, cmake, ctest, ...), which is all that PATH names. A
+stand-in writes its name and arguments to a record, so a test sees what was asked of the system.
+"""
+
+import contextlib
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+REAL = ("bash", "basename", "cat", "dirname", "env", "grep", "kill", "mkdir", "sed", "sleep",
+        "tail", "tr")
+STAND_INS = {
+    "dpkg-query": 'for p in $(cat "$STATE/installed"); do echo "installed $p"; done',
+    "apt-get": 'case "$*" in *--no-remove*) echo "$*" | tr " " "\\n" >> "$STATE/installed" ;; esac',
+    "cmake": "true",
+    "ctest": "echo '100% tests passed, 0 tests failed out of 7'",
+    "id": "echo 0",
+    "nproc": "echo 2",
+}
+
+
+class Project:
+    """A copy of the two commands with stand-ins for the system around them."""
+
+    def __init__(self, folder):
+        self.root = Path(folder, "a project")  # a path with a space must do
+        self.state = Path(folder, "state")
+        self.bin = Path(folder, "bin")
+        self.caller = Path(folder, "caller")
+        for path in (self.root / "tools", self.root / ".ci", self.state, self.bin, self.caller):
+            path.mkdir(parents=True)
+        for name in ("run", "check", ".ci/run", "tools/house.sh", "tools/packages.sh"):
+            shutil.copy(ROOT / name, self.root / name)
+        for name in REAL:
+            (self.bin / name).symlink_to(shutil.which(name))
+        for name, script in STAND_INS.items():
+            self.stand_in(name, script)
+        program = self.root / "build" / "release" / "handoff"
+        program.parent.mkdir(parents=True)
+        self.write_script(program, "handoff", 'pwd > "$STATE/folder"; exit 3')
+        (self.state / "installed").write_text("")
+        self.install_all()
+
+    def write_script(self, path, name, script):
+        head = f'#!{shutil.which("bash")}\necho {name} "$@" >> "$STATE/record"\n'
+        path.write_text(f"{head}{script}\n", encoding="ascii")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def stand_in(self, name, script):
+        self.write_script(self.bin / name, name, script)
+
+    def remove(self, name):
+        (self.bin / name).unlink()
+
+    def install_all(self):
+        listed = subprocess.run(
+            ["bash", "-c", 'source tools/packages.sh; printf "%s\\n" "${packages_check[@]}"'],
+            cwd=self.root, capture_output=True, text=True, check=True)
+        (self.state / "installed").write_text(listed.stdout)
+
+    def uninstall(self, name):
+        path = self.state / "installed"
+        path.write_text("".join(f"{p}\n" for p in path.read_text().split() if p != name))
+
+    def settings(self):
+        return {"cwd": self.caller, "env": {"PATH": str(self.bin), "STATE": str(self.state)}}
+
+    def call(self, *command):
+        return subprocess.run(
+            [self.root / command[0], *command[1:]], stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, check=False, timeout=60, **self.settings())
+
+    def call_at_a_terminal(self, answer, *command):
+        """The exit code and what a person who types `answer` sees."""
+        person, terminal = os.openpty()
+        os.write(person, answer.encode())
+        with subprocess.Popen([self.root / command[0], *command[1:]], stdin=terminal,
+                              stdout=terminal, stderr=terminal, **self.settings()) as process:
+            os.close(terminal)
+            seen = b""
+            with contextlib.suppress(OSError):  # how the end of a terminal is told
+                while part := os.read(person, 4096):
+                    seen += part
+        os.close(person)
+        return process.returncode, seen.decode()
+
+    def record(self):
+        path = self.state / "record"
+        return path.read_text().splitlines() if path.exists() else []
+
+
+class CommandsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.project = Project(folder.name)
+
+    def expect_refusal(self, done, words):
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(words, done.stderr.splitlines()[-1])
+        asked = [line for line in self.project.record() if not line.startswith(("dpkg", "id"))]
+        self.assertEqual(asked, [], "nothing may be done after a refusal")
+
+    def test_run_passes_arguments_exit_code_and_folder_on(self):
+        done = self.project.call("run", "matmul", "--set", "n=512")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(self.project.record()[-1], "handoff run matmul --set n=512")
+        self.assertEqual((self.project.state / "folder").read_text().strip(),
+                         os.path.realpath(self.project.caller))
+
+    def test_run_without_arguments_writes_a_report_below_the_current_folder(self):
+        self.project.call("run")
+        self.assertEqual(self.project.record()[-1], "handoff run --quick --output "
+                         "report/results.json --page report/index.html")
+        self.assertTrue((self.project.caller / "report").is_dir())
+
+    def test_run_names_a_folder_it_cannot_make(self):
+        (self.project.caller / "report").write_text("in the way")
+        done = self.project.call("run")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cannot make the folder report", done.stderr.splitlines()[-1])
+
+    def test_run_build_only_stops_after_the_build(self):
+        done = self.project.call("run", "--build-only")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(self.project.record()[-1].startswith("cmake --build "))
+
+    def test_help_is_the_head_of_the_script(self):
+        for name in ("run", "check"):
+            done = self.project.call(name, "--help")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(done.stdout.startswith(f"./{name} "), done.stdout)
+            self.assertIn("--yes", done.stdout)
+
+    def test_root_installs_what_is_missing_and_only_that(self):
+        self.project.uninstall("ninja-build")
+        done = self.project.call("run", "--build-only")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("missing packages: ninja-build\n", done.stderr)
+        installs = [line for line in self.project.record() if line.startswith("apt-get install")]
+        self.assertEqual(installs, ["apt-get install --yes --no-remove --no-install-recommends "
+                                    "ninja-build"])
+
+    def test_a_failing_install_is_tried_again_with_fresh_lists_then_shown(self):
+        self.project.uninstall("ninja-build")
+        self.project.stand_in("apt-get", "echo no such thing; exit 100")
+        done = self.project.call("run", "--build-only")
+        self.assertEqual(done.returncode, 100)
+        self.assertIn("no such thing", done.stderr)
+        self.assertIn("apt-get update", self.project.record())
+        self.assertFalse([line for line in self.project.record() if line.startswith("cmake")])
+
+    def test_an_install_that_brings_nothing_is_noticed(self):
+        self.project.uninstall("ninja-build")
+        self.project.stand_in("apt-get", "true")
+        done = self.project.call("run", "--build-only")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("still missing after apt-get: ninja-build", done.stderr.splitlines()[-1])
+
+    def test_another_distribution_is_told_the_names(self):
+        self.project.remove("apt-get")
+        self.expect_refusal(self.project.call("run"), "libcli11-dev")
+
+    def test_no_root_and_no_sudo(self):
+        self.project.uninstall("ninja-build")
+        self.project.stand_in("id", "echo 1000")
+        self.expect_refusal(self.project.call("check"), "as root, type: apt-get install")
+
+    def test_no_root_no_terminal_and_no_yes(self):
+        self.project.uninstall("ninja-build")
+        self.project.stand_in("id", "echo 1000")
+        self.project.stand_in("sudo", '[ "$1" = -v ] || "$@"')
+        self.expect_refusal(self.project.call("check"), "give --yes, or type: sudo apt-get install")
+
+    def test_a_person_is_asked_before_sudo(self):
+        self.project.uninstall("ninja-build")
+        self.project.stand_in("id", "echo 1000")
+        self.project.stand_in("sudo", '[ "$1" = -v ] || "$@"')
+        code, seen = self.project.call_at_a_terminal("n\n", "run", "--build-only")
+        self.assertEqual(code, 2, seen)
+        self.assertIn("install them through sudo?", seen)
+        self.assertFalse([line for line in self.project.record() if line.startswith("sudo")])
+        code, seen = self.project.call_at_a_terminal("y\n", "run", "--build-only")
+        self.assertEqual(code, 0, seen)
+        self.assertTrue([line for line in self.project.record() if line.startswith("sudo")])
+
+    def test_yes_installs_through_sudo(self):
+        self.project.uninstall("ninja-build")
+        self.project.stand_in("id", "echo 1000")
+        self.project.stand_in("sudo", '[ "$1" = -v ] || "$@"')
+        done = self.project.call("run", "--yes", "--build-only")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("sudo env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-remove "
+                      "--no-install-recommends ninja-build", self.project.record())
+
+    def test_a_refusing_sudo(self):
+        self.project.uninstall("ninja-build")
+        self.project.stand_in("id", "echo 1000")
+        self.project.stand_in("sudo", "exit 1")
+        done = self.project.call("run", "--yes", "--build-only")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("sudo refused", done.stderr.splitlines()[-1])
+
+    def test_a_failing_build_shows_its_output_and_stops(self):
+        self.project.stand_in("cmake", "echo the reason; exit 9")
+        done = self.project.call("check")
+        self.assertEqual(done.returncode, 9)
+        self.assertIn("the reason", done.stderr)
+        self.assertIn("build debug failed", done.stderr.splitlines()[-1])
+        self.assertNotIn("ctest", " ".join(self.project.record()))
+
+    def test_the_last_lines_of_check_are_those_of_ctest(self):
+        for command in ("check", ".ci/run"):
+            done = self.project.call(command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, "100% tests passed, 0 tests failed out of 7\n")
+            for preset in ("debug", "full", "asan-ubsan", "tsan", "clang"):
+                self.assertRegex(done.stderr, rf"(?m)^build {preset}: \d+ s$")
+
+    def test_quick_is_one_build(self):
+        done = self.project.call("check", "--quick")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        builds = [line for line in self.project.record() if line.startswith("cmake --preset")]
+        self.assertEqual(builds, ["cmake --preset debug"])
+
+    def test_deep_tells_the_tests(self):
+        self.project.stand_in("ctest", 'echo "deep=$HANDOFF_TEST_DEEP"')
+        self.assertEqual(self.project.call("check", "--deep").stdout, "deep=1\n")
+
+    def test_figures_asks_the_program(self):
+        done = self.project.call("check", "--figures")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(self.project.record()[-1],
+                         f"handoff gate {self.project.root}/tests/figures.toml")
+
+    def test_failing_tests_fail_check_and_name_their_preset(self):
+        self.project.stand_in("ctest", 'case "$*" in *rerun-failed*) echo "Labels: tsan";'
+                              ' echo "  Test #2: t" ;; *) exit 8 ;; esac')
+        done = self.project.call("check")
+        self.assertEqual(done.returncode, 8)
+        self.assertIn("Labels: tsan\n  Test #2: t\n", done.stderr)
+
+    def test_check_fails_when_it_took_too_long(self):
+        path = self.project.root / "check"
+        path.write_text(path.read_text().replace("limit_s=$((35 * 60))", "limit_s=-1"))
+        done = self.project.call("check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("find what became slow", done.stderr.splitlines()[-1])
+        self.assertEqual(self.project.call("check", "--deep").returncode, 0)
+
+    def test_wrong_arguments_of_check(self):
+        self.expect_refusal(self.project.call("check", "--slow"), "unknown argument '--slow'")
+        self.expect_refusal(self.project.call("check", "--quick", "--deep"), "choose one of")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What each public header adds to a unit that includes <thread> already.
+
+Counted, not timed: the lines that are left for the compiler after preprocessing, which do not
+change from run to run (docs/adr/0005-tests-count.md). The seconds are printed for the reader.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+
+LINES_MAX = 20000  # room for <functional> and <memory> (g++ 12: 14,600 and 5,500), not for more
+
+
+class CompilerError(Exception):
+    pass
+
+
+def run_compiler(arguments, mode, headers):
+    unit = "".join(f"#include <{header}>\n" for header in headers)
+    command = [arguments.compiler, "-std=c++20", "-x", "c++", *mode, "-"]
+    command += [f"-I{folder}" for folder in arguments.include]
+    done = subprocess.run(command, input=unit, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CompilerError(f"{headers[-1]} does not compile alone:\n{done.stderr}")
+    return done.stdout
+
+
+def lines(arguments, headers):
+    text = run_compiler(arguments, ["-E", "-P"], headers)
+    return sum(1 for line in text.splitlines() if line.strip())
+
+
+def seconds(arguments, headers):
+    start = time.monotonic()
+    run_compiler(arguments, ["-fsyntax-only"], headers)
+    return time.monotonic() - start
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--lines-max", type=int, default=LINES_MAX)
+    parser.add_argument("headers", nargs="+")
+    arguments = parser.parse_args()
+
+    base = lines(arguments, ["thread"])
+    base_seconds = seconds(arguments, ["thread"])
+    print(f"<thread> alone: {base} lines, {base_seconds:.2f} s; at most {arguments.lines_max} more")
+    faults = 0
+    for header in arguments.headers:
+        added = lines(arguments, ["thread", header]) - base
+        took = seconds(arguments, ["thread", header]) - base_seconds
+        verdict = "" if added <= arguments.lines_max else "  TOO MANY: include less, or less widely"
+        print(f"{added:6} lines {took:+6.2f} s  {header}{verdict}")
+        faults += added > arguments.lines_max
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except CompilerError as error:
+        sys.exit(str(error))

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Canaries of tools/tidy: a clean tree passes, and each rule reports the one fault put into it.
+
+A tree is made in a temporary folder: a few files that obey every rule, and for each canary one
+more file with one fault. Tidy must report that file and line, name the rule, and nothing else.
+"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TIDY = Path(__file__).resolve().parents[2] / "tools" / "tidy"
+LICENCE = "SPDX-License-Identifier: MIT"
+HEAD = f"// {LICENCE}\n//\n// A part that exists to be looked at by the tests.\n"
+HEADER = HEAD + "#pragma once\n\n"  # what follows begins on line 6
+UNIT = HEAD + "\n"  # what follows begins on line 5
+
+CLEAN = {
+    "include/handoff/config.hpp": HEADER + "#define HANDOFF_ABI abi_0\n",
+    "include/handoff/sync/atomic.hpp": HEADER
+    + "#include <atomic>\nusing order = std::memory_order;\n",
+    "include/handoff/core/status.hpp": HEADER + "#include <handoff/config.hpp>\n",
+    "include/handoff/event/event_queue.hpp": HEADER + "#include <handoff/core/status.hpp>\n",
+    "include/handoff/pool/thread_pool.hpp": HEADER + "#include <handoff/sync/atomic.hpp>\n",
+    "include/handoff/handoff.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
+    "src/pool/engine.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
+    "src/pool/engine.cpp": UNIT + '#include "engine.hpp"\n',
+    "src/pool/orders.cpp": UNIT
+    + "int f() { return a.load(order::acquire); }  // order: acquire pairs with store() in g().\n"
+    + "// order: both are relaxed: the count publishes nothing.\n"
+    + "bool g() { return a.compare_exchange_weak(expected, wanted, order::relaxed,\n"
+    + "                                          order::relaxed); }\n"
+    + "void end() {\n  // terminate: there is nobody left who could handle this.\n"
+    + "  std::terminate();\n}\n",
+    "src/pool/literals.cpp": UNIT
+    + 'const char* names = "std::mutex printf( // order";  // std::mutex is only spoken of here\n'
+    + 'const char* raw = R"(std::thread \' " abort( )";\n'
+    + "char quote = '\"'; int million = 1'000'000;\n",
+    "lab/harness/clock.cpp": UNIT
+    + "#include <handoff/handoff.hpp>\n#include <cstdio>\n#include <thread>\n",
+    "tools/helper.py": f"# {LICENCE}\n",
+    "run": f"#!/usr/bin/env bash\n# {LICENCE}\n",
+    "picture.png": "no text: \t\n\n",
+}
+
+
+def body(lines):
+    return "".join(f"  step({number});\n" for number in range(lines))
+
+
+CPP_FAULTS = {
+    # name of the canary: (path, text after the head, line of the fault, words of the report)
+    "include points up": (
+        "include/handoff/sync/a.hpp",
+        "#include <handoff/core/status.hpp>\n", 6, "includes only point down"),
+    "include of a sibling": (
+        "include/handoff/event/a.hpp",
+        "#include <handoff/pool/thread_pool.hpp>\n", 6, "sibling pool/"),
+    "source includes up": (
+        "src/core/a.cpp",
+        "#include <handoff/pool/thread_pool.hpp>\n", 5, "includes only point down"),
+    "source includes up by quotes": (
+        "src/core/a.cpp", '#include "../pool/engine.hpp"\n', 5, "includes only point down"),
+    "source includes up by room": (
+        "src/core/a.cpp", '#include "pool/engine.hpp"\n', 5, "includes only point down"),
+    "ground includes a room": (
+        "include/handoff/version.hpp",
+        "#include <handoff/core/status.hpp>\n", 6, "no room of the house"),
+    "unknown room": (
+        "include/handoff/attic/a.hpp",
+        "#include <handoff/core/status.hpp>\n", 6, "no room of the house"),
+    "library includes the lab": (
+        "src/pool/a.cpp", '#include "lab/harness/clock.hpp"\n', 5, "neither the lab"),
+    "library includes tests": (
+        "src/pool/a.cpp", '#include "../../tests/support/x.hpp"\n', 5, "nor the tests"),
+    "lab includes sources": (
+        "lab/harness/a.cpp", '#include "src/pool/engine.hpp"\n', 5, "public headers"),
+    "seam header": ("include/handoff/pool/a.hpp", "#include <mutex>\n", 6, "<mutex> outside sync/"),
+    "output header": ("src/pool/a.cpp", "#include <iostream>\n", 5, "<iostream> in the library"),
+    "system header": (
+        "include/handoff/pool/a.hpp", "#include <sys/mman.h>\n", 6, "leak into users' files"),
+    "no pragma once": ("include/handoff/pool/a.hpp", None, 4, "no `#pragma once`"),
+    "order without reason": (
+        "src/pool/a.cpp",
+        "int x = a.load(order::acquire);\n", 5, "memory order without its reason"),
+    "one reason for two": (
+        "src/pool/a.cpp",
+        "// order: relaxed, a mere count.\n"
+        "a.store(1, order::relaxed);\n"
+        "b.store(1, order::relaxed);\n",
+        7, "memory order without its reason"),
+    "reason not right above": (
+        "src/pool/a.cpp",
+        "// order: relaxed, a mere count.\n"
+        "\n"
+        "a.store(1, order::relaxed);\n",
+        7, "memory order without its reason"),
+    "standard order in sync": (
+        "src/sync/a.cpp",
+        "// order: relaxed, a mere count.\n"
+        "auto o = std::memory_order_relaxed;\n",
+        6, "write sync::order"),
+    "terminate without note": (
+        "src/pool/a.cpp", "void f() { std::terminate(); }\n", 5, "terminate without a note"),
+    "NDEBUG": ("src/pool/a.cpp", "#ifdef NDEBUG\n#endif\n", 5, "NDEBUG in the library"),
+    "using namespace": (
+        "include/handoff/pool/a.hpp", "using namespace std;\n", 6, "using namespace in a header"),
+    "long function": (
+        "lab/harness/a.cpp", f"void f() {{\n{body(69)}}}\n", 5, "a function of 71 lines"),
+    "long member": (
+        "tests/unit/a.cpp",
+        "class A {\n"
+        " public:\n"
+        "  template <class T>\n"
+        f"  A(T t) noexcept : a_{{t}}, b_(1) {{\n"
+        f"{body(68)}  }}\n"
+        "};\n",
+        7, "a function of 71 lines"),
+    "long test": (
+        "tests/unit/a.cpp",
+        f"namespace n {{\nTEST(A, B) {{\n{body(69)}}}\n}}\n", 6, "a function of 71 lines"),
+    "long lambda": (
+        "src/pool/a.cpp",
+        f"const auto f = [](int x) {{\n{body(69)}}};\n", 5, "a function of 71 lines"),
+    "beyond ASCII": ("src/pool/a.cpp", "// \u00e9\n", 5, "beyond ASCII"),
+    "tab": ("src/pool/a.cpp", "\tint x;\n", 5, "a tab"),
+    "trailing space": ("src/pool/a.cpp", "int x; \n", 5, "spaces at the end"),
+    "long line": ("src/pool/a.cpp", "// " + "x" * 98 + "\n", 5, "101 columns"),
+    "unfinished": ("src/pool/a.cpp", "// TO" + "DO: the rest\n", 5, "unfinished work"),
+    "no newline at the end": ("src/pool/a.cpp", "int x;", 5, "no newline"),
+}
+for name in ("std::atomic<int> a;", "std::mutex m;", "std::shared_mutex m;",
+             "std::lock_guard l(m);", "std::unique_lock l(m);", "std::scoped_lock l(m);",
+             "std::shared_lock l(m);",
+             "std::condition_variable c;", "std::condition_variable_any c;", "std::thread t;",
+             "std::jthread t;", "std::this_thread::yield();", "std::promise<int> p;",
+             "std::future<int> f;", "auto f = std::async(g);", "std::packaged_task<int()> t;",
+             "std::call_once(flag, f);", "std::once_flag flag;", "std::shared_ptr<int> p;",
+             "std::weak_ptr<int> p;", "auto p = std::make_shared<int>(1);",
+             "std::counting_semaphore<2> s{0};", "std::binary_semaphore s{0};", "std::latch l{1};",
+             "std::barrier b{1};", "thread_local int x;", "syscall(SYS_futex, &x);",
+             "pthread_t t;", "__atomic_clear(&x, 0);", "__sync_synchronize();", "volatile int x;"):
+    CPP_FAULTS[name] = ("src/pool/a.cpp", name + "\n", 5, "outside sync/")
+for name in ("std::cout << 1;", "std::cerr << 1;", "std::clog << 1;", 'printf("x");',
+             'std::fprintf(f, "x");', 'puts("x");', 'std::fputs("x", f);', 'perror("x");',
+             "abort();", "std::abort();", "std::exit(1);", "::_exit(1);", "assert(x);",
+             'fmt::print("x");', "dprintf(2, text);", "syslog(1, text);", "__builtin_trap();"):
+    CPP_FAULTS[name] = ("include/handoff/pool/a.hpp", name + "\n", 6, "neither prints nor aborts")
+
+OTHER_FAULTS = {
+    "C++ without licence": ("src/pool/a.cpp", HEAD.replace("MIT", "ABC"), 1, "no licence line"),
+    "C++ without head": ("src/pool/a.cpp", f"// {LICENCE}\n\nint x;\n", 2, "no head comment"),
+    "Python without licence": ("tools/a.py", "import os\n", 1, "no licence line"),
+    "bash without licence": ("tools/a", "#!/usr/bin/env bash\nset -e\n", 2, "no licence line"),
+    "long Python function": (
+        "tools/a.py", f"# {LICENCE}\ndef f():\n" + "    g()\n" * 70, 2, "71 lines"),
+    "long bash function": (
+        "tools/a.sh", f"# {LICENCE}\nf() {{\n" + "  g\n" * 69 + "}\n", 2, "71 lines"),
+    "unfinished text": ("docs/a.md", "FIX" + "ME\n", 1, "unfinished work"),
+    "beyond ASCII in text": ("docs/a.md", "na\u00efve\n", 1, "beyond ASCII"),
+    "long line in CMake": ("cmake/a.cmake", "#" * 101 + "\n", 1, "101 columns"),
+}
+
+
+def tidy(files):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        done = subprocess.run([sys.executable, TIDY, folder], capture_output=True, text=True,
+                              check=False)
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+class TidyTest(unittest.TestCase):
+    def test_clean_tree_passes(self):
+        self.assertEqual(tidy(CLEAN), (0, [], ""))
+
+    def test_functions_of_the_greatest_length_pass(self):
+        text = UNIT + f"void f() {{\n{body(68)}}}\n\nvoid g() {{\n{body(68)}}}\n"
+        self.assertEqual(tidy(CLEAN | {"src/pool/long.cpp": text}), (0, [], ""))
+
+    def test_each_fault_is_reported_once_where_it_is(self):
+        canaries = dict(OTHER_FAULTS)
+        for name, (path, text, line, words) in CPP_FAULTS.items():
+            head = HEADER if path.endswith(".hpp") else UNIT
+            canaries[name] = (path, HEAD + "int x;\n" if text is None else head + text, line, words)
+        for name, (path, text, line, words) in canaries.items():
+            with self.subTest(name):
+                code, faults, errors = tidy(CLEAN | {path: text})
+                self.assertEqual((code, errors), (1, ""))
+                self.assertEqual(len(faults), 1, faults)
+                self.assertTrue(faults[0].startswith(f"{path}:{line}: "), faults[0])
+                self.assertIn(words, faults[0])
+
+    def test_a_missing_root_is_one_clear_line(self):
+        done = subprocess.run([sys.executable, TIDY, "/nowhere"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr, "tidy: /nowhere is no folder, give the root of the project\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
