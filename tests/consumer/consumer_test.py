@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""A stranger's project, built in each way a stranger may come to the library.
+
+Named by the test class to run: FindPackage, PkgConfig, AddSubdirectory, Shared. What is installed
+is moved as a whole before it is used, so a path of this machine in it would be found out.
+"""
+
+import argparse
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent / "project"
+SOURCE = Path(__file__).resolve().parents[2]
+settings = None  # the command line
+
+
+def call(*command, **keywords):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          check=False, **keywords)
+    if done.returncode != 0:
+        raise AssertionError(f"{shlex.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def configure(source, build, *arguments):
+    return ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(build),
+            f"-DCMAKE_CXX_COMPILER={settings.compiler}", "-DCMAKE_BUILD_TYPE=Release", *arguments]
+
+
+class Consumer(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.build = self.folder / "build"
+
+    def install(self, binary_folder):
+        """Installs, moves what was installed, and gives the folder where it is now."""
+        call("cmake", "--install", binary_folder, "--prefix", self.folder / "first")
+        return (self.folder / "first").rename(self.folder / "moved here")
+
+    def expect_it_works(self, *arguments):
+        told = call(*configure(PROJECT, self.build, *arguments))
+        call("cmake", "--build", self.build)
+        self.assertEqual(call(self.build / "stranger").strip(), settings.version)
+        return told
+
+
+class FindPackage(Consumer):
+    def test_it_works(self):
+        prefix = self.install(settings.build)
+        parts = settings.version.split(".")
+        self.expect_it_works(f"-DCMAKE_PREFIX_PATH={prefix}",
+                             f"-DWANTED_VERSION={parts[0]}.{parts[1]}")
+        for path in prefix.rglob("*handoff*.cmake"):
+            self.assertNotIn(str(SOURCE), path.read_text(), path)
+
+    def test_another_version_and_unknown_components_are_refused(self):
+        prefix = self.install(settings.build)
+        for wanted, words in (("-DWANTED_VERSION=99", "requested version"),
+                              ("-DWANTED_COMPONENTS=attic", "no component 'attic'")):
+            with self.subTest(wanted):
+                done = subprocess.run(
+                    configure(PROJECT, self.build, f"-DCMAKE_PREFIX_PATH={prefix}", wanted,
+                              "--fresh"),
+                    capture_output=True, text=True, check=False)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(words, done.stderr)
+
+
+class PkgConfig(Consumer):
+    def test_it_works(self):
+        prefix = self.install(settings.build)
+        found = list(prefix.rglob("handoff.pc"))
+        self.assertEqual(len(found), 1)
+        environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": str(found[0].parent)}
+        self.assertEqual(call("pkg-config", "--modversion", "handoff", env=environment).strip(),
+                         settings.version)
+        flags = shlex.split(call("pkg-config", "--cflags", "--libs", "handoff", env=environment))
+        program = self.folder / "stranger"
+        call(settings.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", PROJECT / "main.cpp",
+             "-o", program, *flags)
+        self.assertEqual(call(program).strip(), settings.version)
+
+
+class AddSubdirectory(Consumer):
+    def test_only_the_library_comes_along(self):
+        told = self.expect_it_works(f"-DHANDOFF_SOURCE={SOURCE}")
+        self.assertIn("targets: [handoff]\n", told)
+        self.assertIn("options: []\n", told)
+        self.assertIn("launcher: []\n", told)
+        self.assertFalse((self.build / "CTestTestfile.cmake").exists())
+
+        prefix = self.folder / "installed"
+        call("cmake", "--install", self.build, "--prefix", prefix)
+        installed = [path.relative_to(prefix).as_posix() for path in prefix.rglob("*")
+                     if path.is_file()]
+        self.assertEqual(installed, ["bin/stranger"])
+
+
+class Shared(Consumer):
+    def test_it_works(self):
+        library = self.folder / "library"
+        call(*configure(SOURCE, library, "-DBUILD_SHARED_LIBS=ON", "-DHANDOFF_TESTS=OFF",
+                        "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF"))
+        call("cmake", "--build", library)
+        prefix = self.install(library)
+        self.assertTrue(list(prefix.rglob(f"libhandoff.so.{settings.version}")))
+        self.assertFalse(list(prefix.rglob("libhandoff.a")))
+        self.expect_it_works(f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+def main():
+    global settings
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True, help="binary folder of a finished build")
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--version", required=True, help="the version that must come out")
+    settings, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
