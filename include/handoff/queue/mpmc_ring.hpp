@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// A bounded queue from many threads to many.
+//
+//   MpmcRing<Job> ring(1024);
+//   if (ring.try_push(std::move(job)) == Status::full) { ... }     // any thread
+//   ring.consume([](Job& job) { run(job); }, 16);                 // any thread
+//
+// For: work that any of several threads may take, a pool of free things. Not for: one consumer
+// (MpscRing is cheaper); waiting (Channel).
+// Tier: transfer.
+// Concurrency: all calls by any thread.
+// Order: items leave in the order of their places, each producer's in its own order; several
+//   consumers may finish with them in any. What was done before a push happens before the pop.
+// Blocks, allocates: never, but the constructor allocates. Lock-free: a step is repeated only
+//   because another thread's succeeded.
+// Full: `full`, and the item is still the caller's.
+// `full` and `empty` are weaker than in a sequential queue, since pushes and pops claim a place
+//   before they work on it. `full`: the next place in turn has not been given back, even if later
+//   ones have: a visitor that takes its time holds its place. `empty`: the next item in turn is not
+//   there yet, even if its place is claimed and pushes that came later are done.
+// Closed: close() is anybody's and exact: once it has returned no push succeeds. After it pops
+//   drain, then say `closed`, never too early (others may still be at work on the last items they
+//   took); pushes say `closed`.
+// Exceptions: nothing that may throw is done in a claimed place: try_emplace refuses such
+//   constructors when compiled, try_push(const T&) copies first. A visitor that throws has consumed
+//   its item, and the rest stays.
+// Destructor: destroys what is left.
+// The calls: ticket_ring.hpp. Proof: docs/design/rings.md.
+#pragma once
+
+#include <handoff/config.hpp>
+#include <handoff/queue/ticket_ring.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class T>
+class MpmcRing : public detail::TicketRing<T, detail::Consumers::many> {
+ public:
+  using detail::TicketRing<T, detail::Consumers::many>::TicketRing;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

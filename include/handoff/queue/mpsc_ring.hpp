@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// A bounded queue from many threads to one.
+//
+//   MpscRing<Job> ring(1024);
+//   if (ring.try_push(std::move(job)) == Status::full) { ... }     // any thread
+//   ring.consume([](Job& job) { run(job); });                     // one thread
+//
+// For: an actor's inbox, a logger, results on their way back. Not for: one producer (SpscRing is
+// cheaper); more consumers (MpmcRing); waiting (Channel).
+// Tier: transfer.
+// Concurrency: one consumer thread calls try_pop, try_pop_batch and consume; anybody the rest.
+// Order: each producer's items come out in its order; what it did before a push happens before
+//   the pop.
+// Blocks, allocates: never, but the constructor allocates. Pushes are lock-free: one is repeated
+//   only because another succeeded. Pops are wait-free.
+// Full: `full`, and the item is still the caller's.
+// `full` and `empty` are weaker than in a sequential queue, since a push claims its place before
+//   it fills it. `full`: every place is claimed or not yet given back, also while the consumer's
+//   visitor still has an item or batch in hand. `empty`: the next item in turn is not there yet,
+//   even if its place is claimed and pushes that came later are done.
+// Closed: close() is anybody's and exact: once it has returned no push succeeds. After it pops
+//   drain, then say `closed`, never too early; pushes say `closed`.
+// Exceptions: nothing that may throw is done in a claimed place: try_emplace refuses such
+//   constructors when compiled, try_push(const T&) copies first. A visitor that throws has consumed
+//   its item, and the rest stays.
+// Destructor: destroys what is left.
+// The calls: ticket_ring.hpp. Proof: docs/design/rings.md.
+#pragma once
+
+#include <handoff/config.hpp>
+#include <handoff/queue/ticket_ring.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class T>
+class MpscRing : public detail::TicketRing<T, detail::Consumers::one> {
+ public:
+  using detail::TicketRing<T, detail::Consumers::one>::TicketRing;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+//
+// A bounded queue from one thread to one other.
+//
+//   SpscRing<Frame> ring(64);
+//   while (ring.try_push(std::move(frame)) == Status::full) { ... }      // the producer
+//   ring.consume([](Frame& frame) { show(frame); });                     // the consumer
+//
+// For: a pipeline's stages, a device and its reader; the cheapest way there is between two
+// threads. Not for: more than one thread on a side (MpscRing, MpmcRing); waiting (Channel).
+// Tier: transfer.
+// Concurrency: one producer thread calls try_push, try_emplace, try_push_batch and close; one
+//   consumer thread calls try_pop, try_pop_batch and consume; anybody the rest.
+// Order: first in, first out. What the producer did before a push happens before the pop.
+// Blocks, allocates: never, but the constructor allocates. A step of one side never waits for the
+//   other: all calls are wait-free.
+// Full: `full`, and the item is still the caller's. `full` and `empty` are linearizable.
+// Closed: close() is the producer's; after it pops drain, then say `closed`; pushes say `closed`.
+// Exceptions: a constructor that throws in try_emplace leaves the ring as it was; a visitor that
+//   throws has consumed its item, and the rest stays.
+// Destructor: destroys what is left.
+// Source: L. Lamport, "Specifying Concurrent Program Modules" (1983); the cached index of the other
+//   side is that of E. Rigtorp, https://rigtorp.se/ringbuffer/. Proof: docs/design/rings.md.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/queue/ring_slots.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/cell.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class T>
+class SpscRing {
+  static_assert(detail::is_ring_item<T>());
+
+ public:
+  using value_type = T;
+
+  // At least `capacity` places, rounded up to a power of two. Throws std::length_error for 0 and
+  // for more than there can be.
+  explicit SpscRing(std::size_t capacity, detail::RingStart start = {})
+      : slots_(capacity),
+        tail_(start.position),
+        head_seen_(start.position),
+        head_(start.position),
+        tail_seen_(start.position) {}
+  ~SpscRing() {
+    consume([](T&) {});
+  }
+  SpscRing(const SpscRing&) = delete;
+  SpscRing& operator=(const SpscRing&) = delete;
+
+  std::size_t capacity() const noexcept { return slots_.capacity(); }
+
+  // The producer's: ok, full or closed.
+  Status try_push(T&& item) noexcept { return try_emplace(std::move(item)); }
+  Status try_push(const T& item) noexcept(std::is_nothrow_copy_constructible_v<T>)
+    requires std::copy_constructible<T>
+  {
+    return try_emplace(item);
+  }
+
+  // Makes the item in its place; makes nothing if there is none.
+  template <class... Args>
+  Status try_emplace(Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
+    // order: relaxed, only this thread writes it.
+    if (closed_.load(sync::order::relaxed)) return Status::closed;
+    // order: relaxed, only this thread writes it.
+    const std::uint64_t tail = tail_.load(sync::order::relaxed);
+    if (free_places(tail, 1) == 0) return Status::full;
+    slots_[tail].construct(std::forward<Args>(args)...);
+    // order: release pairs with the acquire in items_from(): the item is there before its place
+    // is counted.
+    tail_.store(tail + 1, sync::order::release);
+    return Status::ok;
+  }
+
+  // Moves in the first items, as many as have room, and returns how many; the rest is untouched.
+  // 0 once closed.
+  std::size_t try_push_batch(std::span<T> items) noexcept {
+    // order: relaxed, only this thread writes it.
+    if (closed_.load(sync::order::relaxed)) return 0;
+    // order: relaxed, only this thread writes it.
+    const std::uint64_t tail = tail_.load(sync::order::relaxed);
+    const std::size_t count = std::min(items.size(), free_places(tail, items.size()));
+    for (std::size_t i = 0; i < count; ++i) slots_[tail + i].construct(std::move(items[i]));
+    // order: release pairs with the acquire in items_from().
+    tail_.store(tail + count, sync::order::release);
+    return count;
+  }
+
+  // The producer says: that was all. Says it again, if called again.
+  void close() noexcept {
+    // order: release pairs with the acquire in try_pop() and closed(): who sees it sees all pushes.
+    closed_.store(true, sync::order::release);
+  }
+
+  // The consumer's: ok, empty or closed (and drained).
+  Status try_pop(T& out) noexcept {
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "an item whose assignment may throw could get lost here: use consume()");
+    // order: relaxed, only this thread writes it.
+    const std::uint64_t head = head_.load(sync::order::relaxed);
+    if (items_from(head, 1) == 0) {
+      // order: acquire pairs with the release in close(). Pushes came before it, so a second look
+      // at the tail is the last that is needed.
+      if (!closed_.load(sync::order::acquire)) return Status::empty;
+      if (items_from(head, 1) == 0) return Status::closed;
+    }
+    out = std::move(slots_[head].write());
+    slots_[head].destroy();
+    // order: release pairs with the acquire in free_places(): the place is bare before it is free.
+    head_.store(head + 1, sync::order::release);
+    return Status::ok;
+  }
+
+  // Moves out as many as there are and have room in `out`; returns how many.
+  std::size_t try_pop_batch(std::span<T> out) noexcept {
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "an item whose assignment may throw could get lost here: use consume()");
+    // order: relaxed, only this thread writes it.
+    const std::uint64_t head = head_.load(sync::order::relaxed);
+    const std::size_t count = std::min(out.size(), items_from(head, out.size()));
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i] = std::move(slots_[head + i].write());
+      slots_[head + i].destroy();
+    }
+    // order: release pairs with the acquire in free_places().
+    head_.store(head + count, sync::order::release);
+    return count;
+  }
+
+  // Calls visitor(T&) on each item in its place, then destroys it; returns how many. At most
+  // `most`, and only those that were there at the call. The visitor must not take from this ring.
+  template <std::invocable<T&> Visitor>
+  std::size_t consume(Visitor&& visitor,
+                      std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    // order: relaxed, only this thread writes it.
+    const std::uint64_t head = head_.load(sync::order::relaxed);
+    const std::size_t count = std::min(most, items_from(head, most));
+    for (std::size_t i = 0; i < count; ++i) {
+      const FrontItem front(*this, head + i);
+      visitor(slots_[head + i].write());
+    }
+    return count;
+  }
+
+  // About how many items there were during the call; exact when both ends rest.
+  std::size_t was_size() const noexcept {
+    // order: acquire pairs with the releases of head_ and keeps the two loads in this order: the
+    // tail read is not older than the head, so the difference is not negative.
+    const std::uint64_t head = head_.load(sync::order::acquire);
+    // order: relaxed, it is only a number here.
+    const std::uint64_t tail = tail_.load(sync::order::relaxed);
+    return static_cast<std::size_t>(std::min<std::uint64_t>(tail - head, capacity()));
+  }
+  bool was_empty() const noexcept { return was_size() == 0; }
+
+  bool closed() const noexcept {
+    // order: acquire pairs with the release in close().
+    return closed_.load(sync::order::acquire);
+  }
+
+ private:
+  // The item at the head while a visitor has it: gone afterwards, also by an exception.
+  class FrontItem {
+   public:
+    FrontItem(SpscRing& ring, std::uint64_t head) noexcept : ring_(ring), head_(head) {}
+    ~FrontItem() {
+      ring_.slots_[head_].destroy();
+      // order: release pairs with the acquire in free_places().
+      ring_.head_.store(head_ + 1, sync::order::release);
+    }
+    FrontItem(const FrontItem&) = delete;
+    FrontItem& operator=(const FrontItem&) = delete;
+
+   private:
+    SpscRing& ring_;
+    const std::uint64_t head_;
+  };
+
+  // The producer's count of free places; looks at the consumer's line only if the places it knows
+  // of are fewer than `wanted`.
+  std::size_t free_places(std::uint64_t tail, std::size_t wanted) noexcept {
+    if (capacity() - (tail - head_seen_) < wanted) {
+      // order: acquire pairs with the releases of head_: the place is bare before it is free.
+      head_seen_ = head_.load(sync::order::acquire);
+    }
+    return static_cast<std::size_t>(capacity() - (tail - head_seen_));
+  }
+
+  // The consumer's count of items; looks at the producer's line only if those it knows of are
+  // fewer than `wanted`.
+  std::size_t items_from(std::uint64_t head, std::size_t wanted) noexcept {
+    if (tail_seen_ - head < wanted) {
+      // order: acquire pairs with the releases of tail_: the item is there before it is counted.
+      tail_seen_ = tail_.load(sync::order::acquire);
+    }
+    return static_cast<std::size_t>(tail_seen_ - head);
+  }
+
+  detail::RingSlots<sync::raw_cell<T>> slots_;
+
+  // The producer's line. Positions grow for ever and run over at 2^64.
+  alignas(sync::destructive_span) sync::atomic<std::uint64_t> tail_;  // of the next push
+  std::uint64_t head_seen_;                                           // head_ or before
+  sync::atomic<bool> closed_{false};
+
+  // The consumer's line.
+  alignas(sync::destructive_span) sync::atomic<std::uint64_t> head_;  // of the next pop
+  std::uint64_t tail_seen_;                                           // tail_ or before
+};
+
+}  // namespace handoff::inline HANDOFF_ABI
