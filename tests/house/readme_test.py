@@ -21,7 +21,8 @@ def texts():
 
 
 def broken_links(folder, text):
-    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text)
+    prose = re.sub(r"^```.*?^```$|`[^`]*`", "", text, flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose)
     return [link for link in links if not (folder / link).exists()]
 
 
@@ -36,7 +37,7 @@ class ReadmeTest(unittest.TestCase):
             self.assertEqual(broken_links(path.parent, path.read_text()), [], path)
 
     def test_a_broken_link_is_found(self):
-        text = "[a](README.md) [b](nowhere.md#part) [c](https://example.org) [d](#here)"
+        text = "[a](README.md) [b](nowhere.md#part) [c](https://example.org) [d](#here) `[e](f)`"
         self.assertEqual(broken_links(ROOT, text), ["nowhere.md"])
 
     def test_hacking_names_every_preset_and_every_folder(self):
