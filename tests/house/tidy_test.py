@@ -26,7 +26,8 @@ CLEAN = {
     "include/handoff/pool/thread_pool.hpp": HEADER + "#include <handoff/sync/atomic.hpp>\n",
     "include/handoff/handoff.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
     "src/pool/engine.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
-    "src/pool/engine.cpp": UNIT + '#include "engine.hpp"\n',
+    "src/pool/thread_pool.cpp": f"// {LICENCE}\n#include <handoff/pool/thread_pool.hpp>\n",
+    "src/pool/engine.cpp": f"// {LICENCE}\n" + '#include "engine.hpp"\n',
     "src/pool/orders.cpp": UNIT
     + "int f() { return a.load(order::acquire); }  // order: acquire pairs with store() in g().\n"
     + "// order: both are relaxed: the count publishes nothing.\n"

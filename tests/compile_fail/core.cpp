@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// What may not be done with the parts of core/.
+
+#include <memory>
+#include <utility>
+
+#include <handoff/core/status.hpp>
+#include <handoff/core/unique_function.hpp>
+
+handoff::Status push() { return handoff::Status::ok; }
+
+int main() {
+  handoff::UniqueFunction<int(int)> next = [held = std::make_unique<int>(1)](int x) {
+    return x + *held;
+  };
+  handoff::UniqueFunction<int(int)> moved = std::move(next);
+  if (push() != handoff::Status::ok) return moved(1);
+
+#if defined(WRONG_copy)  // expect: deleted
+  handoff::UniqueFunction<int(int)> copy = moved;
+#endif
+#if defined(WRONG_signature)  // expect: conversion|no viable
+  handoff::UniqueFunction<int(int)> other = [](const char*) { return 1; };
+#endif
+#if defined(WRONG_status_nobody_looks_at)  // expect: nodiscard
+  push();
+#endif
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// What may not be done with a team.
+
+#include <string>
+#include <utility>
+
+#include <handoff/team/thread_team.hpp>
+
+struct Rows {
+  float* values;
+};
+struct Named {
+  std::string name;
+};
+
+void scale(handoff::IndexRange range, const Rows& rows) {
+  for (auto i : range) rows.values[i] *= 2;
+}
+bool scale_and_answer(handoff::IndexRange, const Rows&) { return true; }
+void print(handoff::IndexRange, const Named&) {}
+
+int main() {
+  handoff::ThreadTeam team;
+  handoff::ThreadTeam moved = std::move(team);
+  moved.run(1, [](handoff::IndexRange) {});
+  moved.run<scale>(0, Rows{nullptr});
+
+#if defined(WRONG_copy)  // expect: deleted
+  handoff::ThreadTeam copy = moved;
+#endif
+#if defined(WRONG_body_for_single_indices)  // expect: is_invocable_v
+  moved.run(1, [](int*) {});
+#endif
+#if defined(WRONG_kernel_with_a_result)  // expect: same_as
+  moved.run<scale_and_answer>(1, Rows{nullptr});
+#endif
+#if defined(WRONG_arguments_that_no_other_process_could_read)  // expect: is_trivially_copyable_v
+  moved.run<print>(1, Named{});
+#endif
+#if defined(WRONG_kernel_with_a_capture)  // expect: no matching
+  const int captured = 1;
+  moved.run<[captured](handoff::IndexRange, const Rows&) {}>(1, Rows{nullptr});
+#endif
+}
