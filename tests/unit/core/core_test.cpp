@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// The small parts of core/: Status, IndexRange, Tally, misuse.
+#include <gtest/gtest.h>
+
+#include <handoff/core/index_range.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace handoff;
+
+TEST(Status, EachHasItsOwnName) {
+  std::set<std::string> names;
+  for (const Status status : {Status::ok, Status::full, Status::empty, Status::closed,
+                              Status::stopped, Status::timed_out}) {
+    names.insert(to_string(status));
+  }
+  EXPECT_EQ(names.size(), 6U);
+  EXPECT_EQ(names.count("timed_out"), 1U);
+  EXPECT_STREQ(to_string(static_cast<Status>(99)), "no Status");
+}
+
+TEST(IndexRange, IteratesHalfOpen) {
+  std::vector<std::size_t> seen;
+  for (const std::size_t i : IndexRange{3, 6}) seen.push_back(i);
+  EXPECT_EQ(seen, (std::vector<std::size_t>{3, 4, 5}));
+  EXPECT_EQ((IndexRange{3, 6}.size()), 3U);
+  EXPECT_TRUE(IndexRange{}.empty());
+  for (const std::size_t i : IndexRange{7, 7}) FAIL() << i;
+}
+
+TEST(Tally, IsBalancedOnlyIfEveryItemIsAccountedFor) {
+  Tally tally{.accepted = 15, .done = 5, .failed = 4, .cancelled = 3, .expired = 2, .pending = 1};
+  EXPECT_TRUE(tally.balanced());
+  for (std::uint64_t* part :
+       {&tally.accepted, &tally.done, &tally.failed, &tally.cancelled, &tally.expired,
+        &tally.pending}) {
+    ++*part;
+    EXPECT_FALSE(tally.balanced());
+    --*part;
+  }
+}
+
+std::string reported;
+
+TEST(Misuse, ThrowsLogicErrorAfterTellingTheHandler) {
+  EXPECT_THROW(misuse("wrong"), std::logic_error);
+  const MisuseHandler before = set_misuse_handler([](const char* what) { reported = what; });
+  EXPECT_EQ(before, nullptr);
+  EXPECT_THROW(misuse("wrong again"), std::logic_error);
+  EXPECT_EQ(reported, "wrong again");
+  EXPECT_NE(set_misuse_handler(nullptr), nullptr);
+}
+
+}  // namespace

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+//
+// EventCount: who is woken, by what, and how many system calls it takes.
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdarg>
+#include <handoff/sync/event_count.hpp>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::atomic<int> wake_calls{0};
+
+}  // namespace
+
+// Every system call that is made by name passes here: counts the futex's wake-ups.
+extern "C" long __real_syscall(long number, long, long, long, long, long, long);
+extern "C" long __wrap_syscall(long number, ...) {
+  long a[6];
+  va_list arguments;
+  va_start(arguments, number);
+  for (long& argument : a) argument = va_arg(arguments, long);
+  va_end(arguments);
+  if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE) wake_calls.fetch_add(1);
+  return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+namespace {
+
+using namespace handoff::sync;
+using namespace std::chrono_literals;
+using Waiter = EventCount::Waiter;
+
+// Threads that wait once each, known to be asleep.
+class Sleepers {
+ public:
+  Sleepers(EventCount& events, int count) {
+    for (int i = 0; i < count; ++i) {
+      threads_.emplace_back([this, &events, i] {
+        Waiter waiter(events);
+        EXPECT_EQ(waiter.wait(), Wakeup::notified);
+        {
+          const std::lock_guard lock(mutex_);
+          order_.push_back(i);
+        }
+        woken_.fetch_add(1);
+      });
+      while (events.was_waiting() != static_cast<std::uint32_t>(i) + 1) std::this_thread::yield();
+    }
+    std::this_thread::sleep_for(20ms);  // from registered to asleep
+  }
+  ~Sleepers() {
+    for (auto& thread : threads_) thread.join();
+  }
+  void expect_woken(int count) {
+    while (woken_ < count) std::this_thread::yield();
+    std::this_thread::sleep_for(2ms);
+    EXPECT_EQ(woken_, count);
+  }
+  const std::vector<int>& order() const { return order_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<int> order_;
+  std::atomic<int> woken_{0};
+  std::vector<std::thread> threads_;
+};
+
+TEST(EventCount, NotifyWithNobodyWaitingMakesNoSystemCall) {
+  EventCount events;
+  const int before = wake_calls;
+  for (int i = 0; i < 1000; ++i) {
+    events.notify_one();
+    events.notify_all();
+  }
+  EXPECT_EQ(wake_calls, before);
+}
+
+TEST(EventCount, NotifyOneWakesTheLongestWaiterAndNobodyElse) {
+  EventCount events;
+  Sleepers sleepers(events, 3);
+  const int before = wake_calls;
+  for (int woken = 1; woken <= 3; ++woken) {
+    events.notify_one();
+    sleepers.expect_woken(woken);
+  }
+  EXPECT_EQ(sleepers.order(), (std::vector{0, 1, 2}));
+  EXPECT_EQ(wake_calls - before, 3);
+}
+
+TEST(EventCount, ANotifiedSleeperIsForgottenAtOnce) {
+  EventCount events;
+  Sleepers sleepers(events, 1);
+  const int before = wake_calls;
+  for (int i = 0; i < 100; ++i) events.notify_one();  // it has hardly had time to run
+  EXPECT_EQ(wake_calls - before, 1);
+}
+
+TEST(EventCount, NotifySomeWakesSoManyAndNotifyAllTheRest) {
+  EventCount events;
+  Sleepers sleepers(events, 5);
+  events.notify_some(2);
+  while (events.was_waiting() != 3) std::this_thread::yield();
+  std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(events.was_waiting(), 3U);
+  events.notify_all();
+}
+
+TEST(EventCount, AWaiterThatIsAwakeCostsNoSystemCall) {
+  EventCount events;
+  const int before = wake_calls;
+  Waiter waiter(events);
+  events.notify_one();
+  EXPECT_EQ(waiter.wait(), Wakeup::notified);
+  EXPECT_EQ(wake_calls, before);
+}
+
+TEST(EventCount, AWithdrawnWaiterIsNotWaiting) {
+  EventCount events;
+  { const Waiter waiter(events); }
+  EXPECT_EQ(events.was_waiting(), 0U);
+}
+
+TEST(EventCount, AWithdrawnWaiterPassesItsNotificationOn) {
+  EventCount events;
+  std::optional<Waiter> first(std::in_place, events);
+  Waiter second(events);
+  events.notify_one();  // goes to the first, which finds its work without waiting
+  first.reset();
+  EXPECT_EQ(second.wait(deadline_after(10s)), Wakeup::notified);
+}
+
+TEST(EventCount, ADeadlineEndsTheWaitAndTheRegistration) {
+  EventCount events;
+  for (const auto wait : {0ms, 5ms}) {
+    Waiter waiter(events);
+    EXPECT_EQ(waiter.wait(deadline_after(wait)), Wakeup::timed_out);
+    EXPECT_EQ(events.was_waiting(), 0U);
+  }
+}
+
+TEST(EventCount, ANotificationBeatsADeadlineThatHasPassed) {
+  EventCount events;
+  Waiter waiter(events);
+  events.notify_one();
+  EXPECT_EQ(waiter.wait(Deadline{}), Wakeup::notified);
+}
+
+TEST(EventCount, AStopEndsTheWait) {
+  EventCount events;
+  StopSource source;
+  std::thread stopper([&] {
+    while (events.was_waiting() == 0) std::this_thread::yield();
+    source.request_stop();
+  });
+  Waiter waiter(events);
+  EXPECT_EQ(waiter.wait(no_deadline, source.token()), Wakeup::stopped);
+  stopper.join();
+  Waiter late(events);
+  EXPECT_EQ(late.wait(no_deadline, source.token()), Wakeup::stopped);
+  EXPECT_EQ(events.was_waiting(), 0U);
+}
+
+TEST(EventCount, AStandardTokenStopsItToo) {
+  EventCount events;
+  std::jthread thread([&](std::stop_token token) {
+    EXPECT_EQ(events.await([] { return false; }, no_deadline, token), Wakeup::stopped);
+  });
+  while (events.was_waiting() == 0) std::this_thread::yield();
+  thread.request_stop();
+}
+
+TEST(EventCount, AwaitAsksTheConditionLast) {
+  EventCount events;
+  StopSource stopped;
+  stopped.request_stop();
+  EXPECT_EQ(events.await([] { return true; }, Deadline{}, stopped.token()), Wakeup::notified);
+  EXPECT_EQ(events.await([] { return false; }, no_deadline, stopped.token()), Wakeup::stopped);
+  EXPECT_EQ(events.await([] { return false; }, deadline_after(1ms)), Wakeup::timed_out);
+  // True only after the wait has failed: that is still a yes.
+  int asked = 0;
+  EXPECT_EQ(events.await([&] { return ++asked == 3; }, Deadline{}, {}, Spin::never),
+            Wakeup::notified);
+}
+
+TEST(EventCount, AwaitGoesBackToSleepUntilTheConditionHolds) {
+  EventCount events;
+  std::atomic<int> value{0};
+  std::thread waiter([&] {
+    EXPECT_EQ(events.await([&] { return value == 3; }, no_deadline, {}, Spin::never),
+              Wakeup::notified);
+  });
+  for (int i = 1; i <= 3; ++i) {
+    while (events.was_waiting() == 0) std::this_thread::yield();
+    value = i;
+    events.notify_one();
+  }
+  waiter.join();
+}
+
+TEST(EventCount, AConditionThatThrowsLeavesNothingBehind) {
+  EventCount events;
+  int asked = 0;
+  EXPECT_THROW((void)events.await(
+                   [&]() -> bool { return ++asked == 2 ? throw 1 : false; }, no_deadline, {},
+                   Spin::never),
+               int);
+  EXPECT_EQ(events.was_waiting(), 0U);
+}
+
+}  // namespace

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// Mutex: mutual exclusion, hand-over of the data, sleepers that are never forgotten.
+#include <gtest/gtest.h>
+
+#include <handoff/sync/mutex.hpp>
+#include <thread>
+#include <vector>
+
+#include "support/support.hpp"
+
+namespace {
+
+using handoff::sync::Lock;
+using handoff::sync::Mutex;
+
+static_assert(sizeof(Mutex) == 4);
+
+TEST(Mutex, TryLockFailsWhileHeld) {
+  Mutex mutex;
+  ASSERT_TRUE(mutex.try_lock());
+  EXPECT_FALSE(mutex.try_lock());
+  mutex.unlock();
+  EXPECT_TRUE(mutex.try_lock());
+  mutex.unlock();
+}
+
+TEST(Mutex, LockHoldsForItsScope) {
+  Mutex mutex;
+  {
+    const Lock lock(mutex);
+    EXPECT_FALSE(mutex.try_lock());
+  }
+  ASSERT_TRUE(mutex.try_lock());
+  mutex.unlock();
+}
+
+// More threads than CPUs, so that holders are preempted and waiters really sleep.
+TEST(Mutex, PlainDataUnderItIsExact) {
+  Mutex mutex;
+  std::size_t plain = 0;
+  const std::size_t each = handoff::test::rounds(50'000);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (std::size_t k = 0; k < each; ++k) {
+        const Lock lock(mutex);
+        ++plain;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(plain, 8 * each);
+}
+
+TEST(Mutex, ASleeperIsWokenWhenAHolderThatSleptLetsGo) {
+  Mutex mutex;
+  for (int round = 0; round < 200; ++round) {
+    mutex.lock();
+    std::vector<std::thread> waiters;
+    for (int i = 0; i < 3; ++i) waiters.emplace_back([&] { const Lock lock(mutex); });
+    std::this_thread::sleep_for(std::chrono::microseconds(200));  // let them fall asleep
+    mutex.unlock();
+    for (auto& waiter : waiters) waiter.join();  // hangs if one was forgotten
+  }
+  EXPECT_TRUE(mutex.try_lock());
+  mutex.unlock();
+}
+
+}  // namespace
