@@ -28,7 +28,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -134,15 +133,15 @@ template <class Condition>
 Wakeup EventCount::await(Condition&& condition, Deadline deadline, const StopToken& stop,
                          Spin spin) {
   for (Backoff backoff(spin);;) {
-    if (std::invoke(condition)) return Wakeup::notified;
+    if (condition()) return Wakeup::notified;
     if (!backoff.snooze()) break;
   }
   for (;;) {
     Waiter waiter(*this);
-    if (std::invoke(condition)) return Wakeup::notified;
+    if (condition()) return Wakeup::notified;
     const Wakeup wakeup = waiter.wait(deadline, stop);
     if (wakeup == Wakeup::notified) continue;
-    return std::invoke(condition) ? Wakeup::notified : wakeup;
+    return condition() ? Wakeup::notified : wakeup;
   }
 }
 
