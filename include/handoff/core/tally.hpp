@@ -23,7 +23,7 @@ struct Tally {
   std::uint64_t expired = 0;    // never begun, because of a deadline
   std::uint64_t pending = 0;    // not yet begun or still running
 
-  std::exception_ptr first_failure;  // what the first of the failed ones threw
+  std::exception_ptr first_failure = nullptr;  // what the first of the failed ones threw
 
   [[nodiscard]] constexpr bool balanced() const noexcept {
     return accepted == done + failed + cancelled + expired + pending;

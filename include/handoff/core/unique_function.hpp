@@ -47,7 +47,8 @@ class UniqueFunction<R(Args...)> {
              std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
   UniqueFunction(F&& function) {  // NOLINT(google-explicit-constructor)
     using Decayed = std::decay_t<F>;
-    if constexpr (std::is_pointer_v<Decayed> || std::is_member_pointer_v<Decayed>) {
+    using Given = std::remove_cvref_t<F>;
+    if constexpr (std::is_pointer_v<Given> || std::is_member_pointer_v<Given>) {
       if (function == nullptr) return;  // an empty pointer makes an empty function
     }
     if constexpr (fits<Decayed>) {
