@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The transfer suite on our rings.
+#include <gtest/gtest.h>
+
+#include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/spsc_ring.hpp>
+
+#include "conformance/transfer_suite.hpp"
+
+namespace handoff::test {
+namespace {
+
+struct Spsc {
+  template <class T>
+  using Queue = SpscRing<T>;
+  static constexpr unsigned consumers_max = 1;
+};
+struct Mpsc {
+  template <class T>
+  using Queue = MpscRing<T>;
+  static constexpr unsigned consumers_max = 1;
+};
+struct Mpmc {
+  template <class T>
+  using Queue = MpmcRing<T>;
+  static constexpr unsigned consumers_max = 2;
+};
+
+using All = testing::Types<Spsc, Mpsc, Mpmc>;
+using FromMany = testing::Types<Mpsc, Mpmc>;
+using ToMany = testing::Types<Mpmc>;
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferBasics, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferBounds, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferItems, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferBatches, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferContract, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferStress, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferManyProducers, FromMany);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferManyConsumers, ToMany);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferCloseRace, FromMany);
+
+}  // namespace
+}  // namespace handoff::test

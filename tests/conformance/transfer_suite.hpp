@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: MIT
+//
+// The conformance suite of the tier "transfer": what every queue with try_push and try_pop has to
+// do, in parts, so that a queue which lacks a part takes the others.
+//
+// Each part is a typed suite over families. A family is a struct that names the queue:
+//
+//   struct Spsc {
+//     template <class T> using Queue = SpscRing<T>;  // constructed from a capacity
+//     static constexpr unsigned consumers_max = 1;
+//   };
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <handoff/core/status.hpp>
+
+#include "conformance/transfer_stress.hpp"
+#include "support/support.hpp"
+
+namespace handoff::test {
+
+template <class Family, class T>
+using QueueOf = typename Family::template Queue<T>;
+
+// Pushes first, first + 1, ... until the queue is full; returns how many.
+template <class Queue>
+int fill(Queue& queue, int first = 0) {
+  int count = 0;
+  while (queue.try_push(first + count) == Status::ok) ++count;
+  return count;
+}
+
+// Takes all there is, and expects first, first + 1, ...; returns how many.
+template <class Queue>
+int drain(Queue& queue, int first = 0) {
+  int count = 0;
+  for (int item = -1; queue.try_pop(item) == Status::ok; ++count) EXPECT_EQ(item, first + count);
+  return count;
+}
+
+// An item that knows how many of its kind are alive.
+struct Counted {
+  explicit Counted(int number = 0) noexcept : value(number) { ++alive; }
+  Counted(const Counted& other) : value(other.value) { ++alive; }
+  Counted(Counted&& other) noexcept : value(std::exchange(other.value, -1)) { ++alive; }
+  Counted& operator=(const Counted&) = default;
+  Counted& operator=(Counted&& other) noexcept {
+    value = std::exchange(other.value, -1);
+    return *this;
+  }
+  ~Counted() { --alive; }
+
+  int value;
+  static inline int alive = 0;
+};
+
+// An item that knows whether it ever stood where it must not.
+struct alignas(256) OverAligned {
+  explicit OverAligned(int number = 0) : value(number) { check(); }
+  OverAligned(const OverAligned& other) : value(other.value) { check(); }
+  OverAligned(OverAligned&& other) noexcept : value(other.value) { check(); }
+  OverAligned& operator=(const OverAligned&) = default;
+
+  int value;
+  static inline int misplaced = 0;
+
+ private:
+  void check() const {
+    if (reinterpret_cast<std::uintptr_t>(this) % alignof(OverAligned) != 0) ++misplaced;
+  }
+};
+
+// --- Basics: any queue at all. ---
+
+template <class Family>
+class TransferBasics : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferBasics);
+
+TYPED_TEST_P(TransferBasics, smoke) {
+  QueueOf<TypeParam, int> queue(4);
+  int out = -1;
+  EXPECT_EQ(queue.try_pop(out), Status::empty);
+  EXPECT_EQ(out, -1);
+  EXPECT_EQ(queue.try_push(7), Status::ok);
+  EXPECT_EQ(queue.try_pop(out), Status::ok);
+  EXPECT_EQ(out, 7);
+  EXPECT_EQ(queue.try_pop(out), Status::empty);
+}
+
+TYPED_TEST_P(TransferBasics, fifo_over_many_laps) {
+  for (const std::size_t capacity : {1U, 2U, 3U, 8U}) {
+    QueueOf<TypeParam, int> queue(capacity);
+    for (int lap = 0; lap < 1000; ++lap) {
+      int pushed = 0;
+      while (pushed < static_cast<int>(capacity) && queue.try_push(lap + pushed) == Status::ok) {
+        ++pushed;
+      }
+      ASSERT_EQ(pushed, static_cast<int>(capacity));
+      ASSERT_EQ(drain(queue, lap), pushed);
+    }
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferBasics, smoke, fifo_over_many_laps);
+
+// --- Bounds: queues that say `full`. ---
+
+template <class Family>
+class TransferBounds : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferBounds);
+
+TYPED_TEST_P(TransferBounds, capacity) {
+  for (std::size_t asked = 1; asked <= 70; ++asked) {
+    QueueOf<TypeParam, int> queue(asked);
+    ASSERT_GE(queue.capacity(), asked);
+    ASSERT_EQ(fill(queue), static_cast<int>(queue.capacity()));
+  }
+}
+
+TYPED_TEST_P(TransferBounds, full) {
+  for (const std::size_t capacity : {1U, 2U, 5U}) {
+    QueueOf<TypeParam, int> queue(capacity);
+    const int count = fill(queue);
+    for (int next = 0; next < 100; ++next) {
+      ASSERT_EQ(queue.try_push(-1), Status::full);
+      int out = -1;
+      ASSERT_EQ(queue.try_pop(out), Status::ok);
+      ASSERT_EQ(out, next);
+      ASSERT_EQ(queue.try_push(next + count), Status::ok);
+    }
+    EXPECT_EQ(drain(queue, 100), count);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferBounds, capacity, full);
+
+// --- Items: queues that hold any type that moves. ---
+
+template <class Family>
+class TransferItems : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferItems);
+
+TYPED_TEST_P(TransferItems, move_only) {
+  QueueOf<TypeParam, std::unique_ptr<int>> queue(2);
+  ASSERT_EQ(queue.try_push(std::make_unique<int>(5)), Status::ok);
+  std::unique_ptr<int> out;
+  ASSERT_EQ(queue.try_pop(out), Status::ok);
+  EXPECT_EQ(*out, 5);
+}
+
+TYPED_TEST_P(TransferItems, over_aligned) {
+  QueueOf<TypeParam, OverAligned> queue(3);
+  OverAligned::misplaced = 0;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(queue.try_push(OverAligned(i)), Status::ok);
+    ASSERT_EQ(queue.try_push(OverAligned(i + 1)), Status::ok);
+    OverAligned out(-1);
+    ASSERT_EQ(queue.try_pop(out), Status::ok);
+    EXPECT_EQ(out.value, i);
+    ASSERT_EQ(queue.try_pop(out), Status::ok);
+    EXPECT_EQ(out.value, i + 1);
+  }
+  EXPECT_EQ(OverAligned::misplaced, 0);
+}
+
+TYPED_TEST_P(TransferItems, drops) {
+  Counted::alive = 0;
+  {
+    QueueOf<TypeParam, Counted> queue(8);
+    EXPECT_EQ(Counted::alive, 0);
+    Counted out;
+    for (int lap = 0; lap < 10; ++lap) {
+      for (int i = 0; i < 8; ++i) ASSERT_EQ(queue.try_push(Counted(i)), Status::ok);
+      EXPECT_EQ(Counted::alive, 8 + 1);
+      for (int i = 0; i < 8; ++i) {
+        ASSERT_EQ(queue.try_pop(out), Status::ok);
+        EXPECT_EQ(out.value, i);
+        EXPECT_EQ(Counted::alive, 8 - 1 - i + 1);
+      }
+    }
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(queue.try_push(Counted(i)), Status::ok);
+  }
+  EXPECT_EQ(Counted::alive, 0) << "the destructor destroys what is left";
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferItems, move_only, over_aligned, drops);
+
+// --- Batches: try_push_batch and try_pop_batch. ---
+
+template <class Family>
+class TransferBatches : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferBatches);
+
+TYPED_TEST_P(TransferBatches, batch) {
+  QueueOf<TypeParam, int> queue(8);
+  for (int lap = 0; lap < 100; ++lap) {
+    std::array<int, 5> in;
+    std::iota(in.begin(), in.end(), lap);
+    ASSERT_EQ(queue.try_push_batch(in), 5U);
+    std::array<int, 8> out{};
+    ASSERT_EQ(queue.try_pop_batch(std::span(out).first(2)), 2U);
+    ASSERT_EQ(queue.try_pop_batch(std::span(out).last(6)), 3U);
+    EXPECT_EQ(out, (std::array{lap, lap + 1, lap + 2, lap + 3, lap + 4, 0, 0, 0}));
+  }
+}
+
+TYPED_TEST_P(TransferBatches, batch_of_nothing) {
+  QueueOf<TypeParam, int> queue(2);
+  EXPECT_EQ(queue.try_push_batch({}), 0U);
+  ASSERT_EQ(queue.try_push(1), Status::ok);
+  EXPECT_EQ(queue.try_pop_batch({}), 0U);
+  EXPECT_EQ(drain(queue, 1), 1);
+  std::array<int, 2> out{};
+  EXPECT_EQ(queue.try_pop_batch(out), 0U);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferBatches, batch, batch_of_nothing);
+
+// --- Contract: what our rings promise beyond all that. ---
+
+template <class Family>
+class TransferContract : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferContract);
+
+TYPED_TEST_P(TransferContract, capacity_is_the_next_power_of_two) {
+  using Queue = QueueOf<TypeParam, int>;
+  const std::vector<std::pair<std::size_t, std::size_t>> asked_and_got{
+      {1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {1000, 1024}, {1024, 1024}, {1025, 2048}};
+  for (const auto& [asked, got] : asked_and_got) EXPECT_EQ(Queue(asked).capacity(), got);
+}
+
+TYPED_TEST_P(TransferContract, impossible_capacities_are_refused) {
+  using Queue = QueueOf<TypeParam, int>;
+  constexpr std::size_t huge = ~std::size_t{0};
+  for (const std::size_t wrong : {std::size_t{0}, huge, huge / 2, huge / 4}) {
+    EXPECT_THROW(Queue{wrong}, std::length_error) << wrong;
+  }
+}
+
+TYPED_TEST_P(TransferContract, was_size) {
+  QueueOf<TypeParam, int> queue(4);
+  EXPECT_TRUE(queue.was_empty());
+  for (int size = 0; size < 4; ++size) {
+    EXPECT_EQ(queue.was_size(), static_cast<std::size_t>(size));
+    ASSERT_EQ(queue.try_push(size), Status::ok);
+    EXPECT_FALSE(queue.was_empty());
+  }
+  EXPECT_EQ(queue.was_size(), 4U);
+  queue.close();
+  EXPECT_EQ(queue.was_size(), 4U);
+  EXPECT_EQ(drain(queue), 4);
+  EXPECT_EQ(queue.was_size(), 0U);
+}
+
+TYPED_TEST_P(TransferContract, close_drains) {
+  for (const std::size_t capacity : {1U, 2U, 8U}) {
+    QueueOf<TypeParam, int> queue(capacity);
+    const int count = fill(queue);
+    EXPECT_FALSE(queue.closed());
+    queue.close();
+    EXPECT_TRUE(queue.closed());
+    int item = -1;
+    EXPECT_EQ(queue.try_push(1), Status::closed) << "closed comes before full";
+    EXPECT_EQ(queue.try_emplace(1), Status::closed);
+    EXPECT_EQ(queue.try_push_batch(std::span(&item, 1)), 0U);
+    EXPECT_EQ(drain(queue), count);
+    EXPECT_EQ(queue.try_pop(item), Status::closed);
+    EXPECT_EQ(queue.try_pop_batch(std::span(&item, 1)), 0U);
+    EXPECT_EQ(queue.consume([](int&) { FAIL() << "there is nothing to visit"; }), 0U);
+    EXPECT_EQ(queue.try_push(1), Status::closed);
+    queue.close();
+    EXPECT_EQ(queue.try_pop(item), Status::closed) << "a second close changes nothing";
+  }
+}
+
+TYPED_TEST_P(TransferContract, a_refused_item_is_still_the_callers) {
+  QueueOf<TypeParam, std::unique_ptr<int>> queue(2);
+  std::array<std::unique_ptr<int>, 3> items;
+  for (int i = 0; i < 3; ++i) items[static_cast<std::size_t>(i)] = std::make_unique<int>(i);
+  EXPECT_EQ(queue.try_push_batch(items), 2U);
+  EXPECT_EQ(items[0], nullptr);
+  EXPECT_EQ(items[1], nullptr);
+  ASSERT_NE(items[2], nullptr);
+  EXPECT_EQ(queue.try_push(std::move(items[2])), Status::full);
+  EXPECT_EQ(queue.try_emplace(std::move(items[2])), Status::full);
+  queue.close();
+  EXPECT_EQ(queue.try_push(std::move(items[2])), Status::closed);
+  EXPECT_EQ(queue.try_push_batch(std::span(items).last(1)), 0U);
+  ASSERT_NE(items[2], nullptr);
+  EXPECT_EQ(*items[2], 2);
+}
+
+TYPED_TEST_P(TransferContract, visitor) {
+  QueueOf<TypeParam, Counted> queue(4);
+  Counted::alive = 0;
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(queue.try_emplace(i), Status::ok);
+  std::vector<int> seen;
+  const auto look = [&](Counted& item) { seen.push_back(item.value); };
+  EXPECT_EQ(queue.consume(look, 0), 0U);
+  EXPECT_EQ(queue.consume(look, 1), 1U);
+  EXPECT_EQ(Counted::alive, 3);
+  EXPECT_EQ(queue.consume(look), 3U);
+  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_EQ(queue.consume(look), 0U);
+  EXPECT_EQ(seen, (std::vector{0, 1, 2, 3}));
+}
+
+TYPED_TEST_P(TransferContract, visitor_that_pushes_ends) {
+  QueueOf<TypeParam, int> queue(4);
+  ASSERT_EQ(fill(queue), 4);
+  std::size_t refused = 0;
+  const std::size_t count = queue.consume([&](int& item) {
+    if (queue.try_push(item + 4) == Status::full) ++refused;
+  });
+  EXPECT_EQ(count, 4U);
+  EXPECT_GE(refused, 1U) << "around the first item the ring is full, its own place included";
+  EXPECT_EQ(queue.was_size(), 4 - refused);
+}
+
+TYPED_TEST_P(TransferContract, exception_in_visitor) {
+  Counted::alive = 0;
+  QueueOf<TypeParam, Counted> queue(4);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(queue.try_emplace(i), Status::ok);
+  std::vector<int> seen;
+  const auto throw_at_one = [&](Counted& item) {
+    seen.push_back(item.value);
+    if (item.value == 1) throw item.value;
+  };
+  EXPECT_THROW(queue.consume(throw_at_one), int);
+  EXPECT_EQ(Counted::alive, 2) << "the item that was thrown at is gone, those behind it stay";
+  EXPECT_EQ(queue.try_emplace(4), Status::ok) << "and its place is free";
+  EXPECT_EQ(queue.consume(throw_at_one), 3U);
+  EXPECT_EQ(seen, (std::vector{0, 1, 2, 3, 4}));
+  EXPECT_EQ(Counted::alive, 0);
+}
+
+// Where a position's type, a ticket's and a 32-bit count of either run over.
+inline const std::vector<std::uint64_t> kEdges{std::uint64_t{1} << 32, std::uint64_t{1} << 31,
+                                               std::uint64_t{1} << 63, 0};
+
+TYPED_TEST_P(TransferContract, wrap) {
+  for (const std::uint64_t edge : kEdges) {
+    for (std::uint64_t before = 0; before <= 8; ++before) {
+      for (const std::size_t capacity : {1U, 2U, 4U}) {
+        QueueOf<TypeParam, int> queue(capacity, {edge - before});
+        for (int lap = 0; lap < 12; ++lap) {
+          ASSERT_EQ(fill(queue, lap), static_cast<int>(capacity)) << edge << " - " << before;
+          ASSERT_EQ(queue.was_size(), capacity);
+          ASSERT_EQ(drain(queue, lap), static_cast<int>(capacity)) << edge << " - " << before;
+        }
+        queue.close();
+        int item = -1;
+        ASSERT_EQ(queue.try_pop(item), Status::closed);
+      }
+    }
+  }
+}
+
+// Random calls, each compared with what a deque of that capacity would have done.
+template <class Queue>
+class Model {
+ public:
+  Model(std::size_t capacity, std::uint64_t start, std::mt19937_64& dice)
+      : dice_(dice), queue_(capacity, {start}) {}
+
+  void step() {
+    switch (dice_() % 6) {
+      case 0: return push(queue_.try_push(next_));
+      case 1: return push(queue_.try_emplace(next_));
+      case 2: return push_batch(dice_() % 7);
+      case 3: return pop();
+      case 4: return pop_batch(dice_() % 7);
+      case 5: return consume(dice_() % 7);
+    }
+  }
+
+ private:
+  void push(Status status) {
+    ASSERT_EQ(status, model_.size() < queue_.capacity() ? Status::ok : Status::full);
+    if (status == Status::ok) model_.push_back(next_++);
+  }
+  void push_batch(std::size_t count) {
+    std::vector<int> items(count);
+    std::iota(items.begin(), items.end(), next_);
+    const std::size_t pushed = queue_.try_push_batch(items);
+    ASSERT_EQ(pushed, std::min(count, queue_.capacity() - model_.size()));
+    for (std::size_t i = 0; i < pushed; ++i) model_.push_back(next_++);
+  }
+  void pop() {
+    int item = -1;
+    ASSERT_EQ(queue_.try_pop(item), model_.empty() ? Status::empty : Status::ok);
+    if (!model_.empty()) expect_front(item);
+  }
+  void pop_batch(std::size_t count) {
+    std::vector<int> items(count);
+    const std::size_t popped = queue_.try_pop_batch(items);
+    ASSERT_EQ(popped, std::min(count, model_.size()));
+    for (std::size_t i = 0; i < popped; ++i) expect_front(items[i]);
+  }
+  void consume(std::size_t most) {
+    const std::size_t expected = std::min(most, model_.size());
+    ASSERT_EQ(queue_.consume([this](int& item) { expect_front(item); }, most), expected);
+  }
+  void expect_front(int item) {
+    ASSERT_FALSE(model_.empty());
+    EXPECT_EQ(item, model_.front());
+    model_.pop_front();
+  }
+
+  std::mt19937_64& dice_;
+  Queue queue_;
+  std::deque<int> model_;
+  int next_ = 0;
+};
+
+TYPED_TEST_P(TransferContract, random_calls_as_a_deque_would) {
+  auto dice = random();
+  for (std::size_t i = 0; i < rounds(1000); ++i) {
+    const std::size_t capacity = 1 + dice() % 9;
+    const std::uint64_t start = kEdges[dice() % kEdges.size()] - dice() % 100;
+    Model<QueueOf<TypeParam, int>> model(capacity, start, dice);
+    for (int step = 0; step < 200 && !this->HasFailure(); ++step) model.step();
+    ASSERT_FALSE(this->HasFailure()) << "capacity " << capacity << ", start " << start;
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferContract, capacity_is_the_next_power_of_two,
+                            impossible_capacities_are_refused, was_size, close_drains,
+                            a_refused_item_is_still_the_callers, visitor, visitor_that_pushes_ends,
+                            exception_in_visitor, wrap, random_calls_as_a_deque_would);
+
+// --- Stress: real threads. Each item exactly once, in its producer's order. ---
+
+// Runs the plan on queues of several capacities and on every fresh seed that `repeats` asks for.
+template <class Queue>
+void expect_good(StressPlan plan, std::uint64_t stream) {
+  auto dice = random(stream);
+  for (const std::size_t capacity : {1U, 2U, 8U, 256U}) {
+    plan.seed = dice();
+    Queue queue(capacity);
+    const Verdict verdict = stress(queue, plan);
+    ASSERT_TRUE(verdict.good()) << verdict << "; capacity " << capacity;
+    ASSERT_EQ(verdict.accepted, plan.items_each * plan.producers);
+  }
+}
+
+template <class Family>
+class TransferStress : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferStress);
+
+TYPED_TEST_P(TransferStress, stress_spsc) {
+  expect_good<QueueOf<TypeParam, StressItem>>({.items_each = rounds(50'000)}, 1);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferStress, stress_spsc);
+
+template <class Family>
+class TransferManyProducers : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferManyProducers);
+
+TYPED_TEST_P(TransferManyProducers, stress_mpsc) {
+  using Queue = QueueOf<TypeParam, StressItem>;
+  expect_good<Queue>({.producers = 2, .items_each = rounds(25'000)}, 2);
+  expect_good<Queue>({.producers = 5, .items_each = rounds(10'000)}, 3);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferManyProducers, stress_mpsc);
+
+template <class Family>
+class TransferManyConsumers : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferManyConsumers);
+
+TYPED_TEST_P(TransferManyConsumers, stress_spmc_and_mpmc) {
+  using Queue = QueueOf<TypeParam, StressItem>;
+  expect_good<Queue>({.producers = 1, .consumers = 2, .items_each = rounds(50'000)}, 4);
+  expect_good<Queue>({.producers = 2, .consumers = 2, .items_each = rounds(25'000)}, 5);
+  expect_good<Queue>({.producers = 4, .consumers = 4, .items_each = rounds(10'000)}, 6);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferManyConsumers, stress_spmc_and_mpmc);
+
+// Queues that anybody may close.
+template <class Family>
+class TransferCloseRace : public testing::Test {};
+TYPED_TEST_SUITE_P(TransferCloseRace);
+
+TYPED_TEST_P(TransferCloseRace, close_races_push) {
+  auto dice = random(7);
+  std::size_t cut_short = 0;
+  const std::size_t races = rounds(500);
+  for (std::size_t race = 0; race < races; ++race) {
+    const StressPlan plan{.producers = 2,
+                          .consumers = TypeParam::consumers_max > 1 ? 2U : 1U,
+                          .items_each = 1000,
+                          .seed = dice(),
+                          .close_early = true};
+    QueueOf<TypeParam, StressItem> queue(1 + dice() % 16);
+    const Verdict verdict = stress(queue, plan);
+    ASSERT_TRUE(verdict.good()) << verdict;
+    if (verdict.accepted < plan.items_each * plan.producers) ++cut_short;
+  }
+  EXPECT_GT(cut_short, 0U) << "no close came in the midst of pushes: nothing was raced";
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferCloseRace, close_races_push);
+
+}  // namespace handoff::test
