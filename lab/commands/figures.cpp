@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "commands/figures.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include "harness/nearest_name.hpp"
+#include "harness/user_error.hpp"
+
+namespace handoff::lab {
+namespace {
+
+using nlohmann::json;
+
+// One [[figure]] table, read key by key; every mistake names the line of the file.
+class FigureReader {
+ public:
+  FigureReader(const std::filesystem::path& path, const toml::table& table)
+      : path_(path), table_(table) {}
+
+  Figure read(const Scenarios& scenarios) {
+    require_known_keys();
+    Figure figure;
+    figure.name = text("name");
+    figure.scenario = &scenario_named(scenarios, text("scenario"));
+    figure.in_time = one_of("ratio", {"time", figure.scenario->metric()}) == "time";
+    figure.at_most = table_.contains("at_most");
+    if (figure.at_most == table_.contains("at_least")) refuse("needs either at_most or at_least");
+    figure.bound = number(figure.at_most ? "at_most" : "at_least");
+    if (table_.contains("mean")) figure.geometric_mean = one_of("mean", {"geometric"}) != "";
+    const std::string contender = text("contender");
+    const auto against =
+        table_.contains("against") ? texts(*table_.get("against")) : std::vector{contender};
+    for (const Cell& cell : figure.scenario->cells(values("parameters"))) {
+      Cell other = cell;
+      for (const auto& [name, chosen] : values("against_parameters")) {
+        if (chosen.size() != 1) refuse("takes one value for each of against_parameters");
+        figure.scenario->parameter(name).require_allowed(chosen.front());
+        other.set(name, chosen.front());
+      }
+      figure.comparisons.push_back({contender, cell, against, other});
+    }
+    return figure;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw UserError(fmt::format("{}:{}: this figure {}", path_.string(),
+                                table_.source().begin.line, why));
+  }
+
+  void require_known_keys() const {
+    const std::vector<std::string> known{"name",  "scenario", "contender",  "against",
+                                         "ratio", "mean",     "parameters", "against_parameters",
+                                         "at_most", "at_least"};
+    for (const auto& [key, value] : table_) {
+      const std::string name(key.str());
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        refuse(fmt::format("has an unknown key '{}'; {}", name, nearest_name(name, known)));
+      }
+    }
+  }
+
+  std::string text(const char* key) const {
+    const auto value = table_[key].value<std::string>();
+    if (!value) refuse(fmt::format("needs a text for '{}'", key));
+    return *value;
+  }
+
+  double number(const char* key) const {
+    const auto value = table_[key].value<double>();
+    if (!value) refuse(fmt::format("needs a number for '{}'", key));
+    return *value;
+  }
+
+  std::string one_of(const char* key, const std::vector<std::string>& allowed) const {
+    std::string value = text(key);
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+      refuse(fmt::format("has {} = '{}'; {}", key, value, nearest_name(value, allowed)));
+    }
+    return value;
+  }
+
+  // A text or a whole number, or a list of them.
+  std::vector<std::string> texts(const toml::node& node) const {
+    std::vector<std::string> all;
+    const auto add = [&](const toml::node& element) {
+      if (const auto* text = element.as_string()) {
+        all.push_back(text->get());
+      } else if (const auto* number = element.as_integer()) {
+        all.push_back(std::to_string(number->get()));
+      } else {
+        refuse("has a value that is neither a text nor a whole number");
+      }
+    };
+    if (const auto* list = node.as_array()) {
+      for (const toml::node& element : *list) add(element);
+    } else {
+      add(node);
+    }
+    return all;
+  }
+
+  Scenario::Values values(const char* key) const {
+    Scenario::Values values;
+    const toml::table* given = table_[key].as_table();
+    if (given == nullptr) return values;
+    for (const auto& [name, value] : *given) values.emplace_back(name.str(), texts(value));
+    return values;
+  }
+
+  const std::filesystem::path& path_;
+  const toml::table& table_;
+};
+
+bool same_cell(const json& parameters, const Cell& cell) {
+  return std::all_of(cell.begin(), cell.end(), [&](const auto& entry) {
+    const json value = parameters.value(entry.first, json());
+    return (value.is_string() ? value.get<std::string>() : value.dump()) == entry.second;
+  });
+}
+
+const json* find_row(const json& rows, const Scenario& scenario, const std::string& contender,
+                     const Cell& cell) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const json& row) {
+    return row.at("scenario") == scenario.name() && row.at("contender") == contender &&
+           same_cell(row.at("parameters"), cell);
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+// Thrown by `measured`: why a figure has no value.
+struct Unmeasured {
+  std::string reason;
+};
+
+const json& measured(const json& rows, const Scenario& scenario, const std::string& contender,
+                     const Cell& cell) {
+  const json* row = find_row(rows, scenario, contender, cell);
+  if (row == nullptr) throw Unmeasured{fmt::format("no row of {} with {}", contender, cell.text())};
+  if (row->at("status") == "ok") return *row;
+  throw Unmeasured{fmt::format("{}: {}: {}", contender, row->at("status").get<std::string>(),
+                               row->at("reason").get<std::string>())};
+}
+
+// Burst by burst, the ratio as the figure states it.
+Launches ratios_of(const Figure& figure, const Comparison& comparison, const json& rows) {
+  const Scenario& scenario = *figure.scenario;
+  const json& own = measured(rows, scenario, comparison.contender, comparison.cell);
+  const json* best = nullptr;
+  for (const std::string& name : comparison.against) {
+    const json& other = measured(rows, scenario, name, comparison.against_cell);
+    const bool better = best == nullptr ||
+                        (other.at("median") > best->at("median")) == scenario.higher_is_better();
+    if (better) best = &other;
+  }
+  // More of a metric that is better when higher is less time for the same work.
+  const bool inverse = figure.in_time && scenario.higher_is_better();
+  const Launches a = own.at("launches");
+  const Launches b = best->at("launches");
+  return inverse ? ratio(b, a) : ratio(a, b);
+}
+
+Judged verdict_on(const Figure& figure, std::string what, double value,
+                  const std::vector<double>& draws) {
+  const auto within = [&](double v) { return figure.at_most ? v <= figure.bound : v >= figure.bound; };
+  Judged judged{Verdict::noisy, std::move(what), value, interval(draws), {}};
+  if (within(judged.bounds.low) && within(judged.bounds.high)) judged.verdict = Verdict::holds;
+  if (!within(judged.bounds.low) && !within(judged.bounds.high)) {
+    judged.verdict = Verdict::falls_short;
+  }
+  return judged;
+}
+
+}  // namespace
+
+std::string Comparison::text() const {
+  std::string text = fmt::format("{} with {}", contender, cell.text());
+  const bool alone = against.size() == 1;
+  if (!alone || against.front() != contender) {
+    text += fmt::format(" against {}{}", alone ? "" : "the better of ", fmt::join(against, ", "));
+  }
+  if (!(cell == against_cell)) text += fmt::format(" against {}", against_cell.text());
+  return text;
+}
+
+std::vector<Figure> read_figures(const std::filesystem::path& path, const Scenarios& scenarios) {
+  toml::table file;
+  try {
+    file = toml::parse_file(path.string());
+  } catch (const toml::parse_error& error) {
+    const auto line = error.source().begin.line;
+    throw UserError(fmt::format("{}:{}: {}", path.string(), line, error.description()));
+  }
+  const toml::array* tables = file["figure"].as_array();
+  if (tables == nullptr || !tables->is_array_of_tables()) {
+    throw UserError(fmt::format("{}: it has no [[figure]]", path.string()));
+  }
+  std::vector<Figure> figures;
+  for (const toml::node& table : *tables) {
+    figures.push_back(FigureReader(path, *table.as_table()).read(scenarios));
+  }
+  return figures;
+}
+
+std::vector<Judged> judge(const Figure& figure, const json& rows, std::uint64_t seed) {
+  std::vector<Judged> verdicts;
+  std::vector<std::vector<double>> values;  // of one draw each, for their mean
+  std::vector<std::vector<double>> draws;
+  for (const Comparison& comparison : figure.comparisons) {
+    try {
+      const Launches ratios = ratios_of(figure, comparison, rows);
+      values.push_back({typical(ratios)});
+      draws.push_back(resample(ratios, seed + draws.size()));
+      verdicts.push_back(
+          verdict_on(figure, comparison.text(), values.back().front(), draws.back()));
+    } catch (const Unmeasured& unmeasured) {
+      verdicts.push_back({Verdict::unmeasured, comparison.text(), 0, {}, unmeasured.reason});
+      if (figure.geometric_mean) return {verdicts.back()};
+    }
+  }
+  if (!figure.geometric_mean) return verdicts;
+  const std::string what = fmt::format("geometric mean of {} cells", draws.size());
+  return {verdict_on(figure, what, geometric_mean(values).front(), geometric_mean(draws))};
+}
+
+}  // namespace handoff::lab

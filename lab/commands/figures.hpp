@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The figures that must hold, as tests/figures.toml states them, and how a measurement is judged.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "harness/statistics.hpp"
+#include "scenarios/registry.hpp"
+
+namespace handoff::lab {
+
+// What is set against what, on the same work. Of several opponents the better one counts.
+struct Comparison {
+  std::string contender;
+  Cell cell;
+  std::vector<std::string> against;
+  Cell against_cell;
+
+  [[nodiscard]] std::string text() const;
+};
+
+struct Figure {
+  std::string name;
+  Scenario* scenario = nullptr;
+  bool in_time = false;  // the ratio of the times; else of the scenario's metric
+  bool at_most = false;  // the bound is an upper one; else a lower one
+  double bound = 0;
+  bool geometric_mean = false;  // of all comparisons; else each must hold by itself
+  std::vector<Comparison> comparisons;
+};
+
+// Throws UserError that names the file, the line and what is wrong there.
+std::vector<Figure> read_figures(const std::filesystem::path& path, const Scenarios& scenarios);
+
+enum class Verdict { holds, falls_short, noisy, unmeasured };
+
+struct Judged {
+  Verdict verdict = Verdict::unmeasured;
+  std::string what;    // of the figure: a cell, or how many
+  double value = 0;    // these two unless unmeasured
+  Interval bounds{};
+  std::string reason;  // only if unmeasured
+};
+
+// By the rows of a result file: one verdict for each comparison, or one for their mean. A figure
+// holds, or falls short, only if its whole 99 % interval does; else it is too noisy to tell.
+std::vector<Judged> judge(const Figure& figure, const nlohmann::json& rows, std::uint64_t seed);
+
+}  // namespace handoff::lab

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "commands/list.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "harness/contender_list.hpp"
+#include "scenarios/registry.hpp"
+
+namespace handoff::lab {
+namespace {
+
+void print(const Parameter& parameter) {
+  const std::string allowed =
+      parameter.words.empty() ? fmt::format("{} to {}", parameter.low, parameter.high)
+                              : fmt::format("{}", fmt::join(parameter.words, ", "));
+  fmt::print("    {:<8} {}\n             default {}; allowed {}\n", parameter.name,
+             parameter.meaning, fmt::join(parameter.defaults, ", "), allowed);
+}
+
+void print(const Contender& contender) {
+  std::string where;
+  for (const auto& [name, values] : contender.when) {
+    where += fmt::format("  {}={}", name, fmt::join(values, ","));
+  }
+  const std::string state = contender.executable.empty()
+                                ? fmt::format("not built, needs {}", contender.package)
+                                : "available";
+  fmt::print("    {:<18} {}{}\n", contender.name, state, where);
+}
+
+}  // namespace
+
+int list(const MeasureOptions& options) {
+  const auto contenders = read_contenders(options.manifests);
+  for (const auto& scenario : all_scenarios()) {
+    fmt::print("{}: {}\n  metric {} ({}, {} is better)\n  parameters\n", scenario->name(),
+               scenario->summary(), scenario->metric(), scenario->unit(),
+               scenario->higher_is_better() ? "higher" : "lower");
+    for (const Parameter& parameter : scenario->parameters()) print(parameter);
+    fmt::print("  contenders\n");
+    for (const Contender& contender : contenders) {
+      if (contender.scenario == scenario->name()) print(contender);
+    }
+  }
+  return exit_code::ok;
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "harness/bursts.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+
+namespace handoff::lab {
+namespace {
+
+void drop(Row& row, const Dropped& dropped) {
+  row.status = dropped.status;
+  row.reason = dropped.reason;
+  row.launches.clear();
+}
+
+}  // namespace
+
+Bench Bench::quick() const {
+  Plan plan = plan_;
+  plan.launches = 1;
+  plan.burst = std::chrono::milliseconds(50);
+  plan.most_rounds = 3;
+  plan.budget = std::min<std::chrono::nanoseconds>(plan.budget, std::chrono::seconds(4));
+  return {plan, interrupt_};
+}
+
+// Half of the block's time: who hangs takes no more than that from the others. Or the time of two
+// slow operations, the one before the burst and the one in it.
+std::chrono::nanoseconds Bench::patience(const Row& row) const {
+  return std::max(plan_.budget / 2, 2 * row.problem->slowest_operation());
+}
+
+void Bench::measure(std::vector<Row>& rows, Progress& progress) {
+  const auto deadline = Clock::now() + plan_.budget;
+  for (int launch = 0; launch < plan_.launches; ++launch) {
+    const auto share = (deadline - Clock::now()) / (plan_.launches - launch);
+    const auto end = Clock::now() + std::max<Clock::duration>(share, Clock::duration::zero());
+    auto running = launch_all(rows, progress);
+    for (int r = 0; r < plan_.most_rounds && !running.empty(); ++r) {
+      if (r >= plan_.least_rounds && Clock::now() >= end) break;
+      round(running, progress);
+    }
+    progress.step();
+  }
+}
+
+void Bench::measure_once(Row& row, std::span<std::byte> answer) {
+  Running running{&row, launch(row)};
+  if (running.launch == nullptr) return;
+  if (const auto dropped = burst(running, std::chrono::nanoseconds(1))) {
+    drop(row, *dropped);
+    return;
+  }
+  std::copy_n(running.launch->answer().begin(), answer.size(), answer.begin());
+}
+
+std::vector<Bench::Running> Bench::launch_all(std::vector<Row>& rows, Progress& progress) {
+  std::vector<Running> running;
+  for (Row& row : rows) {
+    if (row.status != RowStatus::ok) continue;
+    progress.show(fmt::format("{} {}", row.contender.name, row.cell.text()));
+    if (auto started = launch(row)) running.push_back({&row, std::move(started)});
+  }
+  return running;
+}
+
+// Started, prepared and standing still; nothing if it was dropped.
+std::unique_ptr<Launch> Bench::launch(Row& row) {
+  try {
+    if (row.contender.executable.empty()) {
+      throw Dropped{RowStatus::unavailable, "not built: needs " + row.contender.package};
+    }
+    auto launch = std::make_unique<Launch>(row.contender, *row.problem, row.variables, interrupt_);
+    launch->prepare(row.cell, patience(row));
+    launch->pause();
+    row.launches.emplace_back();
+    return launch;
+  } catch (const Dropped& dropped) {
+    drop(row, dropped);
+    return nullptr;
+  }
+}
+
+void Bench::round(std::vector<Running>& running, Progress& progress) {
+  std::mt19937_64 random(plan_.seed + rounds_++);
+  std::shuffle(running.begin(), running.end(), random);
+  for (Running& turn : running) {
+    progress.show(fmt::format("{} {}", turn.row->contender.name, turn.row->cell.text()));
+    if (const auto dropped = burst(turn, plan_.burst)) {
+      drop(*turn.row, *dropped);
+      turn.launch.reset();
+    }
+  }
+  std::erase_if(running, [](const Running& turn) { return turn.launch == nullptr; });
+}
+
+std::optional<Dropped> Bench::burst(Running& running, std::chrono::nanoseconds least) {
+  Row& row = *running.row;
+  try {
+    running.launch->resume();
+    const Reading reading = running.launch->burst(least, patience(row));
+    running.launch->pause();
+    const bool of_a_limit = row.contender.kind() == "limit";
+    if (auto fault = row.problem->fault(of_a_limit, running.launch->answer())) {
+      return Dropped{RowStatus::wrong, std::move(*fault)};
+    }
+    row.launches.back().push_back(reading);
+    return {};
+  } catch (const Dropped& dropped) {
+    return dropped;
+  }
+}
+
+}  // namespace handoff::lab

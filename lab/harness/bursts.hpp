@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The interleaving loop: every contender of a block is launched, and then they take turns, burst by
+// burst in random order, all but one stopped, every answer checked.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/contender_list.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/launch.hpp"
+#include "harness/progress.hpp"
+#include "harness/scenario.hpp"
+
+namespace handoff::lab {
+
+struct Plan {
+  int launches = 5;
+  int least_rounds = 1;  // of bursts in a launch, whatever the time
+  int most_rounds = 5;
+  std::chrono::nanoseconds burst = std::chrono::milliseconds(100);
+  std::chrono::nanoseconds budget = std::chrono::seconds(20);  // for a block
+  std::uint64_t seed = 0;
+};
+
+// One contender in one cell, and then what came out.
+struct Row {
+  Contender contender;
+  Cell cell;
+  std::shared_ptr<const Problem> problem;
+  std::vector<Variable> variables;
+  RowStatus status = RowStatus::ok;
+  std::string reason;
+  std::vector<std::vector<Reading>> launches;  // burst by burst; none unless status is ok
+};
+
+class Bench {
+ public:
+  Bench(Plan plan, Interrupt& interrupt) : plan_(plan), interrupt_(interrupt) {}
+
+  // Measures the rows against each other. One that breaks is dropped with its reason, and the
+  // others go on. All that are left have the same launches and rounds.
+  void measure(std::vector<Row>& rows, Progress& progress);
+
+  // One launch and the shortest burst, for its answer.
+  void measure_once(Row& row, std::span<std::byte> answer);
+
+  // The same with less repetition, for a choice between settings.
+  [[nodiscard]] Bench quick() const;
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+
+ private:
+  struct Running {
+    Row* row;
+    std::unique_ptr<Launch> launch;
+  };
+  std::vector<Running> launch_all(std::vector<Row>& rows, Progress& progress);
+  std::unique_ptr<Launch> launch(Row& row);
+  void round(std::vector<Running>& running, Progress& progress);
+  std::optional<Dropped> burst(Running& running, std::chrono::nanoseconds least);
+  [[nodiscard]] std::chrono::nanoseconds patience(const Row& row) const;
+
+  Plan plan_;
+  Interrupt& interrupt_;
+  std::uint64_t rounds_ = 0;
+};
+
+}  // namespace handoff::lab

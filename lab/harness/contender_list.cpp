@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "harness/contender_list.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <nlohmann/json.hpp>
+
+#include "harness/nearest_name.hpp"
+#include "harness/user_error.hpp"
+
+namespace handoff::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the program in a build tree, one level up where it is installed.
+fs::path list_of_the_build() {
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& base : {program, program.parent_path()}) {
+    fs::path list = base / "libexec" / "handoff" / "contenders.json";
+    if (fs::exists(list)) return list;
+  }
+  throw UserError(fmt::format("{}: the contenders are missing; build or install the lab as a whole",
+                              (program / "libexec").string()));
+}
+
+std::vector<Contender> read_list(const fs::path& list) {
+  std::ifstream file(list);
+  if (!file) throw UserError(fmt::format("{}: cannot be read", list.string()));
+  std::vector<Contender> contenders;
+  try {
+    const auto parsed = nlohmann::json::parse(file);
+    for (const auto& entry : parsed.at("contenders")) {
+      const std::string executable = entry.at("executable");
+      contenders.push_back({entry.at("scenario"), entry.at("name"),
+                            executable.empty() ? fs::path() : list.parent_path() / executable,
+                            entry.at("package"), entry.at("when")});
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw UserError(fmt::format("{}: no list of contenders: {}", list.string(), error.what()));
+  }
+  return contenders;
+}
+
+}  // namespace
+
+std::string Contender::kind() const {
+  return name.substr(0, name.find('.'));
+}
+
+bool Contender::applies(const Cell& cell) const {
+  return std::all_of(when.begin(), when.end(), [&](const auto& condition) {
+    const auto& values = condition.second;
+    return std::find(values.begin(), values.end(), cell.at(condition.first)) != values.end();
+  });
+}
+
+std::vector<Contender> read_contenders(const std::vector<fs::path>& more) {
+  std::vector<Contender> contenders = read_list(list_of_the_build());
+  for (const fs::path& list : more) {
+    const std::vector<Contender> added = read_list(fs::absolute(list));
+    contenders.insert(contenders.end(), added.begin(), added.end());
+  }
+  return contenders;
+}
+
+std::vector<Contender> chosen(const std::vector<Contender>& contenders,
+                              const std::vector<std::string>& patterns) {
+  if (patterns.empty()) return contenders;
+  const auto matches = [](const std::string& pattern, const Contender& contender) {
+    return fnmatch(pattern.c_str(), contender.name.c_str(), 0) == 0;
+  };
+  std::vector<std::string> names;
+  for (const Contender& contender : contenders) names.push_back(contender.name);
+  for (const std::string& pattern : patterns) {
+    if (std::none_of(contenders.begin(), contenders.end(),
+                     [&](const Contender& c) { return matches(pattern, c); })) {
+      throw UserError(
+          fmt::format("no contender matches '{}'; {}", pattern, nearest_name(pattern, names)));
+    }
+  }
+  std::vector<Contender> some;
+  for (const Contender& contender : contenders) {
+    if (std::any_of(patterns.begin(), patterns.end(),
+                    [&](const std::string& pattern) { return matches(pattern, contender); })) {
+      some.push_back(contender);
+    }
+  }
+  return some;
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The contenders that the build knows, from the list it wrote next to their executables: those it
+// built, and those it could not build with the package that would bring them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/scenario.hpp"
+
+namespace handoff::lab {
+
+struct Contender {
+  std::string scenario;
+  std::string name;
+  std::filesystem::path executable;  // empty: not built
+  std::string package;               // what it needs beside the compiler; may be empty
+  std::map<std::string, std::vector<std::string>> when;  // where it applies, by parameter
+
+  [[nodiscard]] std::string kind() const;  // own, seed, peer, limit
+  [[nodiscard]] bool applies(const Cell& cell) const;
+};
+
+// The list of the build, and those of `more` (what the tests add). Throws UserError.
+std::vector<Contender> read_contenders(const std::vector<std::filesystem::path>& more);
+
+// Those of `contenders` that match one of the patterns (own.*,peer.one?bb); no pattern: all of
+// them. A pattern that matches nobody is a UserError.
+std::vector<Contender> chosen(const std::vector<Contender>& contenders,
+                              const std::vector<std::string>& patterns);
+
+}  // namespace handoff::lab

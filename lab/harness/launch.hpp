@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// One contender's process: started, spoken with, stopped while others are measured, and never left
+// behind. It has a process group of its own; the kernel kills it when the coordinator dies.
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "harness/contender_list.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/memory_file.hpp"
+#include "harness/scenario.hpp"
+
+namespace handoff::lab {
+
+enum class RowStatus { ok, wrong, failed, unavailable };
+
+// A contender that cannot go on, and why.
+struct Dropped {
+  RowStatus status;
+  std::string reason;
+};
+
+class Launch {
+ public:
+  Launch(const Contender& contender, const Problem& problem, const std::vector<Variable>& variables,
+         Interrupt& interrupt);
+  ~Launch();  // kills the group and waits for its end
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+
+  // These throw Dropped when the contender says that it cannot, ends, crashes, answers nonsense, or
+  // is silent for longer than `patience`.
+  void prepare(const Cell& cell, std::chrono::nanoseconds patience);
+  Reading burst(std::chrono::nanoseconds least, std::chrono::nanoseconds patience);
+
+  void pause();   // returns once it stands still
+  void resume();  // from where it stopped
+
+  [[nodiscard]] std::span<const std::byte> answer() const { return answer_.bytes(); }
+
+ private:
+  void start(const Contender& contender, int input, const std::vector<Variable>& variables);
+  void send(std::string line);
+  std::string receive(std::chrono::nanoseconds patience, const char* doing);
+  Dropped ended(const char* doing);
+  int reap();
+  std::string last_words();
+
+  Interrupt& interrupt_;
+  MemoryFile answer_;
+  MemoryFile output_;  // what it prints; its last line goes into the reason of a failure
+  int socket_ = -1;
+  pid_t process_ = -1;
+  std::string received_;
+};
+
+}  // namespace handoff::lab

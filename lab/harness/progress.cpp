@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "harness/progress.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace handoff::lab {
+namespace {
+
+std::size_t terminal_columns() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+// Blanks instead of an escape sequence: they clear a line on every terminal.
+void replace_line(std::string text) {
+  text.resize(terminal_columns() - 1, ' ');
+  fmt::print(stderr, "\r{}", text);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+Progress::Progress(int steps) : drawn_(isatty(STDERR_FILENO) == 1), steps_(steps) {}
+
+Progress::~Progress() {
+  if (!drawn_) return;
+  replace_line("");
+  fmt::print(stderr, "\r");
+}
+
+void Progress::show(std::string_view what) {
+  if (!drawn_) return;
+  std::string left;
+  if (done_ > 0 && steps_ > done_) {
+    const std::chrono::duration<double> so_far = Clock::now() - start_;
+    left = fmt::format(", about {:.0f} s left", so_far.count() / done_ * (steps_ - done_));
+  }
+  replace_line(fmt::format("{} of {}{}: {}", done_ + 1, steps_, left, what));
+}
+
+bool may_style(int descriptor) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// A line on stderr for a person who waits: what runs now and how long it will still take.
+#pragma once
+
+#include <string_view>
+
+#include "harness/interrupt.hpp"
+
+namespace handoff::lab {
+
+class Progress {
+ public:
+  // Draws only if stderr is a terminal. `steps` launch rounds are expected.
+  explicit Progress(int steps);
+  ~Progress();  // clears the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(std::string_view what);
+  void step() { ++done_; }
+
+ private:
+  bool drawn_;
+  int steps_;
+  int done_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+// Whether escape sequences may be written to this descriptor: a terminal, and no NO_COLOR.
+bool may_style(int descriptor);
+
+}  // namespace handoff::lab

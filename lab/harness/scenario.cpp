@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "harness/scenario.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "harness/nearest_name.hpp"
+#include "harness/user_error.hpp"
+
+namespace handoff::lab {
+
+void Parameter::require_allowed(const std::string& value) const {
+  if (!words.empty()) {
+    if (std::find(words.begin(), words.end(), value) != words.end()) return;
+    throw UserError(fmt::format("parameter '{}' does not take '{}'; {}", name, value,
+                                nearest_name(value, words)));
+  }
+  std::uint64_t number = 0;
+  const char* end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data(), end, number);
+  if (error == std::errc{} && rest == end && number >= low && number <= high) return;
+  throw UserError(fmt::format("parameter '{}' takes whole numbers from {} to {}, not '{}'", name,
+                              low, high, value));
+}
+
+void Cell::set(const std::string& name, const std::string& value) {
+  const auto found = std::find_if(values_.begin(), values_.end(),
+                                  [&](const auto& entry) { return entry.first == name; });
+  if (found == values_.end()) {
+    values_.emplace_back(name, value);
+  } else {
+    found->second = value;
+  }
+}
+
+const std::string& Cell::at(std::string_view name) const {
+  for (const auto& [key, value] : values_) {
+    if (key == name) return value;
+  }
+  throw std::invalid_argument(fmt::format("the cell has no parameter '{}'", name));
+}
+
+std::uint64_t Cell::number(std::string_view name) const {
+  return std::stoull(at(name));
+}
+
+std::string Cell::text() const {
+  std::string text;
+  for (const auto& [name, value] : values_) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  }
+  return text;
+}
+
+const Parameter& Scenario::parameter(const std::string& wanted) const {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters()) {
+    if (parameter.name == wanted) return parameter;
+    names.push_back(parameter.name);
+  }
+  throw UserError(fmt::format("scenario '{}' has no parameter '{}'; {}", name(), wanted,
+                              nearest_name(wanted, names)));
+}
+
+std::vector<Cell> Scenario::cells(const Values& values) const {
+  for (const auto& [name, chosen] : values) {
+    for (const std::string& value : chosen) parameter(name).require_allowed(value);
+  }
+  std::vector<Cell> cells(1);
+  for (const Parameter& parameter : parameters()) {
+    const auto given = std::find_if(values.begin(), values.end(),
+                                    [&](const auto& v) { return v.first == parameter.name; });
+    std::vector<Cell> longer;
+    for (const Cell& cell : cells) {
+      for (const auto& value : given == values.end() ? parameter.defaults : given->second) {
+        longer.push_back(cell);
+        longer.back().set(parameter.name, value);
+      }
+    }
+    cells = std::move(longer);
+  }
+  return cells;
+}
+
+}  // namespace handoff::lab

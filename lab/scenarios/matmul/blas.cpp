@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "scenarios/matmul/blas.hpp"
+
+#include <cblas.h>
+#include <cstdlib>
+#include <string>
+
+#include <strings.h>
+
+#include "harness/contender.hpp"
+
+namespace handoff::lab::matmul {
+namespace {
+
+void gemm(const Operands<float>& o, std::size_t first, blasint m, blasint n, blasint k) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, o.a + first * o.k, k, o.b, n,
+              0, o.c + first * o.n, n);
+}
+
+void gemm(const Operands<double>& o, std::size_t first, blasint m, blasint n, blasint k) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, o.a + first * o.k, k, o.b, n,
+              0, o.c + first * o.n, n);
+}
+
+}  // namespace
+
+void require_blas(BlasFlavour flavour) {
+  const int wanted = flavour == BlasFlavour::serial ? OPENBLAS_SEQUENTIAL : OPENBLAS_THREAD;
+  if (openblas_get_parallel() != wanted) {
+    throw Unavailable("another flavour of OpenBLAS was loaded than the one this was linked with");
+  }
+  const char* asked = std::getenv("OPENBLAS_CORETYPE");
+  const char* runs = openblas_get_corename();
+  if (asked != nullptr && strcasecmp(asked, runs) != 0) {
+    throw Unavailable(std::string("OpenBLAS has no core type ") + asked + ", it runs as " + runs);
+  }
+}
+
+void set_blas_threads(std::size_t width) {
+  openblas_set_num_threads(static_cast<int>(width));
+  const auto threads = static_cast<std::size_t>(openblas_get_num_threads());
+  if (threads != width) {
+    throw Unavailable("OpenBLAS takes no more than " + std::to_string(threads) + " threads");
+  }
+}
+
+void multiply_rows(const AnyOperands& operands, std::size_t first, std::size_t last) {
+  std::visit(
+      [&](const auto& o) {
+        gemm(o, first, static_cast<blasint>(last - first), static_cast<blasint>(o.n),
+             static_cast<blasint>(o.k));
+      },
+      operands);
+}
+
+}  // namespace handoff::lab::matmul

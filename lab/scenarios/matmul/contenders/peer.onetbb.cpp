@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// oneTBB's parallel_for in an arena of `width` threads, the caller included.
+#include <memory>
+
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include "scenarios/matmul/contender.hpp"
+
+namespace handoff::lab::matmul {
+
+using Range = tbb::blocked_range<std::size_t>;
+
+Operation contender(const Task& task) {
+  // Without it the arena gets no more threads than there are CPUs.
+  auto threads = std::make_shared<tbb::global_control>(
+      tbb::global_control::max_allowed_parallelism, task.width);
+  auto arena = std::make_shared<tbb::task_arena>(static_cast<int>(task.width));
+  return [&task, threads, arena, rows = task.rows()] {
+    arena->execute([&] {
+      const auto body = [&rows](const Range& range) { rows(range.begin(), range.end()); };
+      tbb::parallel_for(Range(0, task.m, task.claim_rows()), body, tbb::static_partitioner());
+    });
+  };
+}
+
+}  // namespace handoff::lab::matmul

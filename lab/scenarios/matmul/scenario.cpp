@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "scenarios/matmul/scenario.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "harness/protocol.hpp"
+#include "scenarios/matmul/core_type.hpp"
+#include "scenarios/matmul/reference.hpp"
+
+namespace handoff::lab::matmul {
+namespace {
+
+// The operands and their product, for all cells of one size.
+class Matrices {
+ public:
+  explicit Matrices(std::size_t n) : n_(n), input_("matmul input", 2 * n * n * sizeof(float)) {
+    const std::span values(reinterpret_cast<float*>(input_.bytes().data()), 2 * n * n);
+    std::mt19937 random(static_cast<std::mt19937::result_type>(n));
+    for (float& value : values) {  // in [-1, 1), the same on every machine
+      value = static_cast<float>(static_cast<std::int32_t>(random())) * 0x1p-31F;
+    }
+    product_ = reference_product(values.first(n * n), values.last(n * n), n);
+    input_.seal();
+  }
+
+  [[nodiscard]] std::size_t n() const { return n_; }
+  [[nodiscard]] const MemoryFile& input() const { return input_; }
+  [[nodiscard]] std::span<const double> product() const { return product_; }
+
+ private:
+  std::size_t n_;
+  MemoryFile input_;
+  std::vector<double> product_;
+};
+
+class SquareProduct final : public Problem {
+ public:
+  SquareProduct(std::shared_ptr<const Matrices> matrices, bool slow_kernel)
+      : matrices_(std::move(matrices)), slow_kernel_(slow_kernel) {}
+
+  const MemoryFile& input() const override { return matrices_->input(); }
+
+  std::size_t answer_bytes() const override {
+    return std::max(matrices_->product().size() * sizeof(float), sizeof(double));
+  }
+
+  std::optional<std::string> fault(bool of_a_limit,
+                                   std::span<const std::byte> answer) const override {
+    const bool untouched = std::all_of(answer.begin(), answer.end(), [](std::byte b) {
+      return b == static_cast<std::byte>(protocol::poison);
+    });
+    if (untouched) return "did nothing: the answer was left untouched";
+    return of_a_limit ? fault_of_count(answer) : fault_of_product(answer);
+  }
+
+  double metric(const Reading& reading) const override {
+    return flops() * reading.operations / reading.wall_ns;
+  }
+
+  std::chrono::nanoseconds slowest_operation() const override {
+    const double flops_per_ns = slow_kernel_ ? 0.1 : 1;
+    return std::chrono::nanoseconds(std::llround(flops() / flops_per_ns));
+  }
+
+ private:
+  double flops() const { return 2 * std::pow(static_cast<double>(matrices_->n()), 3); }
+
+  std::optional<std::string> fault_of_product(std::span<const std::byte> answer) const {
+    const std::span values(reinterpret_cast<const float*>(answer.data()),
+                           matrices_->product().size());
+    const double error = relative_error(values, matrices_->product());
+    // Rounding errors of sums of k random terms grow with its root; one wrong element is far above.
+    const double bound = std::numeric_limits<float>::epsilon() *
+                         std::sqrt(static_cast<double>(matrices_->n()));
+    if (error <= bound) return {};
+    return fmt::format("wrong answer: relative error {:.2g}, allowed {:.2g}", error, bound);
+  }
+
+  std::optional<std::string> fault_of_count(std::span<const std::byte> answer) const {
+    double count = 0;
+    std::memcpy(&count, answer.data(), sizeof count);
+    if (count >= flops() / 2) return {};
+    return fmt::format("counted {} multiply-adds of {}", count, flops() / 2);
+  }
+
+  std::shared_ptr<const Matrices> matrices_;
+  bool slow_kernel_;
+};
+
+bool is_naive(const Cell& cell) {
+  return cell.at("kernel").starts_with("naive");
+}
+
+class Matmul final : public Scenario {
+ public:
+  std::string name() const override { return "matmul"; }
+  std::string summary() const override {
+    return "float matrices, C = A B: the rows of C are handed out to `width` members";
+  }
+  std::string metric() const override { return "gflops"; }
+  std::string unit() const override { return "GFLOP/s"; }
+  bool higher_is_better() const override { return true; }
+
+  const std::vector<Parameter>& parameters() const override {
+    static const std::vector<Parameter> parameters{
+        {"n", "rows and columns of each matrix", {"512", "1024"}, {}, 1, 4096},
+        {"kernel",
+         "how a row is computed (naive: the article's loop; tile: OpenBLAS on a block of rows)",
+         {"ikj", "tile"},
+         {"naive", "naive_restrict", "ikj", "tile"}},
+        {"width", "members, the caller included", {"2"}, {}, 1, 256}};
+    return parameters;
+  }
+
+  std::optional<Article> article() const override {
+    Cell cell;
+    cell.set("n", "512");
+    cell.set("kernel", "naive");
+    cell.set("width", "64");
+    return Article{"C++17 parallel matrix multiplication (2026): 512 x 512 float, 64 threads",
+                   cell,
+                   {{"single thread", 218, "", "seed.single"},
+                    {"std::thread and one atomic", 8.6, "", "seed.threads"},
+                    {"newosp WorkerPool", 17.4, "", ""},
+                    {"newosp, processes and shared memory", 17.4, "", ""},
+                    {"ZeroMQ inproc", 3000, "more than; extrapolated from 128 x 128", ""}}};
+  }
+
+  std::shared_ptr<const Problem> problem(const Cell& cell) override {
+    const std::size_t n = cell.number("n");
+    if (matrices_ == nullptr || matrices_->n() != n) {
+      matrices_.reset();  // the old ones first: two of 4096 do not fit everywhere
+      matrices_ = std::make_shared<const Matrices>(n);
+    }
+    return std::make_shared<SquareProduct>(matrices_, is_naive(cell));
+  }
+
+  std::vector<Variable> variables(const std::vector<Cell>& cells,
+                                  const std::vector<Contender>& contenders,
+                                  Bench& bench) override {
+    const bool needed = std::any_of(cells.begin(), cells.end(), [](const Cell& cell) {
+      return cell.at("kernel") == "tile";
+    });
+    return needed ? core_type_variables(*this, contenders, bench) : std::vector<Variable>{};
+  }
+
+ private:
+  std::shared_ptr<const Matrices> matrices_;  // of the last problem; cells of one size follow
+};
+
+}  // namespace
+
+std::unique_ptr<Scenario> make_scenario() {
+  return std::make_unique<Matmul>();
+}
+
+}  // namespace handoff::lab::matmul

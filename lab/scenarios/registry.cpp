@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "scenarios/registry.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/nearest_name.hpp"
+#include "harness/user_error.hpp"
+#include "scenarios/matmul/scenario.hpp"
+
+namespace handoff::lab {
+
+Scenarios all_scenarios() {
+  Scenarios scenarios;
+  scenarios.push_back(matmul::make_scenario());
+  return scenarios;
+}
+
+Scenario& scenario_named(const Scenarios& scenarios, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& scenario : scenarios) {
+    if (scenario->name() == name) return *scenario;
+    names.push_back(scenario->name());
+  }
+  throw UserError(fmt::format("there is no scenario '{}'; {}", name, nearest_name(name, names)));
+}
+
+}  // namespace handoff::lab
