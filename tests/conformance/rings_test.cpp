@@ -15,7 +15,6 @@ namespace {
 struct Spsc {
   template <class T>
   using Queue = SpscRing<T>;
-  static constexpr unsigned consumers_max = 1;
 };
 struct Mpsc {
   template <class T>

@@ -6,8 +6,8 @@
 // Each part is a typed suite over families. A family is a struct that names the queue:
 //
 //   struct Spsc {
-//     template <class T> using Queue = SpscRing<T>;  // constructed from a capacity
-//     static constexpr unsigned consumers_max = 1;
+//     template <class T> using Queue = MpscRing<T>;  // constructed from a capacity
+//     static constexpr unsigned consumers_max = 1;   // for TransferCloseRace: 1 or 2
 //   };
 #pragma once
 
@@ -504,7 +504,7 @@ TYPED_TEST_P(TransferCloseRace, close_races_push) {
   const std::size_t races = rounds(500);
   for (std::size_t race = 0; race < races; ++race) {
     const StressPlan plan{.producers = 2,
-                          .consumers = TypeParam::consumers_max > 1 ? 2U : 1U,
+                          .consumers = TypeParam::consumers_max,
                           .items_each = 1000,
                           .seed = dice(),
                           .close_early = true};
