@@ -21,6 +21,7 @@
 #include <handoff/team/block_claims.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <system_error>
+#include <utility>
 
 namespace handoff::inline HANDOFF_ABI {
 namespace {
@@ -90,7 +91,8 @@ class Gate {
   sync::atomic<std::uint64_t> word_;
 };
 
-// The teams whose blocks this thread is inside of, innermost first.
+// The teams that wait for what this thread is doing, innermost first. The chain goes on from a
+// member to the thread that called run(), whose stack it lies on.
 struct Nesting {
   const void* team;
   const Nesting* outer;
@@ -100,23 +102,25 @@ const Nesting*& innermost() noexcept {
   return sync::thread_slot<const Nesting*, NestingTag>::get();
 }
 
-class EnterTeam {
- public:
-  explicit EnterTeam(const void* team) noexcept : here_{team, innermost()} { innermost() = &here_; }
-  ~EnterTeam() { innermost() = here_.outer; }
-  EnterTeam(const EnterTeam&) = delete;
-  EnterTeam& operator=(const EnterTeam&) = delete;
-
- private:
-  Nesting here_;
-};
-
 bool is_inside(const void* team) noexcept {
   for (const Nesting* at = innermost(); at != nullptr; at = at->outer) {
     if (at->team == team) return true;
   }
   return false;
 }
+
+// This thread works for `nesting` for a scope.
+class Inside {
+ public:
+  explicit Inside(const Nesting& nesting) noexcept
+      : before_(std::exchange(innermost(), &nesting)) {}
+  ~Inside() { innermost() = before_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  const Nesting* before_;
+};
 
 }  // namespace
 
@@ -127,7 +131,7 @@ class ThreadTeam::Members {
 
   std::size_t width() const noexcept { return threads_.size() + 1; }
   const Tally& tally() const noexcept { return tally_; }
-  void run(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
+  Tally run(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
 
  private:
   // What all members need to know of a run; see I1 and I2.
@@ -135,6 +139,7 @@ class ThreadTeam::Members {
     BlockCall call = nullptr;
     const void* work = nullptr;
     const RunOptions* options = nullptr;
+    const Nesting* nesting = nullptr;
   };
 
   void start(const ThreadTeamOptions& options, std::size_t width);
@@ -145,7 +150,7 @@ class ThreadTeam::Members {
   bool give_up(const RunOptions& options) noexcept;
   bool run_block(IndexRange block) noexcept;
   void keep_first_failure() noexcept;
-  void settle(std::size_t count) noexcept;
+  const Tally& settle(std::size_t count) noexcept;
 
   sync::Mutex run_mutex_;  // one run at a time
   Job job_;
@@ -216,7 +221,6 @@ void ThreadTeam::Members::quit() noexcept {
 void ThreadTeam::Members::serve(bool has_cpu) noexcept {
   sync::EventCount& idle = has_cpu ? idle_ : idle_beyond_;
   const sync::Spin spin = has_cpu ? sync::spin_policy() : sync::Spin::never;
-  const EnterTeam inside(this);
   std::uint32_t last_run = 0;
   for (;;) {
     bool quitting = false;
@@ -236,6 +240,7 @@ void ThreadTeam::Members::serve(bool has_cpu) noexcept {
 
 // Claims and runs blocks until none is left. The caller and the members come here alike.
 void ThreadTeam::Members::work_inside() noexcept {
+  const Inside inside(*job_.nesting);
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
   const bool some_beyond = width() > with_cpu_;
@@ -278,12 +283,12 @@ void ThreadTeam::Members::keep_first_failure() noexcept {
   if (!first_failure_) first_failure_ = std::current_exception();
 }
 
-void ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* work,
-                              const RunOptions& options) {
+Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* work,
+                               const RunOptions& options) {
   if (is_inside(this)) misuse("ThreadTeam: run() from inside one of its own blocks");
   const sync::Lock lock(run_mutex_);
-  const EnterTeam inside(this);
-  job_ = {call, work, &options};
+  const Nesting nesting{this, innermost()};
+  job_ = {call, work, &options, &nesting};
   claims_.open(count, width(), options.block);
   gate_.open();
   wake_members();
@@ -291,7 +296,7 @@ void ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wor
   gate_.close();
   const sync::Spin spin = width() > with_cpu_ ? sync::Spin::never : sync::spin_policy();
   (void)empty_.await([&]() noexcept { return gate_.is_empty(); }, sync::no_deadline, {}, spin);
-  settle(count);
+  return settle(count);  // copied before the lock goes: the next caller writes tally_ anew
 }
 
 // As many as can get a block and have a CPU; those beyond are woken claim by claim.
@@ -301,7 +306,7 @@ void ThreadTeam::Members::wake_members() noexcept {
 }
 
 // Nobody is inside any more: turns the counters into the Tally.
-void ThreadTeam::Members::settle(std::size_t count) noexcept {
+const Tally& ThreadTeam::Members::settle(std::size_t count) noexcept {
   tally_ = {};
   tally_.accepted = count;
   // order: relaxed, all of them: the members left through the gate before.
@@ -310,6 +315,7 @@ void ThreadTeam::Members::settle(std::size_t count) noexcept {
   tally_.cancelled = cancelled_.exchange(0, order::relaxed);  // order: relaxed, as above
   tally_.expired = expired_.exchange(0, order::relaxed);      // order: relaxed, as above
   tally_.first_failure = std::exchange(first_failure_, nullptr);
+  return tally_;
 }
 
 ThreadTeam::ThreadTeam(ThreadTeamOptions options) : members_(std::make_unique<Members>(options)) {}
@@ -322,9 +328,9 @@ const Tally& ThreadTeam::tally() const noexcept { return members_->tally(); }
 
 Tally ThreadTeam::run_blocks(std::size_t count, BlockCall call, const void* work,
                              const RunOptions& options) {
-  members_->run(count, call, work, options);
-  if (members_->tally().first_failure) std::rethrow_exception(members_->tally().first_failure);
-  return members_->tally();
+  Tally tally = members_->run(count, call, work, options);
+  if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
+  return tally;
 }
 
 }  // namespace handoff::inline HANDOFF_ABI

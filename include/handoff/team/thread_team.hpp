@@ -11,7 +11,8 @@
 //
 // Contract: bulk tier.
 // - Concurrency: run() by any thread; a second caller waits for the first. From inside a block of
-//   the same team run() is misuse; other teams may be run there.
+//   the same team, however deep, run() is misuse; other teams may be run there, nested in one
+//   order everywhere, as locks are.
 // - The caller is a member: a team of `width` starts width - 1 threads. Members beyond the CPUs
 //   that this process may use are woken one by one, and only while blocks remain.
 // - Order: what came before run() happens before every block; every block happens before run()

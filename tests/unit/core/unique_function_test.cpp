@@ -5,36 +5,12 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <handoff/core/unique_function.hpp>
 #include <memory>
-#include <new>
 #include <stdexcept>
 #include <string>
 
-namespace {
-
-int allocations = 0;
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* const memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  ++allocations;
-  const auto align = static_cast<std::size_t>(alignment);
-  if (void* const memory = std::aligned_alloc(align, (bytes + align - 1) / align * align)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#include "support/allocations.hpp"
 
 namespace {
 
@@ -48,11 +24,11 @@ struct Capture {
 // How many allocations making, moving and calling a function with such a capture takes.
 template <std::size_t bytes>
 int allocations_for() {
-  const int before = allocations;
+  const int before = handoff::test::allocations();
   UniqueFunction<std::size_t()> function([c = Capture<bytes>()] { return c.filler.size(); });
   UniqueFunction<std::size_t()> moved(std::move(function));
   EXPECT_EQ(moved(), bytes);
-  return allocations - before;
+  return handoff::test::allocations() - before;
 }
 
 TEST(UniqueFunction, FortyEightBytesOfCaptureNeedNoAllocation) {

@@ -6,19 +6,17 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <handoff/team/thread_team.hpp>
 #include <new>
 #include <thread>
 
+#include "support/allocations.hpp"
+
 namespace {
 
-// Fails the call that finds it at 0 and counts on from there; negative: never fails.
+// The call that finds it at 0 is refused; negative: none is.
 std::atomic<int> threads_until_refusal{-1};
-std::atomic<int> allocations_until_refusal{-1};
-
-bool refuses(std::atomic<int>& counter) { return counter >= 0 && counter.fetch_sub(1) == 0; }
 
 std::size_t threads_now() {
   std::size_t count = 0;
@@ -43,18 +41,9 @@ bool threads_become(std::size_t count) {
 extern "C" int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 extern "C" int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                      void* (*function)(void*), void* argument) {
-  if (refuses(threads_until_refusal)) return EAGAIN;
+  if (threads_until_refusal >= 0 && threads_until_refusal.fetch_sub(1) == 0) return EAGAIN;
   return __real_pthread_create(thread, attributes, function, argument);
 }
-
-void* operator new(std::size_t bytes) {
-  if (!refuses(allocations_until_refusal)) {
-    if (void* const memory = std::malloc(bytes)) return memory;
-  }
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -84,15 +73,15 @@ TEST(RefusedThreads, AnAllocationThatFailsLeavesNothingBehind) {
   bool whole = false;
   for (int k = 0; k < 100 && !whole; ++k) {
     handoff::ThreadTeamOptions options{.width = 3, .name = "a name too long to be kept inside"};
-    allocations_until_refusal = k;
+    handoff::test::fail_allocation_after(k);
     try {
       ThreadTeam team(std::move(options));
-      allocations_until_refusal = -1;
+      handoff::test::fail_allocation_after(-1);
       EXPECT_EQ(team.run(10, [](IndexRange) {}).done, 10U);
       whole = team.width() == 3;
     } catch (const std::bad_alloc&) {
     }
-    allocations_until_refusal = -1;
+    handoff::test::fail_allocation_after(-1);
     EXPECT_TRUE(threads_become(before)) << "k = " << k;
   }
   EXPECT_TRUE(whole) << "the loop must reach the run in which nothing fails";
