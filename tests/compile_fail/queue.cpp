@@ -3,6 +3,7 @@
 // What may not be put into a ring, and what may not be overlooked.
 
 #include <memory>
+#include <string>
 
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/spsc_ring.hpp>
@@ -10,6 +11,12 @@
 struct ThrowingMove {
   ThrowingMove() = default;
   ThrowingMove(ThrowingMove&&) noexcept(false) {}
+};
+
+struct ThrowingAssignment {
+  ThrowingAssignment() = default;
+  ThrowingAssignment(ThrowingAssignment&&) noexcept = default;
+  ThrowingAssignment& operator=(ThrowingAssignment&&) noexcept(false) { return *this; }
 };
 
 int main() {
@@ -22,6 +29,15 @@ int main() {
 #endif
 #if defined(WRONG_throwing_move)  // expect: must move without throwing
   handoff::MpmcRing<ThrowingMove> throwing(4);
+#endif
+#if defined(WRONG_throwing_emplace)  // expect: would block the ring
+  handoff::MpmcRing<std::string> strings(4);
+  if (strings.try_emplace("from a literal") != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_throwing_assignment)  // expect: could get lost here
+  handoff::MpmcRing<ThrowingAssignment> lossy(4);
+  ThrowingAssignment out;
+  if (lossy.try_pop(out) != handoff::Status::ok) return 1;
 #endif
 #if defined(WRONG_copy)  // expect: deleted
   handoff::MpmcRing<int> copy = shared;

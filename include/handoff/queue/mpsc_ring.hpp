@@ -17,10 +17,10 @@
 // Full: `full`, and the item is still the caller's.
 // `full` and `empty` are weaker than in a sequential queue, since a push claims its place before
 //   it fills it. `full`: every place is claimed or not yet given back, also while the consumer's
-//   visitor still has an item or batch in hand. `empty`: the next item in turn is not there yet,
+//   visitor still has an item in hand. `empty`: the next item in turn is not there yet,
 //   even if its place is claimed and pushes that came later are done.
-// Closed: close() is anybody's and exact: once it has returned no push succeeds. After it pops
-//   drain, then say `closed`, never too early; pushes say `closed`.
+// Closed: close() is anybody's and exact: it happens between two claims, and no push that begins
+//   after it succeeds. After it pops drain, then say `closed`, never too early; pushes say `closed`.
 // Exceptions: nothing that may throw is done in a claimed place: try_emplace refuses such
 //   constructors when compiled, try_push(const T&) copies first. A visitor that throws has consumed
 //   its item, and the rest stays.

@@ -95,7 +95,7 @@ class TicketRing {
     return claim.count;
   }
 
-  // No push succeeds once this has returned. Says it again, if called again.
+  // No push that begins after this succeeds; one that has claimed its place still does.
   void close() noexcept {
     // order: release pairs with the acquire in tail(): who sees the ring closed also sees what
     // the closer did before. That no push follows needs no order: one word has one history.

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// RingSlots: what capacities there are, and what is left behind when there is no memory.
+#include <handoff/queue/ring_slots.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/allocations.hpp"
+
+namespace {
+
+using handoff::detail::RingSlots;
+
+struct alignas(128) Slot {
+  int number = 7;
+};
+
+TEST(RingSlots, PositionsGoRoundForEver) {
+  RingSlots<Slot> slots(4);
+  const std::uint64_t last = ~std::uint64_t{0};
+  EXPECT_EQ(&slots[0], &slots[4]);
+  EXPECT_EQ(&slots[last], &slots[3]);
+  EXPECT_EQ(&slots[last + 1], &slots[0]);
+  EXPECT_EQ(&slots[0] + 3, &slots[3]);
+}
+
+TEST(RingSlots, EachIsMadeAndAligned) {
+  RingSlots<Slot> slots(5);
+  EXPECT_EQ(slots.capacity(), 8U);
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(slots[i].number, 7);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&slots[i]) % alignof(Slot), 0U);
+  }
+}
+
+TEST(RingSlots, AnImpossibleCapacitySaysWhatIsPossible) {
+  const std::size_t most = (std::size_t{1} << 63) / (2 * sizeof(Slot));
+  for (const std::size_t wrong : {std::size_t{0}, most + 1, ~std::size_t{0}}) {
+    try {
+      const RingSlots<Slot> slots(wrong);
+      ADD_FAILURE() << wrong << " was accepted";
+    } catch (const std::length_error& error) {
+      EXPECT_EQ(error.what(), "a ring has between 1 and " + std::to_string(most) +
+                                  " places, not " + std::to_string(wrong));
+    }
+  }
+}
+
+TEST(RingSlots, NoMemoryIsBadAlloc) {
+  handoff::test::fail_allocation_after(0);
+  EXPECT_THROW(RingSlots<Slot>(4), std::bad_alloc);
+  handoff::test::fail_allocation_after(-1);
+}
+
+}  // namespace
