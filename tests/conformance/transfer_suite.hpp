@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -21,6 +22,7 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -445,7 +447,7 @@ REGISTER_TYPED_TEST_SUITE_P(TransferContract, capacity_is_the_next_power_of_two,
 
 // --- Stress: real threads. Each item exactly once, in its producer's order. ---
 
-// Runs the plan on queues of several capacities and on every fresh seed that `repeats` asks for.
+// Runs the plan on queues of several capacities, each with a seed of its own.
 template <class Queue>
 void expect_good(StressPlan plan, std::uint64_t stream) {
   auto dice = random(stream);
@@ -456,6 +458,21 @@ void expect_good(StressPlan plan, std::uint64_t stream) {
     ASSERT_TRUE(verdict.good()) << verdict << "; capacity " << capacity;
     ASSERT_EQ(verdict.accepted, plan.items_each * plan.producers);
   }
+}
+
+// Runs `work` on so many threads, none of which begins before all are there.
+template <class Work>
+void all_at_once(unsigned count, const Work& work) {
+  std::atomic<unsigned> missing{count};
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < count; ++i) {
+    threads.emplace_back([&] {
+      missing.fetch_sub(1);
+      while (missing.load() != 0) std::this_thread::yield();
+      work();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 template <class Family>
@@ -478,7 +495,23 @@ TYPED_TEST_P(TransferManyProducers, stress_mpsc) {
   expect_good<Queue>({.producers = 5, .items_each = rounds(10'000)}, 3);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(TransferManyProducers, stress_mpsc);
+// Losing a race to another producer is no reason to say `full`.
+TYPED_TEST_P(TransferManyProducers, no_false_full) {
+  constexpr unsigned threads = 4;
+  constexpr int items_each = 256;
+  for (std::size_t round = 0; round < rounds(100); ++round) {
+    QueueOf<TypeParam, int> queue(threads * items_each);
+    std::atomic<int> refused{0};
+    all_at_once(threads, [&] {
+      for (int i = 0; i < items_each; ++i) {
+        if (queue.try_push(i) != Status::ok) refused.fetch_add(1);
+      }
+    });
+    ASSERT_EQ(refused.load(), 0);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferManyProducers, stress_mpsc, no_false_full);
 
 template <class Family>
 class TransferManyConsumers : public testing::Test {};
@@ -491,7 +524,24 @@ TYPED_TEST_P(TransferManyConsumers, stress_spmc_and_mpmc) {
   expect_good<Queue>({.producers = 4, .consumers = 4, .items_each = rounds(10'000)}, 6);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(TransferManyConsumers, stress_spmc_and_mpmc);
+// Losing a race to another consumer is no reason to say `empty`.
+TYPED_TEST_P(TransferManyConsumers, no_false_empty) {
+  constexpr unsigned threads = 4;
+  constexpr int items_each = 256;
+  for (std::size_t round = 0; round < rounds(100); ++round) {
+    QueueOf<TypeParam, int> queue(threads * items_each);
+    for (unsigned i = 0; i < threads * items_each; ++i) ASSERT_EQ(queue.try_push(1), Status::ok);
+    std::atomic<int> refused{0};
+    all_at_once(threads, [&] {
+      for (int out = 0, i = 0; i < items_each; ++i) {
+        if (queue.try_pop(out) != Status::ok) refused.fetch_add(1);
+      }
+    });
+    ASSERT_EQ(refused.load(), 0);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(TransferManyConsumers, stress_spmc_and_mpmc, no_false_empty);
 
 // Queues that anybody may close.
 template <class Family>
