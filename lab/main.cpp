@@ -19,7 +19,10 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--launches", options.launches, "new processes of each contender (default 5)");
   command.add_option("--time-budget", options.time_budget_s, "seconds for a cell (default 20)");
   command.add_flag("--quick", options.quick, "3 launches and 8 s for a cell");
-  command.add_option("--seed", options.seed, "of the random order (default: a new one)");
+  command.add_option("--seed", options.seed, "of the random order (default: a new one)")
+      ->check([](const std::string& text) {
+        return std::string(text.starts_with('-') ? "it is not below 0" : "");
+      });
   command.add_option("--output", options.output, "write the result file there")
       ->type_name("FILE");
   command.add_option("--manifest", options.manifests, "a list of more contenders")

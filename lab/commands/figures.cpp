@@ -2,6 +2,7 @@
 #include "commands/figures.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -168,7 +169,9 @@ Launches ratios_of(const Figure& figure, const Comparison& comparison, const jso
 
 Judged verdict_on(const Figure& figure, std::string what, double value,
                   const std::vector<double>& draws) {
-  const auto within = [&](double v) { return figure.at_most ? v <= figure.bound : v >= figure.bound; };
+  const auto within = [&](double ratio) {
+    return figure.at_most ? ratio <= figure.bound : ratio >= figure.bound;
+  };
   Judged judged{Verdict::noisy, std::move(what), value, interval(draws), {}};
   if (within(judged.bounds.low) && within(judged.bounds.high)) judged.verdict = Verdict::holds;
   if (!within(judged.bounds.low) && !within(judged.bounds.high)) {
@@ -190,6 +193,7 @@ std::string Comparison::text() const {
 }
 
 std::vector<Figure> read_figures(const std::filesystem::path& path, const Scenarios& scenarios) {
+  if (!std::ifstream(path)) throw UserError(fmt::format("{}: cannot be read", path.string()));
   toml::table file;
   try {
     file = toml::parse_file(path.string());

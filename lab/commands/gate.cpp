@@ -46,7 +46,8 @@ Contender contender_named(const Session& session, const Scenario& scenario,
 }
 
 // Whoever is compared is measured in one block, so that all met the same noise.
-Session::Block block_of(const Session& session, const Figure& figure, const Comparison& comparison) {
+Session::Block block_of(const Session& session, const Figure& figure,
+                        const Comparison& comparison) {
   Session::Block block{
       {contender_named(session, *figure.scenario, comparison.contender), comparison.cell}};
   for (const std::string& name : comparison.against) {

@@ -35,7 +35,9 @@ Topology load_topology() {
 }
 
 json cpu(hwloc_topology_t topology) {
-  const auto count = [&](hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(topology, type); };
+  const auto count = [&](hwloc_obj_type_t type) {
+    return hwloc_get_nbobjs_by_type(topology, type);
+  };
   json cpu{{"packages", count(HWLOC_OBJ_PACKAGE)},
            {"numa_nodes", count(HWLOC_OBJ_NUMANODE)},
            {"cores", count(HWLOC_OBJ_CORE)},

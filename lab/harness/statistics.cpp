@@ -60,7 +60,7 @@ Interval interval(std::vector<double> draws, double level) {
   require_finite(draws);
   std::sort(draws.begin(), draws.end());
   const double outside = (1 - level) / 2 * static_cast<double>(draws.size() - 1);
-  const auto skipped = static_cast<std::size_t>(outside);
+  const auto skipped = static_cast<std::size_t>(std::llround(outside));
   return {draws[skipped], draws[draws.size() - 1 - skipped]};
 }
 

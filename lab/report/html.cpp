@@ -32,8 +32,19 @@ std::string coordinate(double value) {
   return fmt::format("{:.1f}", value);
 }
 
-double high_of(const json& row) {
-  return row.at("high").is_number() ? row.at("high").get<double>() : 0;
+// What the longest bar stands for. A limit far above all others is drawn beyond the scale: it would
+// leave nothing to see of them.
+double highest_of(const CellView& cell) {
+  constexpr double far_above = 2.5;
+  double of_all = 0;
+  double without_limits = 0;
+  for (const json* row : cell.rows) {
+    if (!row->at("high").is_number()) continue;
+    const double high = row->at("high");
+    of_all = std::max(of_all, high);
+    if (row->at("kind") != "limit") without_limits = std::max(without_limits, high);
+  }
+  return without_limits > 0 && of_all > far_above * without_limits ? without_limits : of_all;
 }
 
 // The smallest of 1, 2, 5 times a power of ten that makes at most six steps.
@@ -59,6 +70,25 @@ Data ticks(double highest, double scale, double height) {
   return list;
 }
 
+Data shape_of(double median, double low, double high, double y, double scale) {
+  constexpr double rounding = 1e-6;
+  const bool beyond = high * scale > Chart::bars + rounding;
+  Data shape;
+  shape.set("top", coordinate(y + (Chart::row - Chart::bar) / 2));
+  shape.set("width", coordinate(beyond ? Chart::bars : median * scale));
+  shape.set("value_x", coordinate(Chart::labels + (beyond ? Chart::bars : high * scale) + 8));
+  shape.set("text", short_number(median) + (beyond ? ", off the scale" : ""));
+  if (beyond) return shape;
+  Data whisker;
+  whisker.set("middle", coordinate(y + Chart::row / 2));
+  whisker.set("top", coordinate(y + Chart::row / 2 - 4));
+  whisker.set("bottom", coordinate(y + Chart::row / 2 + 4));
+  whisker.set("low", coordinate(Chart::labels + low * scale));
+  whisker.set("high", coordinate(Chart::labels + high * scale));
+  shape.set("whisker", whisker);
+  return shape;
+}
+
 Data bar(const json& row, const CellView& cell, double y, double scale) {
   Data bar;
   const std::string kind = row.at("kind");
@@ -73,16 +103,7 @@ Data bar(const json& row, const CellView& cell, double y, double scale) {
   const double median = row.at("median");
   const double low = row.at("low");
   const double high = row.at("high");
-  Data shape;
-  shape.set("top", coordinate(y + (Chart::row - Chart::bar) / 2));
-  shape.set("width", coordinate(median * scale));
-  shape.set("middle", coordinate(y + Chart::row / 2));
-  shape.set("cap_top", coordinate(y + Chart::row / 2 - 4));
-  shape.set("cap_bottom", coordinate(y + Chart::row / 2 + 4));
-  shape.set("low_x", coordinate(Chart::labels + low * scale));
-  shape.set("high_x", coordinate(Chart::labels + high * scale));
-  shape.set("value_x", coordinate(Chart::labels + high * scale + 8));
-  bar.set("measured", shape);
+  bar.set("measured", shape_of(median, low, high, y, scale));
   bar.set("median", short_number(median));
   bar.set("low", short_number(low));
   bar.set("high", short_number(high));
@@ -93,8 +114,7 @@ Data bar(const json& row, const CellView& cell, double y, double scale) {
 }
 
 Data chart(const CellView& cell) {
-  double highest = 0;
-  for (const json* row : cell.rows) highest = std::max(highest, high_of(*row));
+  const double highest = highest_of(cell);
   const double scale = highest > 0 ? Chart::bars / highest : 0;
   const double height = Chart::row * static_cast<double>(cell.rows.size()) + Chart::axis;
   Data bars{Data::type::list};

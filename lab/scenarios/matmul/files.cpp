@@ -145,13 +145,14 @@ void require_possible(const FilesToMultiply& files, const NpyMatrix& a, const Np
                                   extent, std::numeric_limits<int>::max()));
     }
   }
-  // The contender has its own copy of everything, and the product is there twice.
+  // The contender has its own copy of everything, and so has the lab beside what they share.
   const auto element = static_cast<double>(a.doubles() || b.doubles() ? sizeof(double) : 4);
   const auto elements = [](std::size_t rows, std::size_t columns) {
     return static_cast<double>(rows) * static_cast<double>(columns);
   };
-  const double bytes = element * (3 * elements(a.rows, a.columns) + 3 * elements(b.rows, b.columns) +
-                                  2 * elements(a.rows, b.columns));
+  const double bytes =
+      element * (3 * elements(a.rows, a.columns) + 3 * elements(b.rows, b.columns) +
+                 3 * elements(a.rows, b.columns));
   const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes > memory) {

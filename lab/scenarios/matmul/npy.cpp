@@ -62,7 +62,9 @@ class HeaderReader {
   }
 
  private:
-  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
+  void skip_blanks() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
+  }
 
   bool take(char wanted) {
     skip_blanks();
@@ -150,14 +152,13 @@ class NpyFile {
     if (header.shape.size() != 2) {
       refuse(fmt::format("it has {} dimensions; a matrix with 2 is needed", header.shape.size()));
     }
-    const std::string_view kind = std::string_view(header.type).substr(0, header.type.empty() ? 0 : 1);
-    const bool known_order = kind == "<" || kind == ">" || kind == "=";
-    const std::string_view element =
-        known_order ? std::string_view(header.type).substr(1) : std::string_view();
-    const bool little = kind == "<" || (kind == "=" && std::endian::native == std::endian::little);
-    const bool swapped = little != (std::endian::native == std::endian::little);
-    if (element == "f4") return values<float>(header, swapped);
-    if (element == "f8") return values<double>(header, swapped);
+    constexpr char own_order = std::endian::native == std::endian::little ? '<' : '>';
+    constexpr char other_order = own_order == '<' ? '>' : '<';
+    for (const char order : {own_order, '=', other_order}) {
+      const bool swapped = order == other_order;
+      if (header.type == std::string{order, 'f', '4'}) return values<float>(header, swapped);
+      if (header.type == std::string{order, 'f', '8'}) return values<double>(header, swapped);
+    }
     refuse(fmt::format("it holds '{}'; float32 or float64 is needed", header.type));
   }
 

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""The command line: what is refused and how, what goes where, exit codes."""
+
+import os
+import pty
+import unittest
+
+from lab_support import PROGRAM, SMALL, LabTest
+
+REFUSED = [
+    ((), ["subcommand"]),
+    (("rn",), ["'rn'", "did you mean 'run'?"]),
+    (("measure",), ["'measure'", "known: run, gate, list"]),
+    (("run", "matmull"), ["'matmull'", "did you mean 'matmul'?"]),
+    (("run", "sorting"), ["'sorting'", "known: matmul"]),
+    (("run", "matmul", "--set", "widht=2"), ["'widht'", "did you mean 'width'?"]),
+    (("run", "matmul", "--set", "n"), ["--set", "'n'"]),
+    (("run", "matmul", "--set", "n=-512"), ["'n'", "1 to 4096", "'-512'"]),
+    (("run", "matmul", "--set", "n=0"), ["1 to 4096"]),
+    (("run", "matmul", "--set", "n=4097"), ["1 to 4096"]),
+    (("run", "matmul", "--set", "n=18446744073709551617"), ["1 to 4096"]),
+    (("run", "matmul", "--set", "n=512,"), ["1 to 4096", "''"]),
+    (("run", "matmul", "--set", "n=5e2"), ["1 to 4096"]),
+    (("run", "matmul", "--set", "width=257"), ["'width'", "1 to 256"]),
+    (("run", "matmul", "--set", "kernel=tiled"), ["'tiled'", "did you mean 'tile'?"]),
+    (("run", "matmul", "--contenders", "own.thread_taem"), ["'own.thread_taem'", "did you mean"]),
+    (("run", "matmul", "--contenders", "own.*,mine.*"), ["'mine.*'"]),
+    (("run", "matmul", "--set", "kernel=ikj", "--contenders", "peer.eigen"), ["none of the cells"]),
+    (("run", "matmul", "--launches", "0"), ["--launches", "1 to 1000"]),
+    (("run", "matmul", "--launches", "many"), ["--launches", "many"]),
+    (("run", "matmul", "--time-budget", "-1"), ["--time-budget", "-1"]),
+    (("run", "matmul", "--time-budget", "nan"), ["--time-budget", "nan"]),
+    (("run", "matmul", "--seed", "-1"), ["--seed", "below 0"]),
+    (("run", "matmul", "--sed", "1"), ["--sed"]),
+    (("run", "matmul", "--manifest", "none.json"), ["none.json", "cannot be read"]),
+    (SMALL + ("--output", "no/such/folder.json"), ["no/such/folder.json", "No such file"]),
+    (SMALL + ("--output", "."), [".", "folder"]),
+    (SMALL + ("--page", "no/page.html"), ["no/page.html", "No such file"]),
+    (("gate",), ["figures"]),
+    (("gate", "none.toml"), ["none.toml", "cannot be read"]),
+]
+
+
+class CommandLine(LabTest):
+    def test_what_is_wrong_gets_one_line_and_exit_code_2(self):
+        for arguments, mentions in REFUSED:
+            with self.subTest(arguments=arguments):
+                self.assert_refused(*arguments, mentions=mentions)
+
+    def test_a_list_of_contenders_that_is_none_is_refused(self):
+        for text in ["", "[]", '{"contenders": [{"name": "own.x"}]}']:
+            (self.folder / "list.json").write_text(text)
+            self.assert_refused("list", "--manifest", "list.json", mentions=["list.json"],
+                                leaves=["list.json"])
+
+    def test_list_names_scenarios_parameters_and_contenders(self):
+        done = self.run_lab("list")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr, "")
+        for words in ["matmul", "gflops", "width", "1 to 4096", "naive, naive_restrict, ikj, tile",
+                      "own.thread_team", "peer.openblas", "limit.fma"]:
+            self.assertIn(words, done.stdout)
+
+    def test_version_says_what_was_built(self):
+        done = self.run_lab("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^handoff \d+\.\d+\.\d+ \(.+\), .+ -O3 -march=native\n$")
+
+    def test_tables_go_to_stdout_and_talk_to_stderr(self):
+        done = self.run_lab(*SMALL, "--seed", "7")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("own.thread_team", done.stdout)
+        self.assertIn("GFLOP/s", done.stdout)
+        self.assertEqual(done.stderr, "launches 1, seed 7\n")
+        self.assertNotIn("\033", done.stdout)
+        self.assertEqual(self.files(), [])
+
+    def test_only_what_matches_a_pattern_is_measured(self):
+        result = self.result_of(*SMALL, "--contenders", "seed.*,own.thread_tea?")
+        names = {row["contender"] for row in result["rows"]}
+        self.assertEqual(names, {"seed.single", "seed.threads", "own.thread_team"})
+
+    def test_a_terminal_sees_progress_and_bold_headings_unless_no_color(self):
+        for no_color, styled in [("", True), ("1", False)]:
+            shown = run_on_a_terminal(SMALL, {"NO_COLOR": no_color})
+            self.assertEqual("\033[1m" in shown, styled)
+            self.assertIn("1 of 1", shown)
+
+    def test_a_device_can_be_an_output(self):
+        done = self.run_lab(*SMALL, "--output", "/dev/full")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/dev/full: cannot be written: No space left", done.stderr)
+        self.assertEqual(self.run_lab(*SMALL, "--output", "/dev/null").returncode, 0)
+        self.assertTrue(os.path.exists("/dev/null"))
+
+
+def run_on_a_terminal(arguments, environment):
+    """What a person would see."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(PROGRAM, [PROGRAM, *arguments], {**os.environ, **environment})
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 4096):
+            shown += chunk
+    except OSError:  # the terminal's way of saying that nobody writes to it any more
+        pass
+    os.close(terminal)
+    os.waitpid(child, 0)
+    return shown.decode()
+
+
+if __name__ == "__main__":
+    unittest.main()

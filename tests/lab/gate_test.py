@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Verdicts on figures: on results made for the purpose, and once on a real measurement."""
+
+import json
+import random
+import unittest
+
+from lab_support import SOURCE, LabTest
+
+
+def row(contender, launches, status="ok", reason="", **parameters):
+    samples = [value for bursts in launches for value in bursts]
+    return {"scenario": "matmul", "contender": contender, "kind": contender.split(".")[0],
+            "parameters": {"n": 512, "kernel": "ikj", "width": 2, **parameters},
+            "metric": "gflops", "unit": "GFLOP/s", "better": "higher", "samples": samples,
+            "launches": launches, "median": sorted(samples)[len(samples) // 2] if samples else None,
+            "status": status, "reason": reason}
+
+
+def steady(value, launches=5, bursts=4, noise=0.0):
+    numbers = random.Random(1)
+    return [[value * (1 + noise * (numbers.random() - 0.5)) for _ in range(bursts)]
+            for _ in range(launches)]
+
+
+def figure(**keys):
+    defaults = {"name": "the figure", "scenario": "matmul", "contender": "own.thread_team",
+                "against": ["peer.openmp"], "ratio": "gflops"}
+    keys = {key: value for key, value in {**defaults, **keys}.items() if value is not None}
+    parameters = keys.pop("parameters", {"n": 512, "kernel": "ikj", "width": 2})
+    lines = ["[[figure]]"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in keys.items()
+              if not isinstance(value, dict)]
+    for name, table in [("parameters", parameters)] + [(k, v) for k, v in keys.items()
+                                                       if isinstance(v, dict)]:
+        inner = ", ".join(f"{key} = {json.dumps(value)}" for key, value in table.items())
+        lines.append(f"{name} = {{ {inner} }}")
+    return "\n".join(lines) + "\n"
+
+
+class Gate(LabTest):
+    def judge(self, figures, rows):
+        (self.folder / "figures.toml").write_text(figures)
+        (self.folder / "results.json").write_text(
+            json.dumps({"schema": 1, "environment": {}, "rows": rows}))
+        return self.run_lab("gate", "figures.toml", "--results", "results.json", "--seed", "1")
+
+    def assert_verdict(self, exit_code, verdict, words, figures, rows):
+        done = self.judge(figures, rows)
+        self.assertEqual(done.returncode, exit_code, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.startswith(verdict), done.stdout)
+        for expected in words:
+            self.assertIn(expected, done.stdout)
+
+    def test_a_ratio_beyond_its_bound_on_either_side(self):
+        rows = [row("own.thread_team", steady(95)), row("peer.openmp", steady(100))]
+        self.assert_verdict(0, "holds", ["gflops 0.950 (0.950 .. 0.950), bound >= 0.94"],
+                            figure(at_least=0.94), rows)
+        self.assert_verdict(3, "falls short", ["bound >= 0.96"], figure(at_least=0.96), rows)
+        self.assert_verdict(0, "holds", ["time 1.053", "bound <= 1.06"],
+                            figure(ratio="time", at_most=1.06), rows)
+        self.assert_verdict(3, "falls short", [], figure(ratio="time", at_most=1.05), rows)
+
+    def test_the_bound_itself_holds(self):
+        rows = [row("own.thread_team", steady(50)), row("peer.openmp", steady(100))]
+        self.assert_verdict(0, "holds", [], figure(at_least=0.5), rows)
+        self.assert_verdict(0, "holds", [], figure(at_most=0.5), rows)
+
+    def test_an_interval_across_the_bound_is_too_noisy_to_tell(self):
+        rows = [row("own.thread_team", steady(100, noise=0.4)), row("peer.openmp", steady(100))]
+        self.assert_verdict(4, "noisy", [], figure(at_least=1.0), rows)
+        self.assert_verdict(0, "holds", [], figure(at_least=0.7), rows)
+
+    def test_noise_that_both_met_in_the_same_bursts_falls_out(self):
+        shared = steady(100, noise=0.9)
+        better = [[value * 1.1 for value in bursts] for bursts in shared]
+        rows = [row("own.thread_team", better), row("peer.openmp", shared)]
+        self.assert_verdict(0, "holds", ["1.100 (1.100 .. 1.100)"], figure(at_least=1.05), rows)
+
+    def test_the_better_of_several_counts(self):
+        rows = [row("own.thread_team", steady(100)), row("peer.openmp", steady(90)),
+                row("peer.onetbb", steady(120))]
+        both = ["peer.openmp", "peer.onetbb"]
+        for against in [both, both[::-1]]:
+            self.assert_verdict(3, "falls short", ["the better of", "time 1.200"],
+                                figure(against=against, ratio="time", at_most=1.1), rows)
+
+    def test_a_geometric_mean_and_each_cell(self):
+        rows = [row("own.thread_team", steady(100)), row("peer.openmp", steady(50)),
+                row("own.thread_team", steady(100), n=1024),
+                row("peer.openmp", steady(200), n=1024)]
+        cells = {"n": [512, 1024], "kernel": "ikj", "width": 2}
+        self.assert_verdict(0, "holds", ["geometric mean of 2 cells", "time 1.000"],
+                            figure(ratio="time", mean="geometric", parameters=cells, at_most=1.01),
+                            rows)
+        done = self.judge(figure(ratio="time", parameters=cells, at_most=1.1), rows)
+        self.assertEqual(done.returncode, 3)
+        verdicts = [line.split("  ")[0] for line in done.stdout.splitlines()]
+        self.assertEqual(verdicts, ["holds", "falls short"])
+
+    def test_one_contender_in_two_cells(self):
+        rows = [row("own.thread_team", steady(80), width=64), row("own.thread_team", steady(100))]
+        keys = {"against": None, "ratio": "time", "at_most": 1.3,
+                "parameters": {"n": 512, "kernel": "ikj", "width": 64},
+                "against_parameters": {"width": 2}}
+        self.assert_verdict(0, "holds", ["time 1.250", "width=64 against n=512 kernel=ikj width=2"],
+                            figure(**keys), rows)
+
+    def test_what_was_not_measured_does_not_hold(self):
+        own = row("own.thread_team", steady(100))
+        for rows, words in [([own], "no row of peer.openmp"),
+                            ([own, row("peer.openmp", [], "failed", "it hung")], "it hung")]:
+            for keys in [{}, {"mean": "geometric"}]:
+                self.assert_verdict(4, "unmeasured", [words], figure(at_least=0.1, **keys), rows)
+
+    def test_a_short_fall_outweighs_noise(self):
+        rows = [row("own.thread_team", steady(100, noise=0.4)), row("peer.openmp", steady(100)),
+                row("peer.onetbb", steady(300))]
+        done = self.judge(figure(at_least=1.0) + figure(against=["peer.onetbb"], at_least=1.0),
+                          rows)
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+
+    def test_bad_figures_are_refused(self):
+        for text, words in [
+                ("figure = 1", "no [[figure]]"), ("", "no [[figure]]"), ("[[figure", "figures.toml:1"),
+                (figure(), "either at_most or at_least"),
+                (figure(at_most=1, at_least=1), "either at_most or at_least"),
+                (figure(at_most="1"), "a number for 'at_most'"),
+                (figure(at_most=1, name=None), "a text for 'name'"),
+                (figure(at_most=1, ratio="speed"), "ratio = 'speed'"),
+                (figure(at_most=1, mean="harmonic"), "mean = 'harmonic'"),
+                (figure(at_most=1, agianst="x"), "did you mean 'against'?"),
+                (figure(at_most=1, scenario="sort"), "no scenario 'sort'"),
+                (figure(at_most=1, parameters={"n": 0.5}), "neither a text nor a whole number"),
+                (figure(at_most=1, parameters={"n": 0}), "1 to 4096"),
+                (figure(at_most=1, parameters={"m": 1}), "no parameter 'm'"),
+                (figure(at_most=1, against_parameters={"width": [1, 2]}), "one value"),
+        ]:
+            with self.subTest(text=text):
+                (self.folder / "figures.toml").write_text(text)
+                self.assert_refused("gate", "figures.toml", mentions=[words],
+                                    leaves=["figures.toml"])
+        (self.folder / "figures.toml").write_text(figure(at_most=1, against=["peer.openpm"]))
+        self.assert_refused("gate", "figures.toml", mentions=["did you mean 'peer.openmp'?"],
+                            leaves=["figures.toml"])
+
+    def test_results_that_are_none_are_refused(self):
+        (self.folder / "figures.toml").write_text(figure(at_least=1))
+        for text in ["", "{}", "[]", '{"schema": 2, "rows": []}']:
+            (self.folder / "results.json").write_text(text)
+            self.assert_refused("gate", "figures.toml", "--results", "results.json",
+                                mentions=["results.json: no result file of schema 1"],
+                                leaves=["figures.toml", "results.json"])
+
+    def test_a_measurement(self):
+        small = {"n": 64, "kernel": "ikj", "width": 2}
+        (self.folder / "figures.toml").write_text(
+            figure(contender="seed.single", against=["own.thread_team"], parameters=small,
+                   at_least=1e-6)
+            + figure(contender="seed.single", against=["own.thread_team"], parameters=small,
+                     at_least=1e6))
+        done = self.run_lab("gate", "figures.toml", "--quick", "--output", "results.json")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        verdicts = [line.split("  ")[0] for line in done.stdout.splitlines()]
+        self.assertEqual(verdicts, ["holds", "falls short"])
+        rows = json.loads((self.folder / "results.json").read_text())["rows"]
+        self.assertEqual([r["contender"] for r in rows], ["seed.single", "own.thread_team"])
+
+    def test_the_figures_of_the_project_can_be_read(self):
+        (self.folder / "results.json").write_text('{"schema": 1, "rows": []}')
+        done = self.run_lab("gate", SOURCE / "tests" / "figures.toml", "--results", "results.json")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertTrue(done.stdout)
+        for line in done.stdout.splitlines():
+            self.assertTrue(line.startswith("unmeasured"), line)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""What the lab's tests share: the program, and ways to start it and to look at what came out."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = os.environ["HANDOFF_PROGRAM"]
+SOURCE = Path(os.environ["HANDOFF_SOURCE"])
+MISBEHAVING = Path(PROGRAM).parent / "libexec" / "handoff" / "misbehaving.json"
+
+# The smallest measurement: one cell, one launch, no search for a library's best setting.
+SMALL = ("run", "matmul", "--set", "n=64", "--set", "kernel=ikj", "--quick", "--launches", "1")
+
+
+class LabTest(unittest.TestCase):
+    """Runs the program in an empty folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def run_lab(self, *arguments, environment=None):
+        return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL,
+                              env={**os.environ, **(environment or {})})
+
+    def result_of(self, *arguments, exit_code=0):
+        """The result file that a run wrote to stdout."""
+        done = self.run_lab(*arguments, "--json")
+        self.assertEqual(done.returncode, exit_code, done.stderr)
+        return json.loads(done.stdout)
+
+    def assert_refused(self, *arguments, mentions=(), leaves=()):
+        """Exit 2, one line on stderr with these words, nothing on stdout, no other file left."""
+        done = self.run_lab(*arguments)
+        self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
+        self.assertEqual(done.stdout, "", arguments)
+        self.assertEqual(len(done.stderr.splitlines()), 1, (arguments, done.stderr))
+        self.assertTrue(done.stderr.startswith("handoff: "), done.stderr)
+        for words in mentions:
+            self.assertIn(words, done.stderr)
+        self.assertEqual(self.files(), sorted(leaves))
+
+    def files(self):
+        return sorted(path.name for path in self.folder.iterdir())
