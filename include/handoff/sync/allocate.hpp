@@ -4,10 +4,15 @@
 // finds leaks, double frees and uses after the free.
 #pragma once
 
+#include <handoff/config.hpp>
+
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/explore/names.hpp>
+#else
+
 #include <cstddef>
 #include <new>
 
-#include <handoff/config.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 
@@ -21,3 +26,5 @@ inline void deallocate(void* memory, std::size_t bytes, std::size_t alignment) n
 }
 
 }  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

@@ -9,10 +9,15 @@
 // Concurrency: any member by any thread. Blocks, allocates, throws: never.
 #pragma once
 
+#include <handoff/config.hpp>
+
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/explore/names.hpp>
+#else
+
 #include <atomic>
 #include <type_traits>
 
-#include <handoff/config.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 
@@ -58,3 +63,5 @@ class atomic {
 };
 
 }  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

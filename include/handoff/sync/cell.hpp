@@ -8,11 +8,16 @@
 // Concurrency: read() beside read() only; anything else needs an ordering from outside.
 #pragma once
 
+#include <handoff/config.hpp>
+
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/explore/names.hpp>
+#else
+
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-#include <handoff/config.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 
@@ -59,3 +64,5 @@ class raw_cell {
 };
 
 }  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

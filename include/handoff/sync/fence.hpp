@@ -8,9 +8,14 @@
 // kernel run a full barrier on every CPU that runs a thread of this process.
 #pragma once
 
+#include <handoff/config.hpp>
+
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/explore/names.hpp>
+#else
+
 #include <atomic>
 
-#include <handoff/config.hpp>
 #include <handoff/sync/atomic.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
@@ -48,3 +53,5 @@ inline void asymmetric_fence_light() noexcept {
 void asymmetric_fence_heavy() noexcept;
 
 }  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

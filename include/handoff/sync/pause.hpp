@@ -3,9 +3,14 @@
 // The two ways to wait without sleeping. Both are hints; Backoff (backoff.hpp) says how often.
 #pragma once
 
+#include <handoff/config.hpp>
+
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/explore/names.hpp>
+#else
+
 #include <sched.h>
 
-#include <handoff/config.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 
@@ -27,3 +32,5 @@ inline void pause() noexcept {
 inline void yield() noexcept { ::sched_yield(); }
 
 }  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

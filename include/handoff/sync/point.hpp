@@ -6,8 +6,14 @@
 
 #include <handoff/config.hpp>
 
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/explore/names.hpp>
+#else
+
 namespace handoff::inline HANDOFF_ABI::sync {
 
 inline void point(const char* /*label*/) noexcept {}
 
 }  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

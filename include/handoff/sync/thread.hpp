@@ -68,9 +68,14 @@ class Thread {
   };
 
   void start(const ThreadOptions& options, std::unique_ptr<Entry> entry);
-  static void* enter(void* entry) noexcept;
 
+#if defined(HANDOFF_EXPLORE)
+  static void enter(void* entry);
+  int handle_ = -1;
+#else
+  static void* enter(void* entry) noexcept;
   pthread_t handle_{};
+#endif
   bool joinable_ = false;
 };
 

@@ -10,6 +10,10 @@
 
 #include <handoff/config.hpp>
 
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/explore/names.hpp>
+#else
+
 namespace handoff::inline HANDOFF_ABI::sync {
 
 template <class T, class Tag>
@@ -21,3 +25,5 @@ struct thread_slot {
 };
 
 }  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

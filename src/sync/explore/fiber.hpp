@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// A stack of its own to run a function on, and the switch between two of them: some twenty
+// instructions, because an exploration makes millions.
+//
+// A fiber that is left may be started anew from the top; what lay on its stack is gone then,
+// without destructors. Exceptions work inside a fiber as long as they do not leave it.
+#pragma once
+
+#include <cstddef>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::explore {
+
+class Fiber {
+ public:
+  using Entry = void (*)(void* argument);
+
+  // The fiber that the calling thread runs on already.
+  Fiber() noexcept = default;
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  // Makes the next switch to this fiber call entry(argument), which must never return.
+  void start(Entry entry, void* argument);
+
+  // Leaves `from`, which is the running one, for `to`; returns when somebody switches back.
+  static void change(Fiber& from, Fiber& to) noexcept;
+
+ private:
+  static void first_steps() noexcept;
+
+  void* stack_pointer_ = nullptr;
+  std::byte* stack_ = nullptr;  // the mapping, guard page first
+  struct Bounds {               // of the stack that it runs on, for AddressSanitizer
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+  } bounds_;
+  Entry entry_ = nullptr;
+  void* argument_ = nullptr;
+  // What the exception machinery keeps per thread: it belongs to the fiber while it is away.
+  struct Exceptions {
+    void* caught = nullptr;
+    unsigned uncaught = 0;
+  } exceptions_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::explore

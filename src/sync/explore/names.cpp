@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+//
+// Where the names of sync/ and the scenarios meet the engine. Takes the place of clock.cpp,
+// park.cpp, thread.cpp, asymmetric_fence.cpp and cpu_budget.cpp in an exploring build.
+//
+// Outside an execution (globals, a test's own code) an atomic is a plain variable.
+#include <exception>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/park.hpp>
+#include <handoff/sync/thread.hpp>
+
+#include "engine.hpp"
+
+namespace handoff::inline HANDOFF_ABI::explore {
+
+namespace {
+Engine& engine() noexcept { return Engine::instance(); }
+}  // namespace
+
+namespace model {
+
+std::uint64_t load(Location& location, order o, const Where& where) {
+  return engine().active() ? engine().load(location, o, where) : location.initial;
+}
+
+void store(Location& location, std::uint64_t value, order o, const Where& where) {
+  if (engine().active()) return engine().store(location, value, o, where);
+  location.initial = value;
+}
+
+std::uint64_t modify(Location& location, Rmw how, std::uint64_t operand, std::uint64_t mask,
+                     order o, const Where& where) {
+  if (engine().active()) return engine().modify(location, how, operand, mask, o, where);
+  return std::exchange(location.initial, changed(how, location.initial, operand) & mask);
+}
+
+bool compare_exchange(Location& location, std::uint64_t& expected, std::uint64_t desired,
+                      bool may_fail_spuriously, order success, order failure, const Where& where) {
+  if (engine().active()) {
+    return engine().compare_exchange(location, expected, desired, may_fail_spuriously, success,
+                                     failure, where);
+  }
+  const bool same = location.initial == expected;
+  (same ? location.initial : expected) = same ? desired : location.initial;
+  return same;
+}
+
+void destroy(Location& location) noexcept {
+  if (engine().active()) engine().destroy(location);
+}
+void fence(order o, const Where& where) {
+  if (engine().active()) engine().fence(o, where);
+}
+void fence_heavy(const Where& where) {
+  if (engine().active()) engine().fence_heavy(where);
+}
+void access(Accesses& accesses, Access how, const Where& where) {
+  if (engine().active()) return engine().access(accesses, how, where);
+  if (how == Access::construct || how == Access::destroy) {
+    accesses.alive = accesses.initially_alive = how == Access::construct;
+  }
+}
+void pause(const Where& where) {
+  if (engine().active()) engine().pause(where);
+}
+void point(const char* label, const Where& where) {
+  if (engine().active()) engine().point(label, where);
+}
+bool park(Location& word, std::uint64_t expected, std::int64_t deadline, const Where& where) {
+  return engine().park(word, expected, deadline, where);
+}
+std::uint32_t unpark(Location& word, std::uint32_t most, const Where& where) {
+  return engine().active() ? engine().unpark(word, most, where) : 0;
+}
+std::int64_t now_ns() noexcept { return engine().now_ns(); }
+int start_thread(Entry entry, void* argument, bool is_process, const Where& where) {
+  return engine().start_thread(entry, argument, is_process, where);
+}
+bool join_thread(int thread, const Where& where) { return engine().join_thread(thread, where); }
+int this_thread() noexcept { return engine().this_thread(); }
+void* thread_value(const void* key, void* (*make)(), void (*end)(void*)) {
+  return engine().thread_value(key, make, end);
+}
+void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) {
+  return engine().allocate(bytes, alignment, where);
+}
+void deallocate(void* memory, const Where& where) { engine().deallocate(memory, where); }
+
+}  // namespace model
+
+// ---- What scenarios call -----------------------------------------------------------------------
+
+const char* to_string(Fault fault) noexcept {
+  switch (fault) {
+    case Fault::none: return "no fault";
+    case Fault::assertion: return "assertion failed";
+    case Fault::deadlock: return "deadlock";
+    case Fault::livelock: return "livelock";
+    case Fault::race: return "data race";
+    case Fault::uninitialised: return "uninitialised";
+    case Fault::use_after_end: return "use after end";
+    case Fault::leak: return "leak";
+    case Fault::double_free: return "double free";
+    case Fault::exception: return "exception";
+  }
+  return "?";
+}
+
+Result run(const Options& options, const std::function<void()>& scenario) {
+  return engine().explore(options, scenario);
+}
+
+void check(bool condition, const char* what, const std::source_location& where) {
+  if (!condition) engine().fail(Fault::assertion, what, where);
+}
+
+void outcome(std::uint64_t value) { engine().outcome(value); }
+
+std::string Result::report() const {
+  std::ostringstream text;
+  text << (ok() ? "ok" : fault != Fault::none ? to_string(fault) : "cut: not all was explored")
+       << ": " << executions << " executions, at most " << deepest << " steps, " << final_states
+       << " final states, "
+       << static_cast<std::uint64_t>(static_cast<double>(executions) / std::max(seconds, 1e-9))
+       << " executions/s\n";
+  if (fault == Fault::none) return text.str();
+  text << message << "\nschedule: " << schedule << "\n";
+  for (const auto& step : trace) text << "  " << step << "\n";
+  return text.str();
+}
+
+Thread::Thread(std::function<void()> function, const std::source_location& where)
+    : function_(std::move(function)),
+      thread_(model::start_thread(&Thread::enter, this, false, where)) {}
+
+void Thread::enter(void* self) { static_cast<Thread*>(self)->function_(); }
+
+void Thread::join(const std::source_location& where) {
+  if (thread_ >= 0) model::join_thread(std::exchange(thread_, -1), where);
+}
+
+Process::Process(std::function<void()> function, const std::source_location& where)
+    : function_(std::move(function)),
+      thread_(model::start_thread(&Process::enter, this, true, where)) {}
+
+void Process::enter(void* self) { static_cast<Process*>(self)->function_(); }
+
+bool Process::wait(const std::source_location& where) {
+  if (thread_ >= 0) died_ = model::join_thread(std::exchange(thread_, -1), where);
+  return died_;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::explore
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+namespace model = explore::model;
+using model::Where;
+
+clock::time_point clock::now() noexcept { return time_point(duration(model::now_ns())); }
+
+bool park(const atomic<std::uint32_t>& word, std::uint32_t expected, Deadline deadline,
+          ParkScope) noexcept {
+  return model::park(word.location(), expected, deadline.time_since_epoch().count(),
+                     Where::current());
+}
+
+std::uint32_t unpark(const atomic<std::uint32_t>& word, std::uint32_t most, ParkScope) noexcept {
+  return model::unpark(word.location(), most, Where::current());
+}
+
+ThreadId this_thread_id() noexcept {
+  return reinterpret_cast<ThreadId>(static_cast<std::uintptr_t>(model::this_thread() + 1));
+}
+
+// Two CPUs, and no spinning: a model thread that waits by looking again and again only multiplies
+// the schedules.
+CpuBudget cpu_budget(const CpuBudgetSource&) noexcept { return {2, 2}; }
+unsigned CpuBudget::width() const noexcept { return affinity; }
+Spin spin_policy() noexcept { return Spin::never; }
+
+void Thread::start(const ThreadOptions&, std::unique_ptr<Entry> entry) {
+  handle_ = model::start_thread(&Thread::enter, entry.release(), false, Where::current());
+  joinable_ = true;
+}
+
+void Thread::enter(void* entry) {
+  const std::unique_ptr<Entry> owned(static_cast<Entry*>(entry));
+  owned->run();
+}
+
+void Thread::join() noexcept {
+  if (std::exchange(joinable_, false)) model::join_thread(handle_, Where::current());
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync
