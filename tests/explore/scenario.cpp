@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// The list of scenarios.
+#include "explore/scenario.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace handoff::test {
+namespace {
+
+// A function's own variable, so that it is there before the first scenario registers itself.
+std::vector<const Scenario*>& registered() {
+  static std::vector<const Scenario*> all;
+  return all;
+}
+
+}  // namespace
+
+Scenario::Scenario(std::string scenario_name, std::function<void()> body, unsigned deviations_bound,
+                   unsigned deaths_bound)
+    : name(std::move(scenario_name)),
+      run(std::move(body)),
+      deviations(deviations_bound),
+      deaths(deaths_bound) {
+  registered().push_back(this);
+}
+
+std::vector<const Scenario*> scenarios() {
+  auto all = registered();
+  std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return a->name < b->name; });
+  return all;
+}
+
+explore::Result explore_scenario(const Scenario& scenario, explore::Options options) {
+  options.name = scenario.name;
+  options.deaths = scenario.deaths;
+  return explore::run(options, scenario.run);
+}
+
+}  // namespace handoff::test

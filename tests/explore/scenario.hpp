@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Scenarios: small programs that the explorer runs through their interleavings.
+//
+//   const Scenario one_by_one("spsc_ring/one_by_one", [] {
+//     SpscRing<int> ring(1);
+//     explore::Thread producer([&] { ... });
+//     ...
+//     explore::check(sum == 3, "each item once");
+//   });
+//
+// A scenario is named as in the protocol note of its part. It is small: two or three threads, two
+// or three operations each, capacities of one or two; what it does not reach another one does. It
+// checks what the part promises, says its final states apart (explore::outcome), and leaves
+// nothing behind. `./check` explores each one completely for two deviations.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <handoff/sync/explore/explore.hpp>
+
+namespace handoff::test {
+
+struct Scenario {
+  // Registers itself. `deviations`: the bound in `./check`; one more in a deep run. `deaths`: how
+  // many processes may be killed.
+  Scenario(std::string scenario_name, std::function<void()> body, unsigned deviations_bound = 2,
+           unsigned deaths_bound = 0);
+
+  std::string name;
+  std::function<void()> run;
+  unsigned deviations;
+  unsigned deaths;
+};
+
+// All that are linked in, in the order of their names.
+std::vector<const Scenario*> scenarios();
+
+// Explores one scenario as `options` say, with the scenario's own name, body and deaths.
+explore::Result explore_scenario(const Scenario& scenario, explore::Options options);
+
+// Weakens each order of the library, one at a time, and expects the scenarios to notice. `list`
+// names the mutants that change nothing, each with its proof. The number of mutants unaccounted
+// for.
+int explore_mutants(const std::string& list, unsigned deviations);
+
+}  // namespace handoff::test
