@@ -76,6 +76,12 @@ struct ChildPlan {
   }
 };
 
+// What a contender says goes into tables, files and terminals: nothing in it may act there.
+std::string printable(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
 std::string ending_of(int status) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
@@ -167,7 +173,7 @@ std::string Launch::receive(std::chrono::nanoseconds patience, const char* doing
   const auto deadline = Clock::now() + patience;
   for (;;) {
     if (const auto end = received_.find('\n'); end != std::string::npos) {
-      std::string line = received_.substr(0, end);
+      std::string line = printable(received_.substr(0, end));
       received_.erase(0, end + 1);
       return line;
     }
@@ -217,7 +223,7 @@ std::string Launch::last_words() {
   text.erase(text.find_last_not_of(" \n") + 1);
   text.erase(0, text.find_last_of('\n') + 1);
   text.erase(0, text.find_first_not_of(' '));
-  return text.empty() ? text : ": " + text;
+  return text.empty() ? text : ": " + printable(text);
 }
 
 }  // namespace handoff::lab

@@ -20,7 +20,7 @@ nlohmann::json article_to_json(const Scenario& scenario, const Article& article)
 nlohmann::json result_file(nlohmann::json environment, nlohmann::json rows,
                            nlohmann::json articles);
 
-// The text of a result file; bytes that are no UTF-8 (from a contender's last words) are replaced.
+// The text of a result file; bytes that are no UTF-8 (of the command line) are replaced.
 std::string to_text(const nlohmann::json& result);
 
 // Throws UserError if it is no result file of schema 1.

@@ -24,6 +24,7 @@ void misuse(const char* what) {
 #if defined(__cpp_exceptions)
   throw std::logic_error(what);
 #else
+  // terminate: without exceptions there is no other way not to return into the misuse.
   std::terminate();
 #endif
 }

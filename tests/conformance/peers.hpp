@@ -45,7 +45,9 @@ class MoodycamelReaderWriterQueue {
   explicit MoodycamelReaderWriterQueue(std::size_t capacity) : queue_(capacity) {}
 
   std::size_t capacity() const { return queue_.max_capacity(); }
-  Status try_push(T item) { return queue_.try_enqueue(std::move(item)) ? Status::ok : Status::full; }
+  Status try_push(T item) {
+    return queue_.try_enqueue(std::move(item)) ? Status::ok : Status::full;
+  }
   Status try_pop(T& out) { return queue_.try_dequeue(out) ? Status::ok : Status::empty; }
 
  private:

@@ -5,9 +5,11 @@ A tree is made in a temporary folder: a few files that obey every rule, and for 
 more file with one fault. Tidy must report that file and line, name the rule, and nothing else.
 """
 
+import importlib.machinery
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
 
@@ -39,6 +41,9 @@ CLEAN = {
     + 'const char* names = "std::mutex printf( // order";  // std::mutex is only spoken of here\n'
     + 'const char* raw = R"(std::thread \' " abort( )";\n'
     + "char quote = '\"'; int million = 1'000'000;\n",
+    "src/sync/explore/memory.cpp": UNIT
+    + "bool f(std::memory_order o) { return o == std::memory_order_acquire; }\n"
+    + "bool g(order o) { return o == order::acquire; }\n",
     "lab/harness/clock.cpp": UNIT
     + "#include <handoff/handoff.hpp>\n#include <cstdio>\n#include <thread>\n",
     "tools/helper.py": f"# {LICENCE}\n",
@@ -165,24 +170,52 @@ OTHER_FAULTS = {
 }
 
 
-def tidy(files):
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in files.items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        done = subprocess.run([sys.executable, TIDY, folder], capture_output=True, text=True,
-                              check=False)
-    return done.returncode, done.stdout.splitlines(), done.stderr
+def load_tidy():
+    """tools/tidy as a module; a process for each canary would take most of the time."""
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("tidy", str(TIDY))
+    module = types.ModuleType("tidy")
+    sys.modules["tidy"] = module  # where its dataclass looks for its own module
+    loader.exec_module(module)
+    return module
+
+
+def write_tree(folder, files):
+    for name, text in files.items():
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def call_tidy(*arguments):
+    done = subprocess.run([sys.executable, TIDY, *arguments], capture_output=True, text=True,
+                          check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 class TidyTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tidy = load_tidy()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        write_tree(self.root, CLEAN)
+
     def test_clean_tree_passes(self):
-        self.assertEqual(tidy(CLEAN), (0, [], ""))
+        self.assertEqual(call_tidy(self.root), (0, "", ""))
+
+    def test_a_fault_is_printed_and_fails(self):
+        write_tree(self.root, {"docs/a.md": "\ttab\n"})
+        self.assertEqual(call_tidy(self.root),
+                         (1, "docs/a.md:1: a tab, indent with spaces\n", ""))
 
     def test_functions_of_the_greatest_length_pass(self):
         text = UNIT + f"void f() {{\n{body(68)}}}\n\nvoid g() {{\n{body(68)}}}\n"
-        self.assertEqual(tidy(CLEAN | {"src/pool/long.cpp": text}), (0, [], ""))
+        write_tree(self.root, {"src/pool/long.cpp": text})
+        self.assertEqual(list(self.tidy.faults(self.root)), [])
 
     def test_each_fault_is_reported_once_where_it_is(self):
         canaries = dict(OTHER_FAULTS)
@@ -191,17 +224,17 @@ class TidyTest(unittest.TestCase):
             canaries[name] = (path, HEAD + "int x;\n" if text is None else head + text, line, words)
         for name, (path, text, line, words) in canaries.items():
             with self.subTest(name):
-                code, faults, errors = tidy(CLEAN | {path: text})
-                self.assertEqual((code, errors), (1, ""))
-                self.assertEqual(len(faults), 1, faults)
-                self.assertTrue(faults[0].startswith(f"{path}:{line}: "), faults[0])
-                self.assertIn(words, faults[0])
+                write_tree(self.root, {path: text})
+                found = list(self.tidy.faults(self.root))
+                self.assertEqual(len(found), 1, found)
+                self.assertTrue(found[0].startswith(f"{path}:{line}: "), found[0])
+                self.assertIn(words, found[0])
+            (self.root / path).unlink()
 
     def test_a_missing_root_is_one_clear_line(self):
-        done = subprocess.run([sys.executable, TIDY, "/nowhere"], capture_output=True, text=True,
-                              check=False)
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr, "tidy: /nowhere is no folder, give the root of the project\n")
+        self.assertEqual(
+            call_tidy("/nowhere"),
+            (2, "", "tidy: /nowhere is no folder, give the root of the project\n"))
 
 
 if __name__ == "__main__":

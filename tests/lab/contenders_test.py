@@ -20,7 +20,7 @@ EXPECTED = {
     "limit.low": ("wrong", "multiply-adds"),
     "peer.crash": ("failed", "SIGSEGV"),
     "peer.hang": ("failed", "hung in a burst"),
-    "peer.leaves": ("failed", "exit code 7 in a burst: no more \N{REPLACEMENT CHARACTER} paper"),
+    "peer.leaves": ("failed", "exit code 7 in a burst: no more ? paper"),
     "peer.refuses": ("unavailable", "it needs a moon"),
     "peer.absent": ("unavailable", "libmoon-dev"),
 }

@@ -20,7 +20,8 @@
 //   visitor still has an item in hand. `empty`: the next item in turn is not there yet,
 //   even if its place is claimed and pushes that came later are done.
 // Closed: close() is anybody's and exact: it happens between two claims, and no push that begins
-//   after it succeeds. After it pops drain, then say `closed`, never too early; pushes say `closed`.
+//   after it succeeds. After it pops drain, then say `closed`, never too early; pushes say
+//   `closed`.
 // Exceptions: nothing that may throw is done in a claimed place: try_emplace refuses such
 //   constructors when compiled, try_push(const T&) copies first. A visitor that throws has consumed
 //   its item, and the rest stays.

@@ -36,7 +36,9 @@ class BlockClaims {
   }
 
   // The most blocks there can be: more members than this find nothing to do.
-  std::size_t most_blocks() const noexcept { return count_ / smallest_ + (count_ % smallest_ != 0); }
+  std::size_t most_blocks() const noexcept {
+    return count_ / smallest_ + (count_ % smallest_ != 0);
+  }
 
   // A block that nobody else gets; empty once none is left.
   IndexRange claim() noexcept {

@@ -9,7 +9,7 @@ namespace handoff::lab::matmul {
 
 Operation contender(const Task&) {
   return [] {
-    std::cerr << "first line\nno more \xFF paper\n";  // not UTF-8, as real programs may print
+    std::cerr << "first line\nno more \xFF paper\n";  // neither ASCII nor UTF-8
     std::exit(7);
   };
 }

@@ -16,7 +16,8 @@ using namespace handoff::sync;
 
 static_assert(sizeof(atomic<std::uint8_t>) == 1 && sizeof(atomic<std::uint64_t>) == 8);
 static_assert(sizeof(cell<int>) == sizeof(int) && sizeof(raw_cell<int>) == sizeof(int));
-static_assert(!std::is_copy_constructible_v<atomic<int>> && !std::is_convertible_v<atomic<int>, int>);
+static_assert(!std::is_copy_constructible_v<atomic<int>>);
+static_assert(!std::is_convertible_v<atomic<int>, int>);
 static_assert(alignof(raw_cell<std::max_align_t>) == alignof(std::max_align_t));
 
 TEST(Atomic, EachMemberDoesWhatItsNameSays) {

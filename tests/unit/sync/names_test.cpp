@@ -85,8 +85,9 @@ std::vector<int> own_cpus() {
   return cpus;
 }
 
-// Two threads, on two CPUs if there are two, each: write mine, fence, read yours. If the fences order, at least one sees the
-// other's write, in every round. The canary below shows that the harness sees it when they do not.
+// Two threads, on two CPUs if there are two, each: write mine, fence, read yours. If the fences
+// order, at least one sees the other's write, in every round. The canary below shows that the
+// harness sees it when they do not.
 template <class FenceA, class FenceB>
 std::size_t rounds_where_neither_saw(std::size_t rounds, FenceA fence_a, FenceB fence_b) {
   alignas(destructive_span) std::atomic<std::size_t> a{0};

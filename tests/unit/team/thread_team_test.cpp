@@ -113,7 +113,8 @@ struct SharedJob {
 };
 
 template <auto kernel, class Arguments>
-void claim_all(BlockClaims& claims, const Arguments& arguments, std::atomic<std::uint64_t>& blocks) {
+void claim_all(BlockClaims& claims, const Arguments& arguments,
+               std::atomic<std::uint64_t>& blocks) {
   const BlockCall call = &call_kernel<kernel, Arguments>;
   for (IndexRange block = claims.claim(); !block.empty(); block = claims.claim()) {
     call(&arguments, block);
