@@ -342,7 +342,7 @@ bool Engine::park(model::Location& word, std::uint64_t expected, std::int64_t de
   flush(me, me.buffer.size());
   const Store& newest = history.number(history.newest);
   me.now.at[kThreads + word.id] = history.newest;  // the kernel reads what is really there
-  me.pending.join(newest.view, used_);
+  me.pending.join(newest.view, newest.used);
   if (newest.value != expected) return true;
   if (deadline <= now_ns_) return false;
   if (may_deviate() && choose_value(2, 0b10) == 1) {

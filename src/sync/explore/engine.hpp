@@ -48,7 +48,8 @@ struct View {
 
 struct Store {
   std::uint64_t value = 0;
-  View view;  // what a load that acquires it learns
+  View view;          // what a load that acquires it learns
+  unsigned used = 0;  // how much of the view is alive: it may be older than some locations
 };
 
 struct History {  // one location
@@ -195,7 +196,8 @@ class Engine {
   order mutated(order, const Where&);
   void join_sequential(ModelThread&) noexcept;
   void acquire(ModelThread&, const Store&, order) noexcept;
-  void write(History&, std::uint16_t id, std::uint64_t value, order, const View* continues) noexcept;
+  void write(History&, std::uint16_t id, std::uint64_t value, order,
+             const Store* continues) noexcept;
   std::uint16_t pick_store(const History&, std::uint16_t id, order);
   void flush(ModelThread&, std::size_t count);
   bool buffered(std::uint16_t id, std::uint64_t& value) noexcept;

@@ -67,7 +67,7 @@ History& Engine::touch(model::Location& location, const Where& where) {
   history.oldest = ++history.newest;  // older numbers belonged to a variable that is gone
   Store& first = history.number(history.newest);
   first.value = location.initial;
-  first.view = {};
+  first.used = 0;
   return history;
 }
 
@@ -99,13 +99,13 @@ order Engine::mutated(order o, const Where& where) {
 }
 
 void Engine::acquire(ModelThread& thread, const Store& store, order o) noexcept {
-  (acquires(o) ? thread.now : thread.pending).join(store.view, used_);
+  (acquires(o) ? thread.now : thread.pending).join(store.view, store.used);
 }
 
 // Appends a store of the running thread. `continues`: the store that this one modified, whose
 // release sequence goes on through it.
 void Engine::write(History& history, std::uint16_t id, std::uint64_t value, order o,
-                   const View* continues) noexcept {
+                   const Store* continues) noexcept {
   ModelThread& thread = self();
   const std::uint16_t number = ++history.newest;
   if (number - history.oldest >= static_cast<int>(kHistory)) ++history.oldest;
@@ -113,9 +113,10 @@ void Engine::write(History& history, std::uint16_t id, std::uint64_t value, orde
   thread.now.at[entry] = number;
   Store& store = history.number(number);
   store.value = value;
+  store.used = used_;
   store.view.assign(releases(o) ? thread.now : thread.released, used_);
   store.view.at[entry] = number;
-  if (continues != nullptr) store.view.join(*continues, used_);
+  if (continues != nullptr) store.view.join(continues->view, continues->used);
   if (o == order::seq_cst) sequential_.at[entry] = number;
   ++thread.now.at[static_cast<unsigned>(running_)];  // what comes now was not released by this
   waiting_ = 0;
@@ -189,7 +190,7 @@ std::uint64_t Engine::modify(model::Location& location, model::Rmw how, std::uin
   const std::uint64_t value = model::changed(how, old, operand) & mask;
   self().fresh = false;
   acquire(self(), before, o);
-  write(history, location.id, value, o, &before.view);
+  write(history, location.id, value, o, &before);
   if (tracing_) {
     tell(where, "modify #", location.id, ": ", number(old), " -> ", number(value), " (",
          name_of(o), ")");
@@ -228,7 +229,7 @@ bool Engine::compare_exchange(model::Location& location, std::uint64_t& expected
   thread.now.at[entry] = chosen;
   if (taken == 0 && matches) {
     acquire(thread, read, success);
-    write(history, location.id, desired, success, &read.view);
+    write(history, location.id, desired, success, &read);
     if (tracing_) {
       tell(where, "compare_exchange #", location.id, ": ", number(expected), " -> ",
            number(desired), " (", name_of(success), ")");

@@ -107,7 +107,7 @@ class atomic {
 template <class T>
 class cell {
  public:
-  explicit cell(Where at = Where::current()) : value_{} { made(at); }
+  cell(Where at = Where::current()) : value_{} { made(at); }
   explicit cell(T value, Where at = Where::current()) : value_(std::move(value)) { made(at); }
   cell(const cell&) = delete;
   cell& operator=(const cell&) = delete;

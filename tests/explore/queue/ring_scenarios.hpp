@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// Scenarios that all rings share, and what they check: each item that was accepted comes out once,
+// whole, in its producer's order; a closed ring drains.
+#pragma once
+
+#include <array>
+#include <handoff/core/status.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/pause.hpp>
+#include <span>
+#include <utility>
+
+#include "explore/scenario.hpp"
+
+namespace handoff::test {
+
+// An item whose two halves are plain data: a torn or early read shows, and its moves are counted by
+// the race detector of the cell it lies in.
+struct Item {
+  int producer = 0;
+  int number = 0;
+};
+
+template <class Ring>
+void push_all(Ring& ring, int producer, int count) {
+  for (int number = 1; number <= count; ++number) {
+    while (ring.try_push(Item{producer, number}) == Status::full) sync::pause();
+  }
+}
+
+// Takes until `count` items are here, or, with a negative count, until the ring is closed.
+template <class Ring>
+std::array<int, 4> pop_all(Ring& ring, int count) {
+  std::array<int, 4> last{};  // the number that came last, by producer
+  for (int taken = 0; taken != count;) {
+    Item item;
+    const Status status = ring.try_pop(item);
+    if (status == Status::closed) break;
+    if (status == Status::empty) {
+      sync::pause();
+      continue;
+    }
+    ++taken;
+    auto& before = last[static_cast<std::size_t>(item.producer)];
+    explore::check(item.number > before, "each producer's items keep their order");
+    before = item.number;
+  }
+  return last;
+}
+
+// One producer, one consumer, `capacity` places, positions that begin at `start`.
+template <class Ring, class Start>
+void one_to_one(std::size_t capacity, Start start) {
+  Ring ring(capacity, start);
+  explore::Thread producer([&] {
+    push_all(ring, 1, 3);
+    ring.close();
+  });
+  const auto last = pop_all(ring, -1);
+  explore::check(last[1] == 3, "all that was accepted came out before `closed`");
+}
+
+// A batch goes in and comes out while the other side works item by item.
+template <class Ring>
+void batches() {
+  Ring ring(2);
+  explore::Thread producer([&] {
+    std::array<Item, 3> items{Item{1, 1}, Item{1, 2}, Item{1, 3}};
+    for (std::span<Item> rest = items; !rest.empty();) {
+      const std::size_t pushed = ring.try_push_batch(rest);
+      rest = rest.subspan(pushed);
+      if (pushed == 0) sync::pause();
+    }
+  });
+  int sum = 0;
+  for (int taken = 0; taken < 3;) {
+    std::array<Item, 2> out;
+    const std::size_t popped = ring.try_pop_batch(out);
+    for (std::size_t i = 0; i < popped; ++i) {
+      explore::check(out[i].number == ++taken, "a batch keeps its order");
+      sum += out[i].number;
+    }
+    if (popped == 0) sync::pause();
+  }
+  producer.join();
+  explore::check(sum == 6 && ring.was_empty(), "each item once");
+}
+
+// The visitor has the item to itself until it returns.
+template <class Ring>
+void visitor() {
+  Ring ring(1);
+  explore::Thread producer([&] { push_all(ring, 1, 2); });
+  int seen = 0;
+  while (seen < 2) {
+    const std::size_t visited = ring.consume([&](Item& item) {
+      explore::check(item.number == ++seen, "in order");
+      item.number = 0;  // a write, so that a producer who came too early would race
+    });
+    if (visited == 0) sync::pause();
+  }
+}
+
+}  // namespace handoff::test

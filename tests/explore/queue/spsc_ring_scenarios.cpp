@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// SpscRing: the scenarios of docs/design/rings.md.
+#include <handoff/queue/spsc_ring.hpp>
+
+#include "explore/queue/ring_scenarios.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Item;
+using test::Scenario;
+using Ring = SpscRing<Item>;
+
+const Scenario one_place("spsc_ring/one_place", [] {
+  test::one_to_one<Ring>(1, detail::RingStart{});
+});
+const Scenario two_places("spsc_ring/two_places", [] {
+  test::one_to_one<Ring>(2, detail::RingStart{});
+});
+const Scenario wrap("spsc_ring/wrap", [] {
+  test::one_to_one<Ring>(2, detail::RingStart{~std::uint64_t{0} - 1});
+});
+const Scenario batch("spsc_ring/batch", [] { test::batches<Ring>(); });
+const Scenario visitor("spsc_ring/visitor", [] { test::visitor<Ring>(); });
+
+const Scenario close_and_look("spsc_ring/close", [] {
+  Ring ring(1);
+  explore::Thread producer([&] {
+    explore::check(ring.try_push(Item{1, 1}) == Status::ok, "there is room");
+    ring.close();
+    explore::check(ring.try_push(Item{1, 2}) == Status::closed, "closed is closed");
+  });
+  Item item;
+  const Status first = ring.try_pop(item);
+  explore::check(first != Status::closed, "not before the item is out");
+  explore::check(ring.was_size() <= 1, "a size between the bounds");
+  producer.join();
+  if (first == Status::empty) explore::check(ring.try_pop(item) == Status::ok, "it is there");
+  explore::check(ring.try_pop(item) == Status::closed, "drained");
+  explore::outcome(first == Status::ok);
+});
+
+}  // namespace

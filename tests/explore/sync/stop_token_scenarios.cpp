@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// StopSource and StopCallback: a callback runs once or was withdrawn, and never after its
+// destructor.
+#include <handoff/sync/cell.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using sync::StopCallback;
+using sync::StopSource;
+using test::Scenario;
+
+void count(void* calls) noexcept { static_cast<sync::cell<int>*>(calls)->write() += 1; }
+
+const Scenario withdraw("stop_token/withdraw", [] {
+  StopSource source;
+  explore::Thread stopper([&] { source.request_stop(); });
+  sync::cell<int> calls(0);
+  { const StopCallback callback(source.token(), count, &calls); }
+  // Plain data: a call that is still on would race with this read.
+  explore::check(calls.read() <= 1, "at most once");
+  explore::outcome(static_cast<std::uint64_t>(calls.read()));
+});
+
+const Scenario two_stoppers("stop_token/two_stoppers", [] {
+  StopSource source;
+  sync::cell<int> calls(0);
+  const StopCallback callback(source.token(), count, &calls);
+  bool first = false;
+  explore::Thread stopper([&] { first = source.request_stop(); });
+  const bool second = source.request_stop();
+  stopper.join();
+  explore::check(first != second, "one of them stopped it");
+  explore::check(calls.read() == 1, "exactly once");
+});
+
+const Scenario publishes("stop_token/publishes", [] {
+  StopSource source;
+  sync::cell<int> data(0);
+  explore::Thread stopper([&] {
+    data.write() = 1;
+    source.request_stop();
+  });
+  const bool seen = source.stop_requested();
+  if (seen) explore::check(data.read() == 1, "what came before the stop is there");
+  explore::outcome(seen);
+});
+
+// The last handle may go on any thread.
+const Scenario last_handle("stop_token/last_handle", [] {
+  auto* const source = new StopSource;
+  explore::Thread other([token = source->token()] { (void)token.stop_requested(); });
+  source->request_stop();
+  delete source;
+});
+
+}  // namespace
