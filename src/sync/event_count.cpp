@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/park.hpp>
-#include <handoff/sync/pause.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 
@@ -68,8 +67,7 @@ EventCount::Waiter::Waiter(EventCount& events) noexcept : events_(events), state
 EventCount::Waiter::~Waiter() {
   if (waited_ || events_.remove(*this)) return;
   // Notified without having waited. The notifier may not have finished with this object yet.
-  // order: acquire pairs with the release in finish(), the notifier's last access.
-  while (state_.load(order::acquire) == kRegistered) pause();
+  (void)sleep(no_deadline);
   events_.notify_one();
 }
 
@@ -90,20 +88,30 @@ Wakeup EventCount::Waiter::wait(Deadline deadline, const StopToken& token) noexc
   // Runs at once if the stop was requested already. Its destructor waits for stop() to end, so
   // this object outlives that too.
   const StopCallback on_stop(token, &Waiter::stop, this);
+  switch (sleep(deadline)) {
+    case kStopped: return Wakeup::stopped;
+    case kNotified: return Wakeup::notified;
+    default: return Wakeup::timed_out;
+  }
+}
+
+// Until somebody told it something, or, withdrawn by itself, the deadline passed (kAsleep).
+std::uint32_t EventCount::Waiter::sleep(Deadline deadline) noexcept {
   std::uint32_t state = kRegistered;
-  // order: acq_rel on success only so that both ends are alike; acquire on failure pairs with the
+  // order: release on success only so that both ends are alike; acquire on failure pairs with the
   // release in finish().
   if (state_.compare_exchange_strong(state, kAsleep, order::acq_rel, order::acquire)) {
     state = kAsleep;
   }
   while (state == kAsleep) {
-    const bool in_time = park(state_, kAsleep, deadline, ParkScope::process);
-    if (!in_time && events_.remove(*this)) return Wakeup::timed_out;
-    // Either woken, or late but told something at the last moment (I3): then it is here soon, and
-    // parking again with a deadline that passed is just another look.
+    if (!park(state_, kAsleep, deadline, ParkScope::process)) {
+      if (events_.remove(*this)) return kAsleep;
+      // Late, but told something at the last moment: that is on its way (I3) and surely wakes us.
+      deadline = no_deadline;
+    }
     state = state_.load(order::acquire);  // order: acquire pairs with the release in finish()
   }
-  return state == kStopped ? Wakeup::stopped : Wakeup::notified;
+  return state;
 }
 
 }  // namespace handoff::inline HANDOFF_ABI::sync

@@ -446,6 +446,7 @@ REGISTER_TYPED_TEST_SUITE_P(TransferContract, capacity_is_the_next_power_of_two,
                             exception_in_visitor, wrap, random_calls_as_a_deque_would);
 
 // --- Stress: real threads. Each item exactly once, in its producer's order. ---
+// No failure among n items or races bounds the rate of failures below 3/n (95 %), on this machine.
 
 // Runs the plan on queues of several capacities, each with a seed of its own.
 template <class Queue>

@@ -123,7 +123,8 @@ class Gate(LabTest):
 
     def test_bad_figures_are_refused(self):
         for text, words in [
-                ("figure = 1", "no [[figure]]"), ("", "no [[figure]]"), ("[[figure", "figures.toml:1"),
+                ("figure = 1", "no [[figure]]"), ("", "no [[figure]]"),
+                ("[[figure", "figures.toml:1"),
                 (figure(), "either at_most or at_least"),
                 (figure(at_most=1, at_least=1), "either at_most or at_least"),
                 (figure(at_most="1"), "a number for 'at_most'"),

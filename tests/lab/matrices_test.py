@@ -102,8 +102,8 @@ class Matrices(LabTest):
         self.use_the_best_core_type()
         for trial in range(ACCURACY_SHAPES):
             # Spread over all magnitudes; the first two are as large as they get.
-            extents = np.rint(LARGEST ** numbers.random(3)).astype(int) if trial > 1 else [LARGEST] * 3
-            m, k, n = extents
+            spread = np.rint(LARGEST ** numbers.random(3)).astype(int)
+            m, k, n = spread if trial > 1 else [LARGEST] * 3
             kind = ("float32", "float64")[trial % 2]
             a = numbers.standard_normal((m, k)).astype(kind)
             b = numbers.standard_normal((k, n)).astype(kind)
@@ -194,7 +194,8 @@ class Refused(LabTest):
                                      leaves=("a.npy", "b.npy", "link.npy"))
 
     def test_options_that_do_not_fit(self):
-        for more, words in [(("--set", "n=3"), "only width"), (("--set", "width=1,2"), "only width"),
+        for more, words in [(("--set", "n=3"), "only width"),
+                            (("--set", "width=1,2"), "only width"),
                             (("--set", "width=0"), "1 to 256"), (("--json",), "--json"),
                             (("--contenders", "peer.*"), "one contender"),
                             (("--contenders", "limit.fma"), "limit.fma")]:
@@ -205,7 +206,8 @@ class Refused(LabTest):
         self.assert_refused("run", *FILES, mentions=["run matmul"], leaves=("a.npy", "b.npy"))
 
     def test_a_broken_contender_writes_nothing(self):
-        for name, words in [("peer.wrong", "wrong answer: element"), ("peer.almost", "wrong answer"),
+        for name, words in [("peer.wrong", "wrong answer: element"),
+                            ("peer.almost", "wrong answer"),
                             ("peer.nothing", "wrong answer"), ("peer.crash", "SIGSEGV"),
                             ("peer.hang", "hung"), ("peer.leaves", "exit code 7")]:
             with self.subTest(name=name):

@@ -118,7 +118,8 @@ class EventCount::Waiter {
   // if it was asleep. After that store the Waiter may be gone.
   enum State : std::uint32_t { kRegistered, kAsleep, kNotified, kStopped };
 
-  void finish(State state) noexcept;
+  void finish(State reason) noexcept;
+  std::uint32_t sleep(Deadline deadline) noexcept;
   static void stop(void* waiter) noexcept;
 
   EventCount& events_;
