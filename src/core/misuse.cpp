@@ -14,8 +14,8 @@ constinit sync::atomic<MisuseHandler> handler_now{nullptr};
 }  // namespace
 
 MisuseHandler set_misuse_handler(MisuseHandler handler) noexcept {
-  // order: acq_rel pairs with the acquire in misuse(): what the handler needs is visible to it.
-  return handler_now.exchange(handler, sync::order::acq_rel);
+  // order: release pairs with the acquire in misuse(): what the handler needs is visible to it.
+  return handler_now.exchange(handler, sync::order::release);
 }
 
 void misuse(const char* what) {

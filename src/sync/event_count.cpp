@@ -73,9 +73,9 @@ EventCount::Waiter::~Waiter() {
 
 // Tells an unlinked waiter why, and wakes it if it sleeps.
 void EventCount::Waiter::finish(State reason) noexcept {
-  // order: acq_rel; release, this is the last access to the waiter; acquire is not needed by the
-  // data but orders the system call after it. The address is only a name from here on.
-  if (state_.exchange(reason, order::acq_rel) == kAsleep) unpark(state_, 1, ParkScope::process);
+  // order: release pairs with the acquires in sleep(): what led to the notification is visible to
+  // the waiter. This is the last access to it; its address is only a name from here on.
+  if (state_.exchange(reason, order::release) == kAsleep) unpark(state_, 1, ParkScope::process);
 }
 
 void EventCount::Waiter::stop(void* self) noexcept {
@@ -98,9 +98,9 @@ Wakeup EventCount::Waiter::wait(Deadline deadline, const StopToken& token) noexc
 // Until somebody told it something, or, withdrawn by itself, the deadline passed (kAsleep).
 std::uint32_t EventCount::Waiter::sleep(Deadline deadline) noexcept {
   std::uint32_t state = kRegistered;
-  // order: release on success only so that both ends are alike; acquire on failure pairs with the
+  // order: relaxed on success, a word about this thread alone; acquire on failure pairs with the
   // release in finish().
-  if (state_.compare_exchange_strong(state, kAsleep, order::acq_rel, order::acquire)) {
+  if (state_.compare_exchange_strong(state, kAsleep, order::relaxed, order::acquire)) {
     state = kAsleep;
   }
   while (state == kAsleep) {

@@ -65,8 +65,8 @@ StopState* state_following(std::stop_token token) {
 }
 
 bool StopState::request_stop() noexcept {
-  // order: acq_rel, publishes what the stopper did before; pairs with is_requested().
-  if (requested.exchange(true, order::acq_rel)) return false;
+  // order: release pairs with the acquire in is_requested(): what the stopper did before is visible.
+  if (requested.exchange(true, order::release)) return false;
   mutex.lock();
   runner = this_thread_id();
   while (first != nullptr) run_first(*first);
@@ -84,8 +84,8 @@ void StopState::run_first(StopCallback& callback) noexcept {
   function(argument);  // `callback` may be gone from here on: it may destroy itself
   mutex.lock();
   running = nullptr;
-  // order: release pairs with the acquire in ~StopCallback: what the function did is visible there.
-  finished.fetch_add(1, order::release);
+  // order: relaxed, only counts; what the function did is published by the mutex.
+  finished.fetch_add(1, order::relaxed);
   unpark(finished, ~0U, ParkScope::process);
 }
 

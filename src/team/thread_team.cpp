@@ -211,7 +211,7 @@ ThreadTeam::Members::~Members() {
 }
 
 void ThreadTeam::Members::quit() noexcept {
-  quitting_.store(true, order::release);  // order: release pairs with the acquire in serve()
+  quitting_.store(true, order::relaxed);  // order: relaxed, carried by the notifications
   idle_.notify_all();
   idle_beyond_.notify_all();
   threads_.clear();  // joins
@@ -226,8 +226,8 @@ void ThreadTeam::Members::serve(bool has_cpu) noexcept {
     bool quitting = false;
     (void)idle.await(
         [&]() noexcept {
-          // order: acquire pairs with the release in quit().
-          quitting = quitting_.load(order::acquire);
+          // order: relaxed, nothing else comes with it.
+          quitting = quitting_.load(order::relaxed);
           return quitting || gate_.may_enter(last_run);
         },
         sync::no_deadline, {}, spin);

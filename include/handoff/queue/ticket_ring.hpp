@@ -140,8 +140,8 @@ class TicketRing {
 
   // About how many items there were during the call, claimed places included; exact at rest.
   std::size_t was_size() const noexcept {
-    // order: acquire keeps the two loads in this order, so that the tail is rarely the older one.
-    const Ticket head = head_.load(sync::order::acquire);
+    // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
+    const Ticket head = head_.load(sync::order::relaxed);
     const auto size = static_cast<std::int64_t>((tail() & ~kClosed) - head) / 2;
     return std::min(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)), capacity());
   }
