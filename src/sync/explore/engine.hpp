@@ -55,7 +55,7 @@ struct Store {
 struct History {  // one location
   std::uint16_t newest = 0;  // number of the newest store; numbers only grow, also over reuse
   std::uint16_t oldest = 0;  // of the oldest that is kept
-  std::uint16_t sequential = 0;  // number of the newest store that is in the seq_cst order
+  std::array<std::uint16_t, kThreads> used_at{};  // each thread's clock at its last access
   std::array<Store, kHistory> stores;
   Store& number(std::uint16_t n) noexcept { return stores[n % kHistory]; }
 };
@@ -126,7 +126,7 @@ class Engine {
                         order success, order failure, const Where&);
   void fence(order, const Where&);
   void fence_heavy(const Where&);
-  void destroy(model::Location&) noexcept;
+  void destroy(model::Location&, const Where&);
   void access(model::Accesses&, model::Access, const Where&);
   void pause(const Where&);
   void point(const char*, const Where&);

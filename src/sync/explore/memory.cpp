@@ -48,7 +48,9 @@ constexpr std::uint32_t all_but_first = ~std::uint32_t{1};
 History& Engine::touch(model::Location& location, const Where& where) {
   if (location.execution == execution_) [[likely]] {
     if (location.dead) fail(Fault::use_after_end, "an atomic was used after its end", where);
-    return memory_[location.id];
+    History& history = memory_[location.id];
+    history.used_at[static_cast<unsigned>(running_)] = self().now.at[static_cast<unsigned>(running_)];
+    return history;
   }
   if (!free_ids_.empty()) {
     location.id = free_ids_.back();
@@ -64,6 +66,8 @@ History& Engine::touch(model::Location& location, const Where& where) {
   location.execution = execution_;
   location.dead = false;
   History& history = memory_[location.id];
+  history.used_at = {};
+  history.used_at[static_cast<unsigned>(running_)] = self().now.at[static_cast<unsigned>(running_)];
   history.oldest = ++history.newest;  // older numbers belonged to a variable that is gone
   Store& first = history.number(history.newest);
   first.value = location.initial;
@@ -71,9 +75,17 @@ History& Engine::touch(model::Location& location, const Where& where) {
   return history;
 }
 
-void Engine::destroy(model::Location& location) noexcept {
+// Every access must happen before the end of the variable, not only have come before it here.
+void Engine::destroy(model::Location& location, const Where& where) {
   if (location.execution != execution_ || location.dead) return;
   location.dead = true;
+  const History& history = memory_[location.id];
+  for (unsigned t = 0; t < started_ && options_.memory != Memory::x86; ++t) {
+    // A thread that was killed uses nothing any more.
+    if (threads_[t].going == Going::dead || history.used_at[t] <= self().now.at[t]) continue;
+    fail(Fault::race, "an atomic ends that thread " + std::to_string(t) +
+                          " has used, without an order between the two", where);
+  }
   free_ids_.push_back(location.id);
 }
 

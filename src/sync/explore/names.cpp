@@ -47,8 +47,8 @@ bool compare_exchange(Location& location, std::uint64_t& expected, std::uint64_t
   return same;
 }
 
-void destroy(Location& location) noexcept {
-  if (engine().active()) engine().destroy(location);
+void destroy(Location& location, const Where& where) {
+  if (engine().active()) engine().destroy(location, where);
 }
 void fence(order o, const Where& where) {
   if (engine().active()) engine().fence(o, where);

@@ -41,4 +41,23 @@ const Scenario close_and_look("spsc_ring/close", [] {
   explore::outcome(first == Status::ok);
 });
 
+// A third thread looks on: sizes between the bounds, and closed means that all before is visible.
+const Scenario observer("spsc_ring/observer", [] {
+  Ring ring(2);
+  sync::cell<int> before_close(0);
+  explore::Thread producer([&] {
+    explore::check(ring.try_push(Item{1, 1}) == Status::ok, "there is room");
+    before_close.write() = 1;
+    ring.close();
+  });
+  explore::Thread looker([&] {
+    const std::size_t size = ring.was_size();
+    explore::check(size <= 1, "never more than were pushed");
+    explore::outcome(size);
+    if (ring.closed()) explore::check(before_close.read() == 1, "what the closer did is visible");
+  });
+  Item item;
+  (void)ring.try_pop(item);
+});
+
 }  // namespace

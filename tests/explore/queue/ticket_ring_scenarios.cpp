@@ -52,6 +52,17 @@ void close_races_push() {
 const Scenario mpsc_close("mpsc_ring/close", [] { close_races_push<Mpsc>(); });
 const Scenario mpmc_close("mpmc_ring/close", [] { close_races_push<Mpmc>(); });
 
+const Scenario mpsc_closed("mpsc_ring/closed_is_seen", [] {
+  Mpsc ring(1);
+  sync::cell<int> before_close(0);
+  explore::Thread closer([&] {
+    before_close.write() = 1;
+    ring.close();
+  });
+  if (ring.closed()) explore::check(before_close.read() == 1, "what the closer did is visible");
+  explore::check(ring.was_size() == 0, "nothing is in there");
+});
+
 // Two consumers race for items.
 void two_consumers(std::size_t capacity) {
   Mpmc ring(capacity);

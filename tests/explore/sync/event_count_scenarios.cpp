@@ -133,6 +133,21 @@ const Scenario stop("event_count/stop", [] {
   explore::outcome(wakeup == Wakeup::stopped);
 });
 
+// Used step by step the condition may be asked right after the wait: it is true then, although
+// nothing but the notification carried the news.
+const Scenario step_by_step("event_count/step_by_step", [] {
+  EventCount events;
+  Flag flag;
+  explore::Thread notifier([&] {
+    flag.set();
+    events.notify_one();
+  });
+  EventCount::Waiter waiter(events);
+  if (flag.is_set()) return;
+  explore::check(waiter.wait() == Wakeup::notified, "nothing else could wake it");
+  explore::check(flag.is_set(), "what came before the notification is visible");
+});
+
 // The EventCount outlives its notifiers, but a Waiter may be gone as soon as it was told.
 const Scenario freed_after_wait("event_count/freed_after_wait", [] {
   EventCount events;

@@ -4,6 +4,8 @@
 // destructor.
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
+#include <optional>
+#include <utility>
 
 #include "explore/scenario.hpp"
 
@@ -50,12 +52,27 @@ const Scenario publishes("stop_token/publishes", [] {
   explore::outcome(seen);
 });
 
-// The last handle may go on any thread.
+// A callback is withdrawn while it may be running: plain data that it wrote is its owner's again.
+const Scenario withdrawn_running("stop_token/withdrawn_running", [] {
+  StopSource source;
+  explore::Thread stopper([&] { source.request_stop(); });
+  {
+    sync::cell<int> calls(0);
+    { const StopCallback callback(source.token(), count, &calls); }
+    calls.write() = 7;
+  }
+  stopper.join();
+});
+
+// The last handle may go on any thread, and all that others did with theirs comes before the end.
 const Scenario last_handle("stop_token/last_handle", [] {
-  auto* const source = new StopSource;
-  explore::Thread other([token = source->token()] { (void)token.stop_requested(); });
+  std::optional<StopSource> source(std::in_place);
+  explore::Thread other([token = source->token()]() mutable {
+    const sync::StopToken mine = std::move(token);
+    explore::outcome(mine.stop_requested());
+  });
   source->request_stop();
-  delete source;
+  source.reset();
 });
 
 }  // namespace

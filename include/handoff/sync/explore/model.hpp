@@ -52,7 +52,7 @@ std::uint64_t modify(Location& location, Rmw how, std::uint64_t operand, std::ui
 bool compare_exchange(Location& location, std::uint64_t& expected, std::uint64_t desired,
                       bool may_fail_spuriously, order success, order failure, const Where& where);
 
-void destroy(Location& location) noexcept;
+void destroy(Location& location, const Where& where);
 
 void fence(order o, const Where& where);
 void fence_light(const Where& where);

@@ -28,7 +28,7 @@ class atomic {
 
  public:
   constexpr explicit atomic(T value) noexcept : location_{to_bits(value)} {}
-  ~atomic() { model::destroy(location_); }
+  ~atomic() { model::destroy(location_, Where::current()); }
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
 
