@@ -5,7 +5,6 @@
 // The watchdog makes a hang speak: after HANDOFF_TEST_WATCHDOG_S seconds (default 500) it prints
 // the stack of every thread and aborts. Threads are reached by SIGTRAP, which the library's own
 // threads leave unblocked.
-#include <dirent.h>
 #include <execinfo.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,9 +18,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/threads_of_process.hpp"
 
 namespace handoff::test {
 namespace {
@@ -33,17 +32,6 @@ void print_own_stack(int) {
   void* frames[64];
   backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
   stacks_printed.fetch_add(1);
-}
-
-std::vector<pid_t> threads_of_process() {
-  std::vector<pid_t> ids;
-  DIR* const folder = opendir("/proc/self/task");
-  if (folder == nullptr) return ids;
-  while (const dirent* const entry = readdir(folder)) {
-    if (entry->d_name[0] != '.') ids.push_back(static_cast<pid_t>(std::atoi(entry->d_name)));
-  }
-  closedir(folder);
-  return ids;
 }
 
 // One after another, so that the lines do not mix.

@@ -96,7 +96,10 @@ void Engine::note(const Where& where, const std::string& what) {
 // ---- Threads -----------------------------------------------------------------------------------
 
 int Engine::start_thread(model::Entry entry, void* argument, bool is_process, const Where& where) {
-  if (running_ >= 0) step(where);
+  if (running_ >= 0) {
+    step(where);
+    flush(self(), self().buffer.size());
+  }
   if (started_ == kThreads) fail(Fault::assertion, "more threads than the model has room for", where);
   const unsigned number = started_++;
   ModelThread& thread = threads_[number];
@@ -138,7 +141,7 @@ void Engine::run_fiber(void* argument) {
 void Engine::end_thread(ModelThread& thread) {
   for (std::size_t i = thread.values.size(); i-- > 0;) thread.values[i].end(thread.values[i].value);
   thread.values.clear();
-  flush(thread, thread.buffer.size());
+  flush_late(thread.at);
   thread.going = Going::finished;
   runnable_ &= ~bit(static_cast<unsigned>(running_));
   waiting_ = 0;  // what it was may be what somebody waits for
@@ -151,6 +154,7 @@ void Engine::end_thread(ModelThread& thread) {
 bool Engine::join_thread(int number, const Where& where) {
   step(where);
   ModelThread& other = threads_[static_cast<unsigned>(number)];
+  flush(self(), self().buffer.size());
   if (other.going != Going::finished && other.going != Going::dead) {
     ModelThread& me = self();
     me.going = Going::joining;
@@ -158,7 +162,7 @@ bool Engine::join_thread(int number, const Where& where) {
     runnable_ &= ~bit(static_cast<unsigned>(running_));
     go_on(false);
   }
-  if (other.going == Going::finished) self().now.join(other.now, used_);
+  self().now.join(other.now, used_);  // also of a killed one: the kernel orders its end and this
   return other.going == Going::dead;
 }
 
@@ -228,9 +232,9 @@ unsigned Engine::list_alternatives(bool may_stay, std::uint8_t* list, std::uint3
     if (stay) costly |= bit(count);
     list[count++] = static_cast<std::uint8_t>(std::countr_zero(rest));
   }
-  if (!may_deviate()) return count;
-  const std::uint32_t ordinary = count;
-  for (std::uint32_t rest = timed_; rest != 0 && ordinary > 0; rest &= rest - 1) {
+  // If nobody can go on it is a deadlock, though a death might hide it.
+  if (!may_deviate() || count == 0) return count;
+  for (std::uint32_t rest = timed_; rest != 0; rest &= rest - 1) {
     costly |= bit(count);
     list[count++] = static_cast<std::uint8_t>(kTimeOut | std::countr_zero(rest));
   }
@@ -267,7 +271,7 @@ void Engine::kill(unsigned number) {
   ++deaths_;
   tell(threads_[number].at, "sees thread ", number, " killed");
   threads_[number].going = Going::dead;
-  threads_[number].buffer.clear();
+  flush(threads_[number], threads_[number].buffer.size());  // they were on their way already
   runnable_ &= ~bit(number);
   timed_ &= ~bit(number);
   for (unsigned t = 0; t < started_; ++t) {
@@ -323,7 +327,7 @@ void Engine::pause(const Where& where) {
   if (++steps_ > options_.steps_limit) {
     fail(Fault::livelock, "more than " + std::to_string(options_.steps_limit) + " steps", where);
   }
-  flush(self(), self().buffer.size());
+  flush_late(where);
   self().fresh = true;
   waiting_ |= bit(static_cast<unsigned>(running_));
   go_on(true);
@@ -363,6 +367,7 @@ bool Engine::park(model::Location& word, std::uint64_t expected, std::int64_t de
 
 std::uint32_t Engine::unpark(model::Location& word, std::uint32_t most, const Where& where) {
   step(where);
+  flush(self(), self().buffer.size());
   if (word.execution != execution_) return 0;
   std::uint32_t woken = 0;
   for (; woken < most; ++woken) {

@@ -198,8 +198,10 @@ class Engine {
   void acquire(ModelThread&, const Store&, order) noexcept;
   void write(History&, std::uint16_t id, std::uint64_t value, order,
              const Store* continues) noexcept;
+  std::uint16_t oldest_for(const History&, std::uint16_t id, order) noexcept;
   std::uint16_t pick_store(const History&, std::uint16_t id, order);
   void flush(ModelThread&, std::size_t count);
+  void flush_late(const Where&);
   bool buffered(std::uint16_t id, std::uint64_t& value) noexcept;
 
   // The exploration.

@@ -78,6 +78,7 @@ History& Engine::touch(model::Location& location, const Where& where) {
 // Every access must happen before the end of the variable, not only have come before it here.
 void Engine::destroy(model::Location& location, const Where& where) {
   if (location.execution != execution_ || location.dead) return;
+  flush(self(), self().buffer.size());
   location.dead = true;
   const History& history = memory_[location.id];
   for (unsigned t = 0; t < started_ && options_.memory != Memory::x86; ++t) {
@@ -134,6 +135,13 @@ void Engine::write(History& history, std::uint16_t id, std::uint64_t value, orde
   waiting_ = 0;
 }
 
+// The oldest store that a load of the running thread may return.
+std::uint16_t Engine::oldest_for(const History& history, std::uint16_t id, order o) noexcept {
+  const unsigned entry = entry_of(id);
+  const std::uint16_t oldest = std::max(history.oldest, self().now.at[entry]);
+  return o == order::seq_cst ? std::max(oldest, sequential_.at[entry]) : oldest;
+}
+
 // Which store a load returns.
 std::uint16_t Engine::pick_store(const History& history, std::uint16_t id, order o) {
   ModelThread& thread = self();
@@ -141,10 +149,7 @@ std::uint16_t Engine::pick_store(const History& history, std::uint16_t id, order
     thread.fresh = false;
     return history.newest;
   }
-  const unsigned entry = entry_of(id);
-  std::uint16_t oldest = std::max(history.oldest, thread.now.at[entry]);
-  if (o == order::seq_cst) oldest = std::max(oldest, sequential_.at[entry]);
-  const auto count = static_cast<unsigned>(history.newest - oldest) + 1;
+  const auto count = static_cast<unsigned>(history.newest - oldest_for(history, id, o)) + 1;
   if (count == 1) return history.newest;
   return static_cast<std::uint16_t>(history.newest - choose_value(count, all_but_first));
 }
@@ -220,24 +225,26 @@ bool Engine::compare_exchange(model::Location& location, std::uint64_t& expected
   ModelThread& thread = self();
   flush(thread, thread.buffer.size());
   const unsigned entry = entry_of(location.id);
-  // What it may do: act on the newest store; fail on an older one that differs from what is
-  // expected, since a failing exchange is only a load; fail for no reason.
+  // What it may do: act on the newest store; fail on an older one, since a failing exchange is only
+  // a load; fail for no reason, even though it reads what is expected. A processor of the x86 kind
+  // does the last two never.
+  const bool may_fail = weak && !thread.failed_spuriously && options_.memory != Memory::x86;
   std::uint16_t outcomes[kHistory + 1] = {history.newest};
   unsigned count = 1;
   if (options_.memory == Memory::cpp && !thread.fresh) {
-    const std::uint16_t oldest = std::max(history.oldest, thread.now.at[entry]);
+    const std::uint16_t oldest = oldest_for(history, location.id, failure);
     for (std::uint16_t n = history.newest; n > oldest; --n) {
       const auto older = static_cast<std::uint16_t>(n - 1);
-      if (history.number(older).value != expected) outcomes[count++] = older;
+      if (may_fail || history.number(older).value != expected) outcomes[count++] = older;
     }
   }
   thread.fresh = false;
   const bool matches = history.number(history.newest).value == expected;
-  const bool may_fail = weak && matches && !thread.failed_spuriously;
-  const unsigned taken = count + may_fail > 1 ? choose_value(count + may_fail, all_but_first) : 0;
-  const bool spurious = taken == count;
-  const std::uint16_t chosen = spurious ? history.newest : outcomes[taken];
+  if (may_fail && matches) outcomes[count++] = history.newest;
+  const unsigned taken = count > 1 ? choose_value(count, all_but_first) : 0;
+  const std::uint16_t chosen = outcomes[taken];
   const Store& read = history.number(chosen);
+  const bool spurious = taken != 0 && read.value == expected;
   thread.now.at[entry] = chosen;
   if (taken == 0 && matches) {
     acquire(thread, read, success);
@@ -308,6 +315,14 @@ void Engine::flush(ModelThread& thread, std::size_t count) {
   }
   thread.buffer.erase(thread.buffer.begin(),
                       thread.buffer.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+// x86: the thread's stores reach memory at the latest now. Before that others get their chance to
+// look once more.
+void Engine::flush_late(const Where& where) {
+  if (self().buffer.empty()) return;
+  step(where);
+  flush(self(), self().buffer.size());
 }
 
 bool Engine::buffered(std::uint16_t id, std::uint64_t& value) noexcept {

@@ -40,7 +40,7 @@ unsigned Engine::choose(unsigned count, std::uint32_t costly, std::uint32_t numb
 
 unsigned Engine::choose_exhaustively(unsigned count, std::uint32_t costly) {
   const std::uint32_t all = count == 32 ? ~0U : (1U << count) - 1;
-  if (!may_deviate() && (costly | 1) == all) return 0;
+  if (!may_deviate() && ((costly | 1) & all) == all) return 0;
   if (replayed_ < path_.size()) return path_[replayed_++].taken;
   path_.push_back({costly & all, 0, static_cast<std::uint8_t>(count),
                    static_cast<std::uint16_t>(deviations_)});
