@@ -55,6 +55,7 @@ CLI::App* add_gate(CLI::App& program, GateOptions& options) {
   gate->add_option("--results", options.results, "judge a result file instead of measuring")
       ->type_name("FILE");
   add_measure_options(*gate, options.measure);
+  gate->get_option("--results")->excludes("--output");
   return gate;
 }
 

@@ -126,45 +126,73 @@ bool same_cell(const json& parameters, const Cell& cell) {
   });
 }
 
-const json* find_row(const json& rows, const Scenario& scenario, const std::string& contender,
-                     const Cell& cell) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const json& row) {
-    return row.at("scenario") == scenario.name() && row.at("contender") == contender &&
-           same_cell(row.at("parameters"), cell);
-  });
-  return found == rows.end() ? nullptr : &*found;
-}
-
 // Thrown by `measured`: why a figure has no value.
 struct Unmeasured {
   std::string reason;
 };
 
-const json& measured(const json& rows, const Scenario& scenario, const std::string& contender,
-                     const Cell& cell) {
-  const json* row = find_row(rows, scenario, contender, cell);
-  if (row == nullptr) throw Unmeasured{fmt::format("no row of {} with {}", contender, cell.text())};
-  if (row->at("status") == "ok") return *row;
-  throw Unmeasured{fmt::format("{}: {}: {}", contender, row->at("status").get<std::string>(),
-                               row->at("reason").get<std::string>())};
+// All rows of a contender in a cell, of which none may be without figures.
+std::vector<const json*> measured(const json& rows, const Scenario& scenario,
+                                  const std::string& contender, const Cell& cell) {
+  std::vector<const json*> found;
+  for (const json& row : rows) {
+    if (row.at("scenario") != scenario.name() || row.at("contender") != contender ||
+        !same_cell(row.at("parameters"), cell)) {
+      continue;
+    }
+    if (row.at("status") != "ok") {
+      throw Unmeasured{fmt::format("{}: {}: {}", contender, row.at("status").get<std::string>(),
+                                   row.at("reason").get<std::string>())};
+    }
+    found.push_back(&row);
+  }
+  if (found.empty()) {
+    throw Unmeasured{fmt::format("no row of {} with {}", contender, cell.text())};
+  }
+  return found;
+}
+
+struct Pair {
+  Launches own;
+  Launches other;
+};
+
+// What both sides measured. Rows of one block ran in the same rounds, so they are paired; only
+// where the two sides never met in a block is all that each has taken.
+Pair pair_up(const std::vector<const json*>& own, const std::vector<const json*>& other) {
+  const auto met_in = [](const json& row, const std::vector<const json*>& others) {
+    return std::any_of(others.begin(), others.end(), [&](const json* candidate) {
+      return row.contains("block") && candidate->value("block", json()) == row.at("block");
+    });
+  };
+  const bool met =
+      std::any_of(own.begin(), own.end(), [&](const json* row) { return met_in(*row, other); });
+  const auto launches_of = [&](const std::vector<const json*>& rows,
+                               const std::vector<const json*>& others) {
+    Launches all;
+    for (const json* row : rows) {
+      if (met && !met_in(*row, others)) continue;
+      for (const json& bursts : row->at("launches")) all.push_back(bursts);
+    }
+    return all;
+  };
+  return {launches_of(own, other), launches_of(other, own)};
 }
 
 // Burst by burst, the ratio as the figure states it.
 Launches ratios_of(const Figure& figure, const Comparison& comparison, const json& rows) {
   const Scenario& scenario = *figure.scenario;
-  const json& own = measured(rows, scenario, comparison.contender, comparison.cell);
-  const json* best = nullptr;
+  const auto own = measured(rows, scenario, comparison.contender, comparison.cell);
+  std::optional<Pair> hardest;
   for (const std::string& name : comparison.against) {
-    const json& other = measured(rows, scenario, name, comparison.against_cell);
-    const bool better = best == nullptr ||
-                        (other.at("median") > best->at("median")) == scenario.higher_is_better();
-    if (better) best = &other;
+    Pair pair = pair_up(own, measured(rows, scenario, name, comparison.against_cell));
+    const bool harder = !hardest || (typical(pair.other) > typical(hardest->other)) ==
+                                        scenario.higher_is_better();
+    if (harder) hardest = std::move(pair);
   }
   // More of a metric that is better when higher is less time for the same work.
   const bool inverse = figure.in_time && scenario.higher_is_better();
-  const Launches a = own.at("launches");
-  const Launches b = best->at("launches");
-  return inverse ? ratio(b, a) : ratio(a, b);
+  return inverse ? ratio(hardest->other, hardest->own) : ratio(hardest->own, hardest->other);
 }
 
 Judged verdict_on(const Figure& figure, std::string what, double value,

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -56,33 +56,50 @@ Session::Block block_of(const Session& session, const Figure& figure,
   return block;
 }
 
-// The rows that each figure needs. Figures that compare the same share the measurement.
-std::vector<json> measure(Session& session, const std::vector<Figure>& figures) {
-  std::map<std::string, json> measured;  // by what is compared
-  for (const auto& scenario : session.scenarios()) {
-    std::vector<std::string> keys;
-    std::vector<Session::Block> blocks;
-    for (const Figure& figure : figures) {
-      if (figure.scenario->name() != scenario->name()) continue;
-      for (const Comparison& comparison : figure.comparisons) {
-        const std::string key = comparison.text();
-        if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-        keys.push_back(key);
-        blocks.push_back(block_of(session, figure, comparison));
-      }
+using Verdicts = std::vector<std::vector<Judged>>;  // figure by figure
+
+Verdicts judge_all(const std::vector<Figure>& figures, const json& rows, std::uint64_t seed) {
+  Verdicts verdicts;
+  for (const Figure& figure : figures) verdicts.push_back(judge(figure, rows, seed));
+  return verdicts;
+}
+
+// What must be measured next: at first all that is compared, later only what is too noisy to tell.
+// A mean has one verdict for all of its cells.
+std::vector<Session::Block> blocks_to_measure(const Session& session, const Scenario& scenario,
+                                              const std::vector<Figure>& figures,
+                                              const Verdicts& verdicts) {
+  std::set<std::string> seen;  // figures that compare the same share the measurement
+  std::vector<Session::Block> blocks;
+  for (std::size_t f = 0; f < figures.size(); ++f) {
+    if (figures[f].scenario->name() != scenario.name()) continue;
+    for (std::size_t c = 0; c < figures[f].comparisons.size(); ++c) {
+      const bool open = verdicts.empty() ||
+                        verdicts[f][figures[f].geometric_mean ? 0 : c].verdict == Verdict::noisy;
+      const Comparison& comparison = figures[f].comparisons[c];
+      if (!open || !seen.insert(comparison.text()).second) continue;
+      blocks.push_back(block_of(session, figures[f], comparison));
     }
-    if (blocks.empty()) continue;
-    const auto rows = session.measure(*scenario, blocks);
-    for (std::size_t i = 0; i < keys.size(); ++i) measured[keys[i]] = rows[i];
   }
-  std::vector<json> rows;
-  for (const Figure& figure : figures) {
-    auto& of_figure = rows.emplace_back(json::array());
-    for (const Comparison& comparison : figure.comparisons) {
-      for (const json& row : measured.at(comparison.text())) of_figure.push_back(row);
+  return blocks;
+}
+
+// Repeats what is too noisy to tell, each time with new launches beside those that are there.
+Verdicts measure(Session& session, const std::vector<Figure>& figures) {
+  constexpr int most_passes = 4;
+  Verdicts verdicts;
+  for (int pass = 0; pass < most_passes; ++pass) {
+    bool measured = false;
+    for (const auto& scenario : session.scenarios()) {
+      const auto blocks = blocks_to_measure(session, *scenario, figures, verdicts);
+      if (blocks.empty()) continue;
+      session.measure(*scenario, blocks);
+      measured = true;
     }
+    if (!measured) break;
+    verdicts = judge_all(figures, session.rows(), session.plan().seed);
   }
-  return rows;
+  return verdicts;
 }
 
 void print(const Figure& figure, const Judged& judged) {
@@ -96,9 +113,12 @@ void print(const Figure& figure, const Judged& judged) {
   fmt::print("{:<11}  {}: {}: {}\n", name_of(judged.verdict), figure.name, judged.what, figures);
 }
 
-int exit_code_of(const std::vector<Verdict>& verdicts) {
-  const auto any = [&](Verdict verdict) {
-    return std::find(verdicts.begin(), verdicts.end(), verdict) != verdicts.end();
+int exit_code_of(const Verdicts& verdicts) {
+  const auto any = [&](Verdict wanted) {
+    return std::any_of(verdicts.begin(), verdicts.end(), [&](const std::vector<Judged>& figure) {
+      return std::any_of(figure.begin(), figure.end(),
+                         [&](const Judged& judged) { return judged.verdict == wanted; });
+    });
   };
   if (any(Verdict::falls_short)) return exit_code::falls_short;
   if (any(Verdict::noisy) || any(Verdict::unmeasured)) return exit_code::too_noisy;
@@ -111,23 +131,16 @@ int gate(const GateOptions& options) {
   Interrupt interrupt;
   Session session(options.measure, interrupt);
   const std::vector<Figure> figures = read_figures(options.figures, session.scenarios());
-  std::vector<json> rows;
-  if (options.results.empty()) {
-    if (!options.measure.output.empty()) require_writable(options.measure.output);
-    rows = measure(session, figures);
-  } else {
-    rows.assign(figures.size(), read_result(options.results).at("rows"));
+  const std::filesystem::path& output = options.measure.output;
+  if (!output.empty()) require_writable(output);
+  const Verdicts verdicts =
+      options.results.empty()
+          ? measure(session, figures)
+          : judge_all(figures, read_result(options.results).at("rows"), session.plan().seed);
+  for (std::size_t f = 0; f < figures.size(); ++f) {
+    for (const Judged& judged : verdicts[f]) print(figures[f], judged);
   }
-  std::vector<Verdict> verdicts;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    for (const Judged& judged : judge(figures[i], rows[i], session.plan().seed)) {
-      print(figures[i], judged);
-      verdicts.push_back(judged.verdict);
-    }
-  }
-  if (options.results.empty() && !options.measure.output.empty()) {
-    write_atomically(options.measure.output, to_text(session.result(json::array())));
-  }
+  if (!output.empty()) write_atomically(output, to_text(session.result(json::array())));
   return session.broken() ? exit_code::broken : exit_code_of(verdicts);
 }
 

@@ -47,32 +47,40 @@ Session::Session(const MeasureOptions& options, Interrupt& interrupt)
       contenders_(read_contenders(options.manifests)),
       bench_(plan_of(options), interrupt) {}
 
-std::vector<nlohmann::json> Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
+void Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
+  find_variables(scenario, blocks);
+  Progress progress(static_cast<int>(blocks.size()) * plan().launches);
+  for (const Block& block : blocks) {
+    std::vector<Row> rows;
+    for (const auto& [contender, cell] : block) {
+      rows.push_back({contender, cell, scenario.problem(cell), variables_[scenario.name()],
+                      RowStatus::ok, {}, {}});
+    }
+    bench_.measure(rows, progress);
+    for (const Row& row : rows) {
+      rows_.push_back(row_to_json(scenario, row, plan().seed));
+      rows_.back()["block"] = blocks_;
+    }
+    ++blocks_;
+  }
+}
+
+// Once for all of a scenario's measurements: they must not differ in this.
+void Session::find_variables(Scenario& scenario, const std::vector<Block>& blocks) {
+  if (variables_.contains(scenario.name())) return;
   std::vector<Cell> cells;
   for (const Block& block : blocks) {
     for (const Entry& entry : block) cells.push_back(entry.cell);
   }
-  const auto variables = scenario.variables(cells, contenders_, bench_);
-  variables_.insert(variables_.end(), variables.begin(), variables.end());
-  Progress progress(static_cast<int>(blocks.size()) * plan().launches);
-  std::vector<nlohmann::json> measured;
-  for (const Block& block : blocks) {
-    std::vector<Row> rows;
-    for (const auto& [contender, cell] : block) {
-      rows.push_back({contender, cell, scenario.problem(cell), variables, RowStatus::ok, {}, {}});
-    }
-    bench_.measure(rows, progress);
-    auto& of_block = measured.emplace_back(nlohmann::json::array());
-    for (const Row& row : rows) {
-      of_block.push_back(row_to_json(scenario, row, plan().seed));
-      rows_.push_back(of_block.back());
-    }
-  }
-  return measured;
+  variables_[scenario.name()] = scenario.variables(cells, contenders_, bench_);
 }
 
 nlohmann::json Session::result(nlohmann::json articles) const {
-  return result_file(environment(options_.command_line, plan().seed, variables_), rows_,
+  std::vector<Variable> all;
+  for (const auto& [scenario, variables] : variables_) {
+    all.insert(all.end(), variables.begin(), variables.end());
+  }
+  return result_file(environment(options_.command_line, plan().seed, all), rows_,
                      std::move(articles));
 }
 

@@ -2,6 +2,8 @@
 // What the measuring commands share: scenarios, contenders and a bench, and the rows that came out.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -27,8 +29,11 @@ class Session {
   };
   using Block = std::vector<Entry>;
 
-  // Measures each block; returns its rows as JSON, block by block, and keeps them for `result`.
-  std::vector<nlohmann::json> measure(Scenario& scenario, const std::vector<Block>& blocks);
+  // Measures each block and appends its rows.
+  void measure(Scenario& scenario, const std::vector<Block>& blocks);
+
+  // All that was measured, as the result file has it.
+  [[nodiscard]] const nlohmann::json& rows() const { return rows_; }
 
   // The result file of all that was measured.
   [[nodiscard]] nlohmann::json result(nlohmann::json articles) const;
@@ -36,11 +41,14 @@ class Session {
   [[nodiscard]] bool broken() const;
 
  private:
+  void find_variables(Scenario& scenario, const std::vector<Block>& blocks);
+
   MeasureOptions options_;
   Scenarios scenarios_ = all_scenarios();
   std::vector<Contender> contenders_;
   Bench bench_;
-  std::vector<Variable> variables_;
+  std::map<std::string, std::vector<Variable>> variables_;  // by scenario
+  int blocks_ = 0;
   nlohmann::json rows_ = nlohmann::json::array();
 };
 

@@ -15,6 +15,7 @@
 #include "harness/launch.hpp"
 #include "harness/progress.hpp"
 #include "harness/scenario.hpp"
+#include "harness/statistics.hpp"
 
 namespace handoff::lab {
 
@@ -37,6 +38,21 @@ struct Row {
   std::string reason;
   std::vector<std::vector<Reading>> launches;  // burst by burst; none unless status is ok
 };
+
+// A figure of each burst.
+template <typename Value>
+Launches values_of(const Row& row, Value value) {
+  Launches launches;
+  for (const auto& bursts : row.launches) {
+    auto& values = launches.emplace_back();
+    for (const Reading& reading : bursts) values.push_back(value(reading));
+  }
+  return launches;
+}
+
+inline Launches metric_of(const Row& row) {
+  return values_of(row, [&](const Reading& reading) { return row.problem->metric(reading); });
+}
 
 class Bench {
  public:

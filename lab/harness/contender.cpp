@@ -136,8 +136,6 @@ void serve() {
       long long least_ns = 0;
       words >> least_ns;
       session.burst(least_ns);
-    } else if (command == protocol::quit) {
-      return;
     } else {
       throw std::runtime_error("the coordinator sent an unknown command: " + line);
     }

@@ -13,7 +13,6 @@ inline constexpr int answer_fd = 5;   // where the answer goes after each burst
 
 inline constexpr std::string_view prepare = "prepare";          // prepare name=value ...
 inline constexpr std::string_view burst = "burst";              // burst <least ns>
-inline constexpr std::string_view quit = "quit";                // quit
 inline constexpr std::string_view ready = "ready";              // ready
 inline constexpr std::string_view unavailable = "unavailable";  // unavailable <reason>
 inline constexpr std::string_view done = "done";  // done <wall ns> <cpu ns> <operations>

@@ -162,10 +162,13 @@ Data article(const ArticleView& view) {
 
 std::string as_text(const json& value) {
   if (value.is_string()) return value;
-  if (value.is_null()) return "unknown";
+  if (value.is_null()) return "none";
   if (value.is_array()) {
     std::string text;
-    for (const json& element : value) text += (text.empty() ? "" : ", ") + as_text(element);
+    for (const json& element : value) {
+      const std::string inner = as_text(element);
+      text += (text.empty() ? "" : ", ") + (element.is_object() ? '(' + inner + ')' : inner);
+    }
     return text;
   }
   if (!value.is_object()) return value.dump();

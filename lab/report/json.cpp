@@ -36,16 +36,6 @@ json parameters_of(const Scenario& scenario, const Cell& cell) {
   return parameters;
 }
 
-template <typename Value>
-Launches values_of(const Row& row, Value value) {
-  Launches launches;
-  for (const auto& bursts : row.launches) {
-    auto& values = launches.emplace_back();
-    for (const Reading& reading : bursts) values.push_back(value(reading));
-  }
-  return launches;
-}
-
 }  // namespace
 
 json row_to_json(const Scenario& scenario, const Row& row, std::uint64_t seed) {
@@ -64,8 +54,7 @@ json row_to_json(const Scenario& scenario, const Row& row, std::uint64_t seed) {
     result[figure] = nullptr;
   }
   if (row.status != RowStatus::ok) return result;
-  const Launches launches =
-      values_of(row, [&](const Reading& reading) { return row.problem->metric(reading); });
+  const Launches launches = metric_of(row);
   for (const auto& bursts : launches) {
     for (const double value : bursts) result["samples"].push_back(value);
   }

@@ -101,8 +101,8 @@ std::vector<ArticleView> articles_of(const json& result) {
 
 std::string short_number(double value) {
   if (std::isnan(value)) return "-";
-  const double size = std::abs(value);
-  return fmt::format("{:.{}f}", value, size < 10 ? 2 : size < 100 ? 1 : 0);
+  const double magnitude = value == 0 ? 0 : std::floor(std::log10(std::abs(value)));
+  return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(2 - magnitude, 0.0, 9.0)));
 }
 
 }  // namespace handoff::lab

@@ -77,6 +77,15 @@ class Gate(LabTest):
         rows = [row("own.thread_team", better), row("peer.openmp", shared)]
         self.assert_verdict(0, "holds", ["1.100 (1.100 .. 1.100)"], figure(at_least=1.05), rows)
 
+    def test_rows_are_paired_within_their_block_and_blocks_add_up(self):
+        def measured(contender, value, block):
+            return {**row(contender, steady(value, launches=2)), "block": block}
+
+        rows = [measured("own.thread_team", 100, 0), measured("peer.openmp", 50, 0),
+                measured("own.thread_team", 900, 1), measured("peer.eigen", 900, 1),
+                measured("own.thread_team", 20, 2), measured("peer.openmp", 10, 2)]
+        self.assert_verdict(0, "holds", ["2.000 (2.000 .. 2.000)"], figure(at_least=2), rows)
+
     def test_the_better_of_several_counts(self):
         rows = [row("own.thread_team", steady(100)), row("peer.openmp", steady(90)),
                 row("peer.onetbb", steady(120))]

@@ -12,12 +12,7 @@ namespace {
 constexpr const char* variable = "OPENBLAS_CORETYPE";
 
 double speed(const Row& row) {
-  Launches values;
-  for (const auto& bursts : row.launches) {
-    values.emplace_back();
-    for (const Reading& reading : bursts) values.back().push_back(row.problem->metric(reading));
-  }
-  return row.status == RowStatus::ok ? typical(values) : 0;
+  return row.status == RowStatus::ok ? typical(metric_of(row)) : 0;
 }
 
 }  // namespace

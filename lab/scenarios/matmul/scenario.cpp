@@ -79,7 +79,7 @@ class SquareProduct final : public Problem {
     const double bound = std::numeric_limits<float>::epsilon() *
                          std::sqrt(static_cast<double>(matrices_->n()));
     if (error <= bound) return {};
-    return fmt::format("wrong answer: relative error {:.2g}, allowed {:.2g}", error, bound);
+    return fmt::format("its relative error is {:.2g}, allowed is {:.2g}", error, bound);
   }
 
   std::optional<std::string> fault_of_count(std::span<const std::byte> answer) const {

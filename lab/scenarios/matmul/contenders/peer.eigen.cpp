@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Eigen's product on OpenMP threads.
 #include <Eigen/Core>
+#include <omp.h>
 
 #include "scenarios/matmul/contender.hpp"
 
@@ -19,6 +20,11 @@ void multiply(const Operands<T>& o) {
 }  // namespace
 
 Operation contender(const Task& task) {
+  // Its threads wait for each other's packed blocks without sleeping: beyond the CPUs they take
+  // seconds for what one takes milliseconds for.
+  if (task.width > static_cast<std::size_t>(omp_get_num_procs())) {
+    throw Unavailable("Eigen's threads spin for each other, so it runs no more of them than CPUs");
+  }
   Eigen::setNbThreads(static_cast<int>(task.width));
   return [&task] { std::visit([](const auto& o) { multiply(o); }, task.operands); };
 }
