@@ -7,6 +7,7 @@
 // part of a hierarchy is mounted where. Both paths are relative to the root of the cgroup
 // namespace, and begin with "/.." for what lies above it.
 // See cgroups(7), cgroup_namespaces(7), proc(5).
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -16,11 +17,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <handoff/sync/backoff.hpp>
@@ -46,12 +47,31 @@ struct Mount {  // a line of /proc/self/mountinfo
   std::string point;
 };
 
+// All of the file, or as much of it as can be read.
+std::string read_all(const std::string& path) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = read(file, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(file);
+  return text;
+}
+
 std::vector<std::string> read_lines(const std::string& path) {
+  const std::string text = read_all(path);
   std::vector<std::string> lines;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
     if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(line);
+    lines.push_back(std::move(line));
+    at = end + 1;
   }
   return lines;
 }

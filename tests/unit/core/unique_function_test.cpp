@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "support/allocations.hpp"
+#include "support/failing.hpp"
 
 namespace {
 
@@ -23,19 +23,19 @@ struct Capture {
 
 // How many allocations making, moving and calling a function with such a capture takes.
 template <std::size_t bytes>
-int allocations_for() {
-  const int before = handoff::test::allocations();
+std::size_t allocations_for() {
+  const std::size_t before = handoff::test::calls(handoff::test::Call::allocation);
   UniqueFunction<std::size_t()> function([c = Capture<bytes>()] { return c.filler.size(); });
   UniqueFunction<std::size_t()> moved(std::move(function));
   EXPECT_EQ(moved(), bytes);
-  return handoff::test::allocations() - before;
+  return handoff::test::calls(handoff::test::Call::allocation) - before;
 }
 
 TEST(UniqueFunction, FortyEightBytesOfCaptureNeedNoAllocation) {
-  EXPECT_EQ(allocations_for<1>(), 0);
-  EXPECT_EQ(allocations_for<48>(), 0);
-  EXPECT_EQ(allocations_for<49>(), 1);
-  EXPECT_EQ(allocations_for<4096>(), 1);
+  EXPECT_EQ(allocations_for<1>(), 0U);
+  EXPECT_EQ(allocations_for<48>(), 0U);
+  EXPECT_EQ(allocations_for<49>(), 1U);
+  EXPECT_EQ(allocations_for<4096>(), 1U);
 }
 
 TEST(UniqueFunction, HoldsMoveOnlyCaptures) {

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/allocations.hpp"
+#include "support/failing.hpp"
 
 namespace {
 
@@ -53,9 +53,9 @@ TEST(RingSlots, AnImpossibleCapacitySaysWhatIsPossible) {
 }
 
 TEST(RingSlots, NoMemoryIsBadAlloc) {
-  handoff::test::fail_allocation_after(0);
+  handoff::test::fail_after(handoff::test::Call::allocation, 0, ENOMEM);
   EXPECT_THROW(RingSlots<Slot>(4), std::bad_alloc);
-  handoff::test::fail_allocation_after(-1);
+  handoff::test::stop_failing(handoff::test::Call::allocation);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include <handoff/sync/cache_line.hpp>
 
-#include "support/allocations.hpp"
+#include "support/failing.hpp"
 
 namespace {
 
@@ -55,7 +55,7 @@ TEST(SpscRing, AThrowingConstructorLeavesTheRingAsItWas) {
 
 TEST(SpscRing, OnlyTheConstructorAllocates) {
   SpscRing<int> ring(8);
-  const int before = handoff::test::allocations();
+  const std::size_t before = handoff::test::calls(handoff::test::Call::allocation);
   int items[8] = {};
   for (int lap = 0; lap < 100; ++lap) {
     while (ring.try_push(lap) == Status::ok) {
@@ -66,7 +66,7 @@ TEST(SpscRing, OnlyTheConstructorAllocates) {
     ASSERT_EQ(ring.try_pop(items[0]), Status::ok);
     ring.consume([](int&) {});
   }
-  EXPECT_EQ(handoff::test::allocations(), before);
+  EXPECT_EQ(handoff::test::calls(handoff::test::Call::allocation), before);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include <handoff/queue/mpsc_ring.hpp>
 #include <handoff/sync/cache_line.hpp>
 
-#include "support/allocations.hpp"
+#include "support/failing.hpp"
 
 namespace {
 
@@ -148,7 +148,7 @@ TEST(MpscRing, ALongStringIsCopiedIn) {
 }
 
 TYPED_TEST(TicketRing, OnlyTheConstructorAllocates) {
-  const int before = handoff::test::allocations();
+  const std::size_t before = handoff::test::calls(handoff::test::Call::allocation);
   for (int lap = 0; lap < 100; ++lap) {
     while (this->ring_.try_emplace(lap) == Status::ok) {
     }
@@ -158,7 +158,7 @@ TYPED_TEST(TicketRing, OnlyTheConstructorAllocates) {
     ASSERT_EQ(this->ring_.try_push_batch(items), 2U);
     ASSERT_EQ(this->ring_.try_pop_batch(items), 2U);
   }
-  EXPECT_EQ(handoff::test::allocations(), before);
+  EXPECT_EQ(handoff::test::calls(handoff::test::Call::allocation), before);
 }
 
 }  // namespace

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+//
+// sync/ while the system refuses something; and the tool itself, whose every kind must fail when
+// told to and only then.
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <handoff/sync/thread.hpp>
+#include <new>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "support/failing.hpp"
+
+namespace {
+
+using namespace handoff::sync;
+using handoff::test::Call;
+using handoff::test::fail_after;
+using handoff::test::stop_failing;
+using handoff::test::until_whole;
+
+// Whether `use` fails with the error it was told to, exactly at its k-th call.
+template <class Use>
+void expect_fails_on_demand(Call call, Use use) {
+  EXPECT_TRUE(use());
+  fail_after(call, 1, EIO);
+  EXPECT_TRUE(use());
+  errno = 0;
+  EXPECT_FALSE(use());
+  EXPECT_EQ(errno, EIO);
+  EXPECT_TRUE(use());
+  EXPECT_TRUE(stop_failing(call));
+}
+
+TEST(FailingCalls, EachKindFailsWhenToldTo) {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  ASSERT_GE(null, 0);
+  char byte = 0;
+  expect_fails_on_demand(Call::open, [] {
+    const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return file >= 0 && close(file) == 0;
+  });
+  expect_fails_on_demand(Call::read, [&] { return read(null, &byte, 1) == 0; });
+  expect_fails_on_demand(Call::write, [&] { return write(null, &byte, 1) == 1; });
+  const int file = memfd_create("sync", MFD_CLOEXEC);
+  expect_fails_on_demand(Call::sync, [&] { return fsync(file) == 0; });
+  expect_fails_on_demand(Call::sync, [&] { return fdatasync(file) == 0; });
+  expect_fails_on_demand(Call::close, [&] { return close(dup(null)) == 0; });
+  expect_fails_on_demand(Call::map, [] {
+    void* const page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return page != MAP_FAILED && munmap(page, 1) == 0;
+  });
+  expect_fails_on_demand(Call::allocation, [] {
+    try {
+      ::operator delete(::operator new(1));  // a call, which the compiler may not leave out
+      return true;
+    } catch (const std::bad_alloc&) {
+      errno = EIO;
+      return false;
+    }
+  });
+  close(file);
+  close(null);
+}
+
+TEST(FailingCalls, AThreadThatIsRefusedIsAnErrorThatNamesIt) {
+  bool thrown = false;
+  const int places = until_whole(Call::thread, EAGAIN, [&] {
+    try {
+      Thread({.name = "refused"}, [] {}).join();
+    } catch (const std::system_error& error) {
+      thrown = true;
+      EXPECT_EQ(error.code().value(), EAGAIN);
+      EXPECT_NE(std::string(error.what()).find("'refused'"), std::string::npos) << error.what();
+    }
+  });
+  EXPECT_EQ(places, 1);
+  EXPECT_TRUE(thrown);
+}
+
+TEST(FailingCalls, ABudgetThatCannotBeReadIsTheAffinity) {
+  const unsigned affinity = cpu_budget().affinity;
+  for (const Call call : {Call::open, Call::read}) {
+    for (const int error : {EACCES, EIO}) {
+      const int places = until_whole(call, error, [&] {
+        const CpuBudget budget = cpu_budget();
+        EXPECT_EQ(budget.affinity, affinity);
+        EXPECT_GE(budget.width(), 1U);
+        EXPECT_LE(budget.width(), affinity);
+      });
+      EXPECT_GE(places, 1);
+    }
+  }
+  const unsigned width = cpu_budget().width();
+  until_whole(Call::read, EINTR, [&] { EXPECT_EQ(cpu_budget().width(), width); });
+}
+
+TEST(FailingCalls, AStopSourceThatCannotBeMadeThrows) {
+  EXPECT_GE(until_whole(Call::allocation, ENOMEM,
+                        [] {
+                          try {
+                            StopSource source;
+                            source.request_stop();
+                          } catch (const std::bad_alloc&) {
+                          }
+                        }),
+            1);
+}
+
+TEST(FailingCalls, AnInterruptedSleepIsOneMoreLook) {
+  for (const int error : {EINTR, EAGAIN}) {
+    for (int k = 0; k < 3; ++k) {
+      EventCount events;
+      std::atomic<bool> ready{false};
+      fail_after(Call::futex, k, error);
+      std::thread waiter([&] {
+        EXPECT_EQ(events.await([&] { return ready.load(); }, no_deadline, {}, Spin::never),
+                  Wakeup::notified);
+      });
+      while (events.was_waiting() == 0) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      ready = true;
+      events.notify_one();
+      waiter.join();
+      stop_failing(Call::futex);
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// A team's life while the system refuses something: the k-th thread, allocation or sleep, for
+// every k until all goes well. Whatever fails, a team that came to be does all its work, and one
+// that did not leaves no thread behind.
+#include <errno.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <handoff/team/thread_team.hpp>
+#include <new>
+#include <thread>
+
+#include "support/failing.hpp"
+#include "support/threads_of_process.hpp"
+
+namespace {
+
+using handoff::IndexRange;
+using handoff::ThreadTeam;
+using handoff::test::Call;
+using handoff::test::threads_of_process;
+using handoff::test::until_whole;
+
+constexpr std::size_t kWidth = 5;
+
+// A joined thread may stay in /proc for a moment.
+bool threads_become(std::size_t count) {
+  for (int i = 0; i < 1000; ++i) {
+    if (threads_of_process().size() == count) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+// What a user does with a team; `width` is what it came to.
+void live(std::size_t& width) {
+  ThreadTeam team({.width = kWidth, .name = "a name too long to be kept inside a string"});
+  width = team.width();
+  for (int run = 0; run < 3; ++run) {
+    std::atomic<std::size_t> ran{0};
+    EXPECT_EQ(team.run(1000, [&](IndexRange range) { ran += range.size(); }).done, 1000U);
+    EXPECT_EQ(ran, 1000U);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that members fall asleep
+  }
+}
+
+TEST(FailingCalls, ThreadsThatAreRefusedMakeTheTeamNarrower) {
+  const std::size_t before = threads_of_process().size();
+  std::size_t refused = 0;
+  const int places = until_whole(Call::thread, EAGAIN, [&] {
+    std::size_t width = 0;
+    live(width);
+    EXPECT_EQ(width, std::min(refused + 1, kWidth));
+    ++refused;
+    EXPECT_TRUE(threads_become(before));
+  });
+  EXPECT_EQ(places, static_cast<int>(kWidth) - 1);
+}
+
+TEST(FailingCalls, AnAllocationThatFailsLeavesNothingBehind) {
+  const std::size_t before = threads_of_process().size();
+  std::size_t width = 0;
+  const int places = until_whole(
+      Call::allocation, ENOMEM,
+      [&] {
+        try {
+          live(width);
+        } catch (const std::bad_alloc&) {
+          width = 0;
+        }
+      },
+      [&] {
+        EXPECT_TRUE(width == 0 || width == kWidth);
+        EXPECT_TRUE(threads_become(before));
+      });
+  EXPECT_GT(places, static_cast<int>(kWidth));
+  EXPECT_EQ(width, kWidth);
+}
+
+// A sleep that ends for no reason is one more look at the condition. How often members sleep is
+// chance, so a fixed number of places is tried.
+TEST(FailingCalls, SleepsThatAreInterruptedLoseNothing) {
+  for (const int error : {EINTR, EAGAIN}) {
+    for (int k = 0; k < 20; ++k) {
+      handoff::test::fail_after(Call::futex, k, error);
+      std::size_t width = 0;
+      live(width);
+      EXPECT_EQ(width, kWidth);
+      handoff::test::stop_failing(Call::futex);
+    }
+  }
+}
+
+}  // namespace
