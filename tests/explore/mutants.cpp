@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Is the proof any good? Each order that the library uses is weakened, each fence left out, one at a
-// time; the scenarios that pass that site must fail. A mutant that survives either changes nothing,
-// and the list says why, or shows that a scenario is missing.
+// Is the proof any good? Each order that the library uses is weakened, each fence left out, one at
+// a time; the scenarios that pass that site must fail. A mutant that survives either changes
+// nothing, and the list says why, or shows that a scenario is missing.
 //
-// The list has a line a mutant: file | text of the source line | from -> to | why it changes nothing.
+// The list has a line a mutant:
+//   file | text of the source line | from -> to | why it changes nothing
 #include <algorithm>
 #include <fstream>
 #include <iostream>

@@ -72,7 +72,8 @@ def instructions(unit, function):
 
 
 def sizes(unit):
-    text = subprocess.run(["nm", "-S", str(unit)], check=True, capture_output=True, text=True).stdout
+    command = ["nm", "-S", str(unit)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = re.findall(r"^\S+ (\S+) \S (\w+_size)$", text, re.MULTILINE)
     return {name: int(size, 16) for size, name in found if name in SIZES}
 

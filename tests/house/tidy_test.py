@@ -231,6 +231,16 @@ class TidyTest(unittest.TestCase):
                 self.assertIn(words, found[0])
             (self.root / path).unlink()
 
+    def test_an_atomic_without_a_scenario_is_reported(self):
+        part = "include/handoff/pool/notifier.hpp"
+        write_tree(self.root, {part: HEADER + "sync::atomic<int> waiting_;\n"})
+        found = list(self.tidy.faults(self.root))
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(f"{part}:6: an atomic that no scenario"), found[0])
+        scenario = UNIT + "#include <handoff/pool/notifier.hpp>\n"
+        write_tree(self.root, {"tests/explore/pool/notifier_scenarios.cpp": scenario})
+        self.assertEqual(list(self.tidy.faults(self.root)), [])
+
     def test_a_missing_root_is_one_clear_line(self):
         self.assertEqual(
             call_tidy("/nowhere"),

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <new>
 #include <string>
 #include <utility>
@@ -20,6 +21,14 @@ constexpr std::uint32_t bit(unsigned thread) noexcept { return std::uint32_t{1} 
 constexpr std::uint8_t kTimeOut = 0x40;
 constexpr std::uint8_t kFlush = 0x20;
 constexpr std::uint8_t kDeath = 0x80;
+
+std::string source_line(const Where& where) {
+  std::ifstream file(where.file_name());
+  std::string line;
+  for (unsigned i = 0; i < where.line() && std::getline(file, line); ++i) {
+  }
+  return line.substr(std::min(line.find_first_not_of(' '), line.size()));
+}
 
 }  // namespace
 
@@ -88,9 +97,11 @@ void Engine::fail(Fault fault, std::string message, const Where& where) {
   std::terminate();  // terminate: nobody comes back to a failed execution
 }
 
+// A step for the reader: who did what, and the line of the program that says to which variable.
 void Engine::note(const Where& where, const std::string& what) {
-  result_.trace.push_back("thread " + std::to_string(running_) + "  " + what + "  [" +
-                          where.file_name() + ":" + std::to_string(where.line()) + "]");
+  result_.trace.push_back("thread " + std::to_string(std::max(running_, 0)) + "  " + what +
+                          "\n      " + where.file_name() + ":" + std::to_string(where.line()) +
+                          ": " + source_line(where));
 }
 
 // ---- Threads -----------------------------------------------------------------------------------
@@ -100,7 +111,9 @@ int Engine::start_thread(model::Entry entry, void* argument, bool is_process, co
     step(where);
     flush(self(), self().buffer.size());
   }
-  if (started_ == kThreads) fail(Fault::assertion, "more threads than the model has room for", where);
+  if (started_ == kThreads) {
+    fail(Fault::assertion, "more threads than the model has room for", where);
+  }
   const unsigned number = started_++;
   ModelThread& thread = threads_[number];
   thread.going = Going::runnable;

@@ -100,7 +100,8 @@ struct Choice {
 class SeenSites {
  public:
   bool insert(const char* file, std::uint64_t key) noexcept {
-    const std::uint64_t mixed = (key ^ reinterpret_cast<std::uintptr_t>(file)) * 0x9E3779B97F4A7C15U;
+    const std::uint64_t both = key ^ reinterpret_cast<std::uintptr_t>(file);
+    const std::uint64_t mixed = both * 0x9E3779B97F4A7C15U;
     std::uint64_t& slot = slots_[mixed >> 54];
     if (slot == mixed) return false;
     slot = mixed;

@@ -46,10 +46,11 @@ constexpr std::uint32_t all_but_first = ~std::uint32_t{1};
 
 // The location's history in this execution; made at the first use.
 History& Engine::touch(model::Location& location, const Where& where) {
+  const auto me = static_cast<unsigned>(running_);
   if (location.execution == execution_) [[likely]] {
     if (location.dead) fail(Fault::use_after_end, "an atomic was used after its end", where);
     History& history = memory_[location.id];
-    history.used_at[static_cast<unsigned>(running_)] = self().now.at[static_cast<unsigned>(running_)];
+    history.used_at[me] = self().now.at[me];
     return history;
   }
   if (!free_ids_.empty()) {
@@ -67,7 +68,7 @@ History& Engine::touch(model::Location& location, const Where& where) {
   location.dead = false;
   History& history = memory_[location.id];
   history.used_at = {};
-  history.used_at[static_cast<unsigned>(running_)] = self().now.at[static_cast<unsigned>(running_)];
+  history.used_at[me] = self().now.at[me];
   history.oldest = ++history.newest;  // older numbers belonged to a variable that is gone
   Store& first = history.number(history.newest);
   first.value = location.initial;
@@ -348,8 +349,9 @@ void Engine::access(model::Accesses& data, model::Access how, const Where& where
   const auto me = static_cast<unsigned>(running_);
   const View& now = self().now;
   const auto race = [&](unsigned other, const char* what) {
-    fail(Fault::race, "thread " + std::to_string(me) + (how == Access::read ? " reads" : " writes") +
-                          " plain data that thread " + std::to_string(other) + " " + what +
+    const char* const does = how == Access::read ? " reads" : " writes";
+    fail(Fault::race, "thread " + std::to_string(me) + does + " plain data that thread " +
+                          std::to_string(other) + " " + what +
                           " without an order between the two", where);
   };
   if (now.at[data.writer] < data.write_at) race(data.writer, "wrote");
