@@ -56,7 +56,7 @@ std::vector<CellView> cells_of(const json& result) {
   for (const json& row : result.at("rows")) {
     const std::string parameters = text_of(row.at("parameters"));
     const auto same = [&](const CellView& cell) {
-      return cell.scenario == row.at("scenario") && cell.parameters == parameters;
+      return row.at("scenario") == cell.scenario && cell.parameters == parameters;
     };
     auto cell = std::find_if(cells.begin(), cells.end(), same);
     if (cell == cells.end()) {
@@ -67,12 +67,13 @@ std::vector<CellView> cells_of(const json& result) {
   }
   for (CellView& cell : cells) {
     const auto rank = [&](const json* row) {
+      const std::string contender = row->at("contender");
       const json& median = row->at("median");
-      if (!median.is_number()) return std::numeric_limits<double>::infinity();
-      return cell.higher_is_better ? -median.get<double>() : median.get<double>();
+      if (!median.is_number()) return std::pair(std::numeric_limits<double>::infinity(), contender);
+      return std::pair(median.get<double>() * (cell.higher_is_better ? -1 : 1), contender);
     };
-    std::stable_sort(cell.rows.begin(), cell.rows.end(),
-                     [&](const json* a, const json* b) { return rank(a) < rank(b); });
+    std::sort(cell.rows.begin(), cell.rows.end(),
+              [&](const json* a, const json* b) { return rank(a) < rank(b); });
   }
   return cells;
 }

@@ -65,7 +65,7 @@ StopState* state_following(std::stop_token token) {
 }
 
 bool StopState::request_stop() noexcept {
-  // order: release pairs with the acquire in is_requested(), publishes what the stopper did before.
+  // order: release pairs with the acquire in is_requested(): what the stopper did before is seen.
   if (requested.exchange(true, order::release)) return false;
   mutex.lock();
   runner = this_thread_id();

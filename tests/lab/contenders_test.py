@@ -30,13 +30,13 @@ HEALTHY = ["own.thread_team", "seed.single", "seed.threads"]
 def processes_of(coordinator):
     """The children of a process."""
     children = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
+    for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
+            fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended since
             continue
         if int(fields[1]) == coordinator:
-            children.append(int(status.parent.name))
+            children.append(int(name))
     return children
 
 

@@ -68,12 +68,12 @@ class Product final : public Problem {
 
   // Looks at the corners and at random places.
   std::optional<std::string> fault(bool, std::span<const std::byte> answer) const override {
-    constexpr int samples = 1000;
+    constexpr std::size_t samples = 1000;
     const auto* c = reinterpret_cast<const T*>(answer.data());
     std::mt19937_64 random(shape_.m * shape_.n);
     std::uniform_int_distribution<std::size_t> any_row(0, shape_.m - 1);
     std::uniform_int_distribution<std::size_t> any_column(0, shape_.n - 1);
-    for (int sample = 0; sample < samples; ++sample) {
+    for (std::size_t sample = 0; sample < samples; ++sample) {
       const bool corner = sample < 4;
       const std::size_t i = corner ? (sample / 2) * (shape_.m - 1) : any_row(random);
       const std::size_t j = corner ? (sample % 2) * (shape_.n - 1) : any_column(random);
