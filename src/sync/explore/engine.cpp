@@ -154,6 +154,7 @@ void Engine::run_fiber(void* argument) {
 void Engine::end_thread(ModelThread& thread) {
   for (std::size_t i = thread.values.size(); i-- > 0;) thread.values[i].end(thread.values[i].value);
   thread.values.clear();
+  if (thread.is_process) step(thread.at);  // it may still die when all is done
   flush_late(thread.at);
   thread.going = Going::finished;
   runnable_ &= ~bit(static_cast<unsigned>(running_));
@@ -368,7 +369,7 @@ bool Engine::park(model::Location& word, std::uint64_t expected, std::int64_t de
   }
   tell(where, "sleeps on #", word.id);
   me.going = Going::parked;
-  me.parked_on = word.id;
+  me.parked_on = &word;
   me.parked_since = ++parkings_;
   me.deadline = deadline;
   runnable_ &= ~bit(static_cast<unsigned>(running_));
@@ -381,13 +382,12 @@ bool Engine::park(model::Location& word, std::uint64_t expected, std::int64_t de
 std::uint32_t Engine::unpark(model::Location& word, std::uint32_t most, const Where& where) {
   step(where);
   flush(self(), self().buffer.size());
-  if (word.execution != execution_) return 0;
   std::uint32_t woken = 0;
   for (; woken < most; ++woken) {
     ModelThread* first = nullptr;
     for (unsigned t = 0; t < started_; ++t) {
       ModelThread& thread = threads_[t];
-      if (thread.going == Going::parked && thread.parked_on == word.id &&
+      if (thread.going == Going::parked && thread.parked_on == &word &&
           (first == nullptr || thread.parked_since < first->parked_since)) {
         first = &thread;
       }
@@ -395,7 +395,7 @@ std::uint32_t Engine::unpark(model::Location& word, std::uint32_t most, const Wh
     if (first == nullptr) break;
     wake(static_cast<unsigned>(first - threads_.data()), true);
   }
-  tell(where, "unparks ", woken, " on #", word.id);
+  tell(where, "unparks ", woken);
   return woken;
 }
 

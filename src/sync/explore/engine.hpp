@@ -69,7 +69,7 @@ struct ModelThread {
   bool fresh = false;         // has paused: its next load returns the newest store
   bool failed_spuriously = false;
   bool is_process = false;    // may be killed
-  std::uint16_t parked_on = 0;
+  const void* parked_on = nullptr;  // an address, never followed: the word may be gone
   std::uint32_t parked_since = 0;  // for first come, first woken
   int joins = -1;
   Where at;  // its last step
