@@ -93,7 +93,7 @@ void Engine::fail(Fault fault, std::string message, const Where& where) {
   result_.fault = fault;
   result_.message = std::move(message) + ", at " + where.file_name() + ":" +
                     std::to_string(where.line());
-  Fiber::change(self().fiber, home_);  // what is on the fibers' stacks stays there
+  Fiber::change(self().fiber, home_, true);  // what is on the fibers' stacks stays there
   std::terminate();  // terminate: nobody comes back to a failed execution
 }
 
@@ -297,9 +297,9 @@ void Engine::kill(unsigned number) {
 
 void Engine::change_to(unsigned thread) {
   if (static_cast<int>(thread) == running_) return;
-  Fiber& from = self().fiber;
+  ModelThread& from = self();
   running_ = static_cast<int>(thread);
-  Fiber::change(from, threads_[thread].fiber);
+  Fiber::change(from.fiber, threads_[thread].fiber, from.going == Going::finished);
 }
 
 // Nobody runs and somebody waits for a moment: the moment comes.
@@ -330,7 +330,7 @@ void Engine::nobody_can_go_on() {
              " (" + where.file_name() + ":" + std::to_string(where.line()) + ");";
   }
   if (!stuck.empty()) fail(Fault::deadlock, "nobody can go on:" + stuck, where);
-  Fiber::change(self().fiber, home_);  // all threads are done
+  Fiber::change(self().fiber, home_, true);  // all threads are done
 }
 
 // ---- Waiting -----------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ void Fiber::start(Entry entry, void* argument) {
   stack_pointer_ = top;
 }
 
-void Fiber::change(Fiber& from, Fiber& to) noexcept {
+void Fiber::change(Fiber& from, Fiber& to, [[maybe_unused]] bool for_good) noexcept {
   ExceptionGlobals& now = exception_globals();
   from.exceptions_ = {now.caught, now.uncaught};
   now = {to.exceptions_.caught, to.exceptions_.uncaught};
@@ -157,7 +157,8 @@ void Fiber::change(Fiber& from, Fiber& to) noexcept {
   arriving = &to;
 #if defined(HANDOFF_FIBER_ASAN)
   void* fake = nullptr;
-  __sanitizer_start_switch_fiber(&fake, to.bounds_.bottom, to.bounds_.bytes);
+  void** const keep = for_good ? nullptr : &fake;
+  __sanitizer_start_switch_fiber(keep, to.bounds_.bottom, to.bounds_.bytes);
 #endif
   handoff_fiber_change(&from.stack_pointer_, to.stack_pointer_);
 #if defined(HANDOFF_FIBER_ASAN)

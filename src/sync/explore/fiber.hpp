@@ -26,8 +26,9 @@ class Fiber {
   // Makes the next switch to this fiber call entry(argument), which must never return.
   void start(Entry entry, void* argument);
 
-  // Leaves `from`, which is the running one, for `to`; returns when somebody switches back.
-  static void change(Fiber& from, Fiber& to) noexcept;
+  // Leaves `from`, which is the running one, for `to`; returns when somebody switches back, which
+  // `for_good` rules out.
+  static void change(Fiber& from, Fiber& to, bool for_good = false) noexcept;
 
  private:
   static void first_steps() noexcept;
