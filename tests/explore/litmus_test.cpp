@@ -654,7 +654,7 @@ void add_message_passing(std::vector<Litmus>& table) {
   });
 }
 
-// Four threads run with three deviations: the relaxed rows show that the weak outcome needs no more.
+// Four threads run with three deviations: the relaxed rows show that weak outcomes need no more.
 void add_causality(std::vector<Litmus>& table) {
   table.insert(table.end(), {
       {"IRIW_relaxed", independent_reads(rlx, rlx), all4, agree4, agree4, {}, 3},

@@ -78,7 +78,12 @@ History& Engine::touch(model::Location& location, const Where& where) {
 
 // Every access must happen before the end of the variable, not only have come before it here.
 void Engine::destroy(model::Location& location, const Where& where) {
-  if (location.execution != execution_ || location.dead) return;
+  if (location.execution != execution_) {  // nobody has used it, and nobody may from now on
+    location.execution = execution_;
+    location.dead = true;
+    return;
+  }
+  if (location.dead) return;
   flush(self(), self().buffer.size());
   location.dead = true;
   const History& history = memory_[location.id];
