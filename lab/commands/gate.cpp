@@ -84,6 +84,14 @@ std::vector<Session::Block> blocks_to_measure(const Session& session, const Scen
   return blocks;
 }
 
+int count(const Verdicts& verdicts, Verdict wanted) {
+  int found = 0;
+  for (const auto& figure : verdicts) {
+    for (const Judged& judged : figure) found += judged.verdict == wanted ? 1 : 0;
+  }
+  return found;
+}
+
 // Repeats what is too noisy to tell, each time with new launches beside those that are there.
 Verdicts measure(Session& session, const std::vector<Figure>& figures) {
   constexpr int most_passes = 4;
@@ -98,6 +106,9 @@ Verdicts measure(Session& session, const std::vector<Figure>& figures) {
     }
     if (!measured) break;
     verdicts = judge_all(figures, session.rows(), session.plan().seed);
+    fmt::print(stderr, "pass {} of at most {}: {} hold, {} fall short, {} too noisy to tell\n",
+               pass + 1, most_passes, count(verdicts, Verdict::holds),
+               count(verdicts, Verdict::falls_short), count(verdicts, Verdict::noisy));
   }
   return verdicts;
 }
@@ -114,15 +125,9 @@ void print(const Figure& figure, const Judged& judged) {
 }
 
 int exit_code_of(const Verdicts& verdicts) {
-  const auto any = [&](Verdict wanted) {
-    return std::any_of(verdicts.begin(), verdicts.end(), [&](const std::vector<Judged>& figure) {
-      return std::any_of(figure.begin(), figure.end(),
-                         [&](const Judged& judged) { return judged.verdict == wanted; });
-    });
-  };
-  if (any(Verdict::falls_short)) return exit_code::falls_short;
-  if (any(Verdict::noisy) || any(Verdict::unmeasured)) return exit_code::too_noisy;
-  return exit_code::ok;
+  if (count(verdicts, Verdict::falls_short) > 0) return exit_code::falls_short;
+  const int untold = count(verdicts, Verdict::noisy) + count(verdicts, Verdict::unmeasured);
+  return untold > 0 ? exit_code::too_noisy : exit_code::ok;
 }
 
 }  // namespace
