@@ -28,8 +28,7 @@ constexpr std::size_t most_steps = std::size_t{1} << 23;  // a float counts exac
 
 double count_steps(std::size_t steps) {
   volatile float one = 1;  // hides from the compiler that nothing needs to be computed
-  const float factor = one;
-  const Vector ones = Vector{} + factor;
+  const Vector ones = Vector{} + float{one};
   std::array<Vector, chains> sums{};
   for (std::size_t step = 0; step < steps; ++step) {
 #pragma GCC unroll 12
