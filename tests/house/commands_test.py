@@ -98,6 +98,16 @@ class Project:
         return path.read_text().splitlines() if path.exists() else []
 
 
+def terminals_exist():
+    """A bare chroot without /dev/pts has none."""
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
+
+
 class CommandsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -181,6 +191,7 @@ class CommandsTest(unittest.TestCase):
         self.project.stand_in("sudo", '[ "$1" = -v ] || "$@"')
         self.expect_refusal(self.project.call("check"), "give --yes, or type: sudo apt-get install")
 
+    @unittest.skipUnless(terminals_exist(), "no terminal can be made here")
     def test_a_person_is_asked_before_sudo(self):
         self.project.uninstall("ninja-build")
         self.project.stand_in("id", "echo 1000")
