@@ -2,7 +2,8 @@
 """What each public header adds to a unit that includes <thread> already.
 
 Counted, not timed: the lines that are left for the compiler after preprocessing, which do not
-change from run to run (docs/adr/0005-tests-count.md). The seconds are printed for the reader.
+change from run to run (docs/adr/0005-tests-count.md). The seconds are printed for the reader, of
+those headers that add enough to be felt.
 """
 
 import argparse
@@ -11,6 +12,8 @@ import sys
 import time
 
 LINES_MAX = 20000  # room for <functional> and <memory> (g++ 12: 14,600 and 5,500), not for more
+
+LINES_FELT = 1000
 
 
 class CompilerError(Exception):
@@ -52,9 +55,11 @@ def main():
     faults = 0
     for header in arguments.headers:
         added = lines(arguments, ["thread", header]) - base
-        took = seconds(arguments, ["thread", header]) - base_seconds
+        took = ""
+        if added >= LINES_FELT:
+            took = f"{seconds(arguments, ['thread', header]) - base_seconds:+.2f} s"
         verdict = "" if added <= arguments.lines_max else "  TOO MANY: include less, or less widely"
-        print(f"{added:6} lines {took:+6.2f} s  {header}{verdict}")
+        print(f"{added:6} lines {took:8}  {header}{verdict}")
         faults += added > arguments.lines_max
     return 1 if faults else 0
 
