@@ -102,6 +102,9 @@ bool is_chosen(const test::Scenario& scenario, const std::vector<std::string>& p
 // Whether a failure needs a weakly ordered machine or shows on x86 as well.
 void print_failure(const test::Scenario& scenario, const explore::Options& options,
                    const explore::Result& result, const std::string& program) {
+  if (options.search == Search::random || options.search == Search::pct) {
+    std::cout << "seed " << options.seed << ": ";
+  }
   std::cout << result.report() << "replay: " << program << " " << scenario.name << " --replay '"
             << result.schedule << "'\n";
   if (options.memory != Memory::cpp || options.search == Search::replay) return;

@@ -311,6 +311,29 @@ TEST(Exploration, a_process_dies_at_every_step) {
   EXPECT_EQ(seen, (std::set<std::string>{"dead 0", "dead 1", "dead 2", "dead 3", "done 3"}));
 }
 
+// All threads of a process go with it: after its end nothing of it moves any more.
+TEST(Exploration, a_death_takes_every_thread_of_the_process) {
+  std::set<std::string> seen;
+  const Result result = explore::run({.name = "group", .deviations = 3, .deaths = 1}, [&] {
+    Word progress(0);
+    Process process([&] {
+      Thread second([&] {
+        for (std::uint32_t i = 1; i <= 3; ++i) progress.store(i, rlx);
+      });
+      second.join();
+    });
+    const bool died = process.wait();
+    const std::uint32_t at_the_end = progress.load(rlx);
+    for (int i = 0; i < 3; ++i) {
+      sync::pause();
+      explore::check(progress.load(rlx) == at_the_end, "a thread outlived its process");
+    }
+    seen.insert((died ? "dead " : "done ") + std::to_string(at_the_end));
+  });
+  EXPECT_TRUE(result.ok()) << result.report();
+  EXPECT_EQ(seen, (std::set<std::string>{"dead 0", "dead 1", "dead 2", "dead 3", "done 3"}));
+}
+
 TEST(Exploration, nobody_dies_without_leave) {
   bool died = false;
   const Result result = explore::run({}, [&] {

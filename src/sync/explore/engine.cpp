@@ -118,7 +118,7 @@ int Engine::start_thread(model::Entry entry, void* argument, bool is_process, co
   ModelThread& thread = threads_[number];
   thread.going = Going::runnable;
   thread.woken = thread.fresh = thread.failed_spuriously = false;
-  thread.is_process = is_process;
+  thread.process = is_process ? static_cast<int>(number) : running_ >= 0 ? self().process : -1;
   thread.joins = -1;
   thread.deadline = model::never;
   thread.entry = entry;
@@ -154,7 +154,7 @@ void Engine::run_fiber(void* argument) {
 void Engine::end_thread(ModelThread& thread) {
   for (std::size_t i = thread.values.size(); i-- > 0;) thread.values[i].end(thread.values[i].value);
   thread.values.clear();
-  if (thread.is_process) step(thread.at);  // it may still die when all is done
+  if (thread.process == running_) step(thread.at);  // it may still die when all is done
   flush_late(thread.at);
   thread.going = Going::finished;
   runnable_ &= ~bit(static_cast<unsigned>(running_));
@@ -176,8 +176,13 @@ bool Engine::join_thread(int number, const Where& where) {
     runnable_ &= ~bit(static_cast<unsigned>(running_));
     go_on(false);
   }
-  self().now.join(other.now, used_);  // also of a killed one: the kernel orders its end and this
-  return other.going == Going::dead;
+  self().now.join(other.now, used_);
+  if (other.going != Going::dead) return false;
+  // The kernel orders the end of all that died together before this.
+  for (unsigned t = 0; t < started_; ++t) {
+    if (threads_[t].process == number) self().now.join(threads_[t].now, used_);
+  }
+  return true;
 }
 
 void Engine::wake(unsigned number, bool by_unpark) noexcept {
@@ -261,7 +266,8 @@ unsigned Engine::list_alternatives(bool may_stay, std::uint8_t* list, std::uint3
   }
   for (unsigned t = 0; deaths_ < options_.deaths && t < started_; ++t) {
     const Going going = threads_[t].going;
-    if (!threads_[t].is_process || going == Going::finished || going == Going::dead) continue;
+    const bool is_first = threads_[t].process == static_cast<int>(t);
+    if (!is_first || going == Going::finished || going == Going::dead) continue;
     costly |= bit(count);
     list[count++] = static_cast<std::uint8_t>(kDeath | t);
   }
@@ -281,8 +287,16 @@ void Engine::take_alternative(std::uint8_t alternative) {
   running_ = me;
 }
 
-void Engine::kill(unsigned number) {
+// A process dies with all its threads.
+void Engine::kill(unsigned process) {
   ++deaths_;
+  for (unsigned t = 0; t < started_; ++t) {
+    const bool ended = threads_[t].going == Going::finished || threads_[t].going == Going::dead;
+    if (threads_[t].process == static_cast<int>(process) && !ended) end_by_force(t);
+  }
+}
+
+void Engine::end_by_force(unsigned number) {
   tell(threads_[number].at, "sees thread ", number, " killed");
   threads_[number].going = Going::dead;
   flush(threads_[number], threads_[number].buffer.size());  // they were on their way already

@@ -68,7 +68,7 @@ struct ModelThread {
   bool woken = false;         // parked: by an unpark, not by time
   bool fresh = false;         // has paused: its next load returns the newest store
   bool failed_spuriously = false;
-  bool is_process = false;    // may be killed
+  int process = -1;           // its first thread, with which it dies; -1: never
   const void* parked_on = nullptr;  // an address, never followed: the word may be gone
   std::uint32_t parked_since = 0;  // for first come, first woken
   int joins = -1;
@@ -176,7 +176,8 @@ class Engine {
   void take_alternative(std::uint8_t alternative);
   void advance_time();
   void wake(unsigned thread, bool by_unpark) noexcept;
-  void kill(unsigned thread);
+  void kill(unsigned process);
+  void end_by_force(unsigned thread);
   void change_to(unsigned thread);
   void nobody_can_go_on();
   static void run_fiber(void* thread);

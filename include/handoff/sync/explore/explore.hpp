@@ -133,8 +133,9 @@ class Thread {
   int thread_ = -1;
 };
 
-// Threads that die together, at any step, if Options::deaths allows: their stores stay, nothing of
-// theirs is unwound. died() is known to the survivors as a parent knows it: after the fact.
+// A thread, and all that it starts, which die together, at any step, if Options::deaths allows:
+// their stores stay, nothing of theirs is unwound. The survivors know of it as a parent does, by
+// waiting, after the fact.
 class Process {
  public:
   explicit Process(std::function<void()> function,

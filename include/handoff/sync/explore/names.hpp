@@ -109,6 +109,7 @@ class cell {
  public:
   cell(Where at = Where::current()) : value_{} { made(at); }
   explicit cell(T value, Where at = Where::current()) : value_(std::move(value)) { made(at); }
+  ~cell() { model::access(accesses_, model::Access::destroy, Where::current()); }
   cell(const cell&) = delete;
   cell& operator=(const cell&) = delete;
 
