@@ -24,23 +24,19 @@ void gemm(const Operands<double>& o, std::size_t first, blasint m, blasint n, bl
 
 }  // namespace
 
-void require_blas(BlasFlavour flavour) {
-  const int wanted = flavour == BlasFlavour::serial ? OPENBLAS_SEQUENTIAL : OPENBLAS_THREAD;
-  if (openblas_get_parallel() != wanted) {
-    throw Unavailable("another flavour of OpenBLAS was loaded than the one this was linked with");
+void require_blas(std::size_t threads) {
+  if (openblas_get_parallel() != OPENBLAS_THREAD) {
+    throw Unavailable("the serial flavour of OpenBLAS was loaded, which has no locks");
   }
   const char* asked = std::getenv("OPENBLAS_CORETYPE");
   const char* runs = openblas_get_corename();
   if (asked != nullptr && strcasecmp(asked, runs) != 0) {
     throw Unavailable(std::string("OpenBLAS has no core type ") + asked + ", it runs as " + runs);
   }
-}
-
-void set_blas_threads(std::size_t width) {
-  openblas_set_num_threads(static_cast<int>(width));
-  const auto threads = static_cast<std::size_t>(openblas_get_num_threads());
-  if (threads != width) {
-    throw Unavailable("OpenBLAS takes no more than " + std::to_string(threads) + " threads");
+  openblas_set_num_threads(static_cast<int>(threads));
+  const auto taken = static_cast<std::size_t>(openblas_get_num_threads());
+  if (taken != threads) {
+    throw Unavailable("OpenBLAS takes no more than " + std::to_string(taken) + " threads");
   }
 }
 

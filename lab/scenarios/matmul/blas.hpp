@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The library product behind the kernel `tile` and behind peer.openblas. Which flavour of OpenBLAS
-// it is, serial or with threads of its own, is decided by what a contender links.
+// The library product behind the kernel `tile`, on the caller's thread alone, and behind
+// peer.openblas, on threads of OpenBLAS's own.
+//
+// Both are the flavour with threads, set to one for `tile`: Debian builds the serial flavour without
+// locks, and two members that call it at once now and then get each other's buffer and with it a
+// wrong product (docs/adr/0006).
 #pragma once
 
 #include <cstddef>
@@ -9,14 +13,10 @@
 
 namespace handoff::lab::matmul {
 
-enum class BlasFlavour { serial, threads };
-
-// Throws Unavailable unless this process runs that flavour, with the kernels that its environment
-// asks for: both flavours have one soname, and an unknown core type runs silently as another.
-void require_blas(BlasFlavour flavour);
-
-// Throws Unavailable where the library does not take so many threads.
-void set_blas_threads(std::size_t width);
+// Throws Unavailable unless this process runs the flavour with threads, takes so many of them, and
+// has the kernels that its environment asks for: the flavours have one soname, and an unknown core
+// type runs silently as another.
+void require_blas(std::size_t threads);
 
 // Rows [first, last) of the product, in one call.
 void multiply_rows(const AnyOperands& operands, std::size_t first, std::size_t last);

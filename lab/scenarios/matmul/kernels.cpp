@@ -65,7 +65,7 @@ RowKernel row_kernel(Kernel kernel, const AnyOperands& operands) {
     case Kernel::tile:
       break;
   }
-  require_blas(BlasFlavour::serial);
+  require_blas(1);
   return {multiply_rows, operands};
 }
 

@@ -6,8 +6,7 @@
 namespace handoff::lab::matmul {
 
 Operation contender(const Task& task) {
-  require_blas(BlasFlavour::threads);
-  set_blas_threads(task.width);
+  require_blas(task.width);
   return [&task] { multiply_rows(task.operands, 0, task.m); };
 }
 
