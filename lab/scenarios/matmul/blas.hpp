@@ -2,9 +2,9 @@
 // The library product behind the kernel `tile`, on the caller's thread alone, and behind
 // peer.openblas, on threads of OpenBLAS's own.
 //
-// Both are the flavour with threads, set to one for `tile`: Debian builds the serial flavour without
-// locks, and two members that call it at once now and then get each other's buffer and with it a
-// wrong product (docs/adr/0006).
+// Both are the flavour with threads, set to one for `tile`: Debian builds the serial flavour
+// without locks, and two members that call it at once now and then get each other's buffer and with
+// it a wrong product (docs/adr/0006).
 #pragma once
 
 #include <cstddef>
