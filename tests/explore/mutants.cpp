@@ -23,18 +23,6 @@ using explore::Mutation;
 using explore::Site;
 using order = std::memory_order;
 
-const char* name_of(order o) {
-  switch (o) {
-    case order::relaxed: return "relaxed";
-    case order::consume: return "consume";
-    case order::acquire: return "acquire";
-    case order::release: return "release";
-    case order::acq_rel: return "acq_rel";
-    case order::seq_cst: return "seq_cst";
-  }
-  return "?";
-}
-
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string::npos) return "";
@@ -77,8 +65,9 @@ std::vector<Mutation> mutations_of(const Site& site) {
 
 // One line of the list, without the reason.
 std::string key_of(const Mutation& mutation) {
+  const char* const to = mutation.drop_fence ? "nothing" : explore::to_string(mutation.to);
   return in_library(mutation.file) + " | " + source_line(mutation.file, mutation.line) + " | " +
-         name_of(mutation.from) + " -> " + (mutation.drop_fence ? "nothing" : name_of(mutation.to));
+         explore::to_string(mutation.from) + " -> " + to;
 }
 
 std::map<std::string, std::string> read_list(const std::string& path) {

@@ -228,7 +228,6 @@ class Engine {
   bool active_ = false;
   bool failed_ = false;
   bool tracing_ = false;
-  bool ending_ = false;
   std::uint32_t execution_ = 0;
   Fiber home_;
   std::array<ModelThread, kThreads> threads_;

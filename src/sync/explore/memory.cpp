@@ -22,18 +22,6 @@ constexpr bool releases(order o) noexcept {
 }
 constexpr unsigned entry_of(std::uint16_t id) noexcept { return kThreads + id; }
 
-const char* name_of(order o) noexcept {
-  switch (o) {
-    case order::relaxed: return "relaxed";
-    case order::consume: return "consume";
-    case order::acquire: return "acquire";
-    case order::release: return "release";
-    case order::acq_rel: return "acq_rel";
-    case order::seq_cst: return "seq_cst";
-  }
-  return "?";
-}
-
 std::string number(std::uint64_t value) {
   return value < 1'000'000 ? std::to_string(value)
                            : std::to_string(static_cast<std::int64_t>(value));
@@ -175,7 +163,7 @@ std::uint64_t Engine::load(model::Location& location, order o, const Where& wher
   thread.now.at[entry_of(location.id)] = chosen;
   acquire(thread, store, o);
   if (tracing_) {
-    tell(where, "load #", location.id, " = ", number(store.value), " (", name_of(o), ")",
+    tell(where, "load #", location.id, " = ", number(store.value), " (", to_string(o), ")",
          chosen == history.newest ? "" : ", stale: newer stores exist");
   }
   return store.value;
@@ -199,7 +187,7 @@ void Engine::store(model::Location& location, std::uint64_t value, order o, cons
     }
   }
   write(history, location.id, value, o, nullptr);
-  if (tracing_) tell(where, "store #", location.id, " = ", number(value), " (", name_of(o), ")");
+  if (tracing_) tell(where, "store #", location.id, " = ", number(value), " (", to_string(o), ")");
 }
 
 std::uint64_t Engine::modify(model::Location& location, model::Rmw how, std::uint64_t operand,
@@ -216,7 +204,7 @@ std::uint64_t Engine::modify(model::Location& location, model::Rmw how, std::uin
   write(history, location.id, value, o, &before);
   if (tracing_) {
     tell(where, "modify #", location.id, ": ", number(old), " -> ", number(value), " (",
-         name_of(o), ")");
+         to_string(o), ")");
   }
   return old;
 }
@@ -257,7 +245,7 @@ bool Engine::compare_exchange(model::Location& location, std::uint64_t& expected
     write(history, location.id, desired, success, &read);
     if (tracing_) {
       tell(where, "compare_exchange #", location.id, ": ", number(expected), " -> ",
-           number(desired), " (", name_of(success), ")");
+           number(desired), " (", to_string(success), ")");
     }
     return true;
   }
@@ -285,7 +273,7 @@ void Engine::fence(order o, const Where& where) {
     thread.released.assign(thread.now, used_);
     ++thread.now.at[static_cast<unsigned>(running_)];
   }
-  if (tracing_) tell(where, "fence (", name_of(o), ")");
+  if (tracing_) tell(where, "fence (", to_string(o), ")");
 }
 
 // Locations only: the order of fences says what may be read, but makes no access to plain data

@@ -108,6 +108,18 @@ const char* to_string(Fault fault) noexcept {
   return "?";
 }
 
+const char* to_string(model::order o) noexcept {
+  switch (o) {
+    case model::order::relaxed: return "relaxed";
+    case model::order::consume: return "consume";
+    case model::order::acquire: return "acquire";
+    case model::order::release: return "release";
+    case model::order::acq_rel: return "acq_rel";
+    case model::order::seq_cst: return "seq_cst";
+  }
+  return "?";
+}
+
 Result run(const Options& options, const std::function<void()>& scenario) {
   return engine().explore(options, scenario);
 }

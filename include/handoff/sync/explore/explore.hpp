@@ -56,6 +56,7 @@ enum class Fault : std::uint8_t {
   exception,  // one left a thread
 };
 const char* to_string(Fault fault) noexcept;
+const char* to_string(model::order o) noexcept;
 
 // One site of the program where an order is weakened, or a fence left out, to see whether the
 // scenarios notice.
