@@ -4,8 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "commands/compare.hpp"
+#include "commands/doctor.hpp"
+#include "commands/export.hpp"
 #include "commands/gate.hpp"
 #include "commands/list.hpp"
+#include "commands/report.hpp"
 #include "commands/run.hpp"
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"
@@ -19,6 +23,8 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--launches", options.launches, "new processes of each contender (default 5)");
   command.add_option("--time-budget", options.time_budget_s, "seconds for a cell (default 20)");
   command.add_flag("--quick", options.quick, "3 launches and 8 s for a cell");
+  command.add_flag("--no-probe", options.no_probe,
+                   "trust the machine: do not watch whether others disturb it");
   command.add_option("--seed", options.seed, "of the random order (default: a new one)")
       ->check([](const std::string& text) {
         return std::string(text.starts_with('-') ? "it is not below 0" : "");
@@ -36,6 +42,10 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
   run->add_option("--set", options.settings, "values of a parameter, each a cell of its own")
       ->allow_extra_args(false)
       ->type_name("PARAMETER=VALUE,...");
+  run->add_option("--metrics", options.metrics, "which ones (default: all of the scenario)")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("METRIC,...");
   run->add_option("--contenders", options.contenders, "which ones, as in own.*,peer.open*")
       ->allow_extra_args(false)
       ->delimiter(',')
@@ -57,6 +67,80 @@ CLI::App* add_gate(CLI::App& program, GateOptions& options) {
   add_measure_options(*gate, options.measure);
   gate->get_option("--results")->excludes("--output");
   return gate;
+}
+
+CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
+  CLI::App* compare = program.add_subcommand(
+      "compare", "what changed between two result files, or from another revision to this build");
+  compare->footer("exit code: 0 nothing is worse, 3 something is, 4 else something is too noisy");
+  compare->add_option("what", options.what, "before and now, two results; with --ref scenarios")
+      ->type_name("FILE FILE | SCENARIO...");
+  CLI::Option* revision =
+      compare
+          ->add_option("--ref", options.revision,
+                       "build this revision of the current folder's git clone and measure its own "
+                       "contenders against those of this build, in turns")
+          ->type_name("GITREF");
+  compare->add_option("--set", options.settings, "values of a parameter, each a cell of its own")
+      ->allow_extra_args(false)
+      ->type_name("PARAMETER=VALUE,...");
+  compare->add_option("--metrics", options.metrics, "which ones (default: all of the scenario)")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("METRIC,...");
+  add_measure_options(*compare, options.measure);
+  for (CLI::Option* option : compare->get_options()) {
+    if (!option->get_positional() && option != revision && option->get_name() != "--help") {
+      option->needs(revision);  // files are not measured
+    }
+  }
+  compare->add_flag("--json", options.json, "the comparison as JSON on stdout");
+  return compare;
+}
+
+CLI::App* add_report(CLI::App& program, ReportOptions& options) {
+  CLI::App* report = program.add_subcommand(
+      "report", "one HTML page from result files, of one machine or of several");
+  report->add_option("results", options.results, "result files of `run --output`")
+      ->required()
+      ->type_name("FILE");
+  report->add_option("-o,--output", options.output, "write the page there (default: stdout)")
+      ->type_name("FILE");
+  return report;
+}
+
+CLI::App* add_export(CLI::App& program, ExportOptions& options) {
+  CLI::App* command =
+      program.add_subcommand("export", "a result file in the form of another program");
+  command->add_option("result", options.result, "a result file of `run --output`")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--to", options.form, "google-benchmark (its JSON), csv or markdown")
+      ->required()
+      ->type_name("FORM");
+  command->add_option("-o,--output", options.output, "write it there (default: stdout)")
+      ->type_name("FILE");
+  return command;
+}
+
+CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
+  CLI::App* doctor = program.add_subcommand("doctor", "is this machine fit to be measured on?");
+  doctor->add_flag("--json", options.json, "for tools, on stdout");
+  doctor->add_option("--output", options.output, "write the JSON there")->type_name("FILE");
+  doctor->add_option("--manifest", options.manifests, "a list of more contenders")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  CLI::Option* test = doctor->add_flag("--self-test", options.self_test,
+                                       "are verdicts right here? Equals and a planted 5 %");
+  doctor->add_option("--equals", options.equals, "comparisons of equals (default 200)")
+      ->check(CLI::Range(1, 10'000))
+      ->needs(test);
+  doctor->add_option("--planted", options.planted, "comparisons with 5 % planted (default 100)")
+      ->check(CLI::Range(1, 10'000))
+      ->needs(test);
+  doctor->add_option("--seed", options.seed, "of the random order (default: a new one)")
+      ->needs(test);
+  return doctor;
 }
 
 // One line; for an unknown command with the one that was probably meant.
@@ -81,9 +165,17 @@ int command(int argc, char** argv) {
   program.set_version_flag("--version", build_description());
   RunOptions run_options;
   GateOptions gate_options;
+  CompareOptions compare_options;
+  ReportOptions report_options;
+  ExportOptions export_options;
+  DoctorOptions doctor_options;
   MeasureOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
   const CLI::App* gate_command = add_gate(program, gate_options);
+  const CLI::App* compare_command = add_compare(program, compare_options);
+  const CLI::App* report_command = add_report(program, report_options);
+  const CLI::App* export_command = add_export(program, export_options);
+  const CLI::App* doctor_command = add_doctor(program, doctor_options);
   program.add_subcommand("list", "what can be measured, and with what")
       ->add_option("--manifest", list_options.manifests, "a list of more contenders")
       ->type_name("FILE");
@@ -96,8 +188,14 @@ int command(int argc, char** argv) {
   }
   run_options.measure.command_line.assign(argv, argv + argc);
   gate_options.measure.command_line = run_options.measure.command_line;
+  compare_options.measure.command_line = run_options.measure.command_line;
+  doctor_options.command_line = run_options.measure.command_line;
   if (run_command->parsed()) return run(run_options);
   if (gate_command->parsed()) return gate(gate_options);
+  if (compare_command->parsed()) return compare(compare_options);
+  if (report_command->parsed()) return report(report_options);
+  if (export_command->parsed()) return export_result(export_options);
+  if (doctor_command->parsed()) return doctor(doctor_options);
   return list(list_options);
 }
 

@@ -4,7 +4,7 @@
 packages_build=(g++ cmake ninja-build ccache)
 packages_lab=(libcli11-dev libfmt-dev nlohmann-json3-dev libkainjow-mustache-dev libhwloc-dev
   libtomlplusplus-dev pkg-config)
-packages_contenders=(libtbb-dev libopenblas-pthread-dev libeigen3-dev)
+packages_contenders=(libtbb-dev libopenblas-pthread-dev libdnnl-dev libeigen3-dev)
 
 packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders[@]}")
 packages_check=("${packages_run[@]}" libgtest-dev libconcurrentqueue-dev libreaderwriterqueue-dev

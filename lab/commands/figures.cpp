@@ -29,19 +29,35 @@ class FigureReader {
     Figure figure;
     figure.name = text("name");
     figure.scenario = &scenario_named(scenarios, text("scenario"));
-    figure.in_time = one_of("ratio", {"time", figure.scenario->metric()}) == "time";
+    figure.metric = &metric_of(*figure.scenario);
+    const bool alone = table_.contains("value");
+    if (alone == table_.contains("ratio")) refuse("needs either ratio or value");
+    if (alone && (table_.contains("against") || table_.contains("against_parameters"))) {
+      refuse("has a value, which is set against nothing");
+    }
+    if (alone) {
+      one_of("value", {figure.metric->name});
+    } else {
+      figure.in_time = one_of("ratio", {"time", figure.metric->name}) == "time";
+    }
     figure.at_most = table_.contains("at_most");
     if (figure.at_most == table_.contains("at_least")) refuse("needs either at_most or at_least");
     figure.bound = number(figure.at_most ? "at_most" : "at_least");
     if (table_.contains("mean")) figure.geometric_mean = one_of("mean", {"geometric"}) != "";
     const std::string contender = text("contender");
-    const auto against =
-        table_.contains("against") ? texts(*table_.get("against")) : std::vector{contender};
-    for (const Cell& cell : figure.scenario->cells(values("parameters"))) {
+    std::vector<std::string> against;
+    if (!alone) against = {contender};
+    if (table_.contains("against")) against = texts(*table_.get("against"));
+    for (const Cell& cell : figure.scenario->cells(values("parameters"), {figure.metric->name})) {
       Cell other = cell;
       for (const auto& [name, chosen] : values("against_parameters")) {
         if (chosen.size() != 1) refuse("takes one value for each of against_parameters");
-        figure.scenario->parameter(name).require_allowed(chosen.front());
+        const Parameter& parameter = figure.scenario->parameter(name);
+        parameter.require_allowed(chosen.front());
+        if (!parameter.belongs_to(figure.metric->name)) {
+          refuse(fmt::format("has metric {}, which has no parameter '{}'", figure.metric->name,
+                             name));
+        }
         other.set(name, chosen.front());
       }
       figure.comparisons.push_back({contender, cell, against, other});
@@ -50,15 +66,23 @@ class FigureReader {
   }
 
  private:
+  const Metric& metric_of(const Scenario& scenario) const {
+    const std::vector<Metric>& metrics = scenario.metrics();
+    if (!table_.contains("metric") && metrics.size() == 1) return metrics.front();
+    std::vector<std::string> names;
+    for (const Metric& metric : metrics) names.push_back(metric.name);
+    return scenario.metric(one_of("metric", names));
+  }
+
   [[noreturn]] void refuse(const std::string& why) const {
     throw UserError(fmt::format("{}:{}: this figure {}", path_.string(),
                                 table_.source().begin.line, why));
   }
 
   void require_known_keys() const {
-    const std::vector<std::string> known{"name",  "scenario", "contender",  "against",
-                                         "ratio", "mean",     "parameters", "against_parameters",
-                                         "at_most", "at_least"};
+    const std::vector<std::string> known{"name",       "scenario", "metric",  "contender",
+                                         "against",    "ratio",    "mean",    "at_most",
+                                         "parameters", "at_least", "value",   "against_parameters"};
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
       if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -128,26 +152,35 @@ bool same_cell(const json& parameters, const Cell& cell) {
 
 // Thrown by `measured`: why a figure has no value.
 struct Unmeasured {
+  Verdict verdict;  // noisy or unmeasured
   std::string reason;
 };
 
-// All rows of a contender in a cell, of which none may be without figures.
+// All rows of a contender in a cell, of which none may be without figures. What was measured on a
+// disturbed machine does not count; where there is nothing else, nothing can be told.
 std::vector<const json*> measured(const json& rows, const Scenario& scenario,
                                   const std::string& contender, const Cell& cell) {
   std::vector<const json*> found;
+  std::string noise;
   for (const json& row : rows) {
     if (row.at("scenario") != scenario.name() || row.at("contender") != contender ||
-        !same_cell(row.at("parameters"), cell)) {
+        row.at("metric") != cell.metric() || !same_cell(row.at("parameters"), cell)) {
       continue;
     }
-    if (row.at("status") != "ok") {
-      throw Unmeasured{fmt::format("{}: {}: {}", contender, row.at("status").get<std::string>(),
-                                   row.at("reason").get<std::string>())};
+    if (row.at("status") == "ok") {
+      found.push_back(&row);
+      continue;
     }
-    found.push_back(&row);
+    const std::string status = row.at("status");
+    const std::string reason =
+        fmt::format("{}: {}: {}", contender, status, row.at("reason").get<std::string>());
+    if (status != "noisy") throw Unmeasured{Verdict::unmeasured, reason};
+    noise = reason;
   }
+  if (found.empty() && !noise.empty()) throw Unmeasured{Verdict::noisy, noise};
   if (found.empty()) {
-    throw Unmeasured{fmt::format("no row of {} with {}", contender, cell.text())};
+    throw Unmeasured{Verdict::unmeasured, fmt::format("no row of {}: {} with {}", contender,
+                                                      cell.metric(), cell.text())};
   }
   return found;
 }
@@ -179,6 +212,22 @@ Pair pair_up(const std::vector<const json*>& own, const std::vector<const json*>
   return {launches_of(own, other), launches_of(other, own)};
 }
 
+bool all_above_0(const Launches& launches) {
+  return std::all_of(launches.begin(), launches.end(), [](const auto& bursts) {
+    return std::all_of(bursts.begin(), bursts.end(), [](double value) { return value > 0; });
+  });
+}
+
+// Burst by burst, what is measured.
+Launches values_of(const Figure& figure, const Comparison& comparison, const json& rows) {
+  const auto own = measured(rows, *figure.scenario, comparison.contender, comparison.cell);
+  Launches all;
+  for (const json* row : own) {
+    for (const json& bursts : row->at("launches")) all.push_back(bursts);
+  }
+  return all;
+}
+
 // Burst by burst, the ratio as the figure states it.
 Launches ratios_of(const Figure& figure, const Comparison& comparison, const json& rows) {
   const Scenario& scenario = *figure.scenario;
@@ -187,11 +236,14 @@ Launches ratios_of(const Figure& figure, const Comparison& comparison, const jso
   for (const std::string& name : comparison.against) {
     Pair pair = pair_up(own, measured(rows, scenario, name, comparison.against_cell));
     const bool harder = !hardest || (typical(pair.other) > typical(hardest->other)) ==
-                                        scenario.higher_is_better();
+                                        figure.metric->higher_is_better;
     if (harder) hardest = std::move(pair);
   }
   // More of a metric that is better when higher is less time for the same work.
-  const bool inverse = figure.in_time && scenario.higher_is_better();
+  const bool inverse = figure.in_time && figure.metric->higher_is_better;
+  for (const Launches& side : {hardest->own, hardest->other}) {
+    if (!all_above_0(side)) throw Unmeasured{Verdict::unmeasured, "values of 0 have no ratio"};
+  }
   return inverse ? ratio(hardest->other, hardest->own) : ratio(hardest->own, hardest->other);
 }
 
@@ -211,7 +263,9 @@ Judged verdict_on(const Figure& figure, std::string what, double value,
 }  // namespace
 
 std::string Comparison::text() const {
-  std::string text = fmt::format("{} with {}", contender, cell.text());
+  std::string text = contender;
+  if (!cell.text().empty()) text += " with " + cell.text();
+  if (against.empty()) return text;
   const bool alone = against.size() == 1;
   if (!alone || against.front() != contender) {
     text += fmt::format(" against {}{}", alone ? "" : "the better of ", fmt::join(against, ", "));
@@ -246,13 +300,16 @@ std::vector<Judged> judge(const Figure& figure, const json& rows, std::uint64_t 
   std::vector<std::vector<double>> draws;
   for (const Comparison& comparison : figure.comparisons) {
     try {
-      const Launches ratios = ratios_of(figure, comparison, rows);
-      values.push_back({typical(ratios)});
-      draws.push_back(resample(ratios, seed + draws.size()));
+      const bool alone = comparison.against.empty();
+      const Launches figures =
+          alone ? values_of(figure, comparison, rows) : ratios_of(figure, comparison, rows);
+      Agreement agreed = agreement(figures, seed + draws.size());
+      values.push_back({agreed.value});
+      draws.push_back(std::move(agreed.draws));
       verdicts.push_back(
           verdict_on(figure, comparison.text(), values.back().front(), draws.back()));
     } catch (const Unmeasured& unmeasured) {
-      verdicts.push_back({Verdict::unmeasured, comparison.text(), 0, {}, unmeasured.reason});
+      verdicts.push_back({unmeasured.verdict, comparison.text(), 0, {}, unmeasured.reason});
       if (figure.geometric_mean) return {verdicts.back()};
     }
   }

@@ -14,7 +14,8 @@
 
 namespace handoff::lab {
 
-// What is set against what, on the same work. Of several opponents the better one counts.
+// What is set against what, on the same work. Of several opponents the better one counts; without
+// any the value itself does.
 struct Comparison {
   std::string contender;
   Cell cell;
@@ -27,7 +28,8 @@ struct Comparison {
 struct Figure {
   std::string name;
   Scenario* scenario = nullptr;
-  bool in_time = false;  // the ratio of the times; else of the scenario's metric
+  const Metric* metric = nullptr;
+  bool in_time = false;  // the ratio of the times; else of the metric, or the metric alone
   bool at_most = false;  // the bound is an upper one; else a lower one
   double bound = 0;
   bool geometric_mean = false;  // of all comparisons; else each must hold by itself
@@ -42,9 +44,9 @@ enum class Verdict { holds, falls_short, noisy, unmeasured };
 struct Judged {
   Verdict verdict = Verdict::unmeasured;
   std::string what;    // of the figure: a cell, or how many
-  double value = 0;    // these two unless unmeasured
+  double value = 0;    // these two unless there is a reason
   Interval bounds{};
-  std::string reason;  // only if unmeasured
+  std::string reason;  // why there is no value
 };
 
 // By the rows of a result file: one verdict for each comparison, or one for their mean. A figure

@@ -13,6 +13,7 @@
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 #include "report/json.hpp"
+#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -77,7 +78,9 @@ std::vector<Session::Block> blocks_to_measure(const Session& session, const Scen
       const bool open = verdicts.empty() ||
                         verdicts[f][figures[f].geometric_mean ? 0 : c].verdict == Verdict::noisy;
       const Comparison& comparison = figures[f].comparisons[c];
-      if (!open || !seen.insert(comparison.text()).second) continue;
+      if (!open || !seen.insert(figures[f].metric->name + ' ' + comparison.text()).second) {
+        continue;
+      }
       blocks.push_back(block_of(session, figures[f], comparison));
     }
   }
@@ -114,9 +117,9 @@ Verdicts measure(Session& session, const std::vector<Figure>& figures) {
 }
 
 void print(const Figure& figure, const Judged& judged) {
-  const std::string ratio = figure.in_time ? "time" : figure.scenario->metric();
+  const std::string ratio = figure.in_time ? "time" : figure.metric->name;
   const std::string figures =
-      judged.verdict == Verdict::unmeasured
+      !judged.reason.empty()
           ? judged.reason
           : fmt::format("{} {:.3f} ({:.3f} .. {:.3f}), bound {} {}", ratio, judged.value,
                         judged.bounds.low, judged.bounds.high, figure.at_most ? "<=" : ">=",
@@ -138,10 +141,18 @@ int gate(const GateOptions& options) {
   const std::vector<Figure> figures = read_figures(options.figures, session.scenarios());
   const std::filesystem::path& output = options.measure.output;
   if (!output.empty()) require_writable(output);
-  const Verdicts verdicts =
-      options.results.empty()
-          ? measure(session, figures)
-          : judge_all(figures, read_result(options.results).at("rows"), session.plan().seed);
+  Verdicts verdicts;
+  try {
+    verdicts = options.results.empty()
+                   ? measure(session, figures)
+                   : judge_all(figures, read_result(options.results).at("rows"),
+                               session.plan().seed);
+  } catch (const Interrupted&) {
+    if (!output.empty() && !session.rows().empty()) {
+      write_atomically(output, to_text(session.result(json::array())));
+    }
+    throw;
+  }
   for (std::size_t f = 0; f < figures.size(); ++f) {
     for (const Judged& judged : verdicts[f]) print(figures[f], judged);
   }

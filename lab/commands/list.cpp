@@ -11,12 +11,20 @@
 namespace handoff::lab {
 namespace {
 
+void print(const Metric& metric) {
+  fmt::print("    {:<18} {}\n{:23}{}, {} is better\n", metric.name, metric.meaning, "", metric.unit,
+             metric.higher_is_better ? "higher" : "lower");
+}
+
 void print(const Parameter& parameter) {
   const std::string allowed =
       parameter.words.empty() ? fmt::format("{} to {}", parameter.low, parameter.high)
                               : fmt::format("{}", fmt::join(parameter.words, ", "));
-  fmt::print("    {:<8} {}\n             default {}; allowed {}\n", parameter.name,
-             parameter.meaning, fmt::join(parameter.defaults, ", "), allowed);
+  const std::string of = parameter.metrics.empty()
+                             ? ""
+                             : fmt::format("; of {}", fmt::join(parameter.metrics, ", "));
+  fmt::print("    {:<18} {}\n{:23}default {}; allowed {}{}\n", parameter.name, parameter.meaning,
+             "", fmt::join(parameter.defaults, ", "), allowed, of);
 }
 
 void print(const Contender& contender) {
@@ -35,9 +43,9 @@ void print(const Contender& contender) {
 int list(const MeasureOptions& options) {
   const auto contenders = read_contenders(options.manifests);
   for (const auto& scenario : all_scenarios()) {
-    fmt::print("{}: {}\n  metric {} ({}, {} is better)\n  parameters\n", scenario->name(),
-               scenario->summary(), scenario->metric(), scenario->unit(),
-               scenario->higher_is_better() ? "higher" : "lower");
+    fmt::print("{}: {}\n  metrics\n", scenario->name(), scenario->summary());
+    for (const Metric& metric : scenario->metrics()) print(metric);
+    fmt::print("  parameters\n");
     for (const Parameter& parameter : scenario->parameters()) print(parameter);
     fmt::print("  contenders\n");
     for (const Contender& contender : contenders) {

@@ -15,6 +15,7 @@ struct MeasureOptions {
   std::optional<int> launches;
   std::optional<double> time_budget_s;  // for each cell
   bool quick = false;
+  bool no_probe = false;  // trust the machine
   std::optional<std::uint64_t> seed;
   std::vector<std::filesystem::path> manifests;  // contenders beside those of the build
   std::filesystem::path output;                  // empty: no result file
@@ -25,6 +26,7 @@ struct RunOptions {
   MeasureOptions measure;
   std::vector<std::string> scenarios;   // none: all
   std::vector<std::string> settings;    // n=512,1024
+  std::vector<std::string> metrics;     // none: all
   std::vector<std::string> contenders;  // patterns; none: all
   bool json = false;
   std::filesystem::path page;
@@ -39,12 +41,43 @@ struct GateOptions {
   std::filesystem::path results;  // judge these instead of measuring
 };
 
+struct CompareOptions {
+  MeasureOptions measure;             // with a revision
+  std::vector<std::string> what;      // two result files; with a revision scenarios, none: all
+  std::string revision;               // empty: compare files
+  std::vector<std::string> settings;  // these two with a revision
+  std::vector<std::string> metrics;
+  bool json = false;
+};
+
+struct ReportOptions {
+  std::vector<std::filesystem::path> results;
+  std::filesystem::path output;  // empty: stdout
+};
+
+struct ExportOptions {
+  std::string form;  // google-benchmark, csv, markdown
+  std::filesystem::path result;
+  std::filesystem::path output;  // empty: stdout
+};
+
+struct DoctorOptions {
+  bool json = false;
+  std::filesystem::path output;
+  std::vector<std::filesystem::path> manifests;
+  bool self_test = false;
+  int equals = 200;   // comparisons of the self-test: of a contender with itself
+  int planted = 100;  // and with itself doing 5 % more
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> command_line;
+};
+
 // What a command's exit code says.
 namespace exit_code {
 inline constexpr int ok = 0;
 inline constexpr int broken = 1;       // a contender gave a wrong answer or broke
 inline constexpr int bad_usage = 2;
-inline constexpr int falls_short = 3;
+inline constexpr int falls_short = 3;  // a figure that must hold; a change for the worse
 inline constexpr int too_noisy = 4;
 inline constexpr int signal = 128;     // plus the signal's number
 }  // namespace exit_code

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "commands/session.hpp"
+#include "commands/settings.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "report/html.hpp"
@@ -20,40 +22,27 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-Scenario::Values values_of(const std::vector<std::string>& settings) {
-  Scenario::Values values;
-  for (const std::string& setting : settings) {
-    const auto equals = setting.find('=');
-    if (equals == std::string::npos) {
-      throw UserError(fmt::format("--set takes PARAMETER=VALUE,..., not '{}'", setting));
-    }
-    values.emplace_back(setting.substr(0, equals), split(setting.substr(equals + 1), ','));
-  }
-  return values;
-}
-
 struct Chosen {
   Scenario* scenario;
   std::vector<Session::Block> blocks;
 };
 
-// A block a cell. Without settings the article's own cell is one of them.
+// Articles' own cells, where their metrics are wanted.
+void add_articles(const Scenario& scenario, const std::vector<std::string>& metrics,
+                  std::vector<Cell>& cells) {
+  for (const Article& article : scenario.articles()) {
+    const bool wanted =
+        metrics.empty() ||
+        std::find(metrics.begin(), metrics.end(), article.cell.metric()) != metrics.end();
+    const bool there = std::find(cells.begin(), cells.end(), article.cell) != cells.end();
+    if (wanted && !there) cells.push_back(article.cell);
+  }
+}
+
+// A block a cell. Without settings the articles' own cells are among them.
 Chosen choose(const RunOptions& options, const Session& session, Scenario& scenario) {
-  std::vector<Cell> cells = scenario.cells(values_of(options.settings));
-  const auto article = scenario.article();
-  if (article && options.settings.empty()) cells.push_back(article->cell);
+  std::vector<Cell> cells = scenario.cells(values_of(options.settings), options.metrics);
+  if (options.settings.empty()) add_articles(scenario, options.metrics, cells);
   std::vector<Contender> contenders;
   for (const Contender& contender : session.contenders()) {
     if (contender.scenario == scenario.name()) contenders.push_back(contender);
@@ -124,17 +113,24 @@ int run(const RunOptions& options) {
   require_writable_outputs(options);
   fmt::print(stderr, "launches {}, seed {}\n", session.plan().launches, session.plan().seed);
   json articles = json::array();
-  for (const auto& [scenario, blocks] : all) {
-    session.measure(*scenario, blocks);
-    if (const auto article = scenario->article()) {
-      articles.push_back(article_to_json(*scenario, *article));
+  std::optional<Interrupted> interrupted;
+  try {
+    for (const auto& [scenario, blocks] : all) {
+      for (const Article& article : scenario->articles()) {
+        articles.push_back(article_to_json(*scenario, article));
+      }
+      session.measure(*scenario, blocks);
     }
+  } catch (const Interrupted& signal) {
+    if (session.rows().empty()) throw;
+    interrupted = signal;  // what was measured so far is worth keeping
   }
   const json result = session.result(std::move(articles));
   if (!options.measure.output.empty()) write_atomically(options.measure.output, to_text(result));
-  if (!options.page.empty()) write_atomically(options.page, page(result));
+  if (!options.page.empty()) write_atomically(options.page, page({&result}));
   const bool styled = may_style(STDOUT_FILENO);
   fmt::print("{}", options.json ? to_text(result) : tables(result, styled));
+  if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code::ok;
 }
 

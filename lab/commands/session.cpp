@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "harness/calibration.hpp"
 #include "harness/environment.hpp"
+#include "harness/row_details.hpp"
 #include "harness/user_error.hpp"
 #include "report/json.hpp"
 
@@ -19,11 +21,12 @@ Plan plan_of(const MeasureOptions& options) {
   Plan plan;
   if (options.quick) {
     plan.launches = 3;
+    plan.most_launches = 3;
     plan.most_rounds = 3;
     plan.burst = std::chrono::milliseconds(50);
     plan.budget = std::chrono::seconds(8);
   }
-  if (options.launches) plan.launches = *options.launches;
+  if (options.launches) plan.launches = plan.most_launches = *options.launches;
   if (plan.launches < 1 || plan.launches > most_launches) {
     throw UserError(fmt::format("--launches takes 1 to {}, not {}", most_launches, plan.launches));
   }
@@ -40,28 +43,103 @@ Plan plan_of(const MeasureOptions& options) {
   return plan;
 }
 
+// Whether a block that was cut short has something to say about this row.
+bool has_anything(Row& row) {
+  std::erase_if(row.launches, [](const auto& bursts) { return bursts.empty(); });
+  return !row.launches.empty() || row.status != RowStatus::ok;
+}
+
+nlohmann::json to_json(const Speed& speed) {
+  return {{"one_cpu_gflops", speed.one}, {"all_cpus_gflops", speed.all}};
+}
+
+nlohmann::json block_to_json(const Disturbance& seen, int repeats) {
+  return {{"repeats", repeats},
+          {"foreign_cpus", seen.foreign_cpus},
+          {"stolen_cpus", seen.stolen_cpus},
+          {"throttled", seen.throttled},
+          {"probe", to_json(seen.speed)},
+          {"disturbed", seen.reason.empty() ? nlohmann::json() : nlohmann::json(seen.reason)}};
+}
+
 }  // namespace
 
 Session::Session(const MeasureOptions& options, Interrupt& interrupt)
     : options_(options),
       contenders_(read_contenders(options.manifests)),
+      interrupt_(interrupt),
       bench_(plan_of(options), interrupt) {}
 
 void Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
+  if (!options_.no_probe && !watch_) watch_.emplace(contenders_, plan(), interrupt_);
   find_variables(scenario, blocks);
   Progress progress(static_cast<int>(blocks.size()) * plan().launches);
   for (const Block& block : blocks) {
-    std::vector<Row> rows;
-    for (const auto& [contender, cell] : block) {
-      rows.push_back({contender, cell, scenario.problem(cell), variables_[scenario.name()],
-                      RowStatus::ok, {}, {}});
+    std::vector<Row> rows = rows_of(scenario, block);
+    try {
+      measure_block(scenario, block, rows, progress);
+    } catch (const Interrupted&) {
+      interrupted_ = true;
+      std::erase_if(rows, [](Row& row) { return !has_anything(row); });
+      keep(scenario, rows, nullptr);
+      throw;
     }
+  }
+}
+
+void Session::keep(const Scenario& scenario, const std::vector<Row>& rows, nlohmann::json block) {
+  for (const Row& row : rows) {
+    rows_.push_back(row_to_json(scenario, row, plan().seed));
+    rows_.back().update(details_of(row));
+    rows_.back()["block"] = blocks_.size();
+  }
+  blocks_.push_back(std::move(block));
+}
+
+std::vector<Row> Session::rows_of(Scenario& scenario, const Block& block) {
+  std::vector<Row> rows;
+  for (const auto& [contender, cell] : block) {
+    rows.push_back({contender, cell, scenario.problem(cell), variables_[scenario.name()],
+                    RowStatus::ok, {}, {}});
+  }
+  return rows;
+}
+
+void Session::measure_block(Scenario& scenario, const Block& block, std::vector<Row>& rows,
+                            Progress& progress) {
+  if (watch_) {
+    watch_block(scenario, block, rows, progress);
+    return;
+  }
+  bench_.measure(rows, progress);
+  calibrate(scenario.calibrations(), rows);
+  keep(scenario, rows, nullptr);
+}
+
+// Repeats are for a disturbance that passes: where block after block stays disturbed, they would
+// only take time.
+void Session::watch_block(Scenario& scenario, const Block& block, std::vector<Row>& rows,
+                          Progress& progress) {
+  constexpr int hopeless = 2;
+  const int most_repeats = options_.quick || disturbed_in_a_row_ >= hopeless ? 0 : 2;
+  for (int repeats = 0;; ++repeats) {
+    watch_->begin();
     bench_.measure(rows, progress);
-    for (const Row& row : rows) {
-      rows_.push_back(row_to_json(scenario, row, plan().seed));
-      rows_.back()["block"] = blocks_;
+    const Disturbance seen = watch_->end();
+    const bool disturbed = !seen.reason.empty();
+    if (disturbed && repeats < most_repeats) {
+      rows = rows_of(scenario, block);
+      continue;
     }
-    ++blocks_;
+    disturbed_in_a_row_ = disturbed ? disturbed_in_a_row_ + 1 : 0;
+    for (Row& row : rows) {
+      if (row.status != RowStatus::ok || !disturbed) continue;
+      row.status = RowStatus::noisy;
+      row.reason = seen.reason;
+    }
+    calibrate(scenario.calibrations(), rows);
+    keep(scenario, rows, block_to_json(seen, repeats));
+    return;
   }
 }
 
@@ -80,8 +158,13 @@ nlohmann::json Session::result(nlohmann::json articles) const {
   for (const auto& [scenario, variables] : variables_) {
     all.insert(all.end(), variables.begin(), variables.end());
   }
-  return result_file(environment(options_.command_line, plan().seed, all), rows_,
-                     std::move(articles));
+  nlohmann::json around = environment(options_.command_line, plan().seed, all);
+  around["floor"] = watch_ ? nlohmann::json(watch_->floor()) : nlohmann::json();
+  around["probe"] = watch_ ? to_json(watch_->best()) : nlohmann::json();
+  nlohmann::json result = result_file(std::move(around), rows_, std::move(articles));
+  result["blocks"] = blocks_;
+  result["interrupted"] = interrupted_;
+  return result;
 }
 
 bool Session::broken() const {

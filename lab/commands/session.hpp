@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 
 #include "commands/options.hpp"
 #include "harness/bursts.hpp"
+#include "harness/watch.hpp"
 #include "scenarios/registry.hpp"
 
 namespace handoff::lab {
@@ -29,7 +31,8 @@ class Session {
   };
   using Block = std::vector<Entry>;
 
-  // Measures each block and appends its rows.
+  // Measures each block and appends its rows. A block on a disturbed machine is repeated, a few
+  // times; rows of one that stays disturbed are noisy. Interrupted, it keeps what it has measured.
   void measure(Scenario& scenario, const std::vector<Block>& blocks);
 
   // All that was measured, as the result file has it.
@@ -41,14 +44,24 @@ class Session {
   [[nodiscard]] bool broken() const;
 
  private:
+  void measure_block(Scenario& scenario, const Block& block, std::vector<Row>& rows,
+                     Progress& progress);
+  void watch_block(Scenario& scenario, const Block& block, std::vector<Row>& rows,
+                   Progress& progress);
+  void keep(const Scenario& scenario, const std::vector<Row>& rows, nlohmann::json block);
+  std::vector<Row> rows_of(Scenario& scenario, const Block& block);
   void find_variables(Scenario& scenario, const std::vector<Block>& blocks);
 
   MeasureOptions options_;
   Scenarios scenarios_ = all_scenarios();
   std::vector<Contender> contenders_;
+  Interrupt& interrupt_;
   Bench bench_;
+  std::optional<Watch> watch_;
   std::map<std::string, std::vector<Variable>> variables_;  // by scenario
-  int blocks_ = 0;
+  nlohmann::json blocks_ = nlohmann::json::array();
+  int disturbed_in_a_row_ = 0;
+  bool interrupted_ = false;
   nlohmann::json rows_ = nlohmann::json::array();
 };
 

@@ -2,9 +2,12 @@
 #include "harness/bursts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include <fmt/format.h>
+
+#include "harness/verdict.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -13,6 +16,11 @@ void drop(Row& row, const Dropped& dropped) {
   row.status = dropped.status;
   row.reason = dropped.reason;
   row.launches.clear();
+  row.phases.clear();
+}
+
+std::string name_of(const Row& row) {
+  return fmt::format("{}: {} {}", row.contender.name, row.cell.metric(), row.cell.text());
 }
 
 }  // namespace
@@ -20,6 +28,7 @@ void drop(Row& row, const Dropped& dropped) {
 Bench Bench::quick() const {
   Plan plan = plan_;
   plan.launches = 1;
+  plan.most_launches = 1;
   plan.burst = std::chrono::milliseconds(50);
   plan.most_rounds = 3;
   plan.budget = std::min<std::chrono::nanoseconds>(plan.budget, std::chrono::seconds(4));
@@ -27,23 +36,46 @@ Bench Bench::quick() const {
 }
 
 // Half of the block's time: who hangs takes no more than that from the others. Or the time of two
-// slow operations, the one before the burst and the one in it.
+// slow operations, the one before the burst and the one in it; or that of ten bursts, so that a
+// small budget makes nobody who was merely not scheduled for a moment a contender that hangs.
 std::chrono::nanoseconds Bench::patience(const Row& row) const {
-  return std::max(plan_.budget / 2, 2 * row.problem->slowest_operation());
+  return std::max({plan_.budget / 2, 2 * row.problem->slowest_operation(), 10 * plan_.burst});
 }
 
 void Bench::measure(std::vector<Row>& rows, Progress& progress) {
-  const auto deadline = Clock::now() + plan_.budget;
-  for (int launch = 0; launch < plan_.launches; ++launch) {
-    const auto share = (deadline - Clock::now()) / (plan_.launches - launch);
+  const auto start = Clock::now();
+  const auto deadline = start + plan_.budget;
+  for (int launch = 0; launch < plan_.most_launches; ++launch) {
+    const int planned = std::max(plan_.launches - launch, 1);
+    const auto share = (deadline - Clock::now()) / planned;
+    const bool extra = launch >= plan_.launches;
+    if (extra && (share < (Clock::now() - start) / launch || tight(rows))) break;
     const auto end = Clock::now() + std::max<Clock::duration>(share, Clock::duration::zero());
     auto running = launch_all(rows, progress);
     for (int r = 0; r < plan_.most_rounds && !running.empty(); ++r) {
       if (r >= plan_.least_rounds && Clock::now() >= end) break;
       round(running, progress);
     }
-    progress.step();
+    finish(running);
+    if (!extra) progress.step();
   }
+}
+
+void Bench::measure(std::vector<Row>& rows) {
+  Progress nobody;
+  measure(rows, nobody);
+}
+
+// Whether more launches would say nothing new: every interval reaches less far to either side than
+// the least difference that a verdict calls one.
+bool Bench::tight(const std::vector<Row>& rows) const {
+  constexpr int resamples = 500;
+  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    if (row.status != RowStatus::ok) return true;
+    const Launches launches = metric_of(row);
+    const Interval bounds = interval(resample(launches, plan_.seed, resamples));
+    return bounds.high - bounds.low <= 2 * kLeastMargin * std::abs(typical(launches));
+  });
 }
 
 void Bench::measure_once(Row& row, std::span<std::byte> answer) {
@@ -60,7 +92,7 @@ std::vector<Bench::Running> Bench::launch_all(std::vector<Row>& rows, Progress& 
   std::vector<Running> running;
   for (Row& row : rows) {
     if (row.status != RowStatus::ok) continue;
-    progress.show(fmt::format("{} {}", row.contender.name, row.cell.text()));
+    progress.show(name_of(row));
     if (auto started = launch(row)) running.push_back({&row, std::move(started)});
   }
   return running;
@@ -87,13 +119,26 @@ void Bench::round(std::vector<Running>& running, Progress& progress) {
   std::mt19937_64 random(plan_.seed + rounds_++);
   std::shuffle(running.begin(), running.end(), random);
   for (Running& turn : running) {
-    progress.show(fmt::format("{} {}", turn.row->contender.name, turn.row->cell.text()));
+    progress.show(name_of(*turn.row));
     if (const auto dropped = burst(turn, plan_.burst)) {
       drop(*turn.row, *dropped);
       turn.launch.reset();
     }
   }
   std::erase_if(running, [](const Running& turn) { return turn.launch == nullptr; });
+}
+
+// One after the other, so that each stops undisturbed.
+void Bench::finish(std::vector<Running>& running) {
+  for (Running& one : running) {
+    try {
+      one.launch->resume();
+      one.row->phases.push_back(one.launch->finish(patience(*one.row)));
+    } catch (const Dropped& dropped) {
+      drop(*one.row, dropped);
+    }
+    one.launch.reset();
+  }
 }
 
 std::optional<Dropped> Bench::burst(Running& running, std::chrono::nanoseconds least) {
@@ -105,6 +150,9 @@ std::optional<Dropped> Bench::burst(Running& running, std::chrono::nanoseconds l
     const bool of_a_limit = row.contender.kind() == "limit";
     if (auto fault = row.problem->fault(of_a_limit, running.launch->answer())) {
       return Dropped{RowStatus::wrong, std::move(*fault)};
+    }
+    if (!std::isfinite(row.problem->metric(reading))) {
+      return Dropped{RowStatus::failed, "reported no " + row.cell.metric()};
     }
     row.launches.back().push_back(reading);
     return {};

@@ -21,6 +21,7 @@ namespace handoff::lab {
 
 struct Plan {
   int launches = 5;
+  int most_launches = 15;  // more than `launches` only until the intervals are tight
   int least_rounds = 1;  // of bursts in a launch, whatever the time
   int most_rounds = 5;
   std::chrono::nanoseconds burst = std::chrono::milliseconds(100);
@@ -37,6 +38,7 @@ struct Row {
   RowStatus status = RowStatus::ok;
   std::string reason;
   std::vector<std::vector<Reading>> launches;  // burst by burst; none unless status is ok
+  std::vector<Phases> phases = {};             // launch by launch
 };
 
 // A figure of each burst.
@@ -61,6 +63,7 @@ class Bench {
   // Measures the rows against each other. One that breaks is dropped with its reason, and the
   // others go on. All that are left have the same launches and rounds.
   void measure(std::vector<Row>& rows, Progress& progress);
+  void measure(std::vector<Row>& rows);  // without showing it
 
   // One launch and the shortest burst, for its answer.
   void measure_once(Row& row, std::span<std::byte> answer);
@@ -78,6 +81,8 @@ class Bench {
   std::unique_ptr<Launch> launch(Row& row);
   void round(std::vector<Running>& running, Progress& progress);
   std::optional<Dropped> burst(Running& running, std::chrono::nanoseconds least);
+  void finish(std::vector<Running>& running);
+  [[nodiscard]] bool tight(const std::vector<Row>& rows) const;
   [[nodiscard]] std::chrono::nanoseconds patience(const Row& row) const;
 
   Plan plan_;

@@ -7,13 +7,18 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/histogram.hpp"
 
 namespace handoff::lab {
 
-// The cell to measure, as the coordinator sent it.
+// The cell to measure, as the coordinator sent it: the metric is the parameter `metric`.
 class Parameters {
  public:
   explicit Parameters(std::map<std::string, std::string> values) : values_(std::move(values)) {}
@@ -31,10 +36,54 @@ struct Unavailable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A burst as its operation sees it: what it did beside taking time. An operation that says nothing
+// did one item, and all of its time counts. Only the thread that runs the operation may call this.
+class Burst {
+ public:
+  // This call did so many items, where it was not one.
+  void items(double count) { items_ += count - 1; }
+
+  // Of the items, so many were executed by this member: 0 is the thread that hands them over.
+  void executed(std::size_t member, double count);
+
+  // Only the time inside counts. What else the operation does, such as letting a pool fall asleep,
+  // is left out; an operation that uses this uses it for all that is to be timed.
+  template <typename Work>
+  void timed(Work&& work) {
+    start();
+    std::forward<Work>(work)();
+    stop();
+  }
+
+  // How long single items took, in ns: record() into it. The burst's p50, p90, p99 and p99_9 become
+  // figures of these names; the row keeps the percentiles of all its bursts together.
+  [[nodiscard]] Histogram& latencies();
+
+  // A further figure of this burst, shown beside the metric or the metric itself; said again, the
+  // last one stands. And a point of a curve that the row keeps. Names: letters, digits, `_`, `.`.
+  void figure(const std::string& name, double value) { figures_[name] = value; }
+  void point(const std::string& curve, double x, double y) { curves_[curve].emplace_back(x, y); }
+
+ private:
+  friend class BurstReply;
+  void start();
+  void stop();
+
+  double items_ = 0;  // beyond one a call
+  std::vector<double> executed_;
+  std::unique_ptr<Histogram> latencies_;
+  std::map<std::string, double> figures_;
+  std::map<std::string, std::vector<std::pair<double, double>>> curves_;
+  bool times_itself_ = false;
+  long long wall_ns_ = 0;
+  long long cpu_ns_ = 0;
+};
+
 // One operation, which fills all of `output` each time it runs. The output is poisoned before each
-// burst and published to the coordinator after it.
+// burst and published to the coordinator after it. An operation shorter than some microseconds
+// repeats itself and says how many items that were: the clock is read after each call.
 struct Prepared {
-  std::function<void()> operation;
+  std::function<void(Burst&)> operation;
   std::span<std::byte> output;
 };
 

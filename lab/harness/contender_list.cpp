@@ -27,7 +27,21 @@ fs::path list_of_the_build() {
                               (program / "libexec").string()));
 }
 
-std::vector<Contender> read_list(const fs::path& list) {
+}  // namespace
+
+std::string Contender::kind() const {
+  return name.substr(0, name.find('.'));
+}
+
+bool Contender::applies(const Cell& cell) const {
+  return std::all_of(when.begin(), when.end(), [&](const auto& condition) {
+    const auto& values = condition.second;
+    const std::string* value = cell.find(condition.first);
+    return value == nullptr || std::find(values.begin(), values.end(), *value) != values.end();
+  });
+}
+
+std::vector<Contender> contenders_in(const fs::path& list) {
   std::ifstream file(list);
   if (!file) throw UserError(fmt::format("{}: cannot be read", list.string()));
   std::vector<Contender> contenders;
@@ -45,23 +59,10 @@ std::vector<Contender> read_list(const fs::path& list) {
   return contenders;
 }
 
-}  // namespace
-
-std::string Contender::kind() const {
-  return name.substr(0, name.find('.'));
-}
-
-bool Contender::applies(const Cell& cell) const {
-  return std::all_of(when.begin(), when.end(), [&](const auto& condition) {
-    const auto& values = condition.second;
-    return std::find(values.begin(), values.end(), cell.at(condition.first)) != values.end();
-  });
-}
-
 std::vector<Contender> read_contenders(const std::vector<fs::path>& more) {
-  std::vector<Contender> contenders = read_list(list_of_the_build());
+  std::vector<Contender> contenders = contenders_in(list_of_the_build());
   for (const fs::path& list : more) {
-    const std::vector<Contender> added = read_list(fs::absolute(list));
+    const std::vector<Contender> added = contenders_in(fs::absolute(list));
     contenders.insert(contenders.end(), added.begin(), added.end());
   }
   return contenders;

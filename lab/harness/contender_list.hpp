@@ -17,7 +17,9 @@ struct Contender {
   std::string name;
   std::filesystem::path executable;  // empty: not built
   std::string package;               // what it needs beside the compiler; may be empty
-  std::map<std::string, std::vector<std::string>> when;  // where it applies, by parameter
+  // Where it applies, by parameter, of which `metric` is one. A cell without a parameter meets what
+  // is asked of it.
+  std::map<std::string, std::vector<std::string>> when;
 
   [[nodiscard]] std::string kind() const;  // own, seed, peer, limit
   [[nodiscard]] bool applies(const Cell& cell) const;
@@ -25,6 +27,9 @@ struct Contender {
 
 // The list of the build, and those of `more` (what the tests add). Throws UserError.
 std::vector<Contender> read_contenders(const std::vector<std::filesystem::path>& more);
+
+// Those of one list, which a build wrote. Throws UserError.
+std::vector<Contender> contenders_in(const std::filesystem::path& list);
 
 // Those of `contenders` that match one of the patterns (own.*,peer.one?bb); no pattern: all of
 // them. A pattern that matches nobody is a UserError.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <memory>
 
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "build_info.hpp"
+#include "harness/counters.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -81,6 +83,18 @@ json variables_set_outside() {
   return set;
 }
 
+// Tried in earnest; null where it works, else why it does not.
+json counters() {
+  json reasons = json::object();
+  for (const CounterKind& kind : counter_kinds) {
+    const int counter = open_counter(kind);
+    reasons[kind.name] =
+        counter >= 0 ? json() : json(fmt::format("perf_event_open: {}", std::strerror(errno)));
+    if (counter >= 0) close(counter);
+  }
+  return reasons;
+}
+
 json load_average() {
   std::array<double, 3> loads{};
   return getloadavg(loads.data(), loads.size()) == 3 ? json(loads) : json();
@@ -99,6 +113,7 @@ json environment(const std::vector<std::string>& command_line, std::uint64_t see
       {"budget", budget()},
       {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
       {"load_average", load_average()},
+      {"counters", counters()},
       {"kernel", fmt::format("{} {}", system.sysname, system.release)},
       {"machine", system.machine},
       {"handoff", {{"version", build_info::version}, {"commit", build_info::commit}}},

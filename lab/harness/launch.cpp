@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -20,7 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/counters.hpp"
 #include "harness/protocol.hpp"
+#include "harness/reading.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -68,11 +71,23 @@ struct ChildPlan {
     dup2(moved[1], protocol::input_fd);
     dup2(moved[2], protocol::answer_fd);
     for (const int copy : moved) close(copy);
+    open_counters();
     std::array<char*, 2> arguments{const_cast<char*>(program), nullptr};
     execve(program, arguments.data(), environment);
     const char* why = strerror(errno);
     if (write(STDERR_FILENO, why, strlen(why)) < 0) _exit(126);
     _exit(127);
+  }
+
+  static void open_counters() {
+    for (std::size_t i = 0; i < counter_kinds.size(); ++i) {
+      const int agreed = protocol::first_counter_fd + static_cast<int>(i);
+      close(agreed);
+      const int counter = open_counter(counter_kinds[i]);
+      if (counter < 0 || counter == agreed) continue;
+      dup2(counter, agreed);
+      close(counter);
+    }
   }
 };
 
@@ -80,6 +95,16 @@ struct ChildPlan {
 std::string printable(std::string text) {
   std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;
+}
+
+// Of all the process ever had at once; 0 if it is gone.
+double peak_memory_of(pid_t process) {
+  std::ifstream status(fmt::format("/proc/{}/status", process));
+  for (std::string word; status >> word;) {
+    double kib = 0;
+    if (word == "VmHWM:" && status >> kib) return kib * 1024;
+  }
+  return 0;
 }
 
 std::string ending_of(int status) {
@@ -127,27 +152,38 @@ void Launch::start(const Contender& contender, int input, const std::vector<Vari
 }
 
 void Launch::prepare(const Cell& cell, std::chrono::nanoseconds patience) {
-  send(fmt::format("{} {}", protocol::prepare, cell.text()));
-  const std::string line = receive(patience, "while it prepared");
-  if (line == protocol::ready) return;
+  send(fmt::format("{} metric={} {}", protocol::prepare, cell.metric(), cell.text()));
+  start_ns_ = receive_time(protocol::ready, patience, "while it prepared");
+}
+
+Phases Launch::finish(std::chrono::nanoseconds patience) {
+  Phases phases{start_ns_, 0, peak_memory_of(process_)};
+  send(std::string(protocol::stop));
+  phases.stop_ns = receive_time(protocol::stopped, patience, "while it stopped");
+  return phases;
+}
+
+// The reply is the word and how long that took; or the contender says that it cannot run here.
+double Launch::receive_time(std::string_view word, std::chrono::nanoseconds patience,
+                            const char* doing) {
+  const std::string line = receive(patience, doing);
   if (line.starts_with(protocol::unavailable)) {
     throw Dropped{RowStatus::unavailable, line.substr(protocol::unavailable.size() + 1)};
   }
-  throw Dropped{RowStatus::failed, fmt::format("answered '{}' when told to prepare", line)};
+  std::istringstream words(line);
+  std::string said;
+  double ns = 0;
+  if (words >> said >> ns && said == word && ns >= 0) return ns;
+  throw Dropped{RowStatus::failed, fmt::format("answered '{}' {}", line, doing)};
 }
 
 Reading Launch::burst(std::chrono::nanoseconds least, std::chrono::nanoseconds patience) {
   std::memset(answer_.bytes().data(), protocol::poison, answer_.bytes().size());
   send(fmt::format("{} {}", protocol::burst, least.count()));
   const std::string line = receive(patience, "in a burst");
-  std::istringstream words(line);
-  std::string word;
-  Reading reading;
-  words >> word >> reading.wall_ns >> reading.cpu_ns >> reading.operations;
-  if (!words || word != protocol::done || reading.wall_ns <= 0 || reading.operations < 1) {
-    throw Dropped{RowStatus::failed, fmt::format("answered '{}' to a burst", line)};
-  }
-  return reading;
+  const auto reading = read_reading(line);
+  if (!reading) throw Dropped{RowStatus::failed, fmt::format("answered '{}' to a burst", line)};
+  return *reading;
 }
 
 void Launch::pause() {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -17,12 +18,21 @@
 
 namespace handoff::lab {
 
-enum class RowStatus { ok, wrong, failed, unavailable };
+// The first three have figures. A noisy row was measured on a disturbed machine; an uncalibrated
+// one does not behave as the article that it stands for.
+enum class RowStatus { ok, noisy, uncalibrated, wrong, failed, unavailable };
 
 // A contender that cannot go on, and why.
 struct Dropped {
   RowStatus status;
   std::string reason;
+};
+
+// What a launch took beside its bursts.
+struct Phases {
+  double start_ns = 0;  // to prepare: start threads, copy the input
+  double stop_ns = 0;   // to give all of it back
+  double peak_memory_bytes = 0;
 };
 
 class Launch {
@@ -36,6 +46,7 @@ class Launch {
   // These throw Dropped when the contender says that it cannot, ends, crashes, answers nonsense, or
   // is silent for longer than `patience`.
   void prepare(const Cell& cell, std::chrono::nanoseconds patience);
+  Phases finish(std::chrono::nanoseconds patience);  // no bursts after this
   Reading burst(std::chrono::nanoseconds least, std::chrono::nanoseconds patience);
 
   void pause();   // returns once it stands still
@@ -46,6 +57,7 @@ class Launch {
  private:
   void start(const Contender& contender, int input, const std::vector<Variable>& variables);
   void send(std::string line);
+  double receive_time(std::string_view word, std::chrono::nanoseconds patience, const char* doing);
   std::string receive(std::chrono::nanoseconds patience, const char* doing);
   Dropped ended(const char* doing);
   int reap();
@@ -57,6 +69,7 @@ class Launch {
   int socket_ = -1;
   pid_t process_ = -1;
   std::string received_;
+  double start_ns_ = 0;
 };
 
 }  // namespace handoff::lab

@@ -12,6 +12,7 @@ class Progress {
  public:
   // Draws only if stderr is a terminal. `steps` launch rounds are expected.
   explicit Progress(int steps);
+  Progress() : drawn_(false), steps_(0) {}  // never draws
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

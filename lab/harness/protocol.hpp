@@ -10,12 +10,24 @@ namespace handoff::lab::protocol {
 inline constexpr int command_fd = 3;  // a stream socket: commands in, one reply line for each
 inline constexpr int input_fd = 4;    // the problem's input, sealed against writing
 inline constexpr int answer_fd = 5;   // where the answer goes after each burst
+inline constexpr int first_counter_fd = 6;  // of counter_kinds, in order; closed: not available
 
 inline constexpr std::string_view prepare = "prepare";          // prepare name=value ...
 inline constexpr std::string_view burst = "burst";              // burst <least ns>
-inline constexpr std::string_view ready = "ready";              // ready
+inline constexpr std::string_view stop = "stop";                // stop
+inline constexpr std::string_view ready = "ready";              // ready <ns that it took>
+inline constexpr std::string_view stopped = "stopped";          // stopped <ns that it took>
 inline constexpr std::string_view unavailable = "unavailable";  // unavailable <reason>
-inline constexpr std::string_view done = "done";  // done <wall ns> <cpu ns> <operations>
+// done <wall ns> <cpu ns> <operations> <items>, then any of
+//   executed=<items of member 0>,<of member 1>,...   figure.NAME=<value>   curve.NAME=<x>:<y>,...
+//   latency=<ns>:<times>,...   usage.NAME=<in the burst>   count.NAME=<for an item>
+inline constexpr std::string_view done = "done";
+inline constexpr std::string_view executed = "executed";
+inline constexpr std::string_view figure = "figure.";
+inline constexpr std::string_view curve = "curve.";
+inline constexpr std::string_view latency = "latency";
+inline constexpr std::string_view usage = "usage.";
+inline constexpr std::string_view count = "count.";
 
 // Every byte of an output that was not computed is this one: as a float or double it is a NaN.
 inline constexpr int poison = 0xFF;

@@ -26,6 +26,10 @@ void Parameter::require_allowed(const std::string& value) const {
                               low, high, value));
 }
 
+bool Parameter::belongs_to(const std::string& metric) const {
+  return metrics.empty() || std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
+}
+
 void Cell::set(const std::string& name, const std::string& value) {
   const auto found = std::find_if(values_.begin(), values_.end(),
                                   [&](const auto& entry) { return entry.first == name; });
@@ -36,10 +40,16 @@ void Cell::set(const std::string& name, const std::string& value) {
   }
 }
 
-const std::string& Cell::at(std::string_view name) const {
+const std::string* Cell::find(std::string_view name) const {
+  if (name == "metric") return &metric_;
   for (const auto& [key, value] : values_) {
-    if (key == name) return value;
+    if (key == name) return &value;
   }
+  return nullptr;
+}
+
+const std::string& Cell::at(std::string_view name) const {
+  if (const std::string* value = find(name)) return *value;
   throw std::invalid_argument(fmt::format("the cell has no parameter '{}'", name));
 }
 
@@ -55,6 +65,16 @@ std::string Cell::text() const {
   return text;
 }
 
+const Metric& Scenario::metric(const std::string& wanted) const {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics()) {
+    if (metric.name == wanted) return metric;
+    names.push_back(metric.name);
+  }
+  throw UserError(fmt::format("scenario '{}' has no metric '{}'; {}", name(), wanted,
+                              nearest_name(wanted, names)));
+}
+
 const Parameter& Scenario::parameter(const std::string& wanted) const {
   std::vector<std::string> names;
   for (const Parameter& parameter : parameters()) {
@@ -65,12 +85,33 @@ const Parameter& Scenario::parameter(const std::string& wanted) const {
                               nearest_name(wanted, names)));
 }
 
-std::vector<Cell> Scenario::cells(const Values& values) const {
-  for (const auto& [name, chosen] : values) {
-    for (const std::string& value : chosen) parameter(name).require_allowed(value);
+std::vector<Cell> Scenario::cells(const Values& values,
+                                  const std::vector<std::string>& wanted) const {
+  std::vector<std::string> chosen = wanted;
+  if (chosen.empty()) {
+    for (const Metric& metric : metrics()) chosen.push_back(metric.name);
   }
-  std::vector<Cell> cells(1);
+  for (const auto& [name, allowed] : values) {
+    const Parameter& set = parameter(name);
+    for (const std::string& value : allowed) set.require_allowed(value);
+    if (std::none_of(chosen.begin(), chosen.end(),
+                     [&](const std::string& metric) { return set.belongs_to(metric); })) {
+      throw UserError(fmt::format("parameter '{}' belongs to {}, not to {}", name,
+                                  fmt::join(set.metrics, ", "), fmt::join(chosen, ", ")));
+    }
+  }
+  std::vector<Cell> all;
+  for (const std::string& name : chosen) {
+    const std::vector<Cell> cells = cells_of(metric(name), values);
+    all.insert(all.end(), cells.begin(), cells.end());
+  }
+  return all;
+}
+
+std::vector<Cell> Scenario::cells_of(const Metric& metric, const Values& values) const {
+  std::vector<Cell> cells{Cell(metric.name)};
   for (const Parameter& parameter : parameters()) {
+    if (!parameter.belongs_to(metric.name)) continue;
     const auto given = std::find_if(values.begin(), values.end(),
                                     [&](const auto& v) { return v.first == parameter.name; });
     std::vector<Cell> longer;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a scenario is to the coordinator: parameters, an input, the reference answer, and the unit
-// in which its contenders are compared.
+// What a scenario is to the coordinator: metrics, parameters, an input, the reference answer.
 #pragma once
 
 #include <chrono>
@@ -14,8 +13,17 @@
 #include <vector>
 
 #include "harness/memory_file.hpp"
+#include "harness/reading.hpp"
 
 namespace handoff::lab {
+
+// What is compared. The contender is told which one is wanted as its parameter `metric`.
+struct Metric {
+  std::string name;
+  std::string unit;
+  bool higher_is_better = false;
+  std::string meaning;
+};
 
 struct Parameter {
   std::string name;
@@ -24,31 +32,30 @@ struct Parameter {
   std::vector<std::string> words;  // what is allowed; empty: whole numbers from low to high
   std::uint64_t low = 0;
   std::uint64_t high = 0;
+  std::vector<std::string> metrics = {};  // whose it is; empty: of all the scenario's
 
+  [[nodiscard]] bool belongs_to(const std::string& metric) const;
   // Throws UserError with the allowed range or the nearest word.
   void require_allowed(const std::string& value) const;
 };
 
-// One choice of a value for each parameter, in the scenario's order.
+// A metric, and one choice of a value for each parameter of it, in the scenario's order.
 class Cell {
  public:
+  explicit Cell(std::string metric) : metric_(std::move(metric)) {}
+  [[nodiscard]] const std::string& metric() const { return metric_; }
   void set(const std::string& name, const std::string& value);
+  [[nodiscard]] const std::string* find(std::string_view name) const;  // or null
   [[nodiscard]] const std::string& at(std::string_view name) const;
   [[nodiscard]] std::uint64_t number(std::string_view name) const;
-  [[nodiscard]] std::string text() const;  // n=512 width=2 kernel=ikj
+  [[nodiscard]] std::string text() const;  // n=512 width=2 kernel=ikj; without the metric
   [[nodiscard]] auto begin() const { return values_.begin(); }
   [[nodiscard]] auto end() const { return values_.end(); }
   friend bool operator==(const Cell&, const Cell&) = default;
 
  private:
+  std::string metric_;
   std::vector<std::pair<std::string, std::string>> values_;
-};
-
-// What a contender reports for one burst.
-struct Reading {
-  double wall_ns = 0;
-  double cpu_ns = 0;  // of all threads of its process
-  double operations = 0;
 };
 
 // One input and what is right about an answer to it.
@@ -61,7 +68,7 @@ class Problem {
   // much it did of the scenario's unit of work.
   [[nodiscard]] virtual std::optional<std::string> fault(
       bool of_a_limit, std::span<const std::byte> answer) const = 0;
-  // The scenario's metric for what was done in a burst.
+  // The cell's metric for what was done in a burst.
   [[nodiscard]] virtual double metric(const Reading& reading) const = 0;
   // The slowest that one honest operation may be; a contender silent for longer hangs.
   [[nodiscard]] virtual std::chrono::nanoseconds slowest_operation() const = 0;
@@ -73,12 +80,22 @@ struct ArticleRow {
   double milliseconds;
   std::string note;
   std::string contender;  // who runs the same scheme here; empty: nobody yet
+  std::string why = {};   // where it can not be reproduced: for what reason
 };
 
 struct Article {
   std::string title;
   Cell cell;
   std::vector<ArticleRow> rows;
+};
+
+// How an article's scheme stands to another contender, by the article's figures or by its own code
+// on a known machine: the ratio of the cell's metric.
+struct Calibration {
+  std::string seed;
+  std::string against;
+  Cell cell;
+  double ratio;
 };
 
 // A variable for a contender's environment, set before it is started.
@@ -95,21 +112,30 @@ class Scenario {
   virtual ~Scenario() = default;
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual std::string summary() const = 0;
-  [[nodiscard]] virtual std::string metric() const = 0;
-  [[nodiscard]] virtual std::string unit() const = 0;
-  [[nodiscard]] virtual bool higher_is_better() const = 0;
+  [[nodiscard]] virtual const std::vector<Metric>& metrics() const = 0;
   [[nodiscard]] virtual const std::vector<Parameter>& parameters() const = 0;
-  [[nodiscard]] virtual std::optional<Article> article() const = 0;
+  [[nodiscard]] virtual std::vector<Article> articles() const { return {}; }
+  [[nodiscard]] virtual std::vector<Calibration> calibrations() const { return {}; }
   [[nodiscard]] virtual std::shared_ptr<const Problem> problem(const Cell& cell) = 0;
   // What the contenders' libraries must be told to be at their best on this machine, found by
   // measuring if these cells need it.
   [[nodiscard]] virtual std::vector<Variable> variables(
-      const std::vector<Cell>& cells, const std::vector<Contender>& contenders, Bench& bench) = 0;
+      const std::vector<Cell>& /*cells*/, const std::vector<Contender>& /*contenders*/,
+      Bench& /*bench*/) {
+    return {};
+  }
 
+  // These throw UserError with the nearest name or the allowed range.
+  [[nodiscard]] const Metric& metric(const std::string& name) const;
   [[nodiscard]] const Parameter& parameter(const std::string& name) const;
-  // Every combination of the values; a parameter that is not among them takes its defaults.
+  // For each of the metrics (none: all of them) every combination of the values; a parameter that
+  // is not among them takes its defaults.
   using Values = std::vector<std::pair<std::string, std::vector<std::string>>>;
-  [[nodiscard]] std::vector<Cell> cells(const Values& values) const;
+  [[nodiscard]] std::vector<Cell> cells(const Values& values,
+                                        const std::vector<std::string>& metrics = {}) const;
+
+ private:
+  [[nodiscard]] std::vector<Cell> cells_of(const Metric& metric, const Values& values) const;
 };
 
 }  // namespace handoff::lab

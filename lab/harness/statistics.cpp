@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Order statistics and the two-stage bootstrap.
+// Order statistics, the two-stage bootstrap, and what launches in several states agree on.
 #include "harness/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 
@@ -19,6 +22,106 @@ void require_finite(const std::vector<double>& values) {
   require(std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }),
           "a statistic of values that are not finite was asked for");
 }
+
+// One of the values, the same for the same seed with every standard library.
+const auto& any_of(const auto& values, std::mt19937_64& random) {
+  return values[(random() >> 32) * values.size() >> 32];
+}
+
+// The probability that Student's t lies within tan(angle) * sqrt(degrees) of 0: the finite series
+// for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+double student_within(std::size_t degrees, double angle) {
+  const double square = std::cos(angle) * std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? std::cos(angle) : 1;
+  double sum = degrees == 1 ? 0 : term;
+  for (std::size_t i = odd ? 3 : 2; i < degrees; i += 2) {
+    const auto place = static_cast<double>(i);
+    term *= square * (place - 1) / place;
+    sum += term;
+  }
+  sum *= std::sin(angle);
+  return odd ? 2 / std::numbers::pi * (angle + sum) : sum;
+}
+
+using Clump = std::vector<double>;
+
+// Whether every clump is narrower than every gap between two: else it is scattered values that were
+// cut somewhere.
+bool apart(const std::vector<Clump>& clumps) {
+  double widest = 0;
+  double narrowest_gap = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < clumps.size(); ++i) {
+    widest = std::max(widest, clumps[i].back() - clumps[i].front());
+    if (i > 0) narrowest_gap = std::min(narrowest_gap, clumps[i].front() - clumps[i - 1].back());
+  }
+  return widest < narrowest_gap;
+}
+
+// Splits where nothing lies over a stretch far longer than the usual one between neighbours.
+std::vector<Clump> clumps_of(std::vector<double> values) {
+  constexpr double least_gap = 0.01;
+  constexpr double times_usual = 8;
+  std::sort(values.begin(), values.end());
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < values.size(); ++i) gaps.push_back(values[i] - values[i - 1]);
+  const double gap = gaps.empty() ? 0 : std::max(least_gap, times_usual * median(gaps));
+  std::vector<Clump> clumps{{values.front()}};
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (gaps[i - 1] > gap) clumps.emplace_back();
+    clumps.back().push_back(values[i]);
+  }
+  return apart(clumps) ? clumps : std::vector<Clump>{values};
+}
+
+// Those that may be the middle one. Where the sign test cannot rule out anything, or where next to
+// nothing is left, nothing is agreed on: all values are one clump then.
+std::vector<Clump> middle_of(const std::vector<double>& values) {
+  constexpr double ruled_out = 0.01;
+  if (sign_test(0, values.size()) >= ruled_out) return {values};
+  std::vector<Clump> middle;
+  std::size_t below = 0;
+  std::size_t members = 0;
+  for (Clump& clump : clumps_of(values)) {
+    const std::size_t above = values.size() - below - clump.size();
+    below += clump.size();
+    if (sign_test(below - clump.size(), above) < ruled_out) continue;
+    members += clump.size();
+    middle.push_back(std::move(clump));
+  }
+  return 4 * members >= values.size() ? middle : std::vector<Clump>{values};
+}
+
+double mean(const Clump& clump) {
+  return std::accumulate(clump.begin(), clump.end(), 0.0) / static_cast<double>(clump.size());
+}
+
+// By how much resampled means must be stretched to lie as far out as the true mean may. Resampling
+// underestimates the variance of n values by (n-1)/n.
+double stretch(std::size_t values) {
+  constexpr double normal = 2.5758293035489004;  // 99 % lie within that many standard deviations
+  if (values < 2) return 0;
+  const auto n = static_cast<double>(values);
+  return student_t(values - 1) / normal * std::sqrt(n / (n - 1));
+}
+
+// What the mean of a clump could have been.
+class ResampledMean {
+ public:
+  explicit ResampledMean(const Clump& clump)
+      : clump_(clump), mean_(mean(clump)), stretch_(stretch(clump.size())) {}
+
+  double operator()(std::mt19937_64& random) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < clump_.size(); ++i) sum += any_of(clump_, random);
+    return mean_ + stretch_ * (sum / static_cast<double>(clump_.size()) - mean_);
+  }
+
+ private:
+  const Clump& clump_;
+  double mean_;
+  double stretch_;
+};
 
 }  // namespace
 
@@ -40,16 +143,13 @@ double typical(const Launches& launches) {
 std::vector<double> resample(const Launches& launches, std::uint64_t seed, int count) {
   static_cast<void>(typical(launches));  // refuses what cannot be resampled
   std::mt19937_64 random(seed);
-  const auto any = [&](const auto& values) -> const auto& {
-    return values[std::uniform_int_distribution<std::size_t>(0, values.size() - 1)(random)];
-  };
   std::vector<double> draws(static_cast<std::size_t>(count));
   for (double& draw : draws) {
     Launches drawn(launches.size());
     for (auto& bursts : drawn) {
-      const auto& launch = any(launches);
+      const auto& launch = any_of(launches, random);
       bursts.resize(launch.size());
-      for (double& value : bursts) value = any(launch);
+      for (double& value : bursts) value = any_of(launch, random);
     }
     draw = typical(drawn);
   }
@@ -72,6 +172,42 @@ Launches ratio(const Launches& above, const Launches& below) {
   }
   static_cast<void>(typical(ratios));  // refuses empty launches and division by zero
   return ratios;
+}
+
+double sign_test(std::size_t below, std::size_t above) {
+  const auto thrown = static_cast<double>(below + above);
+  double ways = std::exp2(-thrown);  // to fall with exactly i of them on the rarer side
+  double tail = 0;
+  for (std::size_t i = 0; i <= std::min(below, above); ++i) {
+    tail += ways;
+    ways *= (thrown - static_cast<double>(i)) / (static_cast<double>(i) + 1);
+  }
+  return std::min(1.0, 2 * tail);
+}
+
+double student_t(std::size_t degrees, double level) {
+  require(degrees > 0, "Student's t of no degrees of freedom was asked for");
+  double low = 0;
+  double high = std::numbers::pi / 2;
+  for (int halved = 0; halved < 60; ++halved) {
+    const double angle = (low + high) / 2;
+    (student_within(degrees, angle) < level ? low : high) = angle;
+  }
+  return std::tan(low) * std::sqrt(static_cast<double>(degrees));
+}
+
+Agreement agreement(const Launches& ratios, std::uint64_t seed, int count) {
+  std::vector<double> values;  // logarithms: half as fast lies as far from 1 as twice as fast
+  for (const auto& bursts : ratios) values.push_back(std::log(median(bursts)));
+  const double of_all = median(values);
+  const std::vector<Clump> middle = middle_of(values);
+  Agreement agreement;
+  agreement.value = std::exp(middle.size() == 1 ? mean(middle.front()) : of_all);
+  const std::vector<ResampledMean> means(middle.begin(), middle.end());
+  std::mt19937_64 random(seed);
+  agreement.draws.resize(static_cast<std::size_t>(count));
+  for (double& draw : agreement.draws) draw = std::exp(any_of(means, random)(random));
+  return agreement;
 }
 
 std::vector<double> geometric_mean(const std::vector<std::vector<double>>& figures) {

@@ -33,6 +33,29 @@ Interval interval(std::vector<double> draws, double level = 0.99);
 // that met both falls out; what one has more than the other is left out.
 Launches ratio(const Launches& above, const Launches& below);
 
+// What pairs of launches, measured side by side, agree on: the middle of their ratios, each launch
+// one vote, on a machine where a launch may be in one of several states for as long as it lives. A
+// pair whose two sides were in different states says nothing about the ratio, but it errs to either
+// side alike. So the ratios are split into clumps that are narrower than the gaps between them, and
+// the clumps that may be the middle one are those that a sign test (1 %) on what lies below and
+// above does not rule out. Fewer than 8 values are one clump: the test needs so many. So are those
+// of which less than a quarter may be in the middle.
+struct Agreement {
+  double value = 0;           // the mean of the middle clump; several may be it: the median of all
+  std::vector<double> draws;  // what it could have been: for `interval` and `geometric_mean`
+};
+
+// The draws resample the launches of a clump, and are stretched for few launches by as much as
+// Student's t is wider than the normal distribution at 99 %. The values must be above 0.
+Agreement agreement(const Launches& ratios, std::uint64_t seed, int count = 2000);
+
+// How unlikely a fair coin is to fall as lopsidedly: two-sided, 1 where nothing was thrown.
+double sign_test(std::size_t below, std::size_t above);
+
+// Within how many standard errors a mean lies with probability `level` if the standard deviation
+// was estimated, with that many degrees of freedom (at least 1).
+double student_t(std::size_t degrees, double level = 0.99);
+
 // Of figures that each have as many draws: the geometric mean, draw by draw.
 std::vector<double> geometric_mean(const std::vector<std::vector<double>>& figures);
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A result file as one HTML page that needs no network and no JavaScript.
+// Result files, of one machine or many, as one HTML page that needs no network and no JavaScript.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include "report/view.hpp"
 
 namespace handoff::lab {
 
-std::string page(const nlohmann::json& result);
+// A page larger than this sheds, in this order: the bursts in the result files that it carries, the
+// result files, the figures of each of many machines, the environments in full. It says so.
+inline constexpr std::size_t page_limit_bytes = std::size_t{1} << 20;
+
+std::string page(const Results& results, std::size_t limit_bytes = page_limit_bytes);
 
 }  // namespace handoff::lab

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "report/json.hpp"
 
-#include <fstream>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "harness/statistics.hpp"
-#include "harness/user_error.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -17,6 +16,10 @@ const char* name_of(RowStatus status) {
   switch (status) {
     case RowStatus::ok:
       return "ok";
+    case RowStatus::noisy:
+      return "noisy";
+    case RowStatus::uncalibrated:
+      return "uncalibrated";
     case RowStatus::wrong:
       return "wrong";
     case RowStatus::failed:
@@ -36,24 +39,45 @@ json parameters_of(const Scenario& scenario, const Cell& cell) {
   return parameters;
 }
 
+// Figures by their median over all bursts that have them, curves from the last burst.
+void add_what_else_was_reported(const Row& row, json& result) {
+  std::map<std::string, std::vector<double>> figures;
+  std::vector<double> shares;
+  json curves = json::object();
+  for (const auto& bursts : row.launches) {
+    for (const Reading& reading : bursts) {
+      for (const auto& [name, value] : reading.figures) figures[name].push_back(value);
+      for (const auto& [name, points] : reading.curves) curves[name] = points;
+      if (const auto share = reading.share_elsewhere()) shares.push_back(*share);
+    }
+  }
+  json medians = json::object();
+  for (auto& [name, values] : figures) medians[name] = median(std::move(values));
+  if (!shares.empty()) result["share_elsewhere"] = median(std::move(shares));
+  result["figures"] = std::move(medians);
+  result["curves"] = std::move(curves);
+}
+
 }  // namespace
 
 json row_to_json(const Scenario& scenario, const Row& row, std::uint64_t seed) {
+  const Metric& metric = scenario.metric(row.cell.metric());
   json result{{"scenario", scenario.name()},
               {"contender", row.contender.name},
               {"kind", row.contender.kind()},
               {"parameters", parameters_of(scenario, row.cell)},
-              {"metric", scenario.metric()},
-              {"unit", scenario.unit()},
-              {"better", scenario.higher_is_better() ? "higher" : "lower"},
+              {"metric", metric.name},
+              {"unit", metric.unit},
+              {"better", metric.higher_is_better ? "higher" : "lower"},
               {"status", name_of(row.status)},
               {"reason", row.reason},
               {"samples", json::array()},
               {"launches", json::array()}};
-  for (const char* figure : {"median", "low", "high", "wall_ns_per_op", "cpu_ns_per_op"}) {
+  for (const char* figure : {"median", "low", "high", "wall_ns_per_op", "cpu_ns_per_op",
+                             "items_per_op", "share_elsewhere"}) {
     result[figure] = nullptr;
   }
-  if (row.status != RowStatus::ok) return result;
+  if (row.launches.empty()) return result;
   const Launches launches = metric_of(row);
   for (const auto& bursts : launches) {
     for (const double value : bursts) result["samples"].push_back(value);
@@ -67,6 +91,9 @@ json row_to_json(const Scenario& scenario, const Row& row, std::uint64_t seed) {
       typical(values_of(row, [](const Reading& r) { return r.wall_ns / r.operations; }));
   result["cpu_ns_per_op"] =
       typical(values_of(row, [](const Reading& r) { return r.cpu_ns / r.operations; }));
+  result["items_per_op"] =
+      typical(values_of(row, [](const Reading& r) { return r.items / r.operations; }));
+  add_what_else_was_reported(row, result);
   return result;
 }
 
@@ -76,10 +103,12 @@ json article_to_json(const Scenario& scenario, const Article& article) {
     rows.push_back({{"scheme", row.scheme},
                     {"milliseconds", row.milliseconds},
                     {"note", row.note},
+                    {"why", row.why},
                     {"contender", row.contender}});
   }
   return {{"scenario", scenario.name()},
           {"title", article.title},
+          {"metric", article.cell.metric()},
           {"parameters", parameters_of(scenario, article.cell)},
           {"rows", rows}};
 }
@@ -93,16 +122,6 @@ json result_file(json environment, json rows, json articles) {
 
 std::string to_text(const json& result) {
   return result.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
-}
-
-json read_result(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw UserError(fmt::format("{}: cannot be read", path.string()));
-  const json result = json::parse(file, nullptr, false);
-  if (!result.is_object() || result.value("schema", 0) != 1 || !result.contains("rows")) {
-    throw UserError(fmt::format("{}: no result file of schema 1", path.string()));
-  }
-  return result;
 }
 
 }  // namespace handoff::lab

@@ -3,7 +3,6 @@
 // it alone, so that they can be made again later and elsewhere.
 #pragma once
 
-#include <filesystem>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -22,8 +21,5 @@ nlohmann::json result_file(nlohmann::json environment, nlohmann::json rows,
 
 // The text of a result file; bytes that are no UTF-8 (of the command line) are replaced.
 std::string to_text(const nlohmann::json& result);
-
-// Throws UserError if it is no result file of schema 1.
-nlohmann::json read_result(const std::filesystem::path& path);
 
 }  // namespace handoff::lab

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "report/table.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include "report/columns.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -12,42 +11,15 @@ namespace {
 
 using nlohmann::json;
 
-// Columns as wide as their widest cell; the first is aligned left, the others right.
-class Columns {
- public:
-  void add(std::vector<std::string> cells) {
-    widths_.resize(std::max(widths_.size(), cells.size()));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      widths_[i] = std::max(widths_[i], cells[i].size());
-    }
-    rows_.push_back(std::move(cells));
-  }
-
-  [[nodiscard]] std::string text() const {
-    std::string text;
-    for (const auto& cells : rows_) {
-      text += fmt::format("  {:<{}}", cells.front(), widths_.front());
-      for (std::size_t i = 1; i < cells.size(); ++i) {
-        text += fmt::format("  {:>{}}", cells[i], widths_[i]);
-      }
-      text.erase(text.find_last_not_of(' ') + 1);
-      text += '\n';
-    }
-    return text;
-  }
-
- private:
-  std::vector<std::size_t> widths_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
-std::string heading(const std::string& text, bool styled) {
-  return styled ? fmt::format("\n\033[1m{}\033[0m\n", text) : fmt::format("\n{}\n", text);
+// Of one item of work, where an operation did several.
+double per_item(const json& row, const char* name) {
+  const double items = figure_of(row, "items_per_op");
+  return figure_of(row, name) / (items > 0 ? items : 1);
 }
 
 std::string cell_table(const CellView& cell, bool styled) {
   Columns columns;
-  columns.add({"contender", cell.unit, "99 % interval", "times best", "ms", "CPU ms"});
+  columns.add({"contender", cell.unit, "99 % interval", "times best", "time each", "CPU each"});
   std::string without_figures;
   for (const json* row : cell.rows) {
     const std::string contender = row->at("contender");
@@ -59,11 +31,11 @@ std::string cell_table(const CellView& cell, bool styled) {
     }
     const bool limit = row->at("kind") == "limit";
     columns.add({contender, short_number(row->at("median")),
-                 fmt::format("{} .. {}", short_number(row->at("low")),
-                             short_number(row->at("high"))),
+                 fmt::format("{} .. {}", short_number(figure_of(*row, "low")),
+                             short_number(figure_of(*row, "high"))),
                  limit ? "limit" : short_number(cell.times_best(*row)),
-                 short_number(row->at("wall_ns_per_op").get<double>() / 1e6),
-                 short_number(row->at("cpu_ns_per_op").get<double>() / 1e6)});
+                 short_duration(per_item(*row, "wall_ns_per_op")),
+                 short_duration(per_item(*row, "cpu_ns_per_op"))});
   }
   const std::string title =
       fmt::format("{} {}  ({}, {} is better)", cell.scenario, cell.parameters, cell.metric,
@@ -73,13 +45,14 @@ std::string cell_table(const CellView& cell, bool styled) {
 
 std::string article_table(const ArticleView& article, bool styled) {
   Columns columns;
-  columns.add({"scheme", "article ms", "speed-up", "here ms", "speed-up", "by"});
+  columns.add({"scheme", "article ms", "speed-up", "here ms", "speed-up", "by", "reproduced"});
   std::string notes;
   for (const ArticleLine& line : article.lines) {
     const std::string mark = line.note.empty() ? "" : "*";
     columns.add({line.scheme, short_number(line.article_ms) + mark,
                  short_number(line.article_speedup), short_number(line.here_ms),
-                 short_number(line.here_speedup), line.contender.empty() ? "-" : line.contender});
+                 short_number(line.here_speedup), line.contender.empty() ? "-" : line.contender,
+                 said_of(line)});
     if (!line.note.empty()) notes += fmt::format("  * {}\n", line.note);
   }
   const std::string title =
@@ -91,8 +64,8 @@ std::string article_table(const ArticleView& article, bool styled) {
 
 std::string tables(const json& result, bool styled) {
   std::string text;
-  for (const CellView& cell : cells_of(result)) text += cell_table(cell, styled);
-  for (const ArticleView& article : articles_of(result)) text += article_table(article, styled);
+  for (const CellView& cell : cells_of({&result})) text += cell_table(cell, styled);
+  for (const ArticleView& article : articles_of({&result})) text += article_table(article, styled);
   return text;
 }
 

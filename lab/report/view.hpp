@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What tables and the page have in common: rows of a result file that belong together, best first.
+// What tables, page, comparison and exports have in common: rows of result files that belong
+// together, machines, numbers as people read them. Views point into the result files, which must
+// outlive them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,22 +12,39 @@
 
 namespace handoff::lab {
 
-// The rows of one cell. They point into the result file, which must outlive them.
+// A figure of a row; NaN where it has none.
+double figure_of(const nlohmann::json& row, const char* name);
+std::string text_of(const nlohmann::json& row, const char* name);
+std::string parameters_text(const nlohmann::json& row);  // n=512 width=2 kernel=ikj
+inline bool is_measured(const nlohmann::json& row) { return row.at("median").is_number(); }
+
+// The rows of one cell: the same work, by each contender.
 struct CellView {
   std::string scenario;
-  std::string parameters;  // n=512 width=2 kernel=ikj
+  std::string parameters;
   std::string metric;
   std::string unit;
-  bool higher_is_better;
+  bool higher_is_better = false;
   std::vector<const nlohmann::json*> rows;  // measured ones best first, then the others
 
-  // The best median of all but limits, against which the others are set; 0 where nobody has one.
-  [[nodiscard]] double best() const;
+  // The best row of all but limits, against which the others are set; null where nobody has one.
+  [[nodiscard]] const nlohmann::json* best() const;
   // How many times worse than the best: 1 for the best.
   [[nodiscard]] double times_best(const nlohmann::json& row) const;
+  [[nodiscard]] bool same_work(const CellView& other) const;
 };
 
-std::vector<CellView> cells_of(const nlohmann::json& result);
+using Results = std::vector<const nlohmann::json*>;
+
+std::vector<CellView> cells_of(const Results& results);
+
+// Result files of one machine that do not repeat a row belong together.
+struct MachineView {
+  std::string name;  // AMD EPYC 9B45, 2 CPUs
+  Results results;
+};
+
+std::vector<MachineView> machines_of(const Results& results);
 
 // One scheme of an article, and who runs it here. What is unknown is NaN.
 struct ArticleLine {
@@ -35,18 +55,29 @@ struct ArticleLine {
   double article_speedup;  // against the article's first line
   double here_ms;
   double here_speedup;
+  std::optional<bool> reproduced;  // nothing for the first line and for what was not measured
+  std::string why;                 // why not, or why that cannot be told
 };
 
 struct ArticleView {
+  std::string scenario;
   std::string title;
   std::string parameters;
   std::vector<ArticleLine> lines;
 };
 
-// Only articles whose cell was measured.
-std::vector<ArticleView> articles_of(const nlohmann::json& result);
+// An article's speed-up counts as reproduced when the one here is at most this many times apart.
+inline constexpr double reproduced_within = 1.2;
 
-// Three significant digits, without an exponent; a dash for NaN.
+// Only articles whose cell was measured.
+std::vector<ArticleView> articles_of(const Results& results);
+
+// "base", "reproduced", "not reproduced: ..." or why that cannot be told.
+std::string said_of(const ArticleLine& line);
+
+// Three significant digits, without an exponent (1.23 M); a dash for NaN.
 std::string short_number(double value);
+// The same with the unit that fits: 35.1 ns, 1.24 ms.
+std::string short_duration(double ns);
 
 }  // namespace handoff::lab

@@ -5,13 +5,23 @@
 
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
+#include "scenarios/events/scenario.hpp"
+#include "scenarios/explorer/scenario.hpp"
+#include "scenarios/forkjoin/scenario.hpp"
+#include "scenarios/grain/scenario.hpp"
 #include "scenarios/matmul/scenario.hpp"
+#include "scenarios/tasks/scenario.hpp"
 
 namespace handoff::lab {
 
 Scenarios all_scenarios() {
   Scenarios scenarios;
   scenarios.push_back(matmul::make_scenario());
+  scenarios.push_back(events::make_scenario());
+  scenarios.push_back(explorer::make_scenario());
+  scenarios.push_back(tasks::make_scenario());
+  scenarios.push_back(forkjoin::make_scenario());
+  scenarios.push_back(grain::make_scenario());
   return scenarios;
 }
 

@@ -116,7 +116,7 @@ StopSource::StopSource() : state_(new detail::StopState) {}
 bool StopSource::request_stop() noexcept {
   // A callback may drop the last other handle: this one must outlive the call.
   const detail::StopRef keep = state_;
-  return keep.get()->request_stop();
+  return keep.get() != nullptr && keep.get()->request_stop();
 }
 
 StopCallback::StopCallback(StopToken token, Function function, void* argument) noexcept

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <exception>
 #include <handoff/sync/thread.hpp>
 #include <handoff/sync/thread_slot.hpp>
 #include <system_error>
@@ -74,8 +75,12 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
     error = pthread_create(&handle_, attributes.get(), &Thread::enter, entry.get());
   }
   if (error != 0) {
+#if defined(__cpp_exceptions)
     throw std::system_error(error, std::generic_category(),
                             "starting thread '" + options.name + "'");
+#else
+    std::terminate();  // terminate: nothing else tells a caller without exceptions
+#endif
   }
   entry.release();  // the thread owns it now
   joinable_ = true;

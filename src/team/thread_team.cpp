@@ -10,15 +10,22 @@
 //   I1  The job is written only while the gate is closed and nobody is inside.
 //   I2  Members read the job only while inside.
 //   I3  A member enters each run at most once (it remembers the run's number).
+//
+// Members beyond the CPUs are called only into a run that stands still: the first of them, the
+// watcher, naps while the run goes on and looks whether blocks are still claimed.
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <exception>
+#include <handoff/core/block_claims.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/cell.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/thread.hpp>
 #include <handoff/sync/thread_slot.hpp>
-#include <handoff/team/block_claims.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <system_error>
 #include <utility>
@@ -144,16 +151,24 @@ class ThreadTeam::Members {
 
   void start(const ThreadTeamOptions& options, std::size_t width);
   void quit() noexcept;
-  void serve(bool has_cpu) noexcept;
+  // Which member a thread is: who runs at the same moment as the caller, the first of those
+  // beyond the CPUs, or one of the rest.
+  enum class Role : std::uint8_t { has_cpu, watcher, beyond };
+  Role role_of(std::size_t started) const noexcept;
+
+  void serve(Role role) noexcept;
   void wake_members() noexcept;
-  void work_inside() noexcept;
+  void work_inside(Role role) noexcept;
+  bool watch(std::uint32_t last_run) noexcept;
+  bool nap() noexcept;
+  bool is_quitting() const noexcept;
   bool give_up(const RunOptions& options) noexcept;
   bool run_block(IndexRange block) noexcept;
   void keep_first_failure() noexcept;
   const Tally& settle(std::size_t count) noexcept;
 
   sync::Mutex run_mutex_;  // one run at a time
-  Job job_;
+  sync::cell<Job> job_;
   Tally tally_;
   std::size_t with_cpu_ = 1;  // members, with the caller, that can run at the same moment
   std::vector<sync::Thread> threads_;
@@ -163,11 +178,16 @@ class ThreadTeam::Members {
 
   alignas(sync::destructive_span) Gate gate_;
   sync::atomic<bool> quitting_{false};
-  sync::EventCount idle_;         // members that have a CPU of their own
-  sync::EventCount idle_beyond_;  // members beyond the CPUs
-  sync::EventCount empty_;        // the caller, for the last member inside
+  std::array<sync::EventCount, 3> idle_;  // members between runs, by role
+  sync::EventCount nap_;                  // the watcher during a run
+  sync::EventCount empty_;                // the caller, for the last member inside
 
   alignas(sync::destructive_span) BlockClaims claims_;
+
+  // Where the last block began that a member with a CPU claimed, or that none is left: while it
+  // moves, the run goes on. All that the watcher may look at, who is outside.
+  static constexpr std::size_t kNoneLeft = SIZE_MAX;
+  alignas(sync::destructive_span) sync::atomic<std::size_t> pulse_{0};
 
   // Added to once per member and run.
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> done_{0};
@@ -194,15 +214,21 @@ void ThreadTeam::Members::start(const ThreadTeamOptions& options, std::size_t wi
   for (std::size_t i = 0; i + 1 < width; ++i) {
     sync::ThreadOptions thread{.name = options.name};
     if (!options.cpus.empty()) thread.cpu = options.cpus[i % options.cpus.size()];
-    const bool has_cpu = i + 1 < with_cpu_;
     try {
-      threads_.emplace_back(thread, [this, has_cpu]() noexcept { serve(has_cpu); });
+      threads_.emplace_back(thread, [this, role = role_of(i)]() noexcept { serve(role); });
     } catch (const std::system_error&) {
       // No more threads to be had now. The caller alone could do all the work, so fewer members
       // are a slower team, not a broken one; width() tells.
       return;
     }
   }
+}
+
+// The caller has the first CPU.
+ThreadTeam::Members::Role ThreadTeam::Members::role_of(std::size_t started) const noexcept {
+  const std::size_t member = started + 1;
+  if (member < with_cpu_) return Role::has_cpu;
+  return member == with_cpu_ ? Role::watcher : Role::beyond;
 }
 
 ThreadTeam::Members::~Members() {
@@ -212,47 +238,81 @@ ThreadTeam::Members::~Members() {
 
 void ThreadTeam::Members::quit() noexcept {
   quitting_.store(true, order::relaxed);  // order: relaxed, carried by the notifications
-  idle_.notify_all();
-  idle_beyond_.notify_all();
+  for (sync::EventCount& idle : idle_) idle.notify_all();
+  nap_.notify_all();
   threads_.clear();  // joins
 }
 
+bool ThreadTeam::Members::is_quitting() const noexcept {
+  return quitting_.load(order::relaxed);  // order: relaxed, nothing else comes with it
+}
+
 // The life of a started member.
-void ThreadTeam::Members::serve(bool has_cpu) noexcept {
-  sync::EventCount& idle = has_cpu ? idle_ : idle_beyond_;
-  const sync::Spin spin = has_cpu ? sync::spin_policy() : sync::Spin::never;
+void ThreadTeam::Members::serve(Role role) noexcept {
+  sync::EventCount& idle = idle_[static_cast<std::size_t>(role)];
+  const sync::Spin spin = role == Role::has_cpu ? sync::spin_policy() : sync::Spin::never;
   std::uint32_t last_run = 0;
   for (;;) {
-    bool quitting = false;
-    (void)idle.await(
-        [&]() noexcept {
-          // order: relaxed, nothing else comes with it.
-          quitting = quitting_.load(order::relaxed);
-          return quitting || gate_.may_enter(last_run);
-        },
-        sync::no_deadline, {}, spin);
-    if (quitting) return;
+    (void)idle.await([&]() noexcept { return is_quitting() || gate_.may_enter(last_run); },
+                     sync::no_deadline, {}, spin);
+    if (is_quitting()) return;
+    if (role == Role::watcher && !watch(last_run)) continue;
     if (!gate_.enter(last_run)) continue;
-    work_inside();
+    work_inside(role);
     if (gate_.leave()) empty_.notify_one();
   }
 }
 
 // Claims and runs blocks until none is left. The caller and the members come here alike.
-void ThreadTeam::Members::work_inside() noexcept {
-  const Inside inside(*job_.nesting);
+void ThreadTeam::Members::work_inside(Role role) noexcept {
+  const Inside inside(*job_.read().nesting);
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
-  const bool some_beyond = width() > with_cpu_;
-  while (!give_up(*job_.options)) {
+  const bool is_watched = role == Role::has_cpu && width() > with_cpu_;
+  while (!give_up(*job_.read().options)) {
     const IndexRange block = claims_.claim();
-    if (block.empty()) break;
-    if (some_beyond && claims_.left()) idle_beyond_.notify_one();
+    if (block.empty()) {
+      if (is_watched) pulse_.store(kNoneLeft, order::relaxed);  // order: relaxed, a hint
+      break;
+    }
+    if (is_watched) pulse_.store(block.first, order::relaxed);  // order: relaxed, a hint
     (run_block(block) ? done : failed) += block.size();
   }
   // order: relaxed, published by gate_.leave() or read by the same thread.
   if (done != 0) done_.fetch_add(done, order::relaxed);
   if (failed != 0) failed_.fetch_add(failed, order::relaxed);  // order: relaxed, as above
+}
+
+// Naps until the run is over (false), or stands still while all other members were called (true):
+// no member that has a CPU claimed a block during a nap, so they wait for something, or their
+// blocks are long enough that company costs nothing against them. Calls twice as many each time.
+bool ThreadTeam::Members::watch(std::uint32_t last_run) noexcept {
+  sync::EventCount& others = idle_[static_cast<std::size_t>(Role::beyond)];
+  std::uint32_t calls = 1;
+  // order: relaxed, here and below: a stale look costs one nap.
+  std::size_t before = pulse_.load(order::relaxed);
+  while (nap() && gate_.may_enter(last_run)) {
+    const std::size_t now = pulse_.load(order::relaxed);  // order: relaxed, as above
+    if (std::exchange(before, now) != now || now == kNoneLeft) {
+      calls = 1;
+    } else if (others.was_waiting() == 0) {
+      return true;
+    } else {
+      others.notify_some(calls);
+      calls = std::min(2 * calls, static_cast<std::uint32_t>(max_width));
+    }
+  }
+  return false;
+}
+
+// False if the team ends.
+bool ThreadTeam::Members::nap() noexcept {
+  // Long against a wake-up, so that watching costs a run little; short against what blocks that
+  // wait are likely to wait for.
+  constexpr std::chrono::microseconds length{200};
+  (void)nap_.await([&]() noexcept { return is_quitting(); }, sync::deadline_after(length), {},
+                   sync::Spin::never);
+  return !is_quitting();
 }
 
 // True if the run has to end; whoever finds out first accounts for all that is left.
@@ -270,7 +330,8 @@ bool ThreadTeam::Members::give_up(const RunOptions& options) noexcept {
 
 bool ThreadTeam::Members::run_block(IndexRange block) noexcept {
   try {
-    job_.call(job_.work, block);
+    const Job& job = job_.read();
+    job.call(job.work, block);
     return true;
   } catch (...) {
     keep_first_failure();
@@ -288,21 +349,25 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   if (is_inside(this)) misuse("ThreadTeam: run() from inside one of its own blocks");
   const sync::Lock lock(run_mutex_);
   const Nesting nesting{this, innermost()};
-  job_ = {call, work, &options, &nesting};
+  job_.write() = {call, work, &options, &nesting};
   claims_.open(count, width(), options.block);
   gate_.open();
   wake_members();
-  work_inside();
+  work_inside(Role::has_cpu);
   gate_.close();
   const sync::Spin spin = width() > with_cpu_ ? sync::Spin::never : sync::spin_policy();
   (void)empty_.await([&]() noexcept { return gate_.is_empty(); }, sync::no_deadline, {}, spin);
   return settle(count);  // copied before the lock goes: the next caller writes tally_ anew
 }
 
-// As many as can get a block and have a CPU; those beyond are woken claim by claim.
+// As many as can get a block and have a CPU, and the watcher, who calls the others if need be.
 void ThreadTeam::Members::wake_members() noexcept {
+  const auto idle = [this](Role role) -> sync::EventCount& {
+    return idle_[static_cast<std::size_t>(role)];
+  };
   const std::size_t useful = std::min(with_cpu_, claims_.most_blocks());
-  if (useful > 1) idle_.notify_some(static_cast<std::uint32_t>(useful - 1));
+  if (useful > 1) idle(Role::has_cpu).notify_some(static_cast<std::uint32_t>(useful - 1));
+  if (width() > with_cpu_ && claims_.most_blocks() > with_cpu_) idle(Role::watcher).notify_one();
 }
 
 // Nobody is inside any more: turns the counters into the Tally.

@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 
+#include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 
 struct ThrowingMove {
@@ -41,6 +43,20 @@ int main() {
 #endif
 #if defined(WRONG_copy)  // expect: deleted
   handoff::MpmcRing<int> copy = shared;
+#endif
+#if defined(WRONG_channel_without_a_bound)  // expect: no matching
+  handoff::Channel<int> endless;
+#endif
+#if defined(WRONG_throwing_move_in_segments)  // expect: must move without throwing
+  handoff::SegmentQueue<ThrowingMove> throwing_segments;
+#endif
+#if defined(WRONG_select_handler)  // expect: no matching
+  handoff::Channel<int> numbers(1);
+  if (handoff::select(handoff::from(numbers, [](std::string) {})) != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_push_nobody_looks_at)  // expect: nodiscard
+  handoff::UnboundedChannel<int> log;
+  log.push(1);
 #endif
 #if defined(WRONG_refusal_nobody_looks_at)  // expect: nodiscard
   shared.try_push(2);

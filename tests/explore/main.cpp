@@ -9,7 +9,8 @@
 //     --memory cpp|x86|sequential
 //     --replay 'SCHEDULE'           the one execution that a failure printed
 //     --list                        the names
-//     --mutants FILE                weaken each order instead, see mutants.cpp
+//     --mutants FILE                weaken each order instead, see mutants.cpp; NAME-PART is then
+//                                   part of the path of a file of the library
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -141,7 +142,8 @@ bool is_deep() {
 int main(int argc, char** argv) {
   Arguments arguments = read_arguments({argv + 1, argv + argc});
   if (!arguments.mutants.empty()) {
-    return test::explore_mutants(arguments.mutants, arguments.options.deviations) == 0 ? 0 : 1;
+    return test::explore_mutants(arguments.mutants, arguments.parts,
+                                 arguments.options.deviations) == 0 ? 0 : 1;
   }
   int chosen = 0;
   int failed = 0;

@@ -2,10 +2,13 @@
 //
 // Is the proof any good? Each order that the library uses is weakened, each fence left out, one at
 // a time; the scenarios that pass that site must fail. A mutant that survives either changes
-// nothing, and the list says why, or shows that a scenario is missing.
+// nothing, or shows that a scenario is missing: the list says which, and why.
 //
 // The list has a line a mutant:
-//   file | text of the source line | from -> to | why it changes nothing
+//   file | text of the source line | from -> to | equivalent: why it changes nothing
+//   file | text of the source line | from -> to | open: what no scenario shows yet
+// A line for a mutant that is killed, or that is not there, is as wrong as one that is missing.
+// `parts`: only files whose path has one of these in it.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -48,6 +51,10 @@ std::string in_library(const std::string& file) {
 
 std::vector<Mutation> mutations_of(const Site& site) {
   std::vector<Mutation> all;
+  if (site.kind != Site::Kind::access) {
+    all.push_back({site.file, site.line, site.used, site.used, true});
+    if (site.kind == Site::Kind::heavy_fence) return all;
+  }
   const auto weaken = [&](order to) { all.push_back({site.file, site.line, site.used, to}); };
   switch (site.used) {
     case order::acquire:
@@ -59,7 +66,6 @@ std::vector<Mutation> mutations_of(const Site& site) {
     case order::seq_cst: weaken(order::acq_rel); break;
     default: break;
   }
-  if (site.is_fence) all.push_back({site.file, site.line, site.used, site.used, true});
   return all;
 }
 
@@ -70,14 +76,22 @@ std::string key_of(const Mutation& mutation) {
          explore::to_string(mutation.from) + " -> " + to;
 }
 
-std::map<std::string, std::string> read_list(const std::string& path) {
-  std::map<std::string, std::string> reasons;
+bool has_one_of(const std::string& text, const std::vector<std::string>& parts) {
+  return parts.empty() || std::any_of(parts.begin(), parts.end(), [&text](const auto& part) {
+           return text.find(part) != std::string::npos;
+         });
+}
+
+std::multimap<std::string, std::string> read_list(const std::string& path,
+                                                  const std::vector<std::string>& parts) {
+  std::multimap<std::string, std::string> reasons;
   std::ifstream in(path);
   if (!in) std::cerr << "explore: cannot read the list of equivalent mutants " << path << "\n";
   for (std::string line; std::getline(in, line);) {
     const auto last = line.rfind(" | ");
     if (line.starts_with("#") || last == std::string::npos) continue;
-    reasons[trimmed(line.substr(0, last))] = trimmed(line.substr(last + 3));
+    if (!has_one_of(line.substr(0, line.find(" | ")), parts)) continue;
+    reasons.emplace(trimmed(line.substr(0, last)), trimmed(line.substr(last + 3)));
   }
   return reasons;
 }
@@ -91,8 +105,9 @@ Tried try_out(const Mutation& mutation, const std::vector<const Scenario*>& pass
               unsigned deviations) {
   Tried tried;
   for (const Scenario* const scenario : passing) {
-    const auto result = explore_scenario(*scenario, {.deviations = deviations,
-                                                     .mutation = &mutation});
+    const auto result = explore_scenario(
+        *scenario,
+        {.deviations = std::min(deviations, scenario->deviations), .mutation = &mutation});
     tried.executions += result.executions;
     if (result.fault == explore::Fault::none) continue;
     tried.killer = scenario->name + " (" + to_string(result.fault) + ")";
@@ -102,12 +117,15 @@ Tried try_out(const Mutation& mutation, const std::vector<const Scenario*>& pass
 }
 
 // Which scenarios pass which site of the library.
-std::map<Site, std::vector<const Scenario*>> sites_of_scenarios(unsigned deviations) {
+std::map<Site, std::vector<const Scenario*>> sites_of_scenarios(
+    const std::vector<std::string>& parts, unsigned deviations) {
   std::map<Site, std::vector<const Scenario*>> sites;
   for (const Scenario* const scenario : scenarios()) {
-    const auto result = explore_scenario(*scenario, {.deviations = deviations});
+    const auto result = explore_scenario(
+        *scenario, {.deviations = std::min(deviations, scenario->deviations), .list_sites = true});
     for (const Site& site : result.sites) {
-      if (!in_library(site.file).empty()) sites[site].push_back(scenario);
+      const std::string file = in_library(site.file);
+      if (!file.empty() && has_one_of(file, parts)) sites[site].push_back(scenario);
     }
   }
   return sites;
@@ -115,37 +133,34 @@ std::map<Site, std::vector<const Scenario*>> sites_of_scenarios(unsigned deviati
 
 }  // namespace
 
-int explore_mutants(const std::string& list, unsigned deviations) {
-  auto reasons = read_list(list);
-  int total = 0;
-  int killed = 0;
-  int equivalent = 0;
+int explore_mutants(const std::string& list, const std::vector<std::string>& parts,
+                    unsigned deviations) {
+  auto reasons = read_list(list, parts);
+  std::map<std::string, int> counts;  // by what became of them
   int unaccounted = 0;
-  for (const auto& [site, passing] : sites_of_scenarios(deviations)) {
+  for (const auto& [site, passing] : sites_of_scenarios(parts, deviations)) {
     for (const Mutation& mutation : mutations_of(site)) {
-      ++total;
       const Tried tried = try_out(mutation, passing, deviations);
       const std::string key = key_of(mutation);
-      const bool listed = reasons.erase(key) > 0;
-      const char* verdict = "killed";
-      if (!tried.killer.empty()) {
-        ++killed;
-        if (listed) verdict = "KILLED, but listed as equivalent";
-      } else {
-        verdict = listed ? "equivalent, as listed" : "SURVIVED";
-        ++equivalent;
+      std::string verdict = "killed";
+      if (tried.killer.empty()) {
+        const auto reason = reasons.find(key);
+        verdict = reason == reasons.end() ? "SURVIVED"
+                                          : reason->second.substr(0, reason->second.find(':'));
+        unaccounted += verdict != "equivalent" && verdict != "open";
+        if (reason != reasons.end()) reasons.erase(reason);
       }
-      unaccounted += listed != tried.killer.empty();
+      ++counts[verdict];
       std::cout << verdict << ": " << key << " [" << site.line << "]  " << tried.killer << " "
                 << tried.executions << " executions\n";
     }
   }
   for (const auto& [key, reason] : reasons) {
-    std::cout << "LISTED, but there is no such mutant: " << key << "\n";
+    std::cout << "LISTED, but killed or not there: " << key << "\n";
     ++unaccounted;
   }
-  std::cout << total << " mutants, " << killed << " killed, " << equivalent << " not, "
-            << unaccounted << " unaccounted for\n";
+  for (const auto& [verdict, count] : counts) std::cout << count << " " << verdict << ", ";
+  std::cout << unaccounted << " unaccounted for\n";
   return unaccounted;
 }
 

@@ -42,8 +42,9 @@ std::vector<const Scenario*> scenarios();
 explore::Result explore_scenario(const Scenario& scenario, explore::Options options);
 
 // Weakens each order of the library, one at a time, and expects the scenarios to notice. `list`
-// names the mutants that change nothing, each with its proof. The number of mutants unaccounted
-// for.
-int explore_mutants(const std::string& list, unsigned deviations);
+// names the mutants that change nothing, each with its proof; `parts` are parts of the paths of the
+// files to weaken, none for all. The number of mutants unaccounted for.
+int explore_mutants(const std::string& list, const std::vector<std::string>& parts,
+                    unsigned deviations);
 
 }  // namespace handoff::test

@@ -94,6 +94,16 @@ void uses_an_ended_atomic() {
   give_back(memory);
 }
 
+void uses_an_atomic_unordered() {
+  sync::atomic<Word*> made(nullptr);
+  Thread maker([&] {
+    made.store(std::construct_at(static_cast<Word*>(get_memory()), 0U), rlx);
+  });
+  Word* word = nullptr;
+  while ((word = made.load(rlx)) == nullptr) sync::pause();
+  word->store(1, rlx);
+}
+
 void ends_an_atomic_in_use() {
   void* const memory = get_memory();
   Word* const word = std::construct_at(static_cast<Word*>(memory), 0U);
@@ -117,6 +127,7 @@ const Canary canaries[] = {
     {"livelock", Fault::livelock, "2000 steps", waits_in_a_circle},
     {"race_of_writes", Fault::race, "writes plain data", writes_at_once},
     {"race_with_a_read", Fault::race, "plain data", reads_beside_a_write},
+    {"race_with_a_begin", Fault::race, "uses an atomic", uses_an_atomic_unordered},
     {"race_with_an_end", Fault::race, "an atomic ends", ends_an_atomic_in_use},
     {"uninitialised", Fault::uninitialised, "before it was made", reads_nothing},
     {"uninitialised_again", Fault::uninitialised, "after its end", reads_what_is_gone},

@@ -11,7 +11,14 @@ import subprocess
 import sys
 import time
 
-LINES_MAX = 20000  # room for <functional> and <memory> (g++ 12: 14,600 and 5,500), not for more
+LINES_MAX = 18000  # room for <memory>, <vector> and <chrono>, not for <functional> (g++ 12: 14,600)
+
+# Headers that cannot do with that, and why.
+LINES_MAX_OF = {
+    "handoff/event/event_store.hpp": 25000,  # keeps a heap and a hash map: <queue>, <unordered_map>
+    "handoff/event/event_queue.hpp": 25000,  # the same
+    "handoff/event/heter_event_queue.hpp": 27000,  # the same, and <variant>
+}
 
 LINES_FELT = 1000
 
@@ -58,9 +65,10 @@ def main():
         took = ""
         if added >= LINES_FELT:
             took = f"{seconds(arguments, ['thread', header]) - base_seconds:+.2f} s"
-        verdict = "" if added <= arguments.lines_max else "  TOO MANY: include less, or less widely"
+        most = max(arguments.lines_max, LINES_MAX_OF.get(header, 0))
+        verdict = "" if added <= most else "  TOO MANY: include less, or less widely"
         print(f"{added:6} lines {took:8}  {header}{verdict}")
-        faults += added > arguments.lines_max
+        faults += added > most
     return 1 if faults else 0
 
 

@@ -10,7 +10,7 @@ from lab_support import PROGRAM, SMALL, LabTest
 REFUSED = [
     ((), ["subcommand"]),
     (("rn",), ["'rn'", "did you mean 'run'?"]),
-    (("measure",), ["'measure'", "known: run, gate, list"]),
+    (("measure",), ["'measure'", "known: run, gate, compare"]),
     (("run", "matmull"), ["'matmull'", "did you mean 'matmul'?"]),
     (("run", "sorting"), ["'sorting'", "known: matmul"]),
     (("run", "matmul", "--set", "widht=2"), ["'widht'", "did you mean 'width'?"]),
@@ -23,6 +23,7 @@ REFUSED = [
     (("run", "matmul", "--set", "n=5e2"), ["1 to 4096"]),
     (("run", "matmul", "--set", "width=257"), ["'width'", "1 to 256"]),
     (("run", "matmul", "--set", "kernel=tiled"), ["'tiled'", "did you mean 'tile'?"]),
+    (("run", "matmul", "--metrics", "gflop"), ["'gflop'", "did you mean 'gflops'?"]),
     (("run", "matmul", "--contenders", "own.thread_taem"), ["'own.thread_taem'", "did you mean"]),
     (("run", "matmul", "--contenders", "own.*,mine.*"), ["'mine.*'"]),
     (("run", "matmul", "--set", "kernel=ikj", "--contenders", "peer.eigen"), ["none of the cells"]),

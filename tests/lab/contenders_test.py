@@ -2,14 +2,18 @@
 """Contenders that misbehave: each is a row with its reason and no time, the others are unharmed,
 and no process is ever left behind."""
 
+import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
 
-from lab_support import MISBEHAVING, PROGRAM, SMALL, LabTest
+import jsonschema
+
+from lab_support import MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest
 
 # What the row of each says: its status, and words of its reason.
 EXPECTED = {
@@ -56,8 +60,9 @@ def wait_until(condition):
 class Misbehaving(LabTest):
     def test_each_has_its_reason_and_no_time_and_the_others_are_unharmed(self):
         result = self.result_of(
-            "run", "matmul", "--set", "n=128", "--set", "kernel=ikj", "--quick", "--time-budget",
-            "6", "--manifest", MISBEHAVING, "--contenders", ",".join([*EXPECTED, *HEALTHY]),
+            "run", "matmul", "--set", "n=128", "--set", "kernel=ikj", "--quick", "--no-probe",
+            "--time-budget", "6", "--manifest", MISBEHAVING, "--contenders",
+            ",".join([*EXPECTED, *HEALTHY]),
             exit_code=1)
         rows = {row["contender"]: row for row in result["rows"]}
         self.assertEqual(set(rows), {*EXPECTED, *HEALTHY})
@@ -85,6 +90,25 @@ class Misbehaving(LabTest):
                                 "seed.single,peer.refuses,peer.absent")
         self.assertEqual({row["status"] for row in result["rows"]}, {"ok", "unavailable"})
 
+    def test_all_that_a_contender_reports_is_in_its_row(self):
+        result = self.result_of(*SMALL, "--manifest", MISBEHAVING, "--contenders",
+                                "seed.single,limit.reports")
+        rows = {row["contender"]: row for row in result["rows"]}
+        row = rows["limit.reports"]
+        self.assertEqual((row["items_per_op"], row["share_elsewhere"]), (8, 0.75))
+        self.assertEqual(row["figures"],
+                         {"told_gflops": 1, "p50": 50, "p90": 90, "p99": 99, "p99_9": 100})
+        percentiles = dict(row["latency"]["percentiles"])
+        self.assertEqual([percentiles[p] for p in [0, 1, 50, 100]], [1, 1, 50, 100])
+        self.assertEqual(row["curves"]["squares"][:2], [[1, 1], [2, 4]])
+        # It sleeps ten times as long as it counts, and no sleep is shorter than asked for.
+        self.assertGreaterEqual(row["wall_ns_per_op"], 1e6)
+        self.assertLessEqual(len(row["curves"]["squares"]), 2 * (50 // 10 + 1))
+        row = rows["seed.single"]
+        self.assertIsNone(row["latency"])
+        self.assertEqual((row["items_per_op"], row["share_elsewhere"]), (1, None))
+        self.assertEqual((row["figures"], row["curves"]), ({}, {}))
+
     def test_an_executable_that_is_missing_or_foreign_is_a_failed_row(self):
         for executable, words in [("gone", "No such file"), ("/bin/true", "exit code 0")]:
             (self.folder / "more.json").write_text(
@@ -94,6 +118,38 @@ class Misbehaving(LabTest):
                                     exit_code=1)
             self.assertEqual(result["rows"][0]["status"], "failed")
             self.assertIn(words, result["rows"][0]["reason"])
+
+
+class Disturbed(LabTest):
+    """While other processes compute on every CPU."""
+
+    def setUp(self):
+        super().setUp()
+        self.others = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                       for _ in range(os.cpu_count())]
+        self.addCleanup(lambda: [(other.kill(), other.wait()) for other in self.others])
+
+    def test_what_was_measured_is_noisy_and_says_why(self):
+        result = self.result_of("run", "matmul", "--set", "n=64", "--set", "kernel=ikj",
+                                "--launches", "2", "--time-budget", "1", "--contenders",
+                                "seed.single,own.thread_team")
+        for row in result["rows"]:
+            self.assertEqual(row["status"], "noisy")
+            self.assertRegex(row["reason"], r"other processes took \d\.\d\d CPUs")
+            self.assertGreater(row["median"], 0)
+        [block] = result["blocks"]
+        self.assertEqual(block["repeats"], 2)
+        self.assertEqual(block["disturbed"], result["rows"][0]["reason"])
+        self.assertGreater(block["foreign_cpus"], 0.1)
+        self.assertGreaterEqual(result["environment"]["floor"], 0)
+        jsonschema.validate(result, SCHEMA)
+
+    def test_nobody_looks_where_the_machine_is_trusted(self):
+        result = self.result_of(*SMALL, "--contenders", "seed.single")
+        self.assertEqual([row["status"] for row in result["rows"]], ["ok"])
+        self.assertEqual(result["blocks"], [None])
+        self.assertIsNone(result["environment"]["floor"])
+        jsonschema.validate(result, SCHEMA)
 
 
 class NothingIsLeft(LabTest):
@@ -116,7 +172,9 @@ class NothingIsLeft(LabTest):
 
     def assert_nothing_is_left(self, contenders):
         wait_until(lambda: not any(map(alive, contenders)))
-        self.assertEqual(self.files(), [])
+        for name in self.files():  # there is one if a burst was over
+            self.assertEqual(name, "result.json")
+            jsonschema.validate(json.loads((self.folder / name).read_text()), SCHEMA)
 
     def test_killed(self):
         coordinator, contenders = self.start()

@@ -61,6 +61,25 @@ class Gate(LabTest):
                             figure(ratio="time", at_most=1.06), rows)
         self.assert_verdict(3, "falls short", [], figure(ratio="time", at_most=1.05), rows)
 
+    def test_only_rows_of_its_metric_count(self):
+        rows = [row("own.thread_team", steady(95)), row("peer.openmp", steady(100))]
+        self.assert_verdict(0, "holds", ["gflops 0.950"],
+                            figure(metric="gflops", at_least=0.94), rows)
+        for other in rows:
+            other["metric"] = "bytes"
+        self.assert_verdict(4, "unmeasured", ["no row of own.thread_team: gflops with n=512"],
+                            figure(metric="gflops", at_least=0.94), rows)
+
+    def test_a_value_alone(self):
+        rows = [row("own.thread_team", steady(95))]
+        alone = {"against": None, "ratio": None, "value": "gflops"}
+        self.assert_verdict(0, "holds", ["gflops 95.000 (95.000 .. 95.000), bound >= 95"],
+                            figure(**alone, at_least=95.0), rows)
+        self.assert_verdict(3, "falls short", [], figure(**alone, at_least=96.0), rows)
+        for wrong in ({"ratio": "gflops"}, {"against": ["peer.openmp"]}):
+            done = self.judge(figure(**{**alone, **wrong}, at_least=95.0), rows)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+
     def test_the_bound_itself_holds(self):
         rows = [row("own.thread_team", steady(50)), row("peer.openmp", steady(100))]
         self.assert_verdict(0, "holds", [], figure(at_least=0.5), rows)
@@ -122,6 +141,24 @@ class Gate(LabTest):
             for keys in [{}, {"mean": "geometric"}]:
                 self.assert_verdict(4, "unmeasured", [words], figure(at_least=0.1, **keys), rows)
 
+    def test_what_a_disturbed_machine_gave_tells_nothing(self):
+        quiet = [row("own.thread_team", steady(100)), row("peer.openmp", steady(50))]
+        noisy = [row("own.thread_team", steady(10), "noisy", "others took 1 CPU"),
+                 row("peer.openmp", steady(50), "noisy", "others took 1 CPU")]
+        for rows in [noisy, [quiet[0], noisy[1]]]:
+            for keys in [{}, {"mean": "geometric"}]:
+                self.assert_verdict(4, "noisy", ["others took 1 CPU"],
+                                    figure(at_least=2, **keys), rows)
+        self.assert_verdict(0, "holds", ["2.000 (2.000 .. 2.000)"], figure(at_least=2),
+                            noisy + quiet)
+
+    def test_values_of_0_have_no_ratio(self):
+        rows = [row("own.thread_team", steady(0)), row("peer.openmp", steady(50))]
+        for pair in [rows, rows[::-1]]:
+            self.assert_verdict(4, "unmeasured", ["values of 0 have no ratio"],
+                                figure(contender=pair[0]["contender"],
+                                       against=[pair[1]["contender"]], at_least=2), rows)
+
     def test_a_short_fall_outweighs_noise(self):
         rows = [row("own.thread_team", steady(100, noise=0.4)), row("peer.openmp", steady(100)),
                 row("peer.onetbb", steady(300))]
@@ -139,6 +176,7 @@ class Gate(LabTest):
                 (figure(at_most="1"), "a number for 'at_most'"),
                 (figure(at_most=1, name=None), "a text for 'name'"),
                 (figure(at_most=1, ratio="speed"), "ratio = 'speed'"),
+                (figure(at_most=1, metric="speed"), "metric = 'speed'"),
                 (figure(at_most=1, mean="harmonic"), "mean = 'harmonic'"),
                 (figure(at_most=1, agianst="x"), "did you mean 'against'?"),
                 (figure(at_most=1, scenario="sort"), "no scenario 'sort'"),
@@ -170,7 +208,8 @@ class Gate(LabTest):
                    at_least=1e-6)
             + figure(contender="seed.single", against=["own.thread_team"], parameters=small,
                      at_least=1e6))
-        done = self.run_lab("gate", "figures.toml", "--quick", "--output", "results.json")
+        done = self.run_lab("gate", "figures.toml", "--quick", "--no-probe", "--output",
+                            "results.json")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         verdicts = [line.split("  ")[0] for line in done.stdout.splitlines()]
         self.assertEqual(verdicts, ["holds", "falls short"])

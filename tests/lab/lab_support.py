@@ -10,10 +10,13 @@ from pathlib import Path
 
 PROGRAM = os.environ["HANDOFF_PROGRAM"]
 SOURCE = Path(os.environ["HANDOFF_SOURCE"])
+SCHEMA = json.loads((SOURCE / "lab" / "schema" / "result-1.schema.json").read_text())
 MISBEHAVING = Path(PROGRAM).parent / "libexec" / "handoff" / "misbehaving.json"
 
-# The smallest measurement: one cell, one launch, no search for a library's best setting.
-SMALL = ("run", "matmul", "--set", "n=64", "--set", "kernel=ikj", "--quick", "--launches", "1")
+# A small cell, no search for a library's best setting. Tests run beside each other, so the machine
+# is always disturbed; --no-probe keeps that out of the rows. And the smallest measurement of it.
+CELL = ("run", "matmul", "--set", "n=64", "--set", "kernel=ikj", "--quick", "--no-probe")
+SMALL = (*CELL, "--launches", "1")
 
 
 class LabTest(unittest.TestCase):

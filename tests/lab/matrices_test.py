@@ -89,7 +89,7 @@ class Matrices(LabTest):
         error = np.linalg.norm(c - exact)
         self.assertLessEqual(error, BOUND[c.dtype.name](a.shape[1]) * norm, (a.shape, b.shape))
 
-    def use_the_best_core_type(self):
+    def use_the_best_libraries(self):
         """Found once here instead of in each of many runs."""
         result = self.result_of("run", "matmul", "--quick", "--launches", "1", "--set", "n=64",
                                 "--set", "kernel=tile", "--contenders", "seed.single")
@@ -99,7 +99,7 @@ class Matrices(LabTest):
         seed = random.SystemRandom().randrange(2**32)
         print("seed", seed, file=sys.stderr)
         numbers = np.random.default_rng(seed)
-        self.use_the_best_core_type()
+        self.use_the_best_libraries()
         for trial in range(ACCURACY_SHAPES):
             # Spread over all magnitudes; the first two are as large as they get.
             spread = np.rint(LARGEST ** numbers.random(3)).astype(int)
@@ -112,7 +112,7 @@ class Matrices(LabTest):
 
     def test_every_form_of_file(self):
         numbers = np.random.default_rng(1)
-        self.use_the_best_core_type()
+        self.use_the_best_libraries()
         plain = [numbers.standard_normal((13, 7)), numbers.standard_normal((7, 5))]
         for version in [(1, 0), (2, 0), (3, 0)]:
             for kinds in [("<f4", ">f4"), (">f8", "<f8"), ("<f4", "<f8"), (">f8", "<f4")]:
@@ -132,7 +132,7 @@ class Matrices(LabTest):
                 self.assertFalse(c.any())
 
     def test_values_that_are_not_finite_or_leave_the_range(self):
-        self.use_the_best_core_type()
+        self.use_the_best_libraries()
         a = np.array([[1, np.inf], [np.nan, 1], [3e38, 3e38], [1, 2]], np.float32)
         c = self.product_of(a, np.ones((2, 3), np.float32))
         self.assertTrue(np.isinf(c[0]).all() and np.isnan(c[1]).all() and np.isinf(c[2]).all())
@@ -140,7 +140,7 @@ class Matrices(LabTest):
 
     def test_the_result_replaces_an_older_one(self):
         (self.folder / "c.npy").write_bytes(b"old")
-        self.use_the_best_core_type()
+        self.use_the_best_libraries()
         a = np.eye(4)
         self.assertTrue((self.product_of(a, a) == a).all())
         self.assertEqual(self.files(), ["a.npy", "b.npy", "c.npy"])

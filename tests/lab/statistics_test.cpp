@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
+#include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -92,6 +95,170 @@ TEST(RatioOf, LeavesOutWhatHasNoPartner) {
 
 TEST(RatioOf, RefusesDivisionByZero) {
   EXPECT_THROW(ratio({{1}}, {{0}}), std::invalid_argument);
+}
+
+// The values of SciPy 1.10.1:
+//   stats.t.ppf(0.995, n), stats.t.ppf(0.975, n)
+//   stats.binomtest(below, below + above, 0.5).pvalue
+//   heavy = [1.02, 0.98, 1, 1.05, 9.5, 0.97, 1.01, 3.2, 0.99, 1.03]; stats.gmean(heavy)
+//   even = log([104.2, 101.7, 99.8, 103.1, 102.6, 100.9, 105, 101.2]) - log(100)
+//   exp(even.mean()), exp(stats.t.interval(0.99, 7, even.mean(), stats.sem(even)))
+const std::vector<double> heavy{1.02, 0.98, 1, 1.05, 9.5, 0.97, 1.01, 3.2, 0.99, 1.03};
+const std::vector<double> even{104.2, 101.7, 99.8, 103.1, 102.6, 100.9, 105, 101.2};
+
+// Each value a launch of one burst.
+Launches launches_of(const std::vector<double>& values, double divisor = 1) {
+  Launches launches;
+  for (const double value : values) launches.push_back({value / divisor});
+  return launches;
+}
+
+TEST(SciPy, StudentsTIsTheSame) {
+  const std::vector<std::tuple<std::size_t, double, double>> known{
+      {1, 63.65674116287399, 12.706204736432095},  {2, 9.92484320091807, 4.302652729911275},
+      {3, 5.84090929975643, 3.182446305284263},    {4, 4.604094871415897, 2.7764451051977987},
+      {7, 3.4994832973505026, 2.3646242510102993}, {10, 3.169272667175838, 2.2281388519649385},
+      {31, 2.7440419192941268, 2.0395134463964077}, {100, 2.6258905205863337, 1.9839715184496334}};
+  for (const auto& [degrees, at_99, at_95] : known) {
+    EXPECT_NEAR(student_t(degrees), at_99, 1e-8 * at_99) << degrees;  // SciPy errs by 2e-9
+    EXPECT_NEAR(student_t(degrees, 0.95), at_95, 1e-8 * at_95) << degrees;
+  }
+}
+
+TEST(StudentT, HasClosedFormsForOneAndTwoDegrees) {
+  for (const double level : {0.5, 0.9, 0.95, 0.99, 0.999}) {
+    const double one = std::tan(std::numbers::pi / 2 * level);
+    const double two = level * std::sqrt(2 / (1 - level * level));
+    EXPECT_NEAR(student_t(1, level), one, 1e-12 * one);
+    EXPECT_NEAR(student_t(2, level), two, 1e-12 * two);
+  }
+}
+
+TEST(StudentT, NeedsADegree) {
+  EXPECT_THROW(student_t(0), std::invalid_argument);
+}
+
+TEST(SciPy, TheSignTestIsTheSame) {
+  EXPECT_EQ(sign_test(0, 0), 1);
+  EXPECT_EQ(sign_test(0, 5), 0.0625);
+  EXPECT_EQ(sign_test(5, 0), 0.0625);
+  EXPECT_EQ(sign_test(0, 8), 0.0078125);
+  EXPECT_NEAR(sign_test(3, 9), 0.14599609375, 1e-15);
+  EXPECT_EQ(sign_test(8, 8), 1);
+  EXPECT_NEAR(sign_test(4, 20), 0.001543879508972168, 1e-17);
+}
+
+TEST(SciPy, MediansAndMeansAreTheSame) {
+  EXPECT_NEAR(median(heavy), 1.015, 1e-15);
+  EXPECT_NEAR(median(even), 102.15, 1e-13);
+  std::vector<std::vector<double>> figures;
+  for (const double value : heavy) figures.push_back({value});
+  EXPECT_NEAR(geometric_mean(figures).front(), 1.41366161480686, 1e-14);
+}
+
+TEST(SciPy, TheIntervalOfOneClumpIsStudents) {
+  // The draws are random: within 4 % of the width, which is far more than 20000 of them leave open.
+  const Agreement agreed = agreement(launches_of(even, 100), 7, 20'000);
+  const Interval bounds = interval(agreed.draws);
+  EXPECT_NEAR(agreed.value, 1.0229944489818459, 1e-15);
+  const double width = 1.0448316752741638 - 1.0016136258245272;
+  EXPECT_NEAR(bounds.low, 1.0016136258245272, 0.04 * width);
+  EXPECT_NEAR(bounds.high, 1.0448316752741638, 0.04 * width);
+}
+
+TEST(AgreementOf, ConstantsIsThatConstant) {
+  const Agreement agreed = agreement(launches_of({4, 4, 4, 4, 4}), 1);
+  EXPECT_NEAR(agreed.value, 4, 1e-15);
+  for (const double draw : agreed.draws) EXPECT_NEAR(draw, 4, 1e-14);
+}
+
+TEST(AgreementOf, OneLaunchIsThatLaunch) {
+  const Agreement agreed = agreement({{3, 2, 4}}, 1, 10);
+  EXPECT_NEAR(agreed.value, 3, 1e-15);
+  for (const double draw : agreed.draws) EXPECT_EQ(draw, agreed.value);
+}
+
+TEST(AgreementOf, AHeavyTailIsItsBody) {
+  // 3.2 and 9.5 are launches that something hit; the others lie together.
+  std::vector<double> values = heavy;
+  values.insert(values.end(), {0.975, 0.985, 1.005, 1.015});
+  const Agreement agreed = agreement(launches_of(values), 1);
+  double sum = 0;
+  for (const double value : values) sum += value < 2 ? std::log(value) : 0;
+  EXPECT_NEAR(agreed.value, std::exp(sum / 12), 1e-15);
+  EXPECT_LT(interval(agreed.draws).high, 1.05);
+}
+
+TEST(AgreementOf, ThreeStatesIsTheMiddleOne) {
+  // Both fast or both slow: 1.05. One fast, one slow: twice or half of that.
+  std::vector<double> ratios;
+  for (int i = 0; i < 6; ++i) ratios.push_back(1.05 + 0.0001 * i);
+  for (int i = 0; i < 7; ++i) ratios.push_back(2.10 + 0.0001 * i);  // more than of the middle
+  for (int i = 0; i < 3; ++i) ratios.push_back(0.525 + 0.0001 * i);
+  const Interval bounds = interval(agreement(launches_of(ratios), 1).draws);
+  EXPECT_GT(bounds.low, 1.0498);
+  EXPECT_LT(bounds.high, 1.0508);
+}
+
+TEST(AgreementOf, TwoStatesOfManyIsTheLargerOne) {
+  std::vector<double> ratios(12, 1.0);
+  ratios.insert(ratios.end(), 4, 2.0);
+  const Interval bounds = interval(agreement(launches_of(ratios), 1).draws);
+  EXPECT_NEAR(bounds.low, 1, 1e-14);
+  EXPECT_NEAR(bounds.high, 1, 1e-14);
+}
+
+TEST(AgreementOf, TwoStatesOfFewIsBoth) {
+  const Agreement agreed = agreement(launches_of({1, 1, 1, 1, 1, 2, 2, 2}), 1);
+  EXPECT_EQ(agreed.value, 1);  // the median
+  const Interval bounds = interval(agreed.draws);
+  EXPECT_NEAR(bounds.low, 1, 1e-14);
+  EXPECT_NEAR(bounds.high, 2, 1e-14);
+}
+
+TEST(AgreementOf, TooFewForASignTestIsOneClump) {
+  // Though two lie far away: with seven, all on one side happens in 2 of 128 throws.
+  const Agreement agreed = agreement(launches_of({1, 1, 1, 1, 1, 4, 4}), 1);
+  EXPECT_NEAR(agreed.value, std::exp2(4.0 / 7), 1e-14);
+  EXPECT_LT(interval(agreed.draws).low, 1);
+}
+
+TEST(AgreementOf, TwoStatesOfAsManyIsNeither) {
+  // Each is ruled out by the other: nothing is agreed on, and the interval spans all.
+  std::vector<double> ratios(10, 1.0);
+  ratios.insert(ratios.end(), 10, 2.0);
+  const Interval bounds = interval(agreement(launches_of(ratios), 1).draws);
+  EXPECT_LT(bounds.low, 1.2);
+  EXPECT_GT(bounds.high, 1.7);
+}
+
+TEST(AgreementOf, ScatteredValuesAreOneClump) {
+  // Cut at its widest gap, what lies above would rule out the one below. But it is wider than that.
+  std::vector<double> ratios{0.5};
+  for (int i = 0; i < 14; ++i) ratios.push_back(0.7 + 0.03 * i);
+  double sum = 0;
+  for (const double value : ratios) sum += std::log(value);
+  EXPECT_NEAR(agreement(launches_of(ratios), 1).value, std::exp(sum / 15), 1e-14);
+  // The same gap beside values that lie together is one.
+  for (double& value : ratios) value = value < 0.7 ? value : 0.7 + (value - 0.7) / 10;
+  EXPECT_GT(agreement(launches_of(ratios), 1).value, 0.7);
+}
+
+TEST(AgreementOf, ALoneMiddleIsNoAgreement) {
+  std::vector<double> ratios(9, 0.5);
+  ratios.push_back(1);
+  ratios.insert(ratios.end(), 9, 2.0);
+  const Interval bounds = interval(agreement(launches_of(ratios), 1).draws);
+  EXPECT_LT(bounds.low, 0.8);
+  EXPECT_GT(bounds.high, 1.2);
+}
+
+TEST(AgreementOf, RefusesWhatHasNoLogarithm) {
+  EXPECT_THROW(agreement({}, 1), std::invalid_argument);
+  EXPECT_THROW(agreement({{1}, {}}, 1), std::invalid_argument);
+  for (const double bad : {0.0, -1.0, not_a_number, infinite}) {
+    EXPECT_THROW(agreement({{1}, {bad}}, 1), std::invalid_argument) << bad;
+  }
 }
 
 TEST(GeometricMean, IsTakenDrawByDraw) {

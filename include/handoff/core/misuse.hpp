@@ -21,4 +21,14 @@ MisuseHandler set_misuse_handler(MisuseHandler handler) noexcept;
 // Reports a misuse. Does not return.
 [[noreturn]] void misuse(const char* what);
 
+// Throws an error; where exceptions are off it can only be reported as misuse.
+template <class Error>
+[[noreturn]] void raise(const Error& error) {
+#if defined(__cpp_exceptions)
+  throw error;
+#else
+  misuse(error.what());
+#endif
+}
+
 }  // namespace handoff::inline HANDOFF_ABI

@@ -14,13 +14,13 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
@@ -100,18 +100,18 @@ class UniqueFunction<R(Args...)> {
 
   // std::invoke_r, which C++20 does not have: a result that nobody asked for is dropped.
   template <class F>
-  static R invoke(F& function, Args&&... args) {
+  static R call(F& function, Args&&... args) {
     if constexpr (std::is_void_v<R>) {
-      std::invoke(function, std::forward<Args>(args)...);
+      detail::invoke(function, std::forward<Args>(args)...);
     } else {
-      return std::invoke(function, std::forward<Args>(args)...);
+      return detail::invoke(function, std::forward<Args>(args)...);
     }
   }
 
   template <class F>
   static constexpr Operations inline_operations{
       [](std::byte* storage, Args&&... args) -> R {
-        return invoke(*inside<F>(storage), std::forward<Args>(args)...);
+        return call(*inside<F>(storage), std::forward<Args>(args)...);
       },
       [](std::byte* from, std::byte* to) noexcept {
         make<F>(to, std::move(*inside<F>(from)));
@@ -122,7 +122,7 @@ class UniqueFunction<R(Args...)> {
   template <class F>
   static constexpr Operations heap_operations{
       [](std::byte* storage, Args&&... args) -> R {
-        return invoke(**inside<F*>(storage), std::forward<Args>(args)...);
+        return call(**inside<F*>(storage), std::forward<Args>(args)...);
       },
       [](std::byte* from, std::byte* to) noexcept {
         make<F*>(to, *inside<F*>(from));

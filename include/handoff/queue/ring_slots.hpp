@@ -11,14 +11,15 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include <handoff/config.hpp>
 #include <handoff/sync/allocate.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
+
+// <algorithm> has it too, with 9,000 lines around it.
+constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
 // Where a ring's positions begin. Other values than 0 are for tests, which cannot wait until
 // 64 bits have run over.
@@ -35,6 +36,9 @@ consteval bool is_ring_item() {
   static_assert(std::is_nothrow_destructible_v<T>, "a ring's item must not throw when destroyed");
   return true;
 }
+
+// Throws the std::length_error of RingSlots.
+[[noreturn]] void refuse_capacity(std::size_t asked, std::size_t most);
 
 template <class Slot>
 class RingSlots {
@@ -65,10 +69,7 @@ class RingSlots {
   static std::size_t round_up(std::size_t at_least) {
     constexpr std::size_t most =
         std::bit_floor(std::size_t{std::numeric_limits<std::ptrdiff_t>::max()} / sizeof(Slot));
-    if (at_least == 0 || at_least > most) {
-      throw std::length_error("a ring has between 1 and " + std::to_string(most) +
-                              " places, not " + std::to_string(at_least));
-    }
+    if (at_least == 0 || at_least > most) refuse_capacity(at_least, most);
     return std::bit_ceil(at_least);
   }
 

@@ -23,7 +23,6 @@
 //   side is that of E. Rigtorp, https://rigtorp.se/ringbuffer/. Proof: docs/design/rings.md.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +32,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/ring_slots.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -94,7 +94,7 @@ class SpscRing {
     if (closed_.load(sync::order::relaxed)) return 0;
     // order: relaxed, only this thread writes it.
     const std::uint64_t tail = tail_.load(sync::order::relaxed);
-    const std::size_t count = std::min(items.size(), free_places(tail, items.size()));
+    const std::size_t count = detail::min(items.size(), free_places(tail, items.size()));
     for (std::size_t i = 0; i < count; ++i) slots_[tail + i].construct(std::move(items[i]));
     // order: release pairs with the acquire in items_from().
     tail_.store(tail + count, sync::order::release);
@@ -132,7 +132,7 @@ class SpscRing {
                   "an item whose assignment may throw could get lost here: use consume()");
     // order: relaxed, only this thread writes it.
     const std::uint64_t head = head_.load(sync::order::relaxed);
-    const std::size_t count = std::min(out.size(), items_from(head, out.size()));
+    const std::size_t count = detail::min(out.size(), items_from(head, out.size()));
     for (std::size_t i = 0; i < count; ++i) {
       out[i] = std::move(slots_[head + i].write());
       slots_[head + i].destroy();
@@ -149,7 +149,7 @@ class SpscRing {
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     // order: relaxed, only this thread writes it.
     const std::uint64_t head = head_.load(sync::order::relaxed);
-    const std::size_t count = std::min(most, items_from(head, most));
+    const std::size_t count = detail::min(most, items_from(head, most));
     for (std::size_t i = 0; i < count; ++i) {
       const FrontItem front(*this, head + i);
       visitor(slots_[head + i].write());
@@ -164,7 +164,7 @@ class SpscRing {
     const std::uint64_t head = head_.load(sync::order::acquire);
     // order: relaxed, it is only a number here.
     const std::uint64_t tail = tail_.load(sync::order::relaxed);
-    return static_cast<std::size_t>(std::min<std::uint64_t>(tail - head, capacity()));
+    return static_cast<std::size_t>(detail::min<std::uint64_t>(tail - head, capacity()));
   }
   bool was_empty() const noexcept { return was_size() == 0; }
 

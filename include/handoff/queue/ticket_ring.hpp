@@ -19,7 +19,6 @@
 // batches and states that fit any capacity are ours.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -126,7 +125,7 @@ class TicketRing {
   template <std::invocable<T&> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    const std::size_t limit = std::min(most, capacity());
+    const std::size_t limit = smaller(most, capacity());
     std::size_t count = 0;
     // One at a time: an item that was claimed but not visited could not be given back.
     for (; count < limit; ++count) {
@@ -143,7 +142,7 @@ class TicketRing {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const Ticket head = head_.load(sync::order::relaxed);
     const auto size = static_cast<std::int64_t>((tail() & ~kClosed) - head) / 2;
-    return std::min(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)), capacity());
+    return smaller(static_cast<std::size_t>(size < 0 ? 0 : size), capacity());
   }
 
   bool was_empty() const noexcept { return was_size() == 0; }

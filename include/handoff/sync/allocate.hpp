@@ -21,6 +21,11 @@ namespace handoff::inline HANDOFF_ABI::sync {
   return ::operator new(bytes, std::align_val_t{alignment});
 }
 
+// Null where allocate() would throw.
+[[nodiscard]] inline void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+}
+
 inline void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
   ::operator delete(memory, bytes, std::align_val_t{alignment});
 }

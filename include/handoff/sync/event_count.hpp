@@ -18,7 +18,7 @@
 // Order: if the condition's change comes before notify_*() in the notifier, and the look at it
 // comes after Waiter's constructor in the waiter, then either the look sees the change or the
 // waiter is notified: no wake-up is lost (proof in docs/design/event_count.md). The longest
-// waiter is notified first.
+// waiter is notified first. notify_*() begins with a seq_cst fence, which the caller may build on.
 // Blocks: await() and wait(); notify_*() for a few instructions of others while somebody waits.
 // Cost: notify_*() with nobody waiting is a fence and a load; it makes a system call only for a
 // thread that is really asleep, and forgets it at once, so nobody is woken twice.

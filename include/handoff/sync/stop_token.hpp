@@ -78,7 +78,8 @@ class StopSource {
   [[nodiscard]] StopToken token() const noexcept { return StopToken(state_); }
   [[nodiscard]] bool stop_requested() const noexcept { return state_.is_requested(); }
 
-  // Runs the callbacks on this thread, one after another. True for the one call that stopped it.
+  // Runs the callbacks on this thread, one after another. True for the one call that stopped it;
+  // false for a source that was moved from.
   bool request_stop() noexcept;
 
  private:

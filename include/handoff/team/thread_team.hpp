@@ -14,7 +14,8 @@
 //   the same team, however deep, run() is misuse; other teams may be run there, nested in one
 //   order everywhere, as locks are.
 // - The caller is a member: a team of `width` starts width - 1 threads. Members beyond the CPUs
-//   that this process may use are woken one by one, and only while blocks remain.
+//   that this process may use take part only in a run that stands still for some hundred
+//   microseconds, because its blocks wait for something; then all of them do, soon.
 // - Order: what came before run() happens before every block; every block happens before run()
 //   returns. Blocks run in no order among themselves.
 // - Blocks: run(), until every index is accounted for. Members between runs spin for some

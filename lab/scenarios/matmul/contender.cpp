@@ -56,7 +56,7 @@ Prepared prepare_as(const Parameters& parameters, std::span<const std::byte> inp
   bench->task = std::make_unique<Task>(Task{m, n, k, parameters.number("width"),
                                             kernel_named(parameters.text("kernel")), operands,
                                             bench->c.get()});
-  return {[bench, operation = contender(*bench->task)] { operation(); },
+  return {[bench, operation = contender(*bench->task)](Burst&) { operation(); },
           {bench->c.get(), output_bytes}};
 }
 

@@ -13,7 +13,7 @@
 
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
-#include "scenarios/matmul/core_type.hpp"
+#include "scenarios/matmul/libraries.hpp"
 #include "scenarios/matmul/npy.hpp"
 #include "scenarios/matmul/scenario.hpp"
 
@@ -189,7 +189,7 @@ Contender contender_for(const FilesToMultiply& files, const std::vector<Contende
 
 // What the contender is sent.
 Cell cell_for(const FilesToMultiply& files, const Scenario& scenario, const Shape& shape) {
-  Cell cell;
+  Cell cell(scenario.metrics().front().name);
   cell.set("m", std::to_string(shape.m));
   cell.set("n", std::to_string(shape.n));
   cell.set("k", std::to_string(shape.k));
@@ -239,7 +239,7 @@ FilesOutcome multiply_files(const FilesToMultiply& files, const std::vector<Cont
   }
   Bench bench(plan, interrupt);
   Row row{contender, cell, problem_of(shape, a, b), {}, RowStatus::ok, {}, {}};
-  row.variables = core_type_variables(*scenario, contenders, bench);
+  row.variables = library_variables(*scenario, contenders, bench);
   std::vector<std::byte> product(shape.product_bytes());
   bench.measure_once(row, product);
   if (row.status != RowStatus::ok) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "scenarios/matmul/blas.hpp"
+#include "scenarios/matmul/tile.hpp"
 
 namespace handoff::lab::matmul {
 namespace {
@@ -65,8 +65,7 @@ RowKernel row_kernel(Kernel kernel, const AnyOperands& operands) {
     case Kernel::tile:
       break;
   }
-  require_blas(1);
-  return {multiply_rows, operands};
+  return {tile_rows(), operands};
 }
 
 }  // namespace handoff::lab::matmul

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "harness/protocol.hpp"
-#include "scenarios/matmul/core_type.hpp"
+#include "scenarios/matmul/libraries.hpp"
 #include "scenarios/matmul/reference.hpp"
 
 namespace handoff::lab::matmul {
@@ -103,33 +103,47 @@ class Matmul final : public Scenario {
   std::string summary() const override {
     return "float matrices, C = A B: the rows of C are handed out to `width` members";
   }
-  std::string metric() const override { return "gflops"; }
-  std::string unit() const override { return "GFLOP/s"; }
-  bool higher_is_better() const override { return true; }
+
+  const std::vector<Metric>& metrics() const override {
+    static const std::vector<Metric> metrics{
+        {"gflops", "GFLOP/s", true, "additions and multiplications, 2 n^3 for a product"}};
+    return metrics;
+  }
 
   const std::vector<Parameter>& parameters() const override {
     static const std::vector<Parameter> parameters{
         {"n", "rows and columns of each matrix", {"512", "1024"}, {}, 1, 4096},
         {"kernel",
-         "how a row is computed (naive: the article's loop; tile: OpenBLAS on a block of rows)",
+         "how a row is computed (naive: the article's loop; tile: a library on a block of rows)",
          {"ikj", "tile"},
          {"naive", "naive_restrict", "ikj", "tile"}},
         {"width", "members, the caller included", {"2"}, {}, 1, 256}};
     return parameters;
   }
 
-  std::optional<Article> article() const override {
-    Cell cell;
+  std::vector<Article> articles() const override {
+    Cell cell("gflops");
     cell.set("n", "512");
     cell.set("kernel", "naive");
     cell.set("width", "64");
-    return Article{"C++17 parallel matrix multiplication (2026): 512 x 512 float, 64 threads",
-                   cell,
-                   {{"single thread", 218, "", "seed.single"},
-                    {"std::thread and one atomic", 8.6, "", "seed.threads"},
-                    {"newosp WorkerPool", 17.4, "", ""},
-                    {"newosp, processes and shared memory", 17.4, "", ""},
-                    {"ZeroMQ inproc", 3000, "more than; extrapolated from 128 x 128", ""}}};
+    return {{"C++17 parallel matrix multiplication (2026): 512 x 512 float, 64 threads",
+             cell,
+             {{"single thread", 218, "", "seed.single"},
+              {"std::thread and one atomic", 8.6, "", "seed.threads",
+              "64 threads gain at most as many times as there are CPUs"},
+              {"newosp WorkerPool", 17.4, "", ""},
+              {"newosp, processes and shared memory", 17.4, "", ""},
+              {"ZeroMQ inproc", 3000, "more than; extrapolated from 128 x 128", ""}}}};
+  }
+
+  // The article's own program on a machine with two CPUs that we know: 15.1 ms on one thread and
+  // 6.4 ms on two.
+  std::vector<Calibration> calibrations() const override {
+    Cell cell("gflops");
+    cell.set("n", "512");
+    cell.set("kernel", "naive");
+    cell.set("width", "2");
+    return {{"seed.threads", "seed.single", cell, 15.1 / 6.4}};
   }
 
   std::shared_ptr<const Problem> problem(const Cell& cell) override {
@@ -147,7 +161,7 @@ class Matmul final : public Scenario {
     const bool needed = std::any_of(cells.begin(), cells.end(), [](const Cell& cell) {
       return cell.at("kernel") == "tile";
     });
-    return needed ? core_type_variables(*this, contenders, bench) : std::vector<Variable>{};
+    return needed ? library_variables(*this, contenders, bench) : std::vector<Variable>{};
   }
 
  private:

@@ -32,11 +32,6 @@ std::string source_line(const Where& where) {
 
 }  // namespace
 
-Engine& Engine::instance() noexcept {
-  static Engine engine;
-  return engine;
-}
-
 // ---- One execution -----------------------------------------------------------------------------
 
 void Engine::begin_execution() {
@@ -211,7 +206,9 @@ void Engine::step(const Where& where) {
   if (++steps_ > options_.steps_limit) {
     fail(Fault::livelock, "more than " + std::to_string(options_.steps_limit) + " steps", where);
   }
-  go_on(true);
+  // Beyond the bound there is nothing to choose: who runs goes on. Most steps are of this kind.
+  const std::uint32_t able = runnable_ & ~waiting_;
+  if (may_deviate() || (able & bit(static_cast<unsigned>(running_))) == 0) go_on(true);
 }
 
 // Lets the schedule choose who goes on; returns when it is this thread's turn again.

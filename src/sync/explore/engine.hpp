@@ -127,6 +127,7 @@ class Engine {
                         order success, order failure, const Where&);
   void fence(order, const Where&);
   void fence_heavy(const Where&);
+  void construct(model::Location&) noexcept;
   void destroy(model::Location&, const Where&);
   void access(model::Accesses&, model::Access, const Where&);
   void pause(const Where&);
@@ -144,7 +145,10 @@ class Engine {
 
   [[noreturn]] void fail(Fault fault, std::string message, const Where& where);
 
-  static Engine& instance() noexcept;
+  static Engine& instance() noexcept {
+    static Engine engine;
+    return engine;
+  }
 
  private:
   // search.cpp
@@ -158,7 +162,9 @@ class Engine {
   unsigned choose_exhaustively(unsigned count, std::uint32_t costly);
   unsigned choose_randomly(unsigned count, std::uint32_t costly);
   unsigned choose_from_script(std::uint32_t number);
-  bool may_deviate() const noexcept;
+  bool may_deviate() const noexcept {
+    return options_.search != Search::exhaustive || deviations_ < options_.deviations;
+  }
   unsigned thread_by_priority(const std::uint8_t* threads, unsigned count) noexcept;
   bool next_path() noexcept;
   std::string schedule_text() const;
@@ -194,7 +200,8 @@ class Engine {
 
   // memory.cpp
   History& touch(model::Location&, const Where&);
-  order mutated(order, bool is_fence, bool& dropped, const Where&);
+  void check_made(const model::Location&, const Where&);
+  order mutated(order, Site::Kind, bool& dropped, const Where&);
   order mutated(order, const Where&);
   void join_sequential(ModelThread&) noexcept;
   void acquire(ModelThread&, const Store&, order) noexcept;

@@ -32,9 +32,27 @@ constexpr std::uint32_t all_but_first = ~std::uint32_t{1};
 
 }  // namespace
 
+// Making a variable is a write of plain data, which each use must come after, not only here. A
+// variable that was made before the execution is there for everybody.
+void Engine::construct(model::Location& location) noexcept {
+  if (running_ < 0) return;
+  location.made_in = execution_;
+  location.maker = static_cast<std::uint8_t>(running_);
+  location.made_at = self().now.at[location.maker];
+}
+
+void Engine::check_made(const model::Location& location, const Where& where) {
+  if (location.made_in != execution_ || options_.memory == Memory::x86) return;
+  if (self().now.at[location.maker] >= location.made_at) [[likely]] return;
+  fail(Fault::race, "thread " + std::to_string(running_) + " uses an atomic that thread " +
+                        std::to_string(location.maker) + " made, without an order between the two",
+       where);
+}
+
 // The location's history in this execution; made at the first use.
 History& Engine::touch(model::Location& location, const Where& where) {
   const auto me = static_cast<unsigned>(running_);
+  check_made(location, where);
   if (location.execution == execution_) [[likely]] {
     if (location.dead) fail(Fault::use_after_end, "an atomic was used after its end", where);
     History& history = memory_[location.id];
@@ -84,12 +102,13 @@ void Engine::destroy(model::Location& location, const Where& where) {
   free_ids_.push_back(location.id);
 }
 
-// The order that this site has under the mutation being tried, if any; keeps a list of all sites.
-order Engine::mutated(order o, bool is_fence, bool& dropped, const Where& where) {
+// The order that this site has under the mutation being tried, if any; lists all sites if asked.
+order Engine::mutated(order o, Site::Kind kind, bool& dropped, const Where& where) {
+  if (options_.mutation == nullptr && !options_.list_sites) return o;
   const std::uint64_t key = (std::uint64_t{where.line()} << 32 | where.column() << 4 |
-                             static_cast<std::uint64_t>(o)) << 1 | (is_fence ? 1U : 0U);
+                             static_cast<std::uint64_t>(o)) << 2 | static_cast<unsigned>(kind);
   if (seen_sites_.insert(where.file_name(), key)) {
-    sites_.insert({where.file_name(), where.line(), o, is_fence});
+    sites_.insert({where.file_name(), where.line(), o, kind});
   }
   const Mutation* const mutation = options_.mutation;
   if (mutation == nullptr || mutation->line != where.line() || mutation->from != o ||
@@ -102,7 +121,7 @@ order Engine::mutated(order o, bool is_fence, bool& dropped, const Where& where)
 
 order Engine::mutated(order o, const Where& where) {
   bool dropped = false;
-  return mutated(o, false, dropped, where);
+  return mutated(o, Site::Kind::access, dropped, where);
 }
 
 void Engine::acquire(ModelThread& thread, const Store& store, order o) noexcept {
@@ -263,7 +282,7 @@ void Engine::fence(order o, const Where& where) {
   // Only fences of the seq_cst order have an order among each other that a switch could change.
   if (o == order::seq_cst) step(where);
   bool dropped = false;
-  o = mutated(o, true, dropped, where);
+  o = mutated(o, Site::Kind::fence, dropped, where);
   if (dropped) return;
   ModelThread& thread = self();
   flush(thread, o == order::seq_cst ? thread.buffer.size() : 0);
@@ -290,7 +309,7 @@ void Engine::join_sequential(ModelThread& thread) noexcept {
 void Engine::fence_heavy(const Where& where) {
   step(where);
   bool dropped = false;
-  mutated(order::seq_cst, true, dropped, where);
+  mutated(order::seq_cst, Site::Kind::heavy_fence, dropped, where);
   if (dropped) return;
   for (unsigned twice = 0; twice < 2; ++twice) {  // first all tell, then all hear
     for (unsigned t = 0; t < started_; ++t) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Where the names of sync/ and the scenarios meet the engine. Takes the place of clock.cpp,
-// park.cpp, thread.cpp, asymmetric_fence.cpp and cpu_budget.cpp in an exploring build.
+// park.cpp, stack.cpp, thread.cpp, asymmetric_fence.cpp and cpu_budget.cpp in an exploring build.
 //
 // Outside an execution (globals, a test's own code) an atomic is a plain variable.
 #include <exception>
@@ -9,6 +9,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/park.hpp>
+#include <handoff/sync/stack.hpp>
 #include <handoff/sync/thread.hpp>
 
 #include "engine.hpp"
@@ -47,6 +48,9 @@ bool compare_exchange(Location& location, std::uint64_t& expected, std::uint64_t
   return same;
 }
 
+void construct(Location& location) noexcept {
+  if (engine().active()) engine().construct(location);
+}
 void destroy(Location& location, const Where& where) {
   if (engine().active()) engine().destroy(location, where);
 }
@@ -192,6 +196,8 @@ ThreadId this_thread_id() noexcept {
 CpuBudget cpu_budget(const CpuBudgetSource&) noexcept { return {2, 2}; }
 unsigned CpuBudget::width() const noexcept { return affinity; }
 Spin spin_policy() noexcept { return Spin::never; }
+
+bool stack_is_short() noexcept { return false; }
 
 void Thread::start(const ThreadOptions&, std::unique_ptr<Entry> entry) {
   handle_ = model::start_thread(&Thread::enter, entry.release(), false, Where::current());

@@ -14,10 +14,6 @@
 
 namespace handoff::inline HANDOFF_ABI::explore {
 
-bool Engine::may_deviate() const noexcept {
-  return options_.search != Search::exhaustive || deviations_ < options_.deviations;
-}
-
 // One of `count` alternatives; 0 is the usual one, bit i of `costly` marks a deviation. `threads`:
 // what they mean, if it is about who goes on.
 unsigned Engine::choose(unsigned count, std::uint32_t costly, std::uint32_t number,

@@ -2,8 +2,9 @@
 //
 // ThreadTeam and its claims: the scenarios of docs/design/thread_team.md.
 #include <array>
+#include <handoff/core/block_claims.hpp>
 #include <handoff/sync/cell.hpp>
-#include <handoff/team/block_claims.hpp>
+#include <handoff/sync/event_count.hpp>
 #include <handoff/team/thread_team.hpp>
 
 #include "explore/scenario.hpp"
@@ -74,6 +75,19 @@ const Scenario stop("thread_team/stop", [] {
       team.run(3, [&](IndexRange range) { times.add(range); }, {.stop = source.token()});
   explore::check(tally.balanced() && tally.done == times.done(), "the tally is exact");
   explore::outcome(tally.cancelled);
+});
+
+// The model has two CPUs: the third member is the watcher, and no block ends before it came.
+const Scenario stands_still("thread_team/stands_still", [] {
+  ThreadTeam team({.width = 3});
+  sync::atomic<int> missing{3};
+  sync::EventCount met;
+  const Tally tally = team.run(3, [&](IndexRange) {
+    // order: relaxed, here and below: a count and nothing else.
+    if (missing.fetch_sub(1, sync::order::relaxed) == 1) return met.notify_all();
+    (void)met.await([&] { return missing.load(sync::order::relaxed) == 0; });  // order: relaxed
+  });
+  explore::check(tally.done == 3, "all three met");
 });
 
 const Scenario quit("thread_team/quit", [] {

@@ -22,45 +22,16 @@
 
 #include <handoff/sync/backoff.hpp>
 
+#include "support/fake_root.hpp"
+
 namespace {
 
 using handoff::sync::cpu_budget;
 using handoff::sync::CpuBudget;
+using handoff::test::FakeRoot;
+using File = FakeRoot::File;
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-
-struct File {
-  std::string path;
-  std::string text;
-};
-
-// A folder that stands for "/", gone with the object.
-class FakeRoot {
- public:
-  explicit FakeRoot(const std::vector<File>& files) {
-    std::string name = (std::filesystem::temp_directory_path() / "cpu_budget_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
-    }
-    path_ = name;
-    for (const File& file : files) {
-      const std::filesystem::path path = path_ + file.path;
-      std::filesystem::create_directories(path.parent_path());
-      std::ofstream(path) << file.text;
-    }
-  }
-  ~FakeRoot() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-
-  const char* path() const { return path_.c_str(); }
-
- private:
-  std::string path_;
-};
 
 struct Case {
   std::string name;

@@ -20,6 +20,14 @@ using handoff::sync::StopToken;
 
 void count(void* counter) noexcept { static_cast<std::atomic<int>*>(counter)->fetch_add(1); }
 
+TEST(StopSource, OneThatWasMovedFromStopsNothing) {
+  StopSource source;
+  StopSource moved(std::move(source));
+  EXPECT_FALSE(source.request_stop());  // NOLINT(bugprone-use-after-move): this is what it asks
+  EXPECT_FALSE(moved.stop_requested());
+  EXPECT_TRUE(moved.request_stop());
+}
+
 TEST(StopToken, AnEmptyOneNeverStops) {
   const StopToken token;
   EXPECT_FALSE(token.stop_possible());

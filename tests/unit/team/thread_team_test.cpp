@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <handoff/core/block_claims.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/team/block_claims.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <mutex>
 #include <set>

@@ -73,7 +73,11 @@ struct Site {
   std::string file;
   std::uint_least32_t line = 0;
   model::order used{};
-  bool is_fence = false;
+  enum class Kind : std::uint8_t {
+    access,
+    fence,
+    heavy_fence,  // has no other order than the one it has
+  } kind = Kind::access;
   friend auto operator<=>(const Site&, const Site&) = default;
 };
 
@@ -90,6 +94,7 @@ struct Options {
   unsigned deaths = 0;   // processes that may be killed in one execution
   std::string schedule = {};  // for replay
   const Mutation* mutation = nullptr;
+  bool list_sites = false;  // fills Result::sites
 };
 
 struct Result {
@@ -103,7 +108,7 @@ struct Result {
   std::uint64_t final_states = 0;
   bool complete = false;  // nothing was left out within the bound
   double seconds = 0;
-  std::vector<Site> sites;
+  std::vector<Site> sites;  // if asked for
 
   bool ok() const noexcept { return fault == Fault::none && complete; }
   std::string report() const;  // some lines for a person

@@ -28,8 +28,13 @@ struct Location {
   std::uint32_t execution = 0;  // the one it is registered in; 0: none
   std::uint16_t id = 0;
   bool dead = false;
+  // Who made it, and when by its clock, in which execution; 0: none.
+  std::uint8_t maker = 0;
+  std::uint16_t made_at = 0;
+  std::uint32_t made_in = 0;
 };
 
+void construct(Location& location) noexcept;
 std::uint64_t load(Location& location, order o, const Where& where);
 void store(Location& location, std::uint64_t value, order o, const Where& where);
 

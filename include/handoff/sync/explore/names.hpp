@@ -27,7 +27,9 @@ class atomic {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
 
  public:
-  constexpr explicit atomic(T value) noexcept : location_{to_bits(value)} {}
+  constexpr explicit atomic(T value) noexcept : location_{to_bits(value)} {
+    if (!std::is_constant_evaluated()) model::construct(location_);
+  }
   ~atomic() { model::destroy(location_, Where::current()); }
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
@@ -174,6 +176,10 @@ inline void point(const char* label, Where at = Where::current()) noexcept {
 
 [[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment,
                                     Where at = Where::current()) {
+  return model::allocate(bytes, alignment, at);
+}
+[[nodiscard]] inline void* try_allocate(std::size_t bytes, std::size_t alignment,
+                                        Where at = Where::current()) noexcept {
   return model::allocate(bytes, alignment, at);
 }
 inline void deallocate(void* memory, std::size_t, std::size_t,

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// Calls whatever can be called, pointers to members too. Not for users, who have std::invoke.
+//
+// The same as std::invoke, whose header costs everybody who includes us 15,000 lines.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+template <class T>
+struct IsReferenceWrapper : std::false_type {};
+template <class T>
+struct IsReferenceWrapper<std::reference_wrapper<T>> : std::true_type {};
+
+// What a pointer to a member of C is applied to: the object itself, or what it refers to.
+template <class C, class Object>
+constexpr decltype(auto) object_of(Object&& object) {
+  if constexpr (std::is_base_of_v<C, std::remove_cvref_t<Object>>) {
+    return std::forward<Object>(object);
+  } else if constexpr (IsReferenceWrapper<std::remove_cvref_t<Object>>::value) {
+    return object.get();
+  } else {
+    return *std::forward<Object>(object);
+  }
+}
+
+template <class C, class Member, class Object, class... Args>
+constexpr decltype(auto) invoke_member(Member C::*member, Object&& object, Args&&... args) {
+  if constexpr (std::is_function_v<Member>) {
+    return (object_of<C>(std::forward<Object>(object)).*member)(std::forward<Args>(args)...);
+  } else {
+    static_assert(sizeof...(Args) == 0, "a data member takes no arguments");
+    return (object_of<C>(std::forward<Object>(object)).*member);
+  }
+}
+
+template <class F, class... Args>
+  requires std::is_invocable_v<F, Args...>
+constexpr std::invoke_result_t<F, Args...> invoke(F&& function, Args&&... args) noexcept(
+    std::is_nothrow_invocable_v<F, Args...>) {
+  if constexpr (std::is_member_pointer_v<std::remove_cvref_t<F>>) {
+    return invoke_member(function, std::forward<Args>(args)...);
+  } else {
+    return std::forward<F>(function)(std::forward<Args>(args)...);
+  }
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+//
+// A box of fixed size for a payload of any type: one event queue for events of many kinds.
+//
+//   handoff::EventQueue<Kind, void(const handoff::AnyData<64>&)> queue;
+//   queue.enqueue(Kind::key, KeyPressed{27});
+//   queue.append_listener(Kind::key, [](const auto& data) {
+//     press(data.template get<KeyPressed>().code);
+//   });
+//
+// For: payloads that share a queue, a list or a dispatcher. Not for: a handful of types known to
+// all (std::variant); what is called (UniqueFunction).
+// What is larger than Bytes, aligned to more than a std::max_align_t, or may throw when moved, lies
+// on the heap at its own alignment; so moving a box never throws. AnyDataOf<Types...> is the box
+// that all of these fit in.
+// It moves and is not copied, so that it can hold what only moves.
+// Types are told apart without RTTI. Exactly: a value is not found as a base of its type.
+// Concurrency: none of its own; like an int. Blocks: never.
+// Allocates: construction, for what does not fit. Throws: construction, what the payload's
+// constructor or the allocation throws. get() of a type that it does not hold is misuse.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/event/any_storage.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <std::size_t Bytes = 48>
+class AnyData {
+  using Storage = detail::AnyStorage<Bytes>;
+
+ public:
+  // Whether a T is kept inside, without an allocation.
+  template <class T>
+  static constexpr bool fits = Storage::template fits<T>;
+
+  AnyData() noexcept = default;  // holds nothing
+  template <class T>
+    requires(!std::is_same_v<std::remove_cvref_t<T>, AnyData> &&
+             std::is_constructible_v<std::decay_t<T>, T>)
+  AnyData(T&& value) {  // NOLINT(google-explicit-constructor): a payload is one
+    emplace<std::decay_t<T>>(std::forward<T>(value));
+  }
+
+  AnyData(AnyData&& other) noexcept { take(other); }
+  AnyData& operator=(AnyData&& other) noexcept {
+    if (this != &other) {
+      reset();
+      take(other);
+    }
+    return *this;
+  }
+  AnyData(const AnyData&) = delete;
+  AnyData& operator=(const AnyData&) = delete;
+  ~AnyData() { reset(); }
+
+  // Makes a T here, in the place of what there was, which is gone even if the T cannot be made.
+  template <class T, class... Args>
+  T& emplace(Args&&... args) {
+    static_assert(std::is_same_v<T, std::decay_t<T>>, "a box holds values, not references");
+    reset();
+    T& made = storage_.template construct<T>(std::forward<Args>(args)...);
+    kind_ = &kind_of<T>;
+    return made;
+  }
+
+  // Empty first: a payload's destructor that looks at this box sees nothing in it.
+  void reset() noexcept {
+    if (const Kind* const kind = std::exchange(kind_, nullptr)) kind->destroy(storage_);
+  }
+
+  [[nodiscard]] bool has_value() const noexcept { return kind_ != nullptr; }
+  template <class T>
+  [[nodiscard]] bool holds() const noexcept {
+    return kind_ == &kind_of<T>;
+  }
+
+  // Null if it holds something else, or nothing.
+  template <class T>
+  T* get_if() noexcept {
+    return holds<T>() ? &storage_.template value<T>() : nullptr;
+  }
+  template <class T>
+  const T* get_if() const noexcept {
+    return holds<T>() ? &storage_.template value<T>() : nullptr;
+  }
+
+  template <class T>
+  T& get() {
+    if (!holds<T>()) [[unlikely]] refuse();
+    return storage_.template value<T>();
+  }
+  template <class T>
+  const T& get() const {
+    if (!holds<T>()) [[unlikely]] refuse();
+    return storage_.template value<T>();
+  }
+
+ private:
+  // Its address names the type.
+  struct Kind {
+    void (*take)(Storage& to, Storage& from) noexcept;
+    void (*destroy)(Storage& storage) noexcept;
+  };
+  template <class T>
+  static constexpr Kind kind_of{
+      [](Storage& to, Storage& from) noexcept { to.template take<T>(from); },
+      [](Storage& storage) noexcept { storage.template destroy<T>(); }};
+
+  [[noreturn]] static void refuse() {
+    misuse("an AnyData was asked for a type that it does not hold; ask holds() or get_if() first");
+  }
+
+  void take(AnyData& other) noexcept {
+    if (other.kind_ == nullptr) return;
+    other.kind_->take(storage_, other.storage_);
+    kind_ = std::exchange(other.kind_, nullptr);
+  }
+
+  const Kind* kind_ = nullptr;
+  Storage storage_;
+};
+
+namespace detail {
+constexpr std::size_t largest(std::size_t first) noexcept { return first; }
+template <class... Rest>
+constexpr std::size_t largest(std::size_t first, std::size_t second, Rest... rest) noexcept {
+  return largest(first < second ? second : first, rest...);
+}
+}  // namespace detail
+
+// The box with room for each of these.
+template <class... Types>
+using AnyDataOf = AnyData<detail::largest(sizeof(void*), sizeof(Types)...)>;
+
+}  // namespace handoff::inline HANDOFF_ABI

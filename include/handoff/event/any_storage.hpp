@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// Room for one value of whatever type, inside or on the heap: what AnyData and AnyId are made of.
+//
+// It does not know what it holds; its owner does, and pairs each construct() and copy() with one
+// destroy() or take(). Not for: users.
+// Concurrency: none of its own. Allocates, throws: construct(), copy(), for what does not fit.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+template <std::size_t Bytes>
+class AnyStorage {
+ public:
+  static_assert(Bytes >= sizeof(void*), "there must be room for an address");
+
+  // Whether a T lies inside: then moving it cannot throw.
+  template <class T>
+  static constexpr bool fits = sizeof(T) <= Bytes && alignof(T) <= alignof(std::max_align_t) &&
+                               std::is_nothrow_move_constructible_v<T>;
+
+  AnyStorage() noexcept {}  // nothing yet: not to be cleared for what follows
+  AnyStorage(const AnyStorage&) = delete;
+  AnyStorage& operator=(const AnyStorage&) = delete;
+
+  template <class T, class... Args>
+  T& construct(Args&&... args) {
+    if constexpr (fits<T>) {
+      return *::new (address()) T(std::forward<Args>(args)...);
+    } else {
+      return *point_to(new T(std::forward<Args>(args)...));
+    }
+  }
+  template <class T>
+  T& value() noexcept {
+    if constexpr (fits<T>) {
+      return *std::launder(static_cast<T*>(address()));
+    } else {
+      return **std::launder(static_cast<T**>(address()));
+    }
+  }
+  template <class T>
+  const T& value() const noexcept {
+    return const_cast<AnyStorage*>(this)->value<T>();
+  }
+  template <class T>
+  void destroy() noexcept {
+    if constexpr (fits<T>) {
+      std::destroy_at(&value<T>());
+    } else {
+      delete &value<T>();
+    }
+  }
+
+  // Takes over what another one holds.
+  template <class T>
+  void take(AnyStorage& from) noexcept {
+    if constexpr (fits<T>) {
+      construct<T>(std::move(from.value<T>()));
+      from.destroy<T>();
+    } else {
+      point_to(&from.value<T>());
+    }
+  }
+
+ private:
+  void* address() noexcept { return bytes_; }
+  template <class T>
+  T* point_to(T* value) noexcept {
+    using Pointer = T*;
+    return *::new (address()) Pointer(value);
+  }
+
+  alignas(std::max_align_t) std::byte bytes_[Bytes];
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

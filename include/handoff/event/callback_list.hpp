@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+//
+// A list of functions that are called together.
+//
+//   handoff::CallbackList<void(const Reading&)> on_reading;
+//   auto handle = on_reading.append([](const Reading& r) { ... });
+//   on_reading(reading);            // calls them, in order, on this thread
+//   handle.remove_and_wait();       // afterwards it is not running and will not run
+//
+// For: signals and slots, hooks, observers; any number of threads may call while others add and
+// remove. Not for: one function (UniqueFunction); events by key (EventDispatcher) or for later
+// (EventQueue).
+//
+// Contract: none of the tiers; nothing is handed over, a pass runs on the caller.
+// - Concurrency: everything by any thread at any time, also from inside a callback, except the
+//   destructor: it may run inside a callback of the list, or beside passes that have begun.
+// - Order: higher priorities first, then as appended. What came before an addition happens before
+//   the calls of that listener.
+// - Passes: a listener added inside or during a pass is not called in that pass, nested passes call
+//   it; one that was removed is not called any more, unless its call has begun. After the end of
+//   the list no more is called. (The whole table: docs/guide/events.md.)
+// - Cost: a pass takes no lock, allocates nothing and writes two words of its own thread (the
+//   first pass of a thread registers it). Adding at the end is amortised O(1), elsewhere O(n);
+//   adding and removing take a lock, and removing makes the kernel order the CPUs: microseconds.
+// - Blocks: calls never; adding and removing for some instructions of others; remove_and_wait().
+// - Allocates: the constructor and adding. Throws: they, std::bad_alloc. An empty function is
+//   misuse.
+// - Exceptions: one that leaves a listener ends the pass and reaches the caller.
+// - Arguments: one set for all listeners, so none of them may be moved from: by-value arguments
+//   arrive as copies or references to const, and rvalue references are refused.
+// - Not copied and not moved: other threads know the list by its place.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/event/event_policies.hpp>
+#include <handoff/event/listener_function.hpp>
+#include <handoff/event/listener_handle.hpp>
+#include <handoff/event/listener_pass.hpp>
+#include <handoff/event/listeners.hpp>
+#include <handoff/event/passes.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class Signature, class Policies = EventPolicies>
+class CallbackList;
+
+template <class R, class... Args, class Policies>
+class CallbackList<R(Args...), Policies> {
+  static_assert((!std::is_rvalue_reference_v<Args> && ...),
+                "listeners share the arguments, so none of them may be moved from");
+  using Functions = detail::ListenerFunctions<R, Args...>;
+  using Calls = detail::ListenerPass<Args...>;
+
+ public:
+  CallbackList() : list_(detail::ListenerList::make(nullptr)) {}
+  ~CallbackList() {
+    detail::Garbage garbage;
+    list_->close(garbage);
+  }
+  CallbackList(const CallbackList&) = delete;
+  CallbackList& operator=(const CallbackList&) = delete;
+
+  // Behind, or in front of, all of its priority.
+  template <class F>
+  ListenerHandle append(F&& function, ListenerOptions options = {}) {
+    return add(Functions::make(std::forward<F>(function), options), detail::Place::back);
+  }
+  template <class F>
+  ListenerHandle prepend(F&& function, ListenerOptions options = {}) {
+    return add(Functions::make(std::forward<F>(function), options), detail::Place::front);
+  }
+
+  // In front of `before`, whose priority it takes; behind all of its own priority if `before` is no
+  // longer in this list, or never was.
+  template <class F>
+  ListenerHandle insert(const ListenerHandle& before, F&& function, ListenerOptions options = {}) {
+    return add(Functions::make(std::forward<F>(function), options), detail::Place::before,
+               before.listener());
+  }
+
+  // `condition(args...)` is asked before each call: once it is true the listener is removed, and
+  // called for the last time.
+  template <class Condition, class F>
+  ListenerHandle append_until(Condition&& condition, F&& function, int priority = 0) {
+    return add(Functions::make_until(std::forward<Condition>(condition), std::forward<F>(function),
+                                     priority),
+               detail::Place::back);
+  }
+
+  // Called on the executor, some time later, with copies of the arguments; not at all if it was
+  // removed by then. remove_and_wait() waits for calls that run there. An executor that refuses
+  // has it called here. It outlives the listener.
+  template <class Executor, class F>
+  ListenerHandle append_on(Executor& executor, F&& function, int priority = 0) {
+    return add(Functions::make_on(executor, std::forward<F>(function), priority),
+               detail::Place::back);
+  }
+
+  // False for a handle that is not in this list, and then nothing happens.
+  bool remove(const ListenerHandle& handle) noexcept { return owns(handle) && handle.remove(); }
+  bool remove_and_wait(const ListenerHandle& handle) {
+    return is_of_this(handle) && handle.remove_and_wait();
+  }
+  bool owns(const ListenerHandle& handle) const noexcept {
+    return is_of_this(handle) && handle.attached();
+  }
+  void clear() noexcept { list_->clear(); }
+
+  // Figures of the moment.
+  std::size_t size() const noexcept { return list_->size(); }
+  bool empty() const noexcept { return size() == 0; }
+
+  // Calls them all; results are dropped.
+  void operator()(Args... args) const {
+    const detail::Pass pass(list_);
+    Calls::template run_all<R, Policies>(*list_, args...);
+  }
+
+  // Calls them all as long as `visitor(result)` says true; true if it always did.
+  template <class Visitor>
+  bool visit_results(Visitor&& visitor, Args... args) const {
+    const detail::Pass pass(list_);
+    return Calls::template run<R>(
+        *list_, [&](auto&& call) { return static_cast<bool>(visitor(call())); }, args...);
+  }
+
+  // Calls `visitor(handle)` for each listener there is, in order; it may add and remove.
+  template <class Visitor>
+  void for_each(Visitor&& visitor) const {
+    using V = std::remove_reference_t<Visitor>;
+    list_->visit(
+        [](void* context, detail::ListenerRef listener) {
+          (*static_cast<V*>(context))(ListenerHandle(std::move(listener)));
+        },
+        const_cast<std::remove_const_t<V>*>(std::addressof(visitor)));
+  }
+
+ private:
+  ListenerHandle add(detail::ListenerRef listener, detail::Place place,
+                     const detail::Listener* before = nullptr) {
+    detail::Garbage garbage;
+    list_->add(listener, place, before, garbage);
+    return ListenerHandle(std::move(listener));
+  }
+
+  bool is_of_this(const ListenerHandle& handle) const noexcept {
+    return handle.listener() != nullptr && &handle.listener()->list() == list_;
+  }
+
+  detail::ListenerList* const list_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

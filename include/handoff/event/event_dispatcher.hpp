@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// Lists of listeners by key: one call reaches those that wait for that key.
+//
+//   handoff::EventDispatcher<std::string, void(const Request&)> routes;
+//   auto handle = routes.append_listener("/status", [](const Request& r) { ... });
+//   routes.dispatch("/status", request);
+//
+// For: events that are handled where they occur. Not for: events for later or for another thread
+// (EventQueue); one event (CallbackList).
+//
+// Contract: none of the tiers; nothing is handed over, a dispatch runs on the caller.
+// - Keys: any type that is copied, compared by == and hashed, by std::hash or Policies::Hash.
+// - Everything else as in CallbackList, key by key: concurrency, the rules of passes, what blocks,
+//   what allocates, exceptions, arguments. A dispatch takes no lock.
+// - Filters are called first, for every key, in their order, with arguments that they may change;
+//   one that says false ends the dispatch.
+// - remove_and_wait() waits for dispatches of the listener's own key only, and for those that are
+//   just at the filters.
+// - A key whose listeners are gone costs memory until the table grows next.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/event/event_hub.hpp>
+#include <handoff/event/event_policies.hpp>
+#include <handoff/event/listener_handle.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class Key, class Signature, class Policies = EventPolicies>
+class EventDispatcher;
+
+template <class Key, class R, class... Args, class Policies>
+class EventDispatcher<Key, R(Args...), Policies> {
+  static_assert((!std::is_rvalue_reference_v<Args> && ...),
+                "listeners share the arguments, so none of them may be moved from");
+
+ protected:
+  using Hub = detail::EventHub<Key, Policies, R, Args...>;
+
+ public:
+  EventDispatcher() : hub_(Hub::make()) {}
+  ~EventDispatcher() { hub_->close(); }
+  EventDispatcher(const EventDispatcher&) = delete;
+  EventDispatcher& operator=(const EventDispatcher&) = delete;
+
+  // As their namesakes in CallbackList, for one key.
+  template <class F>
+  ListenerHandle append_listener(const Key& key, F&& function, ListenerOptions options = {}) {
+    return add(key, Functions::make(std::forward<F>(function), options), detail::Place::back);
+  }
+  template <class F>
+  ListenerHandle prepend_listener(const Key& key, F&& function, ListenerOptions options = {}) {
+    return add(key, Functions::make(std::forward<F>(function), options), detail::Place::front);
+  }
+  template <class F>
+  ListenerHandle insert_listener(const Key& key, const ListenerHandle& before, F&& function,
+                                 ListenerOptions options = {}) {
+    return add(key, Functions::make(std::forward<F>(function), options), detail::Place::before,
+               before.listener());
+  }
+  template <class Condition, class F>
+  ListenerHandle append_listener_until(const Key& key, Condition&& condition, F&& function,
+                                       int priority = 0) {
+    return add(key,
+               Functions::make_until(std::forward<Condition>(condition), std::forward<F>(function),
+                                     priority),
+               detail::Place::back);
+  }
+  template <class Executor, class F>
+  ListenerHandle append_listener_on(Executor& executor, const Key& key, F&& function,
+                                    int priority = 0) {
+    return add(key, Functions::make_on(executor, std::forward<F>(function), priority),
+               detail::Place::back);
+  }
+
+  // `filter(args&...)` returns false to end the dispatch.
+  template <class F>
+  ListenerHandle append_filter(F&& filter, int priority = 0) {
+    detail::ListenerRef made = Hub::FilterFunctions::make(std::forward<F>(filter), {priority});
+    hub_->add_filter(made, detail::Place::back);
+    return ListenerHandle(std::move(made));
+  }
+
+  // False for a handle that is not in this list, and then nothing happens. Handles remove as well.
+  bool remove_listener(const Key& key, const ListenerHandle& handle) noexcept {
+    return owns_listener(key, handle) && handle.remove();
+  }
+  bool owns_listener(const Key& key, const ListenerHandle& handle) const noexcept {
+    const detail::Pass pass(hub_);
+    return handle.attached() && &handle.listener()->list() == hub_->find(key);
+  }
+
+  // Figures of the moment.
+  std::size_t listener_count(const Key& key) const noexcept {
+    const detail::Pass pass(hub_);
+    const detail::ListenerList* const list = hub_->find(key);
+    return list != nullptr ? list->size() : 0;
+  }
+  bool has_listener(const Key& key) const noexcept { return listener_count(key) != 0; }
+
+  // Calls the filters, then the listeners of the key. Results are dropped.
+  void dispatch(const Key& key, Args... args) const {
+    detail::Pass pass(hub_);
+    hub_->dispatch(pass, key, args...);
+  }
+
+  // The same with arguments that stay where they are: none is copied, and filters change these.
+  void dispatch_in_place(const Key& key, detail::FilterArgument<Args>... args) const {
+    detail::Pass pass(hub_);
+    hub_->dispatch(pass, key, args...);
+  }
+
+  // The same with the key that the arguments hold.
+  void dispatch(Args... args) const
+    requires requires { Policies::get_key(args...); }
+  {
+    detail::Pass pass(hub_);
+    hub_->dispatch(pass, Policies::get_key(args...), args...);
+  }
+
+ protected:
+  using Functions = typename Hub::Functions;
+
+  ListenerHandle add(const Key& key, detail::ListenerRef listener, detail::Place place,
+                     const detail::Listener* before = nullptr) {
+    hub_->add(key, listener, place, before);
+    return ListenerHandle(std::move(listener));
+  }
+
+  Hub* const hub_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// What a program may say about its events: a struct, derived from EventPolicies, with any of these
+// static members. What it leaves out costs nothing.
+//
+//   struct MyPolicies : handoff::EventPolicies {
+//     // CallbackList, EventDispatcher, EventQueue. Asked after each listener with the arguments as
+//     // they were passed on: false ends the pass.
+//     static bool can_continue(const Event& event) { return !event.handled; }
+//
+//     // EventDispatcher, EventQueue. Finds the key in the arguments, so that dispatch(event) and
+//     // enqueue(event) need not be told. KeyIsFirst does it for a key that comes first.
+//     static int get_key(const Event& event) { return event.kind; }
+//
+//     // EventDispatcher, EventQueue. Hash of a key; std::hash unless said.
+//     struct Hash { std::size_t operator()(const Key& key) const noexcept; };
+//
+//     // EventQueue. Higher ones are processed first; among equals the order of enqueueing holds.
+//     // Asked by enqueue(), before it takes any lock.
+//     static int priority(const Key& key, const Event& event) { return event.urgent ? 1 : 0; }
+//
+//     // EventQueue. A newer event of the same key replaces one that still waits.
+//     static constexpr bool coalesce = true;
+//
+//     // EventQueue. Events may have a deadline: enqueue_until().
+//     static constexpr bool expires = true;
+//
+//     // EventQueue. What happens beyond EventQueueOptions::capacity: reject, wait or
+//     // overwrite_oldest. Unless said, grow: there is no capacity.
+//     static constexpr OnFull on_full = OnFull::reject;
+//   };
+#pragma once
+
+#include <memory>  // std::hash
+#include <type_traits>
+
+#include <handoff/config.hpp>
+#include <handoff/core/on_full.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+struct EventPolicies {};
+
+// The key is the first argument, and listeners get it too.
+struct KeyIsFirst : EventPolicies {
+  template <class Key, class... Rest>
+  static const Key& get_key(const Key& key, const Rest&...) noexcept {
+    return key;
+  }
+};
+
+namespace detail {
+
+template <class Policies, class Key>
+struct HashOf {
+  using type = std::hash<Key>;
+};
+template <class Policies, class Key>
+  requires requires { typename Policies::Hash; }
+struct HashOf<Policies, Key> {
+  using type = typename Policies::Hash;
+};
+
+template <class Policies>
+consteval bool coalesces() {
+  if constexpr (requires { Policies::coalesce; }) return Policies::coalesce;
+  return false;
+}
+template <class Policies>
+consteval bool expires() {
+  if constexpr (requires { Policies::expires; }) return Policies::expires;
+  return false;
+}
+template <class Policies>
+consteval OnFull on_full() {
+  if constexpr (requires { Policies::on_full; }) return Policies::on_full;
+  return OnFull::grow;
+}
+
+}  // namespace detail
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: MIT
+//
+// Events by key for later: any thread enqueues, whoever drains calls the listeners.
+//
+//   handoff::EventQueue<int, void(const Reading&)> queue;
+//   auto handle = queue.append_listener(kSensor, [](const Reading& r) { ... });
+//   queue.enqueue(kSensor, reading);          // any thread
+//   queue.process();                          // to the listeners
+//   queue.process_with(visitor);              // to one visitor that the compiler can inline
+//
+//   while (queue.wait(stop) == handoff::Status::ok) queue.process();   // a thread that serves it
+//
+// For: events that cross from threads to the thread that owns the state they change; the main loop
+// of a program. Not for: events handled at once (EventDispatcher); work of all kinds (a pool).
+//
+// Contract: deferred tier. It is an EventDispatcher too: listeners, filters and dispatch() are as
+// described there.
+// - Concurrency: everything by any thread at any time, except the destructor: it may run inside a
+//   listener of this queue, on the only thread that drains. Several threads may drain: each event
+//   goes to one of them.
+// - Order: by one atomic addition. So FIFO per producer, and causal between producers: an event
+//   that was enqueued because of another comes after it. With several draining threads this is the
+//   order of taking. Policies::priority comes first, where there is one.
+// - process() and its kin end: what is enqueued meanwhile is for the next call.
+// - Blocks: wait(); enqueue() only with OnFull::wait, and for the moment in which another producer
+//   appends a chunk. An event whose enqueue() is under way holds back those behind it.
+// - Wakes: enqueue() wakes one sleeper, and nobody if nobody sleeps; then it is one atomic addition
+//   and no fence.
+// - Allocates: enqueue() a chunk now and then from a pool that all queues share; nothing once the
+//   pool has what is needed. trim() gives memory back, and so does the pool after a burst.
+// - Full: grows, unless Policies::on_full says reject (Status::full, and the arguments are still
+//   the caller's), wait, or overwrite_oldest (the oldest is destroyed and counts as expired). In a
+//   listener of the same queue `wait` says full: nobody else might make room. What was done with
+//   the events that made room happens before the return of the enqueue() that took it.
+// - Closed: after close() enqueue() says closed; what is there can be processed; wait() says closed
+//   once nothing is left. What came before close() happens before such an answer.
+// - Exceptions: one from a listener or visitor ends the call and reaches the caller. Its event
+//   counts as failed, all others stay in the queue, in order. One from a predicate leaves its event
+//   there too. An event whose construction throws was never enqueued.
+// - Destruction: destroys what is left and calls nobody.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/invoke.hpp>
+#include <handoff/core/min_max.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/event/chunk_pool.hpp>
+#include <handoff/event/event_dispatcher.hpp>
+#include <handoff/event/event_store.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/fence.hpp>
+#include <handoff/sync/pause.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+struct EventQueueOptions {
+  // Events that may wait, if Policies::on_full is not grow. At least 1.
+  std::size_t capacity = 1024;
+
+  // How long wait() looks before it sleeps: less latency for more CPU. Negative: some microseconds,
+  // and none where no other thread could run meanwhile.
+  std::chrono::nanoseconds spin_for{-1};
+};
+
+template <class Key, class Signature, class Policies = EventPolicies>
+class EventQueue;
+
+template <class Key, class R, class... Args, class Policies>
+class EventQueue<Key, R(Args...), Policies>
+    : public EventDispatcher<Key, R(Args...), Policies> {
+  using Dispatcher = EventDispatcher<Key, R(Args...), Policies>;
+  using Store = detail::EventStore<Key, Policies, Args...>;
+  using Stored = typename Store::Stored;
+  using Session = typename Store::Session;
+  static constexpr OnFull kOnFull = detail::on_full<Policies>();
+  static_assert(kOnFull != OnFull::run_here,
+                "an event queue runs no listeners in enqueue(): reject, then call dispatch()");
+  static constexpr bool kHasKeyInside =
+      requires(const std::decay_t<Args>&... args) { Policies::get_key(args...); };
+  template <class... A>
+  static constexpr bool kFits = sizeof...(A) == sizeof...(Args) &&
+                                std::is_constructible_v<std::tuple<std::decay_t<Args>...>, A...>;
+
+ public:
+  using Event = QueuedEvent<Key, Args...>;
+  using Dispatcher::dispatch;
+
+  explicit EventQueue(const EventQueueOptions& options = {})
+      : store_(Store::make(detail::max<std::size_t>(options.capacity, 1))),
+        spin_for_(options.spin_for) {}
+  ~EventQueue() { store_->end(); }
+
+  // ok, full or closed.
+  template <class K, class... A>
+    requires(kFits<A...> && std::is_constructible_v<Key, K>)
+  Status enqueue(K&& key, A&&... args) {
+    return put(sync::no_deadline, std::forward<K>(key), std::forward<A>(args)...);
+  }
+
+  // The same with the key that the arguments hold.
+  template <class... A>
+    requires(kHasKeyInside && kFits<A...>)
+  Status enqueue(A&&... args) {
+    Key key = Policies::get_key(std::as_const(args)...);
+    return put(sync::no_deadline, std::move(key), std::forward<A>(args)...);
+  }
+
+  // An event that is worth nothing after the deadline: then it is destroyed, and counts as expired.
+  template <class K, class... A>
+    requires(kFits<A...> && std::is_constructible_v<Key, K> && Stored::kExpires)
+  Status enqueue_until(sync::Deadline deadline, K&& key, A&&... args) {
+    return put(deadline, std::forward<K>(key), std::forward<A>(args)...);
+  }
+
+  // Moves in the first events, as many as are accepted, and returns how many. Waiters are woken
+  // once at the end.
+  std::size_t enqueue_batch(std::span<Event> events) {
+    const NotificationHold hold(*this);
+    std::size_t count = 0;
+    for (Event& event : events) {
+      const Status status = std::apply(
+          [&](auto&... args) {
+            return put(sync::no_deadline, std::move(event.key), std::move(args)...);
+          },
+          event.arguments);
+      if (status != Status::ok) break;
+      ++count;
+    }
+    return count;
+  }
+
+  // Calls the listeners for what is in the queue; returns how many events that were.
+  std::size_t process() {
+    return drain(kAll, [](Turn& turn, Stored& stored) { return deliver(turn, stored); });
+  }
+  bool process_one() {
+    return drain(1, [](Turn& turn, Stored& stored) { return deliver(turn, stored); }) == 1;
+  }
+
+  // Only those for which `predicate(key, args...)`, `predicate(args...)` or `predicate()` is true;
+  // the others stay, in their places.
+  template <class Predicate>
+  std::size_t process_if(Predicate&& predicate) {
+    return drain(kAll, [&](Turn& turn, Stored& stored) {
+      if (ask(predicate, stored.event)) return deliver(turn, stored);
+      turn.session.refuse();
+      return Next::kept;
+    });
+  }
+
+  // Until the predicate is true for an event, which stays, as do those behind it.
+  template <class Predicate>
+  std::size_t process_until(Predicate&& predicate) {
+    return drain(kAll, [&](Turn& turn, Stored& stored) {
+      return ask(predicate, stored.event) ? Next::stop : deliver(turn, stored);
+    });
+  }
+
+  // To `visitor(key, args&...)` instead of the listeners, after the filters; a visitor that returns
+  // false is given no more.
+  template <class Visitor>
+  std::size_t process_with(Visitor&& visitor) {
+    return drain(kAll, [&](Turn& turn, Stored& stored) { return show(visitor, turn, stored); });
+  }
+  template <class Visitor>
+  bool process_one_with(Visitor&& visitor) {
+    return drain(1, [&](Turn& turn, Stored& stored) { return show(visitor, turn, stored); }) == 1;
+  }
+
+  // To the visitor, those for which the predicate is true.
+  template <class Predicate, class Visitor>
+  std::size_t process_if_with(Predicate&& predicate, Visitor&& visitor) {
+    return drain(kAll, [&](Turn& turn, Stored& stored) {
+      if (ask(predicate, stored.event)) return show(visitor, turn, stored);
+      turn.session.refuse();
+      return Next::kept;
+    });
+  }
+
+  // A copy of the first event, which stays.
+  std::optional<Event> peek()
+    requires std::is_copy_constructible_v<Event>
+  {
+    std::optional<Event> copy;
+    drain(1, [&](Turn&, Stored& stored) {
+      copy.emplace(stored.event);
+      return Next::stop;
+    });
+    return copy;
+  }
+  // The first event itself.
+  std::optional<Event> take() {
+    std::optional<Event> taken;
+    drain(1, [&](Turn&, Stored& stored) {
+      taken.emplace(std::move(stored.event));
+      return Next::done;
+    });
+    return taken;
+  }
+  // Calls the listeners for an event that was taken.
+  void dispatch(Event& event) const {
+    detail::Pass pass(this->hub_);
+    std::apply([&](auto&... args) { this->hub_->dispatch(pass, event.key, args...); },
+               event.arguments);
+  }
+  void dispatch(Event&& event) const { dispatch(event); }
+
+  // Destroys what is in the queue; it counts as cancelled. Returns how many.
+  std::size_t clear() {
+    Session session(*store_, kAll);
+    std::size_t count = 0;
+    for (; session.next() != nullptr; ++count) session.cancel();
+    return count;
+  }
+
+  // Whether there is nothing to process; a figure of the moment.
+  bool empty() const noexcept { return !store_->any(); }
+
+  // Returns once there is something to process (ok), or never will be (closed), or the time is up,
+  // or the stop was asked for.
+  Status wait(const sync::StopToken& stop = {}) { return wait_until(sync::no_deadline, stop); }
+  template <class Rep, class Period>
+  Status wait_for(std::chrono::duration<Rep, Period> time, const sync::StopToken& stop = {}) {
+    return wait_until(sync::deadline_after(time), stop);
+  }
+  Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {});
+
+  // While one of these lives, enqueue() wakes nobody; the end of the last one does, if there is
+  // something to process.
+  class NotificationHold {
+   public:
+    explicit NotificationHold(EventQueue& queue) noexcept : queue_(queue) { queue.hold(); }
+    ~NotificationHold() { queue_.release(); }
+    NotificationHold(const NotificationHold&) = delete;
+    NotificationHold& operator=(const NotificationHold&) = delete;
+
+   private:
+    EventQueue& queue_;
+  };
+
+  // No enqueue() that begins after this is accepted. Returns the figures of the moment.
+  Tally close() noexcept {
+    // order: release pairs with the acquire in put(): what came before the close.
+    closed_.store(true, sync::order::release);
+    arrivals_.notify_all();
+    return tally();
+  }
+  bool closed() const noexcept {
+    return closed_.load(sync::order::acquire);  // order: acquire pairs with close()
+  }
+
+  // Exact while no call is under way.
+  Tally tally() noexcept { return store_->tally(); }
+
+  // Gives memory that is not in use back to the system, that of other queues too.
+  void trim() {
+    store_->trim();
+    detail::trim_chunks();
+  }
+
+ private:
+  static constexpr std::size_t kAll = ~std::size_t{0};
+
+  // What became of an event.
+  enum class Next : std::uint8_t {
+    done,       // go on
+    done_last,  // and give no more
+    kept,       // the session has it
+    stop,       // it stays, with those behind it
+  };
+
+  // What a draining call works with.
+  struct Turn {
+    Session session;
+    detail::Pass& pass;
+    typename Dispatcher::Hub& hub;
+  };
+
+  template <class K, class... A>
+  Status put(sync::Deadline deadline, K&& key, A&&... args) {
+    if (closed()) [[unlikely]] return Status::closed;
+    if constexpr (kOnFull != OnFull::grow) {
+      const Status status = make_room();
+      if (status != Status::ok) return status;
+    }
+    store_->push(deadline, std::forward<K>(key), std::forward<A>(args)...);
+    // The partner of the heavy half in wait_until(): either this sees the sleeper, or it sees the
+    // event before it sleeps.
+    sync::asymmetric_fence_light();
+    // order: relaxed, ordered by the fences.
+    if (sleepers_.load(sync::order::relaxed) != 0) [[unlikely]] notify();
+    return Status::ok;
+  }
+
+  Status make_room() {
+    auto& room = store_->room();
+    while (!room.take()) {
+      if constexpr (kOnFull == OnFull::overwrite_oldest) {
+        Session session(*store_, 1);
+        if (session.next() == nullptr) return Status::full;  // all of them are being processed
+        session.expire();
+      } else {
+        if (kOnFull == OnFull::reject || detail::Pass::inside(store_)) return Status::full;
+        (void)room.wait_and_take(sync::no_deadline, {});
+        return Status::ok;
+      }
+    }
+    return Status::ok;
+  }
+
+  // Gives each event of a session to `each`. The outer pass keeps the store alive should a listener
+  // destroy the queue, the inner one begins anew for each event.
+  template <class Each>
+  std::size_t drain(std::size_t most, Each&& each) {
+    Store& store = *store_;
+    const detail::Pass alive(&store);
+    detail::Pass pass(this->hub_);
+    Turn turn{Session(store, most), pass, *this->hub_};
+    std::size_t count = 0;
+    while (Stored* const stored = turn.session.next()) {
+      const Next next = each(turn, *stored);
+      if (next == Next::stop) break;
+      if (next != Next::kept) {
+        turn.session.done();
+        ++count;
+      }
+      if (next == Next::done_last || store.ended()) break;
+    }
+    return count;
+  }
+
+  // An event whose listener throws is gone, and in the books as failed.
+  template <class Call>
+  static void attempt(Turn& turn, Call&& call) {
+#if defined(__cpp_exceptions)
+    try {
+      call();
+    } catch (...) {
+      turn.session.failed(std::current_exception());
+      throw;
+    }
+#else
+    call();
+    (void)turn;
+#endif
+  }
+
+  static Next deliver(Turn& turn, Stored& stored) {
+    attempt(turn, [&] {
+      turn.pass.renew(&turn.hub);
+      std::apply([&](auto&... args) { turn.hub.dispatch(turn.pass, stored.event.key, args...); },
+                 stored.event.arguments);
+    });
+    return Next::done;
+  }
+
+  template <class Visitor>
+  static Next show(Visitor& visitor, Turn& turn, Stored& stored) {
+    bool go_on = true;
+    attempt(turn, [&] {
+      std::apply(
+          [&](auto&... args) {
+            if (turn.hub.has_filters()) {
+              turn.pass.renew(&turn.hub);
+              if (!turn.hub.filter(args...)) return;
+            }
+            go_on = show_with(visitor, std::as_const(stored.event.key), args...);
+          },
+          stored.event.arguments);
+    });
+    return go_on ? Next::done : Next::done_last;
+  }
+  template <class Visitor, class... A>
+  static bool show_with(Visitor& visitor, const Key& key, A&... args) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Visitor&, const Key&, A&...>>) {
+      detail::invoke(visitor, key, args...);
+      return true;
+    } else {
+      return static_cast<bool>(detail::invoke(visitor, key, args...));
+    }
+  }
+
+  template <class Predicate>
+  static bool ask(Predicate& predicate, const Event& event) {
+    return std::apply(
+        [&](const auto&... args) { return ask_with(predicate, event.key, args...); },
+        event.arguments);
+  }
+  template <class Predicate, class... A>
+  static bool ask_with(Predicate& predicate, const Key& key, const A&... args) {
+    if constexpr (std::is_invocable_v<Predicate&, const Key&, const A&...>) {
+      return static_cast<bool>(detail::invoke(predicate, key, args...));
+    } else if constexpr (std::is_invocable_v<Predicate&, const A&...>) {
+      return static_cast<bool>(detail::invoke(predicate, args...));
+    } else {
+      return static_cast<bool>(detail::invoke(predicate));
+    }
+  }
+
+  void notify() noexcept {
+    // order: seq_cst fence, partner is the one in release(): either this sees that nobody holds
+    // notifications back, or that one sees the event.
+    sync::fence(sync::order::seq_cst);
+    if (holds_.load(sync::order::relaxed) != 0) return;  // order: relaxed, ordered by the fence
+    arrivals_.notify_one();
+  }
+
+  void hold() noexcept {
+    holds_.fetch_add(1, sync::order::relaxed);  // order: relaxed, of this thread's own events
+  }
+  void release() noexcept {
+    // order: relaxed, ordered by the fence
+    if (holds_.fetch_sub(1, sync::order::relaxed) != 1) return;
+    sync::fence(sync::order::seq_cst);  // order: partner is the fence in notify()
+    // One for what may be many: whoever is woken drains, and others are woken by what follows.
+    if (store_->any()) arrivals_.notify_one();
+  }
+
+  Store* const store_;
+  const std::chrono::nanoseconds spin_for_;
+  sync::atomic<bool> closed_{false};
+  sync::EventCount arrivals_;
+  sync::atomic<std::uint32_t> sleepers_{0};
+  sync::atomic<std::uint32_t> holds_{0};
+};
+
+template <class Key, class R, class... Args, class Policies>
+Status EventQueue<Key, R(Args...), Policies>::wait_until(sync::Deadline deadline,
+                                                         const sync::StopToken& stop) {
+  const auto ready = [this] { return store_->any() || closed(); };
+  const auto verdict = [this] { return store_->any() ? Status::ok : Status::closed; };
+  if (spin_for_.count() > 0) {
+    const sync::Deadline spin_until = detail::min(deadline, sync::deadline_after(spin_for_));
+    for (unsigned looks = 1;; ++looks) {
+      if (store_->was_any() && store_->any()) return Status::ok;
+      if (looks % 64 == 0 && (sync::clock::now() >= spin_until || stop.stop_requested())) break;
+      sync::pause();
+    }
+  } else if (spin_for_.count() < 0) {
+    for (sync::Backoff backoff; !store_->was_any();) {
+      if (!backoff.snooze()) break;
+    }
+  }
+  if (ready()) return verdict();
+  struct Sleeper {
+    sync::atomic<std::uint32_t>& count;
+    explicit Sleeper(sync::atomic<std::uint32_t>& sleepers) noexcept : count(sleepers) {
+      count.fetch_add(1, sync::order::relaxed);  // order: relaxed, ordered by the fence
+      sync::asymmetric_fence_heavy();            // partner is the light half in put()
+    }
+    ~Sleeper() { count.fetch_sub(1, sync::order::relaxed); }  // order: relaxed, a count alone
+  };
+  const Sleeper sleeper(sleepers_);
+  switch (arrivals_.await(ready, deadline, stop, sync::Spin::never)) {
+    case sync::Wakeup::stopped: return Status::stopped;
+    case sync::Wakeup::timed_out: return Status::timed_out;
+    case sync::Wakeup::notified: break;
+  }
+  return verdict();
+}
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+//
+// The events of a queue and what consumers do with them: take some, give back what they refuse, and
+// keep the books. What a queue is apart from its listeners.
+//
+// Events stay where they were made; consumers hand places around. Those that were given back, and
+// all of a queue that has an order of its own, wait in a heap of places.
+// Not for: users. Concurrency: push() by any thread; consumers meet under a lock that they hold for
+// the taking only. docs/design/event_queue.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <queue>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/core/min_max.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/event/event_chunks.hpp>
+#include <handoff/event/event_policies.hpp>
+#include <handoff/event/passes.hpp>
+#include <handoff/sync/allocate.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+// An event as it waits in a queue, or taken out of it.
+template <class Key, class... Args>
+struct QueuedEvent {
+  template <class K, class... A>
+  explicit QueuedEvent(std::in_place_t, K&& with_key, A&&... with)
+      : key(std::forward<K>(with_key)), arguments(std::forward<A>(with)...) {}
+
+  Key key;
+  std::tuple<std::decay_t<Args>...> arguments;
+};
+
+namespace detail {
+
+struct Nothing {};
+
+// How many events a bounded queue may still take.
+class Room {
+ public:
+  explicit Room(std::size_t capacity) noexcept : left_(static_cast<std::int64_t>(capacity)) {}
+
+  bool take() noexcept {
+    std::int64_t left = left_.load(sync::order::relaxed);  // order: relaxed, looked at again
+    do {
+      if (left <= 0) return false;
+      // order: acquire pairs with the release in give(): what made the room came before.
+    } while (!left_.compare_exchange_weak(left, left - 1, sync::order::acquire,
+                                          sync::order::relaxed));
+    return true;
+  }
+  void give(std::uint32_t count) noexcept {
+    left_.fetch_add(count, sync::order::release);  // order: release pairs with take()
+    given_.notify_some(count);
+  }
+  // Whether it has taken, before the deadline and the stop.
+  sync::Wakeup wait_and_take(sync::Deadline deadline, const sync::StopToken& stop) {
+    return given_.await([this] { return take(); }, deadline, stop);
+  }
+
+ private:
+  sync::atomic<std::int64_t> left_;
+  sync::EventCount given_;
+};
+
+// With what a queue's policies add to an event.
+template <class Key, class Policies, class... Args>
+struct StoredEvent {
+  using Event = QueuedEvent<Key, Args...>;
+  static constexpr bool kOrdered =
+      requires(const Key& key, const std::decay_t<Args>&... args) {
+        Policies::priority(key, args...);
+      };
+  static constexpr bool kExpires = expires<Policies>();
+
+  template <class K, class... A>
+  explicit StoredEvent(sync::Deadline until, K&& key, A&&... args)
+      : event(std::in_place, std::forward<K>(key), std::forward<A>(args)...) {
+    if constexpr (kExpires) deadline = until;
+    if constexpr (kOrdered) {
+      priority = std::apply(
+          [&](const auto&... each) { return Policies::priority(event.key, each...); },
+          event.arguments);
+    }
+  }
+
+  Event event;
+  [[no_unique_address]] std::conditional_t<kExpires, sync::Deadline, Nothing> deadline{};
+  [[no_unique_address]] std::conditional_t<kOrdered, int, Nothing> priority{};
+};
+
+template <class Key, class Policies, class... Args>
+class EventStore {
+ public:
+  using Stored = StoredEvent<Key, Policies, Args...>;
+  using Chunks = EventChunks<Stored>;
+  using Place = typename Chunks::Place;
+  class Session;
+
+  static EventStore* make(std::size_t capacity) {
+    void* const memory = sync::allocate(sizeof(EventStore), alignof(EventStore));
+    struct Guard {
+      void* memory;
+      ~Guard() {
+        if (memory != nullptr) sync::deallocate(memory, sizeof(EventStore), alignof(EventStore));
+      }
+    } guard{memory};
+    auto* const store = ::new (memory) EventStore(capacity);
+    guard.memory = nullptr;
+    return store;
+  }
+
+  // The end for its user: sessions under way take no more, and the last of them destroys the rest.
+  void end() noexcept {
+    // order: relaxed: this thread's sessions see it, and there may be no others.
+    ended_.store(true, sync::order::relaxed);
+    Garbage garbage;
+    garbage.add(*this, retired_, {this, nullptr}, &free);
+  }
+  bool ended() const noexcept {
+    return ended_.load(sync::order::relaxed);  // order: relaxed, as in end()
+  }
+
+  // Where there is no capacity this always has room.
+  Room& room() noexcept { return room_; }
+
+  // The room for it has been taken.
+  template <class... With>
+  void push(With&&... with) {
+    chunks_.push(std::forward<With>(with)...);
+  }
+
+  // Exact only for whoever gets it from no other thread.
+  bool was_any() const noexcept {
+    // order: relaxed, a hint.
+    return chunks_.was_claimed() || was_given_back_.load(sync::order::relaxed);
+  }
+  bool any() noexcept {
+    const sync::Lock lock(mutex_);
+    return !backlog_.empty() || chunks_.any_ready();
+  }
+
+  Tally tally() noexcept {
+    const sync::Lock lock(mutex_);
+    Tally tally = totals_;
+    tally.accepted = chunks_.end_index() - voids_;
+    tally.pending = tally.accepted - tally.done - tally.failed - tally.cancelled - tally.expired;
+    return tally;
+  }
+
+  void trim() {
+    const sync::Lock lock(mutex_);
+    // What is claimed may have to come back without an allocation.
+    backlog_.trim(backlog_.size() + claimed_);
+  }
+
+ private:
+  static constexpr bool kCoalesces = coalesces<Policies>();
+  static constexpr bool kGathers = Stored::kOrdered || kCoalesces;
+  static constexpr bool kBounded = on_full<Policies>() != OnFull::grow;
+
+  // A place in the heap. The first to come out: highest priority, then lowest index.
+  struct Waiting {
+    Place place;
+    int priority;
+
+    friend bool operator<(const Waiting& a, const Waiting& b) noexcept {
+      if (a.priority != b.priority) return a.priority < b.priority;
+      return a.place.index() > b.place.index();
+    }
+  };
+
+  // A heap that gets its memory when it is told to, so that push() does not throw.
+  struct Backlog : std::priority_queue<Waiting> {
+    void reserve(std::size_t most) {
+      auto& heap = this->c;
+      if (most > heap.capacity()) heap.reserve(detail::max(most, 2 * heap.capacity()));
+    }
+    // Keeps room for so many.
+    void trim(std::size_t most) {
+      std::vector<Waiting> smaller;
+      smaller.reserve(most);
+      smaller.assign(this->c.begin(), this->c.end());
+      this->c.swap(smaller);
+    }
+  };
+
+  using Latest = std::unordered_map<Key, Place, typename HashOf<Policies, Key>::type>;
+
+  explicit EventStore(std::size_t capacity) : room_(capacity) {}
+  ~EventStore() {
+    Session rest(*this, ~std::size_t{0});
+    while (rest.next() != nullptr) rest.cancel();
+  }
+
+  static void free(void* object) noexcept {
+    auto* const store = static_cast<EventStore*>(object);
+    store->~EventStore();
+    sync::deallocate(store, sizeof(EventStore), alignof(EventStore));
+  }
+
+  static int priority_of(const Place& place) noexcept {
+    if constexpr (Stored::kOrdered) return place.slot().event.read().priority;
+    return 0;
+  }
+  static std::uint32_t state_of(const Place& place) noexcept {
+    return place.slot().state.load(sync::order::relaxed);  // order: relaxed, taken under the lock
+  }
+
+  // Under the mutex from here on. There is room: see reserve().
+  void give_back(const Place& place) noexcept {
+    if constexpr (kCoalesces) {
+      if (latest_.contains(place.slot().event.read().event.key)) {
+        supersede(place);
+        discard(place);
+        return;
+      }
+    }
+    backlog_.push({place, priority_of(place)});
+    // order: relaxed, a hint
+    was_given_back_.store(true, sync::order::relaxed);
+  }
+
+  // Destroys an event that a newer one replaces; its place still waits and is passed over.
+  void supersede(const Place& place) noexcept {
+    place.slot().event.destroy();
+    // order: relaxed, under the mutex
+    place.slot().state.store(Chunks::kGone, sync::order::relaxed);
+    ++totals_.cancelled;
+  }
+
+  void discard(const Place& place) noexcept {
+    Chunks::clear(place);
+    Chunks::finish(*place.chunk, 1);
+    if constexpr (kBounded) room_.give(1);
+  }
+
+  // So that everything that is claimed can come back. May throw.
+  void reserve(std::size_t more) {
+    backlog_.reserve(backlog_.size() + claimed_ + more);
+  }
+
+  // Moves all that has arrived to the heap.
+  void gather() {
+    const std::uint64_t end = chunks_.end_index();
+    for (;;) {
+      reserve(Chunks::kPlaces);
+      const auto run = chunks_.take(Chunks::kPlaces, end);
+      if (run.count == 0) return;
+      for (std::uint32_t i = 0; i < run.count; ++i) {
+        const Place place{run.first.chunk, run.first.offset + i};
+        if (state_of(place) == Chunks::kVoid) {
+          ++voids_;
+          discard(place);
+          continue;
+        }
+        if constexpr (kCoalesces) {
+          const auto [at, is_first] =
+              latest_.try_emplace(place.slot().event.read().event.key, place);
+          if (!is_first) supersede(std::exchange(at->second, place));
+        }
+        backlog_.push({place, priority_of(place)});
+      }
+    }
+  }
+
+  Place pop() noexcept {
+    const Place place = backlog_.top().place;
+    backlog_.pop();
+    // order: relaxed, a hint
+    if (backlog_.empty()) was_given_back_.store(false, sync::order::relaxed);
+    if constexpr (kCoalesces) {
+      if (state_of(place) == Chunks::kReady) {
+        const auto at = latest_.find(place.slot().event.read().event.key);
+        if (at != latest_.end() && at->second.index() == place.index()) latest_.erase(at);
+      }
+    }
+    return place;
+  }
+
+  Chunks chunks_;
+  sync::Mutex mutex_;
+  Backlog backlog_;
+  std::size_t claimed_ = 0;       // places that sessions have
+  [[no_unique_address]] std::conditional_t<kCoalesces, Latest, Nothing> latest_;
+  std::uint64_t voids_ = 0;  // places that never were events
+  Tally totals_;             // without accepted and pending
+  Room room_;
+  sync::atomic<bool> was_given_back_{false};
+  sync::atomic<bool> ended_{false};
+  Retired retired_;
+};
+
+// One consumer's turn: what was there when it began, one after the other. Whatever it has taken and
+// not dropped goes back at its end, in its old place.
+template <class Key, class Policies, class... Args>
+class EventStore<Key, Policies, Args...>::Session {
+ public:
+  Session(EventStore& store, std::size_t most) noexcept : store_(store), left_(most) {}
+  ~Session() {
+    const sync::Lock lock(store_.mutex_);
+    settle();
+    for (; at_ < run_.count; ++at_) return_one(place());
+    for (const Place& place : refused_) return_one(place);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // The next event, or null. Before the next call it is dropped or refused.
+  Stored* next() {
+    for (;;) {
+      if (at_ == run_.count && !refill()) return nullptr;
+      const std::uint32_t state = state_of(place());
+      if (state != Chunks::kReady) [[unlikely]] {
+        if (state == Chunks::kVoid) ++voids_;
+        clear();
+        continue;
+      }
+      Stored& stored = place().slot().event.write();
+      if (!is_late(stored)) [[likely]] return &stored;
+      drop(books_.expired);
+    }
+  }
+
+  // Each destroys the event and says what became of it.
+  void done() noexcept { drop(books_.done); }
+  void cancel() noexcept { drop(books_.cancelled); }
+  void expire() noexcept { drop(books_.expired); }
+  void failed(const std::exception_ptr& why) noexcept {
+    if (books_.first_failure == nullptr) books_.first_failure = why;
+    drop(books_.failed);
+  }
+
+  // Back to its place in the queue, at the end of this session.
+  void refuse() {
+    refused_.push_back(place());
+    ++at_;
+  }
+
+ private:
+  void drop(std::uint64_t& where) noexcept {
+    place().slot().event.destroy();
+    ++where;
+    clear();
+  }
+
+  Place place() const noexcept { return {run_.first.chunk, run_.first.offset + at_}; }
+
+  void clear() noexcept {
+    Chunks::clear(place());
+    ++cleared_;
+    ++at_;
+    if constexpr (kBounded) ++freed_;
+  }
+
+  bool is_late(const Stored& stored) noexcept {
+    if constexpr (Stored::kExpires) {
+      if (stored.deadline == sync::no_deadline) return false;
+      return stored.deadline <= sync::clock::now();
+    } else {
+      return false;
+    }
+  }
+
+  // Takes another run. False if there is nothing more that was there at the beginning.
+  bool refill() {
+    const sync::Lock lock(store_.mutex_);
+    settle();
+    if (!begun_) begin();
+    if (left_ == 0) return false;
+    const auto most = static_cast<std::uint32_t>(detail::min<std::size_t>(left_, Chunks::kPlaces));
+    if (!store_.ended()) store_.reserve(most);  // afterwards nothing comes back
+    if (!store_.backlog_.empty() && (gathers() || store_.backlog_.top().place.index() < end_)) {
+      run_ = {store_.pop(), 1};
+    } else if (gathers()) {
+      return false;
+    } else {
+      run_ = store_.chunks_.take(most, end_);
+      store_.chunks_.publish_head();
+    }
+    at_ = 0;
+    left_ -= run_.count;
+    store_.claimed_ += run_.count;
+    return run_.count != 0;
+  }
+
+  void begin() {
+    end_ = store_.chunks_.end_index();
+    if (gathers()) {
+      store_.gather();
+      store_.chunks_.publish_head();
+      left_ = detail::min(left_, store_.backlog_.size());
+    }
+    begun_ = true;
+  }
+
+  // The last session of all destroys what is left, in any order.
+  bool gathers() const noexcept { return kGathers && !store_.ended(); }
+
+  // Enters into the books what was cleared since the last time. Under the mutex.
+  void settle() noexcept {
+    if (cleared_ == 0) return;
+    Chunks::finish(*run_.first.chunk, cleared_);
+    store_.claimed_ -= cleared_;
+    cleared_ = 0;
+    Tally& totals = store_.totals_;
+    totals.done += std::exchange(books_.done, 0);
+    totals.cancelled += std::exchange(books_.cancelled, 0);
+    totals.failed += std::exchange(books_.failed, 0);
+    totals.expired += std::exchange(books_.expired, 0);
+    if (totals.first_failure == nullptr) totals.first_failure = books_.first_failure;
+    store_.voids_ += std::exchange(voids_, 0);
+    if constexpr (kBounded) store_.room_.give(std::exchange(freed_, 0));
+  }
+
+  void return_one(const Place& place) noexcept {
+    --store_.claimed_;
+    store_.give_back(place);
+  }
+
+  EventStore& store_;
+  typename Chunks::Run run_{};
+  std::uint32_t at_ = 0;       // in the run
+  std::uint32_t cleared_ = 0;  // places of the run, not yet in the books
+  std::size_t left_;           // to take at most
+  bool begun_ = false;
+  std::uint64_t end_ = 0;      // what came later is not for this session
+  std::uint64_t voids_ = 0;
+  std::uint32_t freed_ = 0;
+  Tally books_;
+  std::vector<Place> refused_;
+};
+
+}  // namespace detail
+}  // namespace handoff::inline HANDOFF_ABI

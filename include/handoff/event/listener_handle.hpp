@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//
+// What is left in the hand of whoever added a listener: to remove it later.
+//
+//   ListenerHandle handle = list.append(f);
+//   handle.remove();            // new passes do not call it; a pass on another thread still may
+//   handle.remove_and_wait();   // afterwards it is not running and will not run
+//
+//   ScopedListener scoped = list.append(f);   // removed with the end of `scoped`
+//
+// For: callback lists, dispatchers and queues alike. A handle never keeps the list alive, nor the
+// function; it may outlive both, and then says false to everything.
+// Concurrency: different handles on one listener may be used by any threads at once, one handle
+// like an int. removing against dispatching: any threads.
+// Blocks: remove_and_wait(), until passes that began before on other threads are over. In a
+// callback the passes of the own thread do not count. Two threads that so wait for each other are
+// misuse, which the second of them reports; its listener is removed all the same.
+// Destroys: the function, at once if nobody is in a pass over its list, else when the last such
+// pass ends, on that thread.
+// Allocates: nothing. Throws: remove_and_wait() only, on misuse.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/event/listeners.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+class ListenerHandle {
+ public:
+  ListenerHandle() noexcept = default;
+
+  // True while the listener is in its list. What came before its removal happens before a false.
+  [[nodiscard]] bool attached() const noexcept {
+    return listener_.get() != nullptr && listener_.get()->attached();
+  }
+  explicit operator bool() const noexcept { return attached(); }
+
+  // True for the one call that removed it.
+  bool remove() const noexcept {
+    return listener_.get() != nullptr && detail::ListenerList::remove(*listener_.get());
+  }
+  bool remove_and_wait() const {
+    const bool removed = remove();
+    if (listener_.get() != nullptr) detail::await_passes(listener_.get()->seen_by());
+    return removed;
+  }
+
+  friend bool operator==(const ListenerHandle& a, const ListenerHandle& b) noexcept {
+    return a.listener_.get() == b.listener_.get();
+  }
+
+  // For the types of event/.
+  explicit ListenerHandle(detail::ListenerRef listener) noexcept : listener_(std::move(listener)) {}
+  detail::Listener* listener() const noexcept { return listener_.get(); }
+
+ private:
+  detail::ListenerRef listener_;
+};
+
+// What the end of a ScopedListener or a ListenerGroup does.
+enum class Removal : std::uint8_t {
+  now,       // remove()
+  and_wait,  // remove_and_wait(): what the listener refers to may go next
+};
+
+// Removes one listener at its own end.
+class ScopedListener {
+ public:
+  ScopedListener() noexcept = default;
+  ScopedListener(ListenerHandle handle,  // NOLINT(google-explicit-constructor)
+                 Removal removal = Removal::now) noexcept
+      : handle_(std::move(handle)), removal_(removal) {}
+  ScopedListener(ScopedListener&& other) noexcept
+      : handle_(std::exchange(other.handle_, {})), removal_(other.removal_) {}
+  ScopedListener& operator=(ScopedListener&& other) noexcept {
+    if (this != &other) {
+      reset();
+      handle_ = std::exchange(other.handle_, {});
+      removal_ = other.removal_;
+    }
+    return *this;
+  }
+  ~ScopedListener() { reset(); }
+
+  const ListenerHandle& handle() const noexcept { return handle_; }
+
+  // Lets the listener stay.
+  ListenerHandle release() noexcept { return std::exchange(handle_, {}); }
+
+  // A circle of waits ends the program here: it cannot be thrown.
+  void reset() noexcept {
+    const ListenerHandle handle = release();
+    if (removal_ == Removal::now) {
+      handle.remove();
+    } else {
+      handle.remove_and_wait();
+    }
+  }
+
+ private:
+  ListenerHandle handle_;
+  Removal removal_ = Removal::now;
+};
+
+// Removes many at its own end, the youngest first. One thread owns it.
+class ListenerGroup {
+ public:
+  explicit ListenerGroup(Removal removal = Removal::now) noexcept : removal_(removal) {}
+  ListenerGroup(ListenerGroup&&) noexcept = default;
+  ListenerGroup& operator=(ListenerGroup&& other) noexcept {
+    if (this != &other) {
+      clear();
+      listeners_ = std::move(other.listeners_);
+      removal_ = other.removal_;
+    }
+    return *this;
+  }
+  ~ListenerGroup() { clear(); }
+
+  // Throws std::bad_alloc; the listener is removed then.
+  const ListenerHandle& add(ListenerHandle handle) {
+    ScopedListener scoped(std::move(handle), removal_);
+    return listeners_.emplace_back(std::move(scoped)).handle();
+  }
+
+  void clear() noexcept {
+    while (!listeners_.empty()) listeners_.pop_back();
+  }
+
+  std::size_t size() const noexcept { return listeners_.size(); }
+
+ private:
+  std::vector<ScopedListener> listeners_;
+  Removal removal_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//
+// Passes: how a thread walks over listeners without a lock while others take listeners away.
+//
+// A thread that walks says so in its own record: two plain stores when a pass begins, one when it
+// ends. Whoever takes something away hides it first, then makes the kernel order all CPUs (the
+// heavy half of the asymmetric fence), then reads the records: what no pass from before can see is
+// freed at once, the rest by the last of those passes when it ends. The same records answer
+// remove_and_wait(). The proof is in docs/design/callback_list.md.
+// For: the lists of event/. Not for: users.
+// Concurrency: everything by any thread. Blocks: await_passes(), and for some instructions what
+// retires. Allocates: nothing. Throws: await_passes(), on misuse.
+// Source: epochs are K. Fraser's (2004), asymmetric fences for readers are those of liburcu.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/fence.hpp>
+#include <handoff/sync/thread_slot.hpp>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+// Who is asked for when passes are compared. A pass over a thing of `owner` may come to be one over
+// `subject`, so both stand in its way.
+struct PassSubject {
+  const void* subject = nullptr;
+  const void* owner = nullptr;
+};
+
+// Something hidden from new passes that is freed once no older one is left.
+struct Retired {
+  using Free = void (*)(void* object) noexcept;
+
+  Retired* next = nullptr;
+  PassSubject seen_by;
+  std::uint64_t epoch = 0;
+  void* object = nullptr;
+  Free free = nullptr;
+};
+
+// A chain of things to retire, gathered under a lock and retired after it.
+class Garbage {
+ public:
+  template <class T>
+  void add(T& object, Retired& retired, PassSubject seen_by, Retired::Free free) noexcept {
+    retired.next = first_;
+    retired.seen_by = seen_by;
+    retired.object = &object;
+    retired.free = free;
+    first_ = &retired;
+  }
+  Garbage() noexcept = default;
+  Garbage(const Garbage&) = delete;
+  Garbage& operator=(const Garbage&) = delete;
+
+  // Frees them, now or with the end of the passes that may see them. The caller holds no lock that
+  // a freed thing may want.
+  ~Garbage();
+
+ private:
+  Retired* first_ = nullptr;
+};
+
+// Returns when no other thread is in a pass over `subject` that began before. This thread's own
+// passes do not count. Misuse if one of those threads waits, directly or not, for this one.
+void await_passes(PassSubject subject);
+
+// What one thread is passing over.
+class PassRecord {
+ public:
+  // Passes inside passes that are told apart; those inside the last one count as passes over
+  // everything.
+  static constexpr std::size_t kSlots = 7;
+
+  PassRecord() noexcept;
+  ~PassRecord();
+  PassRecord(const PassRecord&) = delete;
+  PassRecord& operator=(const PassRecord&) = delete;
+
+  static PassRecord& mine() {
+    PassRecord* const record = sync::thread_slot<PassRecord*, PassRecord>::get();
+    return record != nullptr ? *record : enroll();
+  }
+
+ private:
+  friend class Pass;
+  friend class PassRegistry;
+
+  struct Slot {
+    sync::atomic<std::uint64_t> epoch{0};  // 0: no pass
+    sync::atomic<const void*> subject{nullptr};  // null: everything
+  };
+
+  static PassRecord& enroll();
+  void ended() noexcept;
+
+  alignas(sync::destructive_span) std::array<Slot, kSlots> slots_;
+  std::uint32_t depth_ = 0;          // of this thread alone
+  sync::atomic<bool> asked_{false};  // somebody wants to know when a pass of ours ends
+
+  // Under the registry's mutex.
+  PassRecord* next_ = nullptr;
+  PassRecord* previous_ = nullptr;
+  const PassSubject* awaited_ = nullptr;  // what this thread is in await_passes() for
+  std::uint64_t awaited_epoch_ = 0;
+};
+
+// One is added whenever something is hidden.
+extern sync::atomic<std::uint64_t> pass_epoch;
+
+// This thread's presence in a list, from the constructor to the destructor.
+class [[nodiscard]] Pass {
+ public:
+  explicit Pass(const void* subject) : record_(PassRecord::mine()), depth_(record_.depth_++) {
+    begin(subject);
+  }
+  ~Pass() {
+    --record_.depth_;
+    end();
+  }
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  // Whether this thread is in a pass over `subject`, or in too many to say.
+  static bool inside(const void* subject) {
+    const PassRecord& record = PassRecord::mine();
+    for (const PassRecord::Slot& slot : record.slots_) {
+      // order: relaxed, only this thread writes them.
+      if (slot.epoch.load(sync::order::relaxed) == 0) continue;
+      const void* const over = slot.subject.load(sync::order::relaxed);  // order: as above
+      if (over == subject || over == nullptr) return true;
+    }
+    return false;
+  }
+
+  // From here on over this part of what it was over.
+  void narrow(const void* subject) noexcept {
+    if (depth_ + 1 >= PassRecord::kSlots) return;
+    // order: release pairs with the acquire in PassRegistry::blocks(): what this pass did to the
+    // rest comes before.
+    slot().subject.store(subject, sync::order::release);
+  }
+
+  // As if ended and begun anew over `subject`; cheap while nothing is hidden anywhere.
+  void renew(const void* subject) noexcept {
+    // order: relaxed, twice: begin() has acquired this epoch, or will acquire a newer one; the own
+    // epoch only this thread writes.
+    if (pass_epoch.load(sync::order::relaxed) == slot().epoch.load(sync::order::relaxed)) {
+      narrow(subject);
+    } else {
+      end();
+      begin(subject);
+    }
+  }
+
+ private:
+  PassRecord::Slot& slot() const noexcept {
+    constexpr std::uint32_t last = PassRecord::kSlots - 1;
+    return record_.slots_[depth_ < last ? depth_ : last];
+  }
+
+  void begin(const void* subject) noexcept {
+    constexpr std::uint32_t last = PassRecord::kSlots - 1;
+    if (depth_ > last) [[unlikely]] return;
+    // order: release, twice: pair with the acquires in PassRegistry::blocks(). Who sees this
+    // subject sees the end of the pass before; who sees this epoch, this subject or a later one.
+    slot().subject.store(depth_ == last ? nullptr : subject, sync::order::release);
+    // order: acquire pairs with the addition in PassRegistry::next_epoch(): a pass of a later epoch
+    // sees everything hidden that was hidden before.
+    slot().epoch.store(pass_epoch.load(sync::order::acquire), sync::order::release);
+    sync::asymmetric_fence_light();
+  }
+
+  void end() noexcept {
+    if (depth_ >= PassRecord::kSlots) [[unlikely]] return;
+    // order: release pairs with the acquire in PassRegistry::blocks(): the pass is over.
+    slot().epoch.store(0, sync::order::release);
+    sync::asymmetric_fence_light();
+    // order: relaxed, ordered by the fences: whoever asked sees the pass ended, or this sees it.
+    if (record_.asked_.load(sync::order::relaxed)) [[unlikely]] record_.ended();
+  }
+
+  PassRecord& record_;
+  const std::uint32_t depth_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+//
+// The result of a task, to come.
+//
+//   handoff::Future<std::string> f = pool.submit(describe, 1, 2, 3);
+//   std::string s = f.get();                              // the result, or what describe() threw
+//   auto length = pool.submit(read, path).then([](Text t) { return t.size(); });
+//
+// For: one result of one task, for one reader. Not for: many tasks that end together (TaskGroup).
+// R may be void, a reference, or any type that can be moved; it need not be default constructible.
+//
+// Contract: executor tier.
+// - Concurrency: a Future belongs to one thread at a time, like a std::unique_ptr. It may outlive
+//   its pool, and the task may outlive it.
+// - Order: what came before submit() happens before the task; the task, and the end of its closure
+//   and arguments, happens before get() returns.
+// - Blocks: wait() and get(). Inside a task of any pool they help: if the task has not begun it
+//   runs right there; else what the waiting task has handed over itself runs, as long as there is
+//   any. So futures of tasks may be waited for in tasks to any depth, on one worker too. Outside
+//   they only wait, spinning a little, then asleep. The destructor does not wait.
+// - Allocates: nothing; submit() allocated once, for the task, its result and this.
+// - Closed: a task that was dropped gives NotRun (stopped: cancelled; timed_out: expired).
+// - Exceptions: get() rethrows what the task threw. get(), wait() or then() on an empty Future is
+//   misuse.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/core/invoke.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/engine.hpp>
+#include <handoff/pool/task.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class R>
+class Future;
+
+namespace detail {
+
+// What a task and its Future share. Each has a share in it; who gives back the last one ends it.
+class FutureState {
+ public:
+  struct Next {
+    void (*call)(void* argument) noexcept = nullptr;
+    void* argument = nullptr;
+  };
+
+  // `engine`: of the pool whose task this is; null if it is no pool's, and comes by itself.
+  explicit FutureState(Engine* engine) noexcept : engine_(engine), word_(0) {}
+  FutureState(const FutureState&) = delete;
+  FutureState& operator=(const FutureState&) = delete;
+
+  // The task's side: each ends its share.
+  Outcome run_as_task() noexcept;
+  Outcome drop_as_task(Outcome why) noexcept;
+  void set_ready() noexcept { finish(kTaskGone); }
+
+  // The Future's side.
+  bool is_ready() const noexcept {
+    // order: acquire pairs with the releases in finish(): the result.
+    return (word_.load(sync::order::acquire) & kReady) != 0;
+  }
+  Status wait(sync::Deadline deadline, const sync::StopToken& stop) noexcept;
+  void leave() noexcept { give_back(kFutureGone); }
+
+  // `next` is called once, when the result is there, on the thread that made it, or here and now.
+  void continue_with(Next next) noexcept;
+
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ protected:
+  ~FutureState() = default;
+
+  void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
+
+ private:
+  enum Bits : std::uint32_t {
+    kClaimed = 1,    // somebody makes the result
+    kReady = 2,      // the result is there
+    kAwaited = 4,    // a thread may sleep for it
+    kContinued = 8,  // next_ has to be called
+    kTaskGone = 16,  // the two shares
+    kFutureGone = 32,
+  };
+
+  // Makes the result, or keeps what was thrown.
+  virtual Outcome compute() noexcept = 0;
+  // Ends the closure uncalled.
+  virtual void discard() noexcept = 0;
+  // Ends all of it.
+  virtual void destroy() noexcept = 0;
+
+  bool claim() noexcept {
+    // order: relaxed. Both who may claim, the task and the Future, came by the closure otherwise.
+    return (word_.fetch_or(kClaimed, sync::order::relaxed) & kClaimed) == 0;
+  }
+  void finish(std::uint32_t share) noexcept;
+  void give_back(std::uint32_t share) noexcept;
+  bool help() noexcept;
+  void run_here(Worker& here) noexcept;
+
+  Engine* const engine_;
+  sync::atomic<std::uint32_t> word_;
+  sync::EventCount ready_;
+  std::exception_ptr error_;
+  Next next_;
+};
+
+// Frees what RawBox made.
+template <class State>
+void destroy_boxed(State* state) noexcept {
+  const typename BoxedKind<State>::Owner owner(state);
+}
+
+// The result of type R, once it is there.
+template <class R>
+class FutureResult : public FutureState {
+ public:
+  using FutureState::FutureState;
+
+  R take() {
+    rethrow();
+    if constexpr (std::is_void_v<R>) {
+      return;
+    } else if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(**result_);
+    } else {
+      return std::move(*result_);
+    }
+  }
+
+ protected:
+  ~FutureResult() = default;
+
+  template <class Make>
+  void emplace(Make&& make) {
+    if constexpr (std::is_void_v<R>) {
+      static_cast<void>(make());
+    } else if constexpr (std::is_reference_v<R>) {
+      R made = make();
+      result_ = std::addressof(made);
+    } else {
+      result_.emplace(Maker<Make>{make});
+    }
+  }
+
+ private:
+  // Lets the result be made in its place, without a move.
+  template <class Make>
+  struct Maker {
+    Make& make;
+    operator R() const { return make(); }  // NOLINT(google-explicit-constructor)
+  };
+  struct Nothing {};
+  using Kept = std::conditional_t<
+      std::is_void_v<R>, Nothing,
+      std::conditional_t<std::is_reference_v<R>, std::add_pointer_t<R>, std::remove_cv_t<R>>>;
+  std::optional<Kept> result_;
+};
+
+// ... and how it is made: a closure with its arguments, called once as std::async would.
+template <class R, class F, class... Args>
+class FutureWork final : public FutureResult<R> {
+ public:
+  template <class... Given>
+  explicit FutureWork(Engine* engine, Given&&... given)
+      : FutureResult<R>(engine), call_(std::in_place, std::forward<Given>(given)...) {}
+
+ private:
+  Outcome compute() noexcept override {
+    Outcome outcome = Outcome::done;
+    try {
+      this->emplace([this]() -> R {
+        return std::apply(
+            [](F& function, Args&... args) -> R {
+              return detail::invoke(std::move(function), std::move(args)...);
+            },
+            *call_);
+      });
+    } catch (...) {
+      this->set_error(std::current_exception());
+      outcome = Outcome::failed;
+    }
+    call_.reset();  // before anybody hears: it may hold what the waiting thread is about to end
+    return outcome;
+  }
+  void discard() noexcept override { call_.reset(); }
+  void destroy() noexcept override { destroy_boxed(this); }
+
+  std::optional<std::tuple<F, Args...>> call_;
+};
+
+// A task that leads to a FutureState.
+struct FutureKind {
+  static Outcome run(Task& task) { return task.as<FutureState*>()->run_as_task(); }
+  static Outcome drop(Task& task, Outcome why) noexcept {
+    return task.as<FutureState*>()->drop_as_task(why);
+  }
+  static constexpr TaskKind kind{&run, &drop, nullptr};
+};
+
+struct FutureAccess;
+
+}  // namespace detail
+
+template <class R>
+class [[nodiscard]] Future {
+ public:
+  using value_type = R;
+
+  Future() noexcept = default;  // empty
+  Future(Future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Future& operator=(Future&& other) noexcept {
+    if (this != &other) {
+      reset();
+      state_ = std::exchange(other.state_, nullptr);
+    }
+    return *this;
+  }
+  ~Future() { reset(); }
+
+  // False once it was moved from, taken by get() or continued by then().
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
+
+  [[nodiscard]] bool is_ready() const { return state().is_ready(); }
+
+  void wait() const { (void)state().wait(sync::no_deadline, {}); }
+
+  // ok, timed_out or stopped. Does not run the task here, which could take longer.
+  Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {}) const {
+    return state().wait(deadline, stop);
+  }
+  template <class Rep, class Period>
+  Status wait_for(std::chrono::duration<Rep, Period> time, const sync::StopToken& stop = {}) const {
+    return wait_until(sync::deadline_after(time), stop);
+  }
+
+  // The result, once; empty afterwards.
+  R get() {
+    wait();
+    const Future used = std::move(*this);
+    return used.state_->take();
+  }
+
+  // The Future of function(result). It runs right behind the task, on its thread, or here if the
+  // task is done; not at all if the task failed, whose exception is passed on. Empty afterwards.
+  template <class F>
+  auto then(F&& function) &&;
+
+ private:
+  friend struct detail::FutureAccess;
+  explicit Future(detail::FutureResult<R>* state) noexcept : state_(state) {}
+
+  detail::FutureResult<R>& state() const {
+    if (state_ == nullptr) misuse("Future: an empty one was used; see valid()");
+    return *state_;
+  }
+  void reset() noexcept {
+    if (state_ != nullptr) std::exchange(state_, nullptr)->leave();
+  }
+
+  detail::FutureResult<R>* state_ = nullptr;
+};
+
+namespace detail {
+
+struct FutureAccess {
+  template <class R>
+  static Future<R> make(FutureResult<R>* state) noexcept {
+    return Future<R>(state);
+  }
+  template <class R>
+  static FutureState& state(Future<R>& future) noexcept {
+    return *future.state_;
+  }
+};
+
+// The Future's share in a state.
+struct LeaveState {
+  void operator()(FutureState* state) const noexcept { state->leave(); }
+};
+template <class R>
+using StateOwner = std::unique_ptr<FutureResult<R>, LeaveState>;
+
+template <class F, class R>
+struct ThenResult {
+  using type = std::invoke_result_t<F, R>;
+};
+template <class F>
+struct ThenResult<F, void> {
+  using type = std::invoke_result_t<F>;
+};
+
+// function(result of `before`), when that is there.
+template <class R, class F>
+class Continuation final : public FutureResult<typename ThenResult<F, R>::type> {
+ public:
+  using Result = typename ThenResult<F, R>::type;
+
+  template <class Given>
+  Continuation(FutureResult<R>* before, Given&& function)
+      : FutureResult<Result>(nullptr),
+        function_(std::in_place, std::forward<Given>(function)),
+        before_(before) {}
+
+  static void call(void* self) noexcept { (void)static_cast<Continuation*>(self)->run_as_task(); }
+
+ private:
+  Outcome compute() noexcept override {
+    try {
+      this->emplace([this]() -> Result {
+        if constexpr (std::is_void_v<R>) {
+          before_->take();
+          return detail::invoke(std::move(*function_));
+        } else {
+          return detail::invoke(std::move(*function_), before_->take());
+        }
+      });
+    } catch (...) {
+      this->set_error(std::current_exception());
+    }
+    discard();
+    return Outcome::elsewhere;
+  }
+  void discard() noexcept override {
+    function_.reset();
+    before_.reset();
+  }
+  void destroy() noexcept override { destroy_boxed(this); }
+
+  std::optional<F> function_;
+  StateOwner<R> before_;
+};
+
+// Futures that are all ready. Each of them has this as what comes next.
+template <class R>
+class Gathering final : public FutureResult<std::vector<Future<R>>> {
+ public:
+  explicit Gathering(std::vector<Future<R>> futures)
+      : FutureResult<std::vector<Future<R>>>(nullptr),
+        futures_(std::move(futures)),
+        missing_(futures_.size() + 1) {}
+
+  void begin() noexcept {
+    for (Future<R>& future : futures_) {
+      FutureAccess::state(future).continue_with({&Gathering::arrive, this});
+    }
+    arrive(this);  // the one that was counted so that nobody could be the last one before now
+  }
+
+ private:
+  static void arrive(void* self) noexcept {
+    auto& gathering = *static_cast<Gathering*>(self);
+    // order: acq_rel, the last one sees what all others brought.
+    if (gathering.missing_.fetch_sub(1, sync::order::acq_rel) != 1) return;
+    gathering.emplace([&gathering] { return std::move(gathering.futures_); });
+    gathering.set_ready();
+  }
+
+  Outcome compute() noexcept override { return Outcome::elsewhere; }
+  void discard() noexcept override {}
+  void destroy() noexcept override { destroy_boxed(this); }
+
+  std::vector<Future<R>> futures_;
+  sync::atomic<std::size_t> missing_;
+};
+
+}  // namespace detail
+
+template <class R>
+template <class F>
+auto Future<R>::then(F&& function) && {
+  using Next = detail::Continuation<R, std::decay_t<F>>;
+  detail::FutureResult<R>& before = state();
+  auto* const next = detail::RawBox<Next>().make(&before, std::forward<F>(function));
+  state_ = nullptr;  // its share is the continuation's now
+  auto future = detail::FutureAccess::make<typename Next::Result>(next);
+  before.continue_with({&Next::call, next});
+  return future;
+}
+
+// Ready when all of them are; the result is they themselves, in their order.
+template <class R>
+[[nodiscard]] Future<std::vector<Future<R>>> when_all(std::vector<Future<R>> futures) {
+  for (const Future<R>& future : futures) (void)future.is_ready();  // misuse if one is empty
+  auto* const gathering = detail::RawBox<detail::Gathering<R>>().make(std::move(futures));
+  auto future = detail::FutureAccess::make<std::vector<Future<R>>>(gathering);
+  gathering->begin();
+  return future;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// From a callable to a task in its place. Not for users.
+//
+// The place is reserved first and the closure made in it, so a refusal moves nothing; memory for a
+// closure that does not fit is had before that. If making the closure throws, the place holds a
+// task that does nothing and is counted as cancelled.
+#pragma once
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/engine.hpp>
+#include <handoff/pool/task.hpp>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+// `make(task)` makes the closure and returns its kind.
+template <class Reserve, class Make>
+Status hand_over_made(Engine& engine, Reserve&& reserve, Make&& make) {
+  const Placement placement = reserve();
+  if (placement.task == nullptr) [[unlikely]] {
+    if (!placement.run_here) return placement.status;
+    Task task;
+    const TaskKind* kind = &StillbornKind::kind;
+    struct Run {
+      Engine& engine;
+      Task& task;
+      const TaskKind*& kind;
+      ~Run() {
+        task.kind.store(kind, sync::order::relaxed);  // order: relaxed, this thread's own
+        engine.run_refused(task);
+      }
+    } const run{engine, task, kind};
+    kind = &make(task);
+    return Status::ok;
+  }
+  const TaskKind* kind = &StillbornKind::kind;
+  struct Publish {
+    Engine& engine;
+    const Placement& placement;
+    const TaskKind*& kind;
+    ~Publish() { engine.publish(placement, *kind); }
+  } const publish{engine, placement, kind};
+  kind = &make(*placement.task);
+  return Status::ok;
+}
+
+template <class Reserve, class F>
+Status hand_over(Engine& engine, Reserve&& reserve, F&& function) {
+  using Closure = std::decay_t<F>;
+  if constexpr (Task::fits<Closure>) {
+    return hand_over_made(engine, reserve, [&](Task& task) -> const TaskKind& {
+      ::new (static_cast<void*>(task.storage)) Closure(std::forward<F>(function));
+      return InlineKind<Closure>::kind;
+    });
+  } else {
+    RawBox<Closure> box;
+    return hand_over_made(engine, reserve, [&](Task& task) -> const TaskKind& {
+      ::new (static_cast<void*>(task.storage)) Closure*(box.make(std::forward<F>(function)));
+      return BoxedKind<Closure>::kind;
+    });
+  }
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

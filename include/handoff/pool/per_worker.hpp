@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// One value for each thread that may run tasks of a pool.
+//
+//   handoff::PerWorker<Histogram> counts(pool);
+//   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { counts.here().add(data[i]); });
+//   for (Histogram& h : counts) total.merge(h);
+//
+// For: results that are merged at the end, scratch memory. Not for: sums (parallel_reduce).
+// Concurrency: here() inside tasks of the pool, each thread sees its own; the rest when no task
+// that uses it is unfinished. A task that waits may meanwhile run others, on the same value.
+// Allocates: the constructor. Throws: what making the values throws; here() outside a task is
+// misuse.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/cache_line.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class T>
+class PerWorker {
+  struct alignas(sync::destructive_span) Slot {
+    T value{};
+  };
+
+ public:
+  // The pool outlives it.
+  explicit PerWorker(const ThreadPool& pool) : pool_(pool), slots_(pool.index_count()) {}
+
+  T& here() {
+    const std::size_t index = pool_.worker_index();
+    if (index == ThreadPool::no_index) misuse("PerWorker: here() outside the tasks of its pool");
+    return slots_[index].value;
+  }
+
+  class Iterator {
+   public:
+    explicit Iterator(Slot* slot) noexcept : slot_(slot) {}
+    T& operator*() const noexcept { return slot_->value; }
+    Iterator& operator++() noexcept {
+      ++slot_;
+      return *this;
+    }
+    friend bool operator==(Iterator, Iterator) noexcept = default;
+
+   private:
+    Slot* slot_;
+  };
+  Iterator begin() noexcept { return Iterator(slots_.data()); }
+  Iterator end() noexcept { return Iterator(slots_.data() + slots_.size()); }
+
+ private:
+  const ThreadPool& pool_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads that run tasks.
+//
+//   handoff::ThreadPool pool;                  // as many threads as there are CPUs for it
+//   auto f = pool.submit(describe, 1, 2, 3);   // handoff::Future<std::string>
+//   (void)pool.execute([] { ... });            // no result, no allocation
+//   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { ... });
+//   handoff::Tally tally = pool.close(handoff::drain);
+//
+// For: tasks of many kinds and sizes, tasks that make tasks. Not for: one loop again and again,
+// which a ThreadTeam starts faster; work that sleeps or waits for input most of its time.
+//
+// Contract: executor tier.
+// - Concurrency: everything by any thread, and from inside tasks, but close() and the destructor,
+//   which are misuse inside a task of this pool, and wait(), which is too: it would wait for
+//   itself. The destructor comes last, when no other call on the pool is going on.
+// - Order: what came before a hand-over happens before the task. `stealing`: none among tasks.
+//   `fixed`: tasks begin in the order in which they were handed over.
+// - Blocks: wait() and close(), until the tasks are done; wait() without a deadline helps. Handing
+//   over never, but for a bounded pool with OnFull::wait.
+// - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is
+//   woken for new work if nobody is looking for any, and wakes the next one if it finds more.
+// - Allocates: execute() nothing up to 48 bytes of closure, once the queue has grown to what is
+//   needed (its memory stays with the pool); submit() once. std::bad_alloc: nothing was handed
+//   over.
+// - Full: by default never. With a capacity OnFull says: `wait` (inside a task of this pool it acts
+//   as run_here, so a pool cannot block itself), `reject`, `run_here`. What is refused is unmoved.
+// - Closed: execute() says `closed`, submit() throws NotRun. Also for tasks of the pool itself
+//   while it drains; their TaskGroups and loops go on.
+// - Closing: close(drain) runs all, close(drain_until(t)) what can begin until t, close(abandon)
+//   nothing more; each waits for what has begun, and returns the exact Tally. A second close()
+//   waits for the first and returns the same. The destructor drains.
+// - Exceptions: of a task with a Future go there, of a TaskGroup there; of others to on_error, else
+//   the next wait() rethrows the first. All count as failed, and the Tally keeps the first.
+// - Stack: a task that waits runs what it waits for, one inside the other. When three quarters of
+//   the stack are in use, what is deeper runs on a further thread, which is this worker meanwhile.
+// - fork(): the child has the forking thread alone, so it must not use the pool; it may exec.
+//
+// How it works: docs/design/thread_pool.md.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/pool/engine.hpp>
+#include <handoff/pool/future.hpp>
+#include <handoff/pool/hand_over.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+class ThreadPool {
+ public:
+  static constexpr std::size_t max_width = 4096;
+  static constexpr std::size_t no_index = ~std::size_t{0};
+
+  // Throws std::system_error if the system refuses the first thread; if it refuses another, the
+  // pool works with those it got. Throws std::bad_alloc. Either way nothing is left behind.
+  explicit ThreadPool(const ThreadPoolOptions& options = {})
+      : engine_(std::make_unique<detail::Engine>(options)) {}
+  ThreadPool(ThreadPool&&) noexcept = default;
+  ThreadPool& operator=(ThreadPool&&) noexcept = default;
+
+  // Calls function() once, on one of the threads. ok, full or closed.
+  template <class F>
+    requires std::is_invocable_v<std::decay_t<F>&>
+  [[nodiscard]] Status execute(F&& function) {
+    return detail::hand_over(
+        *engine_, [this] { return engine_->reserve(); }, std::forward<F>(function));
+  }
+
+  // Hands over each callable of the range, moved; returns the iterator to the first that was
+  // refused, which is unmoved.
+  template <std::input_iterator I, std::sentinel_for<I> S>
+  I execute_all(I first, S last) {
+    for (; first != last; ++first) {
+      if (execute(std::move(*first)) != Status::ok) break;
+    }
+    return first;
+  }
+
+  // Calls function(args...) once, with copies of them, and keeps the result. Throws NotRun if
+  // refused.
+  template <class F, class... Args>
+    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
+  [[nodiscard]] auto submit(F&& function, Args&&... args) {
+    using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+    using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
+    detail::RawBox<Work> box;
+    Work* work = nullptr;
+    const Status status = detail::hand_over_made(
+        *engine_, [this] { return engine_->reserve(); },
+        [&](detail::Task& task) -> const detail::TaskKind& {
+          work = box.make(engine_.get(), std::forward<F>(function), std::forward<Args>(args)...);
+          ::new (static_cast<void*>(task.storage)) detail::FutureState*(work);
+          return detail::FutureKind::kind;
+        });
+    if (status != Status::ok) throw NotRun(status);
+    return detail::FutureAccess::make<Result>(work);
+  }
+
+  // Until nothing is unfinished; the caller helps if it has no deadline and no stop token. Rethrows
+  // the first failure, since the last call, of tasks with neither Future nor TaskGroup nor
+  // on_error. ok, stopped or timed_out.
+  Status wait(sync::Deadline deadline = sync::no_deadline, const sync::StopToken& stop = {}) {
+    return engine_->wait(deadline, stop);
+  }
+
+  // See the head comment.
+  Tally close(const Closing& closing = drain) { return engine_->close(closing); }
+
+  // What became of the tasks so far. Exact when nothing is being handed over.
+  [[nodiscard]] Tally tally() const { return engine_->tally(); }
+
+  // Threads: what was asked for, or fewer where the system refused them.
+  [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
+
+  // Who the calling thread is in this pool: below width() for its own threads, below index_count()
+  // for a thread that helps; no_index for others.
+  [[nodiscard]] std::size_t worker_index() const noexcept {
+    const detail::Worker* const worker = engine_->worker_here();
+    return worker != nullptr ? worker->index : no_index;
+  }
+  [[nodiscard]] std::size_t index_count() const noexcept { return engine_->indices(); }
+
+ private:
+  friend detail::Engine& detail::engine_of(ThreadPool& pool) noexcept;
+
+  std::unique_ptr<detail::Engine> engine_;
+};
+
+namespace detail {
+inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }
+}  // namespace detail
+
+// A pool for the whole program, with the defaults, made at its first use. It drains when the
+// program ends.
+ThreadPool& default_pool();
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+//
+// A queue to wait on: pushes wait for room, pops wait for items, both until it is closed.
+//
+//   Channel<Frame> frames(64);
+//   frames.push(std::move(frame));                  // any thread; waits while 64 are under way
+//   for (Frame& f : frames) { ... }                 // any thread; until closed and drained
+//   frames.close();                                 // any thread
+//
+//   UnboundedChannel<Line> log;                     // a push never waits
+//   Channel<Frame, SpscRing<Frame>> stage(8);       // one producer, one consumer: the cheapest
+//
+// For: pipelines, results on their way back, work between threads that have nothing better to do
+// than to wait for it. Not for: tasks (a pool runs them); a thread that must not sleep (the rings).
+// Several channels at once: select.hpp.
+//
+// Tier: transfer. A Channel is a queue, `Queue`, with waiting around it; order, who may push and
+// pop, what it allocates, and what a refusal leaves are the queue's (see there): an MpmcRing, if
+// nothing else is said.
+// Concurrency: push*, pop* and the calls that begin with try_ or consume, as the queue allows it;
+//   close() too (with an SpscRing it is the producer's); anybody the rest.
+// Order: that of the queue. What was done before a push happens before the pop.
+// Blocks: push() while full, pop() while empty: they spin for some microseconds where that can
+//   help, then sleep, until the deadline or the stop. try_* and consume() never.
+// Wakes: one sleeper for an item or a free place, and nobody who is awake.
+// Full, closed, stopped, late: the item is still the caller's, whole.
+// Closed: pushes that wait are refused as well; pops drain, then say `closed`. Closing twice is
+//   the same as once.
+// Stopped or late, and an item or a place comes at that moment: `ok` counts more.
+// Exceptions: those of the queue; nothing is lost by them.
+// Destructor: destroys what is left. Destroying it while a call is on is misuse that nothing can
+//   report: close it and join first. Waiting, inside a pool's task, for what only another task of
+//   that pool would push can hang the pool: say blocking() there.
+// Proof: docs/design/channel.md.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/queue/ring_slots.hpp>
+#include <handoff/queue/segment_queue.hpp>
+#include <handoff/queue/select_list.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+template <class T, class Queue = MpmcRing<T>>
+class Channel {
+  static constexpr bool kBounded = requires(const Queue& queue) { queue.capacity(); };
+
+ public:
+  using value_type = T;
+
+  // At least `capacity` places, as many as the ring makes of it. Throws as the ring does:
+  // std::length_error for 0 and for more than there can be.
+  explicit Channel(std::size_t capacity, detail::RingStart start = {})
+    requires kBounded
+      : queue_(capacity, start) {}
+
+  Channel()
+    requires(!kBounded)
+  = default;
+
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  std::size_t capacity() const noexcept
+    requires kBounded
+  {
+    return queue_.capacity();
+  }
+
+  // --- Push. ---
+
+  // ok, full or closed.
+  Status try_push(T&& item) { return try_emplace(std::move(item)); }
+  Status try_push(const T& item)
+    requires std::copy_constructible<T>
+  {
+    return pushed(queue_.try_push(item));
+  }
+  template <class... Args>
+  Status try_emplace(Args&&... args) {
+    return pushed(queue_.try_emplace(std::forward<Args>(args)...));
+  }
+  std::size_t try_push_batch(std::span<T> items) {
+    const std::size_t count = queue_.try_push_batch(items);
+    announce_items(count);
+    return count;
+  }
+
+  // ok, closed or stopped; with a deadline also timed_out. Waits while the channel is full.
+  Status push(T&& item, const sync::StopToken& stop = {}) {
+    return push_until(std::move(item), sync::no_deadline, stop);
+  }
+  Status push(const T& item, const sync::StopToken& stop = {})
+    requires std::copy_constructible<T>
+  {
+    return push_until(item, sync::no_deadline, stop);
+  }
+  Status push_until(T&& item, sync::Deadline deadline, const sync::StopToken& stop = {}) {
+    if constexpr (kBounded) {
+      return wait_for_room([&] { return queue_.try_push(std::move(item)); }, deadline, stop);
+    } else {
+      return try_push(std::move(item));
+    }
+  }
+  Status push_until(const T& item, sync::Deadline deadline, const sync::StopToken& stop = {})
+    requires std::copy_constructible<T>
+  {
+    return push_until(T(item), deadline, stop);  // a copy that throws does so before any waiting
+  }
+
+  // No push that begins after this succeeds. Wakes all who wait.
+  void close() noexcept {
+    queue_.close();
+    wake_readers(kAll);
+    if constexpr (kBounded) writers_.notify_all();
+  }
+
+  // --- Pop. ---
+
+  // ok, empty or closed (and drained).
+  Status try_pop(T& out) { return popped(queue_.try_pop(out)); }
+  std::size_t try_pop_batch(std::span<T> out) {
+    const std::size_t count = queue_.try_pop_batch(out);
+    announce_places(count);
+    return count;
+  }
+  // Calls visitor(T&) on each item, then destroys it; returns how many. At most `most`, and no more
+  // than the channel holds, so that it ends while producers go on. Never waits for items.
+  template <std::invocable<T&> Visitor>
+  std::size_t consume(Visitor&& visitor,
+                      std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    const std::size_t limit = detail::smaller(most, holds());
+    std::size_t count = 0;
+    while (count < limit && visit_one(visitor)) ++count;
+    return count;
+  }
+
+  // ok, closed or stopped; with a deadline also timed_out. Waits while the channel is empty.
+  Status pop(T& out, const sync::StopToken& stop = {}) {
+    return pop_until(out, sync::no_deadline, stop);
+  }
+  Status pop_until(T& out, sync::Deadline deadline, const sync::StopToken& stop = {}) {
+    return wait_for_item([&] { return queue_.try_pop(out); }, deadline, stop);
+  }
+  // For items that have no empty state to begin with: nothing means closed and drained, or stopped.
+  [[nodiscard]] std::optional<T> pop(const sync::StopToken& stop = {}) {
+    std::optional<T> item;
+    (void)wait_for_item([&] { return take(item); }, sync::no_deadline, stop);
+    return item;
+  }
+
+  // --- Range-for: pops, and ends when the channel is closed and drained. ---
+
+  class Iterator;
+  Iterator begin() { return Iterator(*this); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+  // --- Looks. ---
+
+  std::size_t was_size() const noexcept { return queue_.was_size(); }
+  bool was_empty() const noexcept { return queue_.was_empty(); }
+  bool closed() const noexcept { return queue_.closed(); }
+
+ private:
+  template <class Source, class Handler>
+  friend class SelectCase;
+
+  // --- Who is told. docs/design/channel.md says why nobody is forgotten. ---
+
+  // One sleeper for each item. All of them if the channel is closed: these items may be the last,
+  // for which the others must not wait any more.
+  void announce_items(std::size_t count) noexcept {
+    if (count == 0) return;
+    wake_readers(count_of(count));
+    // The wake-up's fence came first: a close that a sleeper has seen is seen here.
+    if (queue_.closed()) [[unlikely]] wake_readers(kAll);
+  }
+
+  void wake_readers(std::uint32_t most) noexcept {
+    readers_.notify_some(most);
+    selects_.notify(most);  // after the fence in notify_some()
+  }
+
+  void announce_places(std::size_t count) noexcept {
+    if constexpr (kBounded) {
+      if (count != 0) writers_.notify_some(count_of(count));
+    }
+  }
+
+  // A ring may say `empty` while items stand behind a place that is not filled yet. Whoever was
+  // woken for them in vain did not take them; so each who had to wait looks behind what it took.
+  void pass_items_on() noexcept {
+    if (!queue_.was_empty()) wake_readers(1);
+  }
+
+  // The same for `full`.
+  void pass_places_on() noexcept {
+    if (queue_.was_size() < queue_.capacity()) writers_.notify_one();
+  }
+
+  static constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t count_of(std::size_t count) noexcept {
+    return static_cast<std::uint32_t>(detail::smaller(count, kAll));
+  }
+
+  // --- Taking and waiting. ---
+
+  Status pushed(Status status) noexcept {
+    if (status == Status::ok) announce_items(1);
+    return status;
+  }
+  Status popped(Status status) noexcept {
+    if (status == Status::ok) announce_places(1);
+    return status;
+  }
+
+  std::size_t holds() const noexcept {
+    if constexpr (kBounded) {
+      return capacity();
+    } else {
+      return was_size();
+    }
+  }
+
+  template <class Visitor>
+  bool visit_one(Visitor& visitor) {
+    struct Freed {  // also when the visitor throws: its item is gone all the same
+      ~Freed() {
+        if (visited) channel.announce_places(1);
+      }
+      Channel& channel;
+      bool visited = false;
+    };
+    Freed freed{*this};
+    return queue_.consume(
+               [&](T& item) {
+                 freed.visited = true;
+                 visitor(item);
+               },
+               1) == 1;
+  }
+
+  // ok, empty or closed, without asking T for an assignment. Asks the queue for nothing more than
+  // each has: once it is closed its tail stands still, so `was_empty` is then exact.
+  Status take(std::optional<T>& item) noexcept {
+    if (queue_.consume([&](T& front) { item.emplace(std::move(front)); }, 1) == 1) {
+      return Status::ok;
+    }
+    return queue_.closed() && queue_.was_empty() ? Status::closed : Status::empty;
+  }
+
+  static Status reason(sync::Wakeup wakeup) noexcept {
+    return wakeup == sync::Wakeup::stopped ? Status::stopped : Status::timed_out;
+  }
+
+  template <class Attempt>
+  Status wait_for_item(const Attempt& attempt, sync::Deadline deadline,
+                       const sync::StopToken& stop) {
+    Status status = attempt();
+    if (status == Status::empty) {
+      const auto found = [&] { return (status = attempt()) != Status::empty; };
+      const sync::Wakeup wakeup = readers_.await(found, deadline, stop);
+      if (wakeup != sync::Wakeup::notified) return reason(wakeup);
+      if (status == Status::ok) pass_items_on();
+    }
+    return popped(status);
+  }
+
+  template <class Attempt>
+  Status wait_for_room(const Attempt& attempt, sync::Deadline deadline,
+                       const sync::StopToken& stop) {
+    Status status = attempt();
+    if (status == Status::full) {
+      const auto found = [&] { return (status = attempt()) != Status::full; };
+      const sync::Wakeup wakeup = writers_.await(found, deadline, stop);
+      if (wakeup != sync::Wakeup::notified) return reason(wakeup);
+      if (status == Status::ok) pass_places_on();
+    }
+    return pushed(status);
+  }
+
+  Queue queue_;
+  sync::EventCount readers_;  // wait for an item
+  sync::EventCount writers_;  // wait for room
+  detail::SelectList selects_;
+};
+
+template <class T, class Queue>
+class Channel<T, Queue>::Iterator {
+ public:
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+
+  explicit Iterator(Channel& channel) : channel_(&channel), item_(channel.pop()) {}
+
+  T& operator*() const noexcept { return *item_; }
+  Iterator& operator++() {
+    item_ = channel_->pop();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& it, std::default_sentinel_t) noexcept {
+    return !it.item_.has_value();
+  }
+
+ private:
+  Channel* channel_;
+  mutable std::optional<T> item_;  // the range's own, in whose place it stands
+};
+
+// A push never waits and is never refused for want of room.
+template <class T>
+using UnboundedChannel = Channel<T, SegmentQueue<T>>;
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+//
+// A queue without a bound, from many threads to many.
+//
+//   SegmentQueue<Job> queue;
+//   queue.try_push(std::move(job));                               // any thread
+//   queue.consume([](Job& job) { run(job); }, 16);                 // any thread
+//
+// For: producers that must not wait and whose items cannot be counted beforehand. Not for: where a
+// bound is known (a ring is cheaper and tells a producer when it is too fast); waiting (Channel).
+// Tier: transfer.
+// Concurrency: all calls by any thread.
+// Order: first in, first out, one order for all producers; several consumers may finish with the
+//   items in any. What was done before a push happens before the pop.
+// Blocks: for a few instructions of another thread at the same end, or, in one push of a segment's
+//   worth, while that thread allocates. The two ends do not block each other.
+// Allocates: a push, when the last segment is full and none is left over; a queue whose length
+//   stays within a segment goes round in two of them. A pop frees a segment that nobody needs.
+// Full: never; a push that finds no memory throws std::bad_alloc and leaves its item as it was.
+// `empty` and `closed` are exact (linearizable).
+// Closed: close() is anybody's: no push that begins after it succeeds; after it pops drain, then
+//   say `closed`.
+// Exceptions: a constructor that throws in try_emplace leaves the queue as it was; it must not use
+//   this queue. A visitor that throws has consumed its item, and the rest stays.
+// Destructor: destroys what is left.
+// Source: the two locks are those of M. Michael and M. Scott, "Simple, Fast, and Practical
+//   Non-Blocking and Blocking Concurrent Queue Algorithms" (1996); segments and their way back are
+//   ours. Proof: docs/design/channel.md.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/queue/ring_slots.hpp>
+#include <handoff/sync/allocate.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/cell.hpp>
+#include <handoff/sync/mutex.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+namespace detail {
+// A page or so, but never so few that the links weigh.
+consteval std::size_t segment_places(std::size_t item_bytes) {
+  const std::size_t in_a_page = 4000 / item_bytes;
+  return in_a_page < 16 ? 16 : smaller(in_a_page, 512);
+}
+}  // namespace detail
+
+template <class T, std::size_t kPlaces = detail::segment_places(sizeof(T))>
+class SegmentQueue {
+  static_assert(detail::is_ring_item<T>());
+
+ public:
+  using value_type = T;
+
+  // Throws std::bad_alloc.
+  SegmentQueue() : head_segment_(make_segment()), tail_segment_(head_segment_.read()) {}
+  ~SegmentQueue() {
+    consume([](T&) {});
+    for (Segment* segment = head_segment_.read(); segment != nullptr;) {
+      free_segment(std::exchange(segment, segment->next.read()));
+    }
+    // order: relaxed, nobody else is left.
+    free_segment(spare_.load(sync::order::relaxed));
+  }
+  SegmentQueue(const SegmentQueue&) = delete;
+  SegmentQueue& operator=(const SegmentQueue&) = delete;
+
+  // ok or closed. What is not ok, or throws, leaves the item as it was.
+  Status try_push(T&& item) { return try_emplace(std::move(item)); }
+  Status try_push(const T& item)
+    requires std::copy_constructible<T>
+  {
+    return try_emplace(item);
+  }
+
+  // Makes the item in its place.
+  template <class... Args>
+  Status try_emplace(Args&&... args) {
+    const sync::Lock lock(tail_mutex_);
+    if (is_closed_for_push()) return Status::closed;
+    reserve(1);
+    next_place().construct(std::forward<Args>(args)...);
+    ++tail_place_.write();
+    publish(1);
+    return Status::ok;
+  }
+
+  // Moves in all items and returns how many; 0 once closed.
+  std::size_t try_push_batch(std::span<T> items) {
+    const sync::Lock lock(tail_mutex_);
+    if (is_closed_for_push()) return 0;
+    reserve(items.size());
+    for (T& item : items) {
+      next_place().construct(std::move(item));
+      ++tail_place_.write();
+    }
+    publish(items.size());
+    return items.size();
+  }
+
+  void close() noexcept {
+    const sync::Lock lock(tail_mutex_);
+    // order: release pairs with the acquire in closed(): who sees it sees all pushes.
+    closed_.store(true, sync::order::release);
+  }
+
+  // ok, empty or closed (and drained).
+  Status try_pop(T& out) noexcept {
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "an item whose assignment may throw could get lost here: use consume()");
+    return take([&](T& item) { out = std::move(item); });
+  }
+
+  // Moves out as many as there are and have room in `out`; returns how many.
+  std::size_t try_pop_batch(std::span<T> out) noexcept {
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "an item whose assignment may throw could get lost here: use consume()");
+    const sync::Lock lock(head_mutex_);
+    std::size_t count = 0;
+    for (; count < out.size(); ++count) {
+      sync::raw_cell<T>* const front = front_place();
+      if (front == nullptr) break;
+      out[count] = std::move(front->write());
+      drop(*front);
+    }
+    return count;
+  }
+
+  // Calls visitor(T&) on each item, moved out of the queue first, so that the visitor may push and
+  // pop; returns how many. At most `most`, and only those that were there at the call.
+  template <std::invocable<T&> Visitor>
+  std::size_t consume(Visitor&& visitor,
+                      std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    const std::size_t limit = detail::smaller(most, was_size());
+    for (std::size_t count = 0; count < limit; ++count) {
+      TakenItem taken;
+      if (take([&](T& item) { taken.place.construct(std::move(item)); }) != Status::ok) {
+        return count;
+      }
+      taken.full = true;
+      visitor(taken.place.write());
+    }
+    return limit;
+  }
+
+  // About how many items there were during the call; exact at rest.
+  std::size_t was_size() const noexcept {
+    // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
+    const std::uint64_t popped = popped_.load(sync::order::relaxed);
+    // order: relaxed, as above.
+    const auto size = static_cast<std::int64_t>(pushed_.load(sync::order::relaxed) - popped);
+    return static_cast<std::size_t>(size < 0 ? 0 : size);
+  }
+  bool was_empty() const noexcept { return was_size() == 0; }
+
+  bool closed() const noexcept {
+    // order: acquire pairs with the release in close().
+    return closed_.load(sync::order::acquire);
+  }
+
+ private:
+  struct Segment {
+    sync::cell<Segment*> next;
+    sync::raw_cell<T> places[kPlaces];
+  };
+
+  // An item on its way to a visitor.
+  struct TakenItem {
+    TakenItem() noexcept = default;
+    ~TakenItem() {
+      if (full) place.destroy();
+    }
+    TakenItem(const TakenItem&) = delete;
+    TakenItem& operator=(const TakenItem&) = delete;
+    sync::raw_cell<T> place;
+    bool full = false;
+  };
+
+  static Segment* make_segment() {
+    void* const memory = sync::allocate(sizeof(Segment), alignof(Segment));
+    return std::construct_at(static_cast<Segment*>(memory));
+  }
+  static void free_segment(Segment* segment) noexcept {
+    if (segment == nullptr) return;
+    std::destroy_at(segment);
+    sync::deallocate(segment, sizeof(Segment), alignof(Segment));
+  }
+
+  // --- The end where pushes come: with tail_mutex_ held. ---
+
+  bool is_closed_for_push() const noexcept {
+    return closed_.load(sync::order::relaxed);  // order: relaxed, written under the same mutex
+  }
+
+  // Makes sure that segments with so many free places are linked. What a std::bad_alloc leaves
+  // linked is there for the next push.
+  void reserve(std::size_t count) {
+    Segment* segment = tail_segment_.read();
+    for (std::size_t room = kPlaces - tail_place_.read(); room < count; room += kPlaces) {
+      if (segment->next.read() == nullptr) segment->next.write() = spare_or_new();
+      segment = segment->next.read();
+    }
+  }
+
+  Segment* spare_or_new() {
+    // order: acquire pairs with the release in recycle(): its places are bare.
+    Segment* const spare = spare_.exchange(nullptr, sync::order::acquire);
+    if (spare == nullptr) return make_segment();
+    spare->next.write() = nullptr;
+    return spare;
+  }
+
+  // A place that reserve() made sure of.
+  sync::raw_cell<T>& next_place() noexcept {
+    if (tail_place_.read() == kPlaces) {
+      tail_segment_.write() = tail_segment_.read()->next.read();
+      tail_place_.write() = 0;
+    }
+    return tail_segment_.read()->places[tail_place_.read()];
+  }
+
+  void publish(std::size_t count) noexcept {
+    // order: relaxed, written under the same mutex.
+    const std::uint64_t pushed = pushed_.load(sync::order::relaxed);
+    // order: release pairs with the acquire in front_place(): the items and the segments they lie
+    // in are there before they are counted.
+    pushed_.store(pushed + count, sync::order::release);
+  }
+
+  // --- The end where pops come: with head_mutex_ held. ---
+
+  // Where the next item lies; null if there is none.
+  sync::raw_cell<T>* front_place() noexcept {
+    // order: relaxed, written under the same mutex.
+    const std::uint64_t popped = popped_.load(sync::order::relaxed);
+    if (popped == pushed_seen_.read()) {
+      // order: acquire pairs with the release in publish().
+      pushed_seen_.write() = pushed_.load(sync::order::acquire);
+      if (popped == pushed_seen_.read()) return nullptr;
+    }
+    if (head_place_.read() == kPlaces) {
+      Segment* const done = head_segment_.read();
+      head_segment_.write() = done->next.read();
+      head_place_.write() = 0;
+      recycle(done);
+    }
+    return &head_segment_.read()->places[head_place_.read()];
+  }
+
+  // Keeps one segment for the producers; what they do not need goes.
+  void recycle(Segment* segment) noexcept {
+    // order: release pairs with the acquire in spare_or_new(). What comes back was put there under
+    // the same mutex.
+    free_segment(spare_.exchange(segment, sync::order::release));
+  }
+
+  void drop(sync::raw_cell<T>& place) noexcept {
+    place.destroy();
+    ++head_place_.write();
+    // order: relaxed, written under this mutex; elsewhere it is only a number.
+    popped_.store(popped_.load(sync::order::relaxed) + 1, sync::order::relaxed);
+  }
+
+  // Hands the front item over, if there is one.
+  template <class Receive>
+  Status take(const Receive& receive) noexcept {
+    const sync::Lock lock(head_mutex_);
+    sync::raw_cell<T>* front = front_place();
+    if (front == nullptr) {
+      if (!closed()) return Status::empty;
+      front = front_place();  // no push comes after the close, so this look is the last one needed
+      if (front == nullptr) return Status::closed;
+    }
+    receive(front->write());
+    drop(*front);
+    return Status::ok;
+  }
+
+  // Pops' end.
+  alignas(sync::destructive_span) sync::Mutex head_mutex_;
+  sync::cell<Segment*> head_segment_;
+  sync::cell<std::size_t> head_place_;
+  sync::cell<std::uint64_t> pushed_seen_;
+  sync::atomic<std::uint64_t> popped_{0};
+  // Pushes' end.
+  alignas(sync::destructive_span) sync::Mutex tail_mutex_;
+  sync::cell<Segment*> tail_segment_;
+  sync::cell<std::size_t> tail_place_;
+  sync::atomic<std::uint64_t> pushed_{0};
+  sync::atomic<bool> closed_{false};
+  // A segment on its way back from pops to pushes.
+  alignas(sync::destructive_span) sync::atomic<Segment*> spare_{nullptr};
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// Takes one item from whichever of several channels has one first.
+//
+//   Status s = select(from(frames, [&](Frame f) { show(f); }),
+//                     from(orders, [&](Order o) { obey(o); }));
+//   while (select(...) == Status::ok) {}      // until all of them are closed and drained
+//
+// For: a thread that serves several channels. Not for: one channel (pop); dozens of them (let the
+// producers share one that carries a std::variant).
+// Concurrency: any thread that may pop from the channels.
+// Order: each call begins its looks with another channel than the thread's last call did, so that
+//   a busy one cannot starve the rest. Within a channel: its own order.
+// Blocks: select() and select_until(), while all are empty and one is not closed; try_select()
+//   never. Among those asleep on a channel the longest sleeper is woken; an item that finds both a
+//   pop and a select asleep may wake one of each.
+// Allocates: never.
+// Closed: `closed` once all channels are closed and drained; until then the others go on.
+// Stopped or late, and an item comes at that moment: `ok` counts more.
+// Exceptions: a handler that throws has consumed its item.
+// Protocol and proof: docs/design/channel.md.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/queue/channel.hpp>
+#include <handoff/queue/select_list.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+namespace detail {
+
+// One channel of a select, whatever it carries.
+class SelectSource {
+ public:
+  virtual Status look() noexcept = 0;          // ok: an item has been taken out
+  virtual void pass_on() noexcept = 0;         // wakes another for what is left in there
+  virtual SelectList& sleepers() noexcept = 0;
+
+  SelectNode node;
+
+ protected:
+  SelectSource() = default;
+  ~SelectSource() = default;
+};
+
+struct Selected {
+  Status status;      // ok, closed, stopped, timed_out; look_at_all: also empty
+  std::size_t index;  // of the source that has taken an item
+};
+
+// Another one at each call of a thread: the source to look at first.
+std::size_t next_turn() noexcept;
+
+Selected look_at_all(std::span<SelectSource* const> sources, std::size_t first) noexcept;
+Selected wait_for_any(std::span<SelectSource* const> sources, std::size_t first,
+                      sync::Deadline deadline, const sync::StopToken& stop);
+
+}  // namespace detail
+
+// Made by from().
+template <class Source, class Handler>
+class SelectCase final : public detail::SelectSource {
+ public:
+  SelectCase(Source& channel, Handler handler)
+      : channel_(channel), handler_(std::move(handler)) {}
+  SelectCase(const SelectCase&) = delete;
+  SelectCase& operator=(const SelectCase&) = delete;
+
+  void handle() { handler_(std::move(*item_)); }
+
+ private:
+  Status look() noexcept override { return channel_.popped(channel_.take(item_)); }
+  void pass_on() noexcept override { channel_.pass_items_on(); }
+  detail::SelectList& sleepers() noexcept override { return channel_.selects_; }
+
+  Source& channel_;
+  Handler handler_;
+  std::optional<typename Source::value_type> item_;
+};
+
+// What to do with an item of `channel`: handler(T&&).
+template <class T, class Queue, class Handler>
+  requires std::is_invocable_v<std::decay_t<Handler>&, T&&>
+SelectCase<Channel<T, Queue>, std::decay_t<Handler>> from(Channel<T, Queue>& channel,
+                                                          Handler&& handler) {
+  return {channel, std::forward<Handler>(handler)};
+}
+
+namespace detail {
+template <class Choose, class... Cases>
+Status select_by(const Choose& choose, Cases&... cases) {
+  static_assert(sizeof...(Cases) != 0, "select() needs a channel to wait for");
+  SelectSource* const sources[]{&cases...};
+  const Selected selected = choose(std::span<SelectSource* const>(sources), next_turn());
+  if (selected.status == Status::ok) {
+    std::size_t index = 0;
+    static_cast<void>(((index++ == selected.index && (cases.handle(), true)) || ...));
+  }
+  return selected.status;
+}
+}  // namespace detail
+
+// ok: one handler has run. Otherwise closed, stopped or timed_out, and none has.
+template <class... Cases>
+Status select_until(sync::Deadline deadline, const sync::StopToken& stop, Cases&&... cases) {
+  return detail::select_by(
+      [&](auto sources, std::size_t first) {
+        return detail::wait_for_any(sources, first, deadline, stop);
+      },
+      cases...);
+}
+
+template <class... Cases>
+Status select(Cases&&... cases) {
+  return select_until(sync::no_deadline, sync::StopToken{}, std::forward<Cases>(cases)...);
+}
+
+// ok, empty or closed.
+template <class... Cases>
+Status try_select(Cases&&... cases) {
+  return detail::select_by(&detail::look_at_all, cases...);
+}
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "commands/compare.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "commands/output.hpp"
+#include "commands/revision.hpp"
+#include "commands/session.hpp"
+#include "commands/settings.hpp"
+#include "harness/atomic_file.hpp"
+#include "harness/user_error.hpp"
+#include "report/comparison.hpp"
+#include "report/json.hpp"
+#include "report/judged_rows.hpp"
+#include "report/read_result.hpp"
+#include "report/view.hpp"
+
+namespace handoff::lab {
+namespace {
+
+using nlohmann::json;
+
+int exit_code_of(const std::vector<Compared>& rows) {
+  if (count(rows, Change::worse) > 0) return exit_code::falls_short;
+  return count(rows, Change::too_noisy) > 0 ? exit_code::too_noisy : exit_code::ok;
+}
+
+void print(const std::vector<Compared>& rows, bool as_json) {
+  const std::string text = as_json ? to_text(comparison_json(rows))
+                                   : comparison_table(rows, may_style(STDOUT_FILENO));
+  write_text({}, text);
+}
+
+std::string scenarios_in(const json& result) {
+  std::set<std::string> names;
+  for (const json& row : result.at("rows")) names.insert(text_of(row, "scenario"));
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+void say_what_differs(const json& before, const json& now) {
+  const std::string machine_before = machines_of({&before}).front().name;
+  const std::string machine_now = machines_of({&now}).front().name;
+  if (machine_before != machine_now) {
+    fmt::print(stderr, "note: measured on different machines: {} and {}\n", machine_before,
+               machine_now);
+  }
+}
+
+int compare_files(const CompareOptions& options) {
+  if (options.what.size() != 2) {
+    throw UserError(
+        fmt::format("compare takes two result files, or --ref GITREF; got {} (--help explains)",
+                    options.what.size()));
+  }
+  const json before = read_result(options.what[0]);
+  const json now = read_result(options.what[1]);
+  const std::vector<Compared> rows = compared_files(before, now);
+  if (rows.empty()) {
+    throw UserError(
+        fmt::format("{} and {} have no row in common: the one measured {}, the other {}",
+                    options.what[0], options.what[1], scenarios_in(before), scenarios_in(now)));
+  }
+  if (std::none_of(rows.begin(), rows.end(), [](const Compared& row) { return row.change(); })) {
+    throw UserError(fmt::format("{} and {} have no row that both measured: {}", options.what[0],
+                                options.what[1], rows.front().remark));
+  }
+  say_what_differs(before, now);
+  print(rows, options.json);
+  return exit_code_of(rows);
+}
+
+// Our own contenders of one scenario, each with the revision's beside it.
+struct Pair {
+  Contender now;
+  Contender before;  // its name carries the revision's commit
+};
+
+std::vector<Pair> pairs_of(const Session& session, const Revision& revision,
+                           const Scenario& scenario) {
+  std::vector<Pair> pairs;
+  for (Contender before : revision.contenders()) {
+    for (const Contender& now : session.contenders()) {
+      const bool same = now.scenario == scenario.name() && before.scenario == now.scenario &&
+                        before.name == now.name && !now.executable.empty();
+      if (!same) continue;
+      before.name += '@' + revision.commit();
+      pairs.push_back({now, before});
+      break;
+    }
+  }
+  return pairs;
+}
+
+// A block for each cell and contender: the two builds meet the same noise.
+std::vector<Session::Block> blocks_of(const Scenario& scenario, const std::vector<Pair>& pairs,
+                                      const CompareOptions& options) {
+  std::vector<Session::Block> blocks;
+  for (const Cell& cell : scenario.cells(values_of(options.settings), options.metrics)) {
+    for (const auto& [now, before] : pairs) {
+      if (!now.applies(cell) || !before.applies(cell)) continue;
+      blocks.push_back({{now, cell}, {before, cell}});
+    }
+  }
+  return blocks;
+}
+
+std::vector<Compared> compared_blocks(const json& result) {
+  const double floor = floor_of(result.at("environment"));
+  const json& rows = result.at("rows");
+  std::vector<Compared> all;
+  for (const json& before : rows) {
+    const std::string name = text_of(before, "contender");
+    const auto at = name.find('@');
+    if (at == std::string::npos) continue;
+    const auto now = std::find_if(rows.begin(), rows.end(), [&](const json& row) {
+      return row.at("block") == before.at("block") && row.at("contender") == name.substr(0, at);
+    });
+    if (now != rows.end()) all.push_back(compared(before, *now, floor));
+  }
+  return all;
+}
+
+std::vector<Scenario*> wanted_scenarios(const CompareOptions& options, const Session& session) {
+  std::vector<Scenario*> scenarios;
+  for (const std::string& name : options.what) {
+    scenarios.push_back(&scenario_named(session.scenarios(), name));
+  }
+  if (!scenarios.empty()) return scenarios;
+  for (const auto& scenario : session.scenarios()) scenarios.push_back(scenario.get());
+  return scenarios;
+}
+
+int compare_revision(const CompareOptions& options) {
+  Interrupt interrupt;
+  Session session(options.measure, interrupt);
+  const std::vector<Scenario*> scenarios = wanted_scenarios(options, session);
+  std::set<std::string> names;
+  for (const Scenario* scenario : scenarios) {
+    names.insert(scenario->name());
+    static_cast<void>(scenario->cells(values_of(options.settings), options.metrics));
+  }
+  require_output(options.measure.output, {});
+  const Revision revision(options.revision, names, interrupt);
+  std::vector<std::pair<Scenario*, std::vector<Session::Block>>> all;
+  for (Scenario* scenario : scenarios) {
+    auto blocks = blocks_of(*scenario, pairs_of(session, revision, *scenario), options);
+    if (!blocks.empty()) all.emplace_back(scenario, std::move(blocks));
+  }
+  if (all.empty()) {
+    throw UserError(fmt::format("revision '{}' has no own contender that this build has too for {}",
+                                options.revision, fmt::join(names, ", ")));
+  }
+  fmt::print(stderr, "before: {} ({}); now: this build; launches {}, seed {}\n", options.revision,
+             revision.commit(), session.plan().launches, session.plan().seed);
+  for (const auto& [scenario, blocks] : all) session.measure(*scenario, blocks);
+  const json result = session.result(json::array());
+  if (!options.measure.output.empty()) write_atomically(options.measure.output, to_text(result));
+  const std::vector<Compared> rows = compared_blocks(result);
+  print(rows, options.json);
+  return session.broken() ? exit_code::broken : exit_code_of(rows);
+}
+
+}  // namespace
+
+int compare(const CompareOptions& options) {
+  return options.revision.empty() ? compare_files(options) : compare_revision(options);
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "commands/doctor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands/self_test.hpp"
+#include "harness/atomic_file.hpp"
+#include "harness/contender_list.hpp"
+#include "harness/diagnosis.hpp"
+#include "harness/environment.hpp"
+#include "harness/machine.hpp"
+#include "harness/two_cores.hpp"
+#include "harness/user_error.hpp"
+#include "scenarios/registry.hpp"
+
+namespace handoff::lab {
+namespace {
+
+using nlohmann::json;
+
+Finding find_processor(const json& cpu) {
+  if (cpu.is_null()) return {"processor", "not known", {}, {}};
+  const json& model = cpu.at("model");
+  std::string text = fmt::format(
+      "{}; {} cores, {} hardware threads, {} NUMA nodes",
+      model.is_null() ? "unnamed" : model.get<std::string>(), cpu.at("cores").get<int>(),
+      cpu.at("hardware_threads").get<int>(), cpu.at("numa_nodes").get<int>());
+  return {"processor", text, cpu, {}};
+}
+
+Finding find_caches(const json& cpu) {
+  std::vector<std::string> caches;
+  for (const json& cache : cpu.is_null() ? json::array() : cpu.at("caches")) {
+    const auto kib = cache.at("bytes").get<std::uint64_t>() / 1024;
+    const std::string size = kib < 1024 ? fmt::format("{} KiB", kib)
+                                        : fmt::format("{} MiB", kib / 1024);
+    caches.push_back(fmt::format("{}x L{} {}", cache.at("count").get<int>(),
+                                 cache.at("level").get<int>(), size));
+  }
+  if (caches.empty()) return {"caches", "not known", {}, {}};
+  return {"caches", fmt::format("{}", fmt::join(caches, ", ")), cpu.at("caches"), {}};
+}
+
+// Who else wants the CPUs: nothing of ours runs meanwhile.
+Finding find_foreign() {
+  const Look before = look();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const Disturbance seen = disturbance(before, look(), {}, {});
+  Finding finding{"others", {}, {}, {}};
+  finding.text = fmt::format("other processes take {:.2f} CPUs, the host steals {:.2f}",
+                             seen.foreign_cpus, seen.stolen_cpus);
+  finding.value = {{"foreign_cpus", seen.foreign_cpus}, {"stolen_cpus", seen.stolen_cpus}};
+  if (!seen.reason.empty()) finding.advice = seen.reason + ": figures would be too noisy";
+  return finding;
+}
+
+Finding find_second_cpu() {
+  const auto cores = measure_two_cores();
+  if (!cores) return {"second CPU", "there is none for this process", {}, {}};
+  const bool real = cores->scaling() > 1.8;
+  const std::string text = fmt::format(
+      "CPU {} and {} do {:.2f}x of one ({:.1f} GFLOP/s): {}; a cache line there and back {:.0f} ns",
+      cores->first, cores->second, cores->scaling(), cores->one_gflops,
+      real ? "a real core" : "less than two cores", cores->round_trip_ns);
+  return {"second CPU", text,
+          {{"scaling", cores->scaling()},
+           {"one_gflops", cores->one_gflops},
+           {"both_gflops", cores->both_gflops},
+           {"round_trip_ns", cores->round_trip_ns}},
+          real ? "" : "what two threads gain here says nothing about machines with more cores"};
+}
+
+Finding find_contenders(const std::vector<Contender>& contenders) {
+  const Scenarios scenarios = all_scenarios();
+  std::map<std::string, std::set<std::string>> missing;  // by package
+  int there = 0;
+  int all = 0;
+  for (const Contender& contender : contenders) {
+    const bool can_be_asked_for =
+        std::any_of(scenarios.begin(), scenarios.end(),
+                    [&](const auto& scenario) { return scenario->name() == contender.scenario; });
+    if (!can_be_asked_for) continue;
+    ++all;
+    there += contender.executable.empty() ? 0 : 1;
+    if (contender.executable.empty()) {
+      missing[contender.package].insert(contender.scenario + " " + contender.name);
+    }
+  }
+  Finding finding{"contenders", fmt::format("{} of {} are there", there, all), {}, {}};
+  finding.value = {{"there", there}, {"missing", json::object()}};
+  std::vector<std::string> lines;
+  for (const auto& [package, names] : missing) {
+    finding.value["missing"][package] = names;
+    lines.push_back(fmt::format("{}: apt-get install {}", fmt::join(names, ", "), package));
+  }
+  finding.advice = fmt::format("{}", fmt::join(lines, "\n"));
+  return finding;
+}
+
+std::vector<Finding> find_all(const DoctorOptions& options) {
+  const DiagnosisSource source;
+  const json here = environment(options.command_line, 0, {});
+  return {find_processor(here.at("cpu")),
+          find_caches(here.at("cpu")),
+          find_cpus(source),
+          find_siblings(source),
+          find_governor(source),
+          find_pages(source),
+          find_io_uring(source),
+          find_counters(source),
+          find_load(source),
+          find_foreign(),
+          find_second_cpu(),
+          find_contenders(read_contenders(options.manifests))};
+}
+
+void print(const Finding& finding) {
+  fmt::print("{:<12}{}\n", finding.name, finding.text);
+  std::string line;
+  for (const char c : finding.advice + "\n") {
+    if (c != '\n') {
+      line += c;
+    } else if (!line.empty()) {
+      fmt::print("{:<12}! {}\n", "", line);
+      line.clear();
+    }
+  }
+}
+
+// Data goes to stdout as text or JSON, and as JSON to the file that was asked for.
+void deliver(const DoctorOptions& options, const json& data, const std::string& text) {
+  const std::string dumped = data.dump(2) + "\n";
+  if (!options.output.empty()) write_atomically(options.output, dumped);
+  fmt::print("{}", options.json ? dumped : text);
+}
+
+int run_self_test(const DoctorOptions& options) {
+  const std::uint64_t seed = options.seed.value_or(std::random_device{}());
+  const auto comparisons = self_test(options, seed);
+  const SelfTestSummary summary = summary_of(comparisons);
+  json data{{"self_test", to_json(summary, comparisons)},
+            {"environment", environment(options.command_line, seed, {})}};
+  deliver(options, data, summary.text());
+  return summary.exit_code;
+}
+
+}  // namespace
+
+int doctor(const DoctorOptions& options) {
+  if (!options.output.empty()) require_writable(options.output);
+  if (options.self_test) return run_self_test(options);
+  const std::vector<Finding> findings = find_all(options);
+  json data = json::object();
+  for (const Finding& finding : findings) {
+    std::string key = finding.name;
+    std::replace(key.begin(), key.end(), ' ', '_');
+    data[key] = {{"value", finding.value}, {"text", finding.text}, {"advice", finding.advice}};
+  }
+  if (!options.output.empty()) write_atomically(options.output, data.dump(2) + "\n");
+  if (options.json) {
+    fmt::print("{}\n", data.dump(2));
+  } else {
+    for (const Finding& finding : findings) print(finding);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace handoff::lab

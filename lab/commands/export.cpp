@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "commands/export.hpp"
+
+#include <fmt/format.h>
+
+#include "commands/output.hpp"
+#include "harness/nearest_name.hpp"
+#include "harness/user_error.hpp"
+#include "report/exports.hpp"
+#include "report/read_result.hpp"
+
+namespace handoff::lab {
+namespace {
+
+const Export& export_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Export& form : all_exports()) {
+    if (form.name == name) return form;
+    names.emplace_back(form.name);
+  }
+  throw UserError(fmt::format("there is no form '{}'; {}", name, nearest_name(name, names)));
+}
+
+}  // namespace
+
+int export_result(const ExportOptions& options) {
+  const Export& form = export_named(options.form);
+  require_output(options.output, {options.result});
+  write_text(options.output, form.text(read_result(options.result)));
+  return exit_code::ok;
+}
+
+}  // namespace handoff::lab

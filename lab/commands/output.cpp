@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "commands/output.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "harness/atomic_file.hpp"
+#include "harness/user_error.hpp"
+
+namespace handoff::lab {
+
+void require_output(const std::filesystem::path& output,
+                    const std::vector<std::filesystem::path>& inputs) {
+  if (output.empty()) return;
+  std::error_code not_there;
+  for (const auto& input : inputs) {
+    if (std::filesystem::equivalent(input, output, not_there)) {
+      throw UserError(
+          fmt::format("{}: is a result to read; choose another --output", output.string()));
+    }
+  }
+  require_writable(output);
+}
+
+void write_text(const std::filesystem::path& output, std::string_view text) {
+  if (!output.empty()) return write_atomically(output, text);
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!whole || std::fflush(stdout) != 0) {
+    throw UserError(fmt::format("stdout cannot be written: {}", strerror(errno)));
+  }
+}
+
+}  // namespace handoff::lab

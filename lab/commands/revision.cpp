@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "commands/revision.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "build_info.hpp"
+#include "commands/tool.hpp"
+#include "harness/progress.hpp"
+#include "harness/user_error.hpp"
+
+namespace handoff::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// Of a failed tool's output the line that says most: the first with an error in it, else the last.
+std::string telling_line(const std::string& output) {
+  std::istringstream lines(output);
+  std::string telling = "it said nothing";
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
+    if (line.empty()) continue;
+    telling = line;
+    const bool tells = line.find("error:") != std::string::npos ||
+                       line.find("Error:") != std::string::npos || line.starts_with("CMake Error");
+    if (tells) break;
+  }
+  std::replace_if(telling.begin(), telling.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  constexpr std::size_t longest = 300;
+  return telling.substr(0, longest);
+}
+
+fs::path temporary_folder() {
+  std::string pattern = (fs::temp_directory_path() / "handoff-revision-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) {
+    throw UserError(fmt::format("{}: no folder can be made there for the other revision", pattern));
+  }
+  return pattern;
+}
+
+bool knows(const fs::path& compiler) {
+  std::error_code ignored;
+  return fs::exists(compiler, ignored);
+}
+
+}  // namespace
+
+Revision::Revision(const std::string& reference, const std::set<std::string>& scenarios,
+                   Interrupt& interrupt)
+    : interrupt_(interrupt), reference_(reference) {
+  try {
+    check_out(reference);
+    build(scenarios);
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+Revision::~Revision() {
+  remove();
+}
+
+void Revision::check_out(const std::string& reference) {
+  const auto top = run_tool({"git", "rev-parse", "--show-toplevel"}, &interrupt_);
+  if (top.exit_code != 0) {
+    throw UserError(fmt::format("--ref needs git and a clone of handoff as the current folder: {}",
+                                telling_line(top.output)));
+  }
+  const fs::path repository = first_line(top.output);
+  const auto found = run_tool({"git", "-C", repository, "rev-parse", "--verify", "--quiet",
+                               "--end-of-options", reference + "^{commit}"},
+                              &interrupt_);
+  if (found.exit_code != 0) {
+    throw UserError(
+        fmt::format("there is no revision '{}' in {}", reference, repository.string()));
+  }
+  const std::string commit = first_line(found.output);
+  commit_ = commit.substr(0, 12);
+  folder_ = temporary_folder();
+  // An archive and not a worktree: the repository does not learn of it, so nothing has to be taken
+  // back there if this process is killed.
+  const fs::path archive = folder_ / "source.tar";
+  step({"git", "-C", repository, "archive", "--format=tar", "--output", archive, commit},
+       "checking out");
+  fs::create_directory(folder_ / "source");
+  step({"cmake", "-E", "chdir", folder_ / "source", "cmake", "-E", "tar", "xf", archive},
+       "unpacking");
+}
+
+// The contenders are known once it is configured; of them only the own ones are built.
+void Revision::build(const std::set<std::string>& scenarios) {
+  const fs::path build = folder_ / "build";
+  if (!fs::exists(folder_ / "source" / "lab" / "CMakeLists.txt")) {
+    throw UserError(
+        fmt::format("revision '{}' ({}) has no lab to compare with", reference_, commit_));
+  }
+  std::vector<std::string> configure{"cmake", "-G", "Ninja", "-S", folder_ / "source", "-B", build,
+                                     "-DCMAKE_BUILD_TYPE=Release", "-DHANDOFF_TESTS=OFF",
+                                     "-DHANDOFF_EXAMPLES=OFF", "-DHANDOFF_INSTALL=OFF"};
+  if (knows(build_info::cxx)) configure.push_back(fmt::format("-DCMAKE_CXX_COMPILER={}",
+                                                              build_info::cxx));
+  step(configure, "configuring");
+  std::vector<std::string> compile{"ninja", "-C", build};
+  for (Contender& contender : contenders_in(build / "libexec" / "handoff" / "contenders.json")) {
+    const bool wanted = contender.kind() == "own" && !contender.executable.empty() &&
+                        scenarios.contains(contender.scenario);
+    if (!wanted) continue;
+    compile.push_back(fmt::format("handoff_{}_{}", contender.scenario, contender.name));
+    contenders_.push_back(std::move(contender));
+  }
+  if (contenders_.empty()) {
+    throw UserError(fmt::format("revision '{}' ({}) has no own contender for {}", reference_,
+                                commit_, fmt::join(scenarios, ", ")));
+  }
+  step(compile, "building");
+}
+
+void Revision::step(const std::vector<std::string>& command, const char* doing) {
+  Progress progress(1);
+  const std::string what = fmt::format("{} {} ({})", doing, reference_, commit_);
+  progress.show(what);
+  const auto done = run_tool(command, &interrupt_, [&](const std::string& line) {
+    progress.show(fmt::format("{}: {}", what, line));
+  });
+  if (done.exit_code == 0) return;
+  throw UserError(fmt::format("revision '{}' ({}): {} failed: {}", reference_, commit_, doing,
+                              done.exit_code == 127 ? command.front() + " could not be started"
+                                                    : telling_line(done.output)));
+}
+
+void Revision::remove() noexcept {
+  if (folder_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+  folder_.clear();
+}
+
+}  // namespace handoff::lab

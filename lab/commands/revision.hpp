@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Another revision of the source, built beside this one for as long as it is compared with.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/contender_list.hpp"
+#include "harness/interrupt.hpp"
+
+namespace handoff::lab {
+
+class Revision {
+ public:
+  // Unpacks `reference` out of the repository of the current folder into a temporary folder and
+  // builds the own contenders of the scenarios. Throws UserError with one line that says what went
+  // wrong, and Interrupted; nothing is left behind then either.
+  Revision(const std::string& reference, const std::set<std::string>& scenarios,
+           Interrupt& interrupt);
+  ~Revision();  // removes the folder
+  Revision(const Revision&) = delete;
+  Revision& operator=(const Revision&) = delete;
+
+  [[nodiscard]] const std::string& commit() const { return commit_; }
+  // The own ones that were built.
+  [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
+
+ private:
+  void check_out(const std::string& reference);
+  void build(const std::set<std::string>& scenarios);
+  void step(const std::vector<std::string>& command, const char* doing);
+  void remove() noexcept;
+
+  Interrupt& interrupt_;
+  std::string reference_;
+  std::string commit_;                // abbreviated
+  std::filesystem::path folder_;      // temporary; source and build are in it
+  std::vector<Contender> contenders_;
+};
+
+}  // namespace handoff::lab

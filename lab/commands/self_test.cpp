@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "commands/self_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <random>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sched.h>
+
+#include "harness/bursts.hpp"
+#include "harness/contender_list.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/machine.hpp"
+#include "harness/progress.hpp"
+#include "harness/user_error.hpp"
+#include "self_test/chain.hpp"
+
+namespace handoff::lab {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kPlanted = 1.05;
+constexpr int kMostRepeats = 2;  // of a comparison on a disturbed machine
+
+// A chain of so many links, from 1 to where it must end.
+class ChainProblem final : public Problem {
+ public:
+  explicit ChainProblem(std::uint64_t links) : input_("self-test input", 0), end_(chain(1, links)) {
+    input_.seal();
+  }
+  const MemoryFile& input() const override { return input_; }
+  std::size_t answer_bytes() const override { return sizeof end_; }
+  std::optional<std::string> fault(bool, std::span<const std::byte> answer) const override {
+    if (std::memcmp(answer.data(), &end_, sizeof end_) == 0) return {};
+    return "the chain ends elsewhere";
+  }
+  double metric(const Reading& reading) const override { return reading.ns_per_item(); }
+  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(1); }
+
+ private:
+  MemoryFile input_;
+  std::uint64_t end_;
+};
+
+Contender chain_of(const std::vector<Contender>& contenders) {
+  for (const Contender& contender : contenders) {
+    if (contender.scenario == "self_test") return contender;
+  }
+  throw UserError("the self-test's contender is missing; build or install the lab as a whole");
+}
+
+Row row_of(const Contender& contender, std::uint64_t links) {
+  Cell cell("time");
+  cell.set("links", std::to_string(links));
+  const auto problem = std::make_shared<const ChainProblem>(links);
+  return {contender, cell, problem, {}, RowStatus::ok, {}, {}};
+}
+
+// A comparison takes a third of a second, so that three hundred end in a few minutes.
+Plan plan_of(std::size_t launches, std::uint64_t seed) {
+  Plan plan;
+  plan.launches = static_cast<int>(launches);
+  plan.most_launches = plan.launches;
+  plan.least_rounds = 5;
+  plan.most_rounds = 5;
+  plan.burst = std::chrono::milliseconds(5);
+  plan.budget = std::chrono::seconds(5);
+  plan.seed = seed;
+  return plan;
+}
+
+// Keeps this process, and what it starts, on one CPU. The speeds of a guest's CPUs go their own
+// ways: contenders of one thread that stay on different ones do not meet the same machine.
+class OnOneCpu {
+ public:
+  explicit OnOneCpu(std::uint64_t which) {
+    if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    auto left = which % static_cast<std::uint64_t>(CPU_COUNT(&before_));
+    int cpu = 0;
+    while (!CPU_ISSET(cpu, &before_) || left-- > 0) ++cpu;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    pinned_ = sched_setaffinity(0, sizeof one, &one) == 0;
+  }
+  ~OnOneCpu() {
+    if (pinned_) sched_setaffinity(0, sizeof before_, &before_);
+  }
+  OnOneCpu(const OnOneCpu&) = delete;
+  OnOneCpu& operator=(const OnOneCpu&) = delete;
+
+ private:
+  cpu_set_t before_{};
+  bool pinned_ = false;
+};
+
+class SelfTest {
+ public:
+  SelfTest(const Contender& contender, std::uint64_t seed) : contender_(contender), random_(seed) {}
+
+  // Launches are added while it is too noisy to tell, and the machine is not to blame.
+  SelfTestComparison compare(bool planted) {
+    constexpr std::uint64_t links = 400'000;  // about half a millisecond
+    const auto more = static_cast<std::uint64_t>(std::llround(links * kPlanted));
+    std::vector<Row> rows{row_of(contender_, links), row_of(contender_, planted ? more : links)};
+    SelfTestComparison result{planted, 0, 0, {}, {}};
+    const Look before = look();
+    const OnOneCpu together(random_());
+    for (const std::size_t launches : kLooks) {
+      Bench(plan_of(launches - result.launches, random_()), interrupt_).measure(rows);
+      for (const Row& row : rows) {
+        if (row.status != RowStatus::ok) throw UserError("the self-test broke: " + row.reason);
+      }
+      result.launches = launches;
+      result.disturbed = disturbance(before, look(), {}, {}).reason;
+      const Judging judging{.disturbed = !result.disturbed.empty()};
+      result.judged = judge_change(metric_of(rows[1]), metric_of(rows[0]), judging, random_());
+      if (judging.disturbed || result.judged.change != Change::too_noisy) break;
+    }
+    return result;
+  }
+
+ private:
+  Contender contender_;
+  std::mt19937_64 random_;
+  Interrupt interrupt_;
+};
+
+bool is_different(Change change) {
+  return change == Change::improved || change == Change::worse;
+}
+
+// The value that `percent` of all do not exceed; 0 of none.
+double percentile(std::vector<double> values, double percent) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const double rank = std::ceil(percent / 100 * static_cast<double>(values.size()));
+  return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+}
+
+int exit_code_of(const SelfTestSummary& summary) {
+  const bool different = summary.called_different * 100 > 2 * summary.equals;
+  if (different || summary.wrong > summary.called_different) return exit_code::falls_short;
+  const bool found = summary.found * 100 >= 95 * summary.planted;
+  return found ? exit_code::ok : exit_code::too_noisy;
+}
+
+}  // namespace
+
+std::vector<SelfTestComparison> self_test(const DoctorOptions& options, std::uint64_t seed) {
+  SelfTest test(chain_of(read_contenders({})), seed);
+  std::deque<SelfTestComparison> left(static_cast<std::size_t>(options.equals));
+  left.resize(left.size() + static_cast<std::size_t>(options.planted), {.planted = true});
+  std::shuffle(left.begin(), left.end(), std::mt19937_64(seed));
+  Progress progress(static_cast<int>(left.size()));
+  std::vector<SelfTestComparison> done;
+  // What the machine spoiled has another turn after all others: a neighbour goes away again.
+  for (; !left.empty(); left.pop_front()) {
+    const SelfTestComparison& turn = left.front();
+    progress.show(turn.planted ? "5 % planted" : "A against A");
+    SelfTestComparison result = test.compare(turn.planted);
+    result.repeats = turn.repeats;
+    if (!result.disturbed.empty() && turn.repeats < kMostRepeats) {
+      ++result.repeats;
+      left.push_back(std::move(result));
+      continue;
+    }
+    done.push_back(std::move(result));
+    progress.step();
+  }
+  return done;
+}
+
+SelfTestSummary summary_of(const std::vector<SelfTestComparison>& comparisons) {
+  SelfTestSummary summary;
+  std::vector<double> apart;
+  std::vector<double> needed;
+  for (const SelfTestComparison& comparison : comparisons) {
+    const JudgedChange& judged = comparison.judged;
+    const bool noisy = judged.change == Change::too_noisy;
+    summary.too_noisy += noisy ? 1 : 0;
+    summary.disturbed += comparison.disturbed.empty() ? 0 : 1;
+    if (comparison.planted) {
+      ++summary.planted;
+      summary.found += judged.change == Change::worse ? 1 : 0;
+      summary.wrong += !noisy && judged.change != Change::worse ? 1 : 0;
+      continue;
+    }
+    ++summary.equals;
+    summary.called_different += is_different(judged.change) ? 1 : 0;
+    if (!comparison.disturbed.empty()) continue;
+    apart.push_back(std::exp(std::abs(std::log(judged.ratio))) - 1);
+    // An interval this wide must lie beyond the margin as a whole.
+    needed.push_back(judged.ratio / judged.bounds.low * (1 + judged.margin) - 1);
+  }
+  summary.wrong += summary.called_different;
+  summary.floor = percentile(apart, 99);
+  summary.visible = percentile(needed, 95);
+  summary.exit_code = exit_code_of(summary);
+  return summary;
+}
+
+std::string SelfTestSummary::text() const {
+  std::string text = fmt::format(
+      "A against A    {} of {} called different (at most 2 % may be)\n"
+      "5 % planted    {} of {} found (at least 95 % must be)\n"
+      "wrong          {}\n"
+      "too noisy      {}, {} of them because something else ran\n",
+      called_different, equals, found, planted, wrong, too_noisy, disturbed);
+  if (equals > disturbed) {
+    text += fmt::format(
+        "floor          equals are up to {:.2f} % apart\n"
+        "visible        differences of {:.1f} % and more\n",
+        100 * floor, 100 * visible);
+  }
+  switch (exit_code) {
+    case exit_code::ok:
+      return text + "Verdicts on this machine can be believed.\n";
+    case exit_code::too_noisy:
+      return text + "Too noisy to tell: stop what else runs and try again.\n";
+    default:
+      return text + "Verdicts on this machine cannot be believed.\n";
+  }
+}
+
+json to_json(const SelfTestSummary& summary, const std::vector<SelfTestComparison>& comparisons) {
+  json list = json::array();
+  for (const SelfTestComparison& comparison : comparisons) {
+    const JudgedChange& judged = comparison.judged;
+    list.push_back({{"planted", comparison.planted ? kPlanted : 1.0},
+                    {"launches", comparison.launches},
+                    {"repeats", comparison.repeats},
+                    {"disturbed", comparison.disturbed},
+                    {"ratio", judged.ratio},
+                    {"low", judged.bounds.low},
+                    {"high", judged.bounds.high},
+                    {"verdict", name_of(judged.change)}});
+  }
+  return {{"equals", summary.equals},
+          {"called_different", summary.called_different},
+          {"planted", summary.planted},
+          {"found", summary.found},
+          {"wrong", summary.wrong},
+          {"too_noisy", summary.too_noisy},
+          {"disturbed", summary.disturbed},
+          {"floor", summary.floor},
+          {"visible", summary.visible},
+          {"believable", summary.exit_code == exit_code::ok},
+          {"comparisons", list}};
+}
+
+}  // namespace handoff::lab

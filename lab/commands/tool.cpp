@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "commands/tool.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace handoff::lab {
+namespace {
+
+// A running tool; whoever leaves early leaves nothing of it running.
+class Tool {
+ public:
+  explicit Tool(const std::vector<std::string>& command) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw std::system_error(errno, std::generic_category(), "making a pipe");
+    }
+    std::vector<char*> arguments;
+    for (const std::string& argument : command) {
+      arguments.push_back(const_cast<char*>(argument.c_str()));
+    }
+    arguments.push_back(nullptr);
+    const pid_t parent = getpid();
+    process_ = fork();
+    if (process_ == 0) run(arguments.data(), ends[1], parent);
+    const int error = errno;
+    output_ = ends[0];
+    close(ends[1]);
+    if (process_ < 0) {
+      close(output_);
+      throw std::system_error(error, std::generic_category(), "starting " + command.front());
+    }
+    setpgid(process_, process_);
+  }
+
+  ~Tool() {
+    close(output_);
+    if (process_ > 0) end();
+  }
+
+  Tool(const Tool&) = delete;
+  Tool& operator=(const Tool&) = delete;
+
+  [[nodiscard]] int output() const { return output_; }
+
+  int wait() {
+    int status = 0;
+    waitpid(process_, &status, 0);
+    process_ = -1;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+ private:
+  // A build tool gives each of its commands a group of its own: asked to end, it ends them too.
+  void end() {
+    constexpr auto grace = std::chrono::seconds(10);
+    kill(-process_, SIGTERM);
+    const auto deadline = Clock::now() + grace;
+    while (waitpid(process_, nullptr, WNOHANG) == 0) {
+      if (Clock::now() > deadline) kill(-process_, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    kill(-process_, SIGKILL);  // whoever of the group outlived its leader
+  }
+
+  [[noreturn]] static void run(char* const* arguments, int output, pid_t parent) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);
+    restore_signals();
+    const int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    execvp(arguments[0], arguments);
+    _exit(127);
+  }
+
+  pid_t process_ = -1;
+  int output_ = -1;
+};
+
+}  // namespace
+
+ToolResult run_tool(const std::vector<std::string>& command, Interrupt* interrupt,
+                    const std::function<void(const std::string&)>& on_line) {
+  Tool tool(command);
+  ToolResult result{0, ""};
+  std::size_t seen = 0;
+  for (;;) {
+    if (interrupt != nullptr) {
+      while (!interrupt->wait_readable(tool.output(), Clock::now() + std::chrono::hours(1))) {
+      }
+    }
+    std::array<char, 4096> chunk{};
+    const ssize_t n = read(tool.output(), chunk.data(), chunk.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    result.output.append(chunk.data(), static_cast<std::size_t>(n));
+    for (auto end = result.output.find('\n', seen); end != std::string::npos;
+         end = result.output.find('\n', seen)) {
+      if (on_line) on_line(result.output.substr(seen, end - seen));
+      seen = end + 1;
+    }
+  }
+  result.exit_code = tool.wait();
+  return result;
+}
+
+}  // namespace handoff::lab

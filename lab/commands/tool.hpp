@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Other programs, run quietly: git, cmake.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/interrupt.hpp"
+
+namespace handoff::lab {
+
+struct ToolResult {
+  int exit_code;       // 127: it could not be started, 128 + signal: it was killed
+  std::string output;  // stdout and stderr, as they came
+};
+
+// Waits for its end. `on_line` sees each line of output as it comes. The tool and what it starts
+// are one process group, which is ended if a signal ends the wait (Interrupted) or this program
+// dies. Without `interrupt` nothing ends the wait.
+ToolResult run_tool(const std::vector<std::string>& command, Interrupt* interrupt,
+                    const std::function<void(const std::string&)>& on_line = {});
+
+}  // namespace handoff::lab

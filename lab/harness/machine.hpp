@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What else went on while something was measured: CPU time that others took, time stolen by the
+// host, throttling, and how fast the machine itself was.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace handoff::lab {
+
+// The machine's counters at one moment, of the CPUs that this process may run on.
+struct Look {
+  double time_s = 0;
+  int cpus = 0;          // 0: /proc/stat cannot be read, nothing is known
+  double idle_s = 0;
+  double stolen_s = 0;
+  double own_s = 0;      // CPU time of this process and of the children that it has waited for
+  double throttled = 0;  // times, by a quota or for heat
+};
+
+// `root` is put before every path that is read; another one than "" is for tests.
+Look look(const std::string& root = "");
+
+// Multiply-adds, in GFLOP/s.
+struct Speed {
+  double one = 0;  // on one CPU
+  double all = 0;  // on all at once
+};
+
+// Between two looks.
+struct Disturbance {
+  double foreign_cpus = 0;  // CPUs' worth of time that neither we took nor idled
+  double stolen_cpus = 0;
+  double throttled = 0;
+  Speed speed;         // the slowest that was seen
+  std::string reason;  // empty: not disturbed
+};
+
+// `best` is the fastest that the machine has been seen: it tells a slow state.
+Disturbance disturbance(const Look& before, const Look& after, const Speed& speed,
+                        const Speed& best);
+
+}  // namespace handoff::lab

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "harness/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace handoff::lab {
+namespace {
+
+void require_positive(const Launches& launches) {
+  const auto fits = [](double value) { return std::isfinite(value) && value > 0; };
+  for (const auto& bursts : launches) {
+    if (!std::all_of(bursts.begin(), bursts.end(), fits)) {
+      throw std::invalid_argument("a ratio of values that are not finite and above 0");
+    }
+  }
+}
+
+Change change_of(const JudgedChange& judged, const Judging& judging) {
+  const double above = 1 + judged.margin;
+  const double below = 1 / above;  // so that exchanging the two sides turns the verdict around
+  const Change more = judging.higher_is_better ? Change::improved : Change::worse;
+  const Change less = judging.higher_is_better ? Change::worse : Change::improved;
+  if (judged.bounds.low > above) return more;
+  if (judged.bounds.high < below) return less;
+  const bool inside = judged.bounds.low >= below && judged.bounds.high <= above;
+  return inside ? Change::unchanged : Change::too_noisy;
+}
+
+}  // namespace
+
+std::string_view name_of(Change change) {
+  switch (change) {
+    case Change::improved:
+      return "improved";
+    case Change::unchanged:
+      return "unchanged";
+    case Change::worse:
+      return "worse";
+    case Change::too_noisy:
+      break;
+  }
+  return "too noisy";
+}
+
+JudgedChange judge_change(const Launches& now, const Launches& before, const Judging& judging,
+                          std::uint64_t seed) {
+  require_positive(now);
+  require_positive(before);
+  const Launches ratios = ratio(now, before);
+  JudgedChange judged;
+  const Agreement agreed = agreement(ratios, seed);
+  judged.ratio = agreed.value;
+  judged.bounds = interval(agreed.draws);
+  judged.margin = std::max(kLeastMargin, judging.floor);
+  if (!judging.disturbed && ratios.size() >= kLooks.front()) {
+    judged.change = change_of(judged, judging);
+  }
+  return judged;
+}
+
+}  // namespace handoff::lab

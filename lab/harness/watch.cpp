@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "harness/watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <handoff/sync/cpu_budget.hpp>
+
+#include "harness/statistics.hpp"
+#include "harness/user_error.hpp"
+
+namespace handoff::lab {
+namespace {
+
+// As many multiply-adds as each thread counted for itself.
+class Multiplying final : public Problem {
+ public:
+  explicit Multiplying(int width) : input_("probe input", 0), width_(width) { input_.seal(); }
+
+  const MemoryFile& input() const override { return input_; }
+  std::size_t answer_bytes() const override {
+    return static_cast<std::size_t>(width_) * sizeof(double);
+  }
+  std::optional<std::string> fault(bool, std::span<const std::byte> answer) const override {
+    std::vector<double> counts(static_cast<std::size_t>(width_));
+    std::memcpy(counts.data(), answer.data(), answer_bytes());
+    const bool same = std::all_of(counts.begin(), counts.end(), [&](double count) {
+      return count > 0 && count == counts.front();
+    });
+    if (same) return {};
+    return "its threads did not do the same";
+  }
+  double metric(const Reading& reading) const override {
+    return 2 * reading.items / reading.wall_ns;
+  }
+  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(1); }
+
+ private:
+  MemoryFile input_;
+  int width_;
+};
+
+Contender probe_of(const std::vector<Contender>& contenders) {
+  const auto found = std::find_if(contenders.begin(), contenders.end(), [](const Contender& c) {
+    return c.scenario == "probe" && c.name == "limit.fma";
+  });
+  if (found == contenders.end()) {
+    throw UserError("the machine's probe is missing; build or install the lab as a whole");
+  }
+  return *found;
+}
+
+Plan probing(const Plan& plan) {
+  Plan short_one = plan;
+  short_one.launches = 1;
+  short_one.most_launches = 1;
+  short_one.least_rounds = 3;
+  short_one.most_rounds = 3;
+  short_one.burst = std::chrono::milliseconds(6);
+  return short_one;
+}
+
+void require_measured(const Row& row) {
+  if (row.status == RowStatus::ok) return;
+  throw std::runtime_error(fmt::format("the machine's probe: {}", row.reason));
+}
+
+// The fastest burst: a hiccup says nothing about the state that the machine is in.
+double speed_of(const Row& row) {
+  require_measured(row);
+  const Launches launches = metric_of(row);
+  return *std::max_element(launches.front().begin(), launches.front().end());
+}
+
+}  // namespace
+
+Watch::Watch(const std::vector<Contender>& contenders, const Plan& plan, Interrupt& interrupt)
+    : contender_(probe_of(contenders)),
+      bench_(probing(plan), interrupt),
+      cpus_(static_cast<int>(sync::cpu_budget().width())) {
+  constexpr int probes = 3;
+  for (int i = 0; i < probes; ++i) static_cast<void>(probe());
+  measure_floor(plan, interrupt);
+}
+
+void Watch::begin() {
+  speed_before_ = probe();
+  before_ = look();
+}
+
+Disturbance Watch::end() {
+  const Look after = look();
+  const Speed now = probe();
+  const Speed slowest{std::min(now.one, speed_before_.one), std::min(now.all, speed_before_.all)};
+  return disturbance(before_, after, slowest, best_);
+}
+
+std::vector<Row> Watch::rows(std::size_t count, int width) const {
+  Cell cell("speed");
+  cell.set("width", std::to_string(width));
+  const auto problem = std::make_shared<const Multiplying>(width);
+  return {count, Row{contender_, cell, problem, {}, RowStatus::ok, {}, {}}};
+}
+
+Speed Watch::probe() {
+  std::vector<Row> both = rows(1, 1);
+  const std::vector<Row> on_all = rows(1, cpus_);
+  both.insert(both.end(), on_all.begin(), on_all.end());
+  bench_.measure(both);
+  const Speed speed{speed_of(both[0]), speed_of(both[1])};
+  best_ = {std::max(best_.one, speed.one), std::max(best_.all, speed.all)};
+  return speed;
+}
+
+// Each pair of them is a comparison of equals.
+void Watch::measure_floor(const Plan& plan, Interrupt& interrupt) {
+  constexpr std::size_t equals = 4;
+  Plan as_planned = probing(plan);
+  as_planned.launches = plan.launches;
+  as_planned.most_launches = plan.launches;
+  as_planned.burst = std::chrono::milliseconds(20);
+  std::vector<Row> all = rows(equals, cpus_);
+  Bench(as_planned, interrupt).measure(all);
+  for (const Row& row : all) require_measured(row);
+  for (std::size_t i = 0; i < equals; ++i) {
+    for (std::size_t j = i + 1; j < equals; ++j) {
+      const double apart = agreement(ratio(metric_of(all[i]), metric_of(all[j])), 0).value;
+      floor_ = std::max(floor_, std::abs(apart - 1));
+    }
+  }
+}
+
+}  // namespace handoff::lab

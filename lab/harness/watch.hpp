@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Watches the machine while a session measures: probes its speed, and says of each block whether
+// it was disturbed.
+#pragma once
+
+#include <optional>
+
+#include "harness/bursts.hpp"
+#include "harness/machine.hpp"
+
+namespace handoff::lab {
+
+class Watch {
+ public:
+  // Finds out how fast the machine is at its best, and how far equals are apart on it.
+  Watch(const std::vector<Contender>& contenders, const Plan& plan, Interrupt& interrupt);
+
+  void begin();       // of a block
+  Disturbance end();  // what happened since
+
+  [[nodiscard]] const Speed& best() const { return best_; }
+  // The A-against-A floor: several launches of the same program took turns, and no two of them
+  // differed by more than this. 0.01 means 1 %.
+  [[nodiscard]] double floor() const { return floor_; }
+
+ private:
+  [[nodiscard]] std::vector<Row> rows(std::size_t count, int width) const;
+  Speed probe();
+  void measure_floor(const Plan& plan, Interrupt& interrupt);
+
+  Contender contender_;
+  Bench bench_;
+  int cpus_;
+  Speed best_;
+  double floor_ = 0;
+  Look before_;
+  Speed speed_before_;
+};
+
+}  // namespace handoff::lab

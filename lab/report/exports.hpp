@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// A result file in forms that other programs read.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace handoff::lab {
+
+struct Export {
+  const char* name;  // of the form, on the command line
+  std::string (*text)(const nlohmann::json& result);
+};
+
+// google-benchmark: the JSON of Google Benchmark (its docs/user_guide.md), a benchmark for each
+//   row, named scenario/metric/parameters/contender, with the row's metric and interval as
+//   counters; a row without figures is one with an error.
+// csv: a line for each row (RFC 4180); a column parameter.NAME for each parameter and figure.NAME
+//   for each reported figure.
+// markdown: a table for each cell.
+const std::array<Export, 3>& all_exports();
+
+}  // namespace handoff::lab

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// The page's charts of lines: how a metric scales with a parameter, and the curves that rows carry.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "report/html_parts.hpp"
+#include "report/line_chart.hpp"
+
+namespace handoff::lab {
+namespace {
+
+using nlohmann::json;
+
+struct Titled {
+  std::string title;
+  std::string subtitle;
+  bool with_points;  // a table of its own, where no other table has the figures
+  LineChart chart;
+};
+
+constexpr const char* efficiency = "efficiency";  // from 0 to 1, whatever it spans
+
+bool spans_decades(const LineChart& chart, bool x, double factor) {
+  double least = HUGE_VAL;
+  double most = 0;
+  for (const Line& line : chart.lines) {
+    for (const auto& point : line.points) {
+      least = std::min(least, x ? point.first : point.second);
+      most = std::max(most, x ? point.first : point.second);
+    }
+  }
+  return least > 0 && most > factor * least;
+}
+
+void choose_scales(LineChart& chart) {
+  constexpr double wide = 3.5;
+  constexpr double very_wide = 30;
+  if (chart.x != Scale::nines && spans_decades(chart, true, wide)) chart.x = Scale::log;
+  if (chart.y_label != efficiency && spans_decades(chart, false, very_wide)) chart.y = Scale::log;
+}
+
+Line& line_of(LineChart& chart, const std::string& contender, const MergedScenario& scenario) {
+  for (Line& line : chart.lines) {
+    if (line.name == contender) return line;
+  }
+  chart.lines.push_back({contender, scenario.styles.at(contender), {}});
+  return chart.lines.back();
+}
+
+// The cells of one machine that differ in this parameter alone, by what they share.
+using Family = std::vector<const CellView*>;
+
+std::map<std::string, Family> families(const std::vector<const CellView*>& cells,
+                                       const std::string& parameter) {
+  std::map<std::string, Family> found;
+  for (const CellView* cell : cells) {
+    const json& parameters = cell->rows.front()->at("parameters");
+    if (!parameters.contains(parameter) || !parameters.at(parameter).is_number()) continue;
+    json others{{"parameters", parameters}};
+    others.at("parameters").erase(parameter);
+    const std::string rest = parameters_text(others);
+    found[cell->metric + (rest.empty() ? "" : ": " + rest)].push_back(cell);
+  }
+  return found;
+}
+
+// What it would be if twice the members made it twice as fast, from the best at the least width.
+Line perfect_scaling(const LineChart& chart, bool higher_is_better) {
+  double first = HUGE_VAL;
+  double last = 0;
+  for (const Line& line : chart.lines) {
+    for (const auto& point : line.points) {
+      first = std::min(first, point.first);
+      last = std::max(last, point.first);
+    }
+  }
+  double best = NAN;
+  for (const Line& line : chart.lines) {
+    for (const auto& [x, y] : line.points) {
+      if (x == first) best = higher_is_better ? std::fmax(best, y) : std::fmin(best, y);
+    }
+  }
+  Line line{"perfect", 0, {}};
+  double highest = 0;  // the line ends where it would shrink all others
+  for (const Line& other : chart.lines) {
+    for (const auto& point : other.points) highest = std::max(highest, point.second);
+  }
+  constexpr int steps = 24;
+  for (int i = 0; i <= steps; ++i) {
+    const double x = first * std::pow(last / first, static_cast<double>(i) / steps);
+    const double y = higher_is_better ? best * x / first : best * first / x;
+    if (y <= 1.25 * highest) line.points.emplace_back(x, y);
+  }
+  return line;
+}
+
+std::vector<Titled> scaling(const MergedScenario& scenario,
+                            const std::vector<const CellView*>& cells) {
+  constexpr std::size_t least_points = 3;
+  std::set<std::string> parameters;
+  for (const CellView* cell : cells) {
+    for (const auto& [name, value] : cell->rows.front()->at("parameters").items()) {
+      parameters.insert(name);
+    }
+  }
+  std::vector<Titled> charts;
+  for (const std::string& parameter : parameters) {
+    for (const auto& [title, family] : families(cells, parameter)) {
+      if (family.size() < least_points) continue;
+      Titled titled{title, "", false, {}};
+      LineChart& chart = titled.chart;
+      for (const CellView* cell : family) {
+        for (const json* row : cell->rows) {
+          if (!is_measured(*row) || row->at("kind") == "limit") continue;
+          const double x = row->at("parameters").at(parameter);
+          line_of(chart, text_of(*row, "contender"), scenario)
+              .points.emplace_back(x, figure_of(*row, "median"));
+        }
+      }
+      const CellView& first = *family.front();
+      chart.x_label = parameter;
+      chart.y_label = first.unit;
+      titled.subtitle = fmt::format("{} against {}, {} is better", first.unit, parameter,
+                                    first.higher_is_better ? "higher" : "lower");
+      choose_scales(chart);
+      if (parameter == "width" && !chart.lines.empty()) {
+        chart.perfect = perfect_scaling(chart, first.higher_is_better);
+        titled.subtitle += "; dashed: perfect scaling";
+      }
+      charts.push_back(std::move(titled));
+    }
+  }
+  return charts;
+}
+
+// Figures named p50, p99, p99.9 are a curve too.
+json percentile_figures(const json& row) {
+  json points = json::array();
+  const json figures = row.value("figures", json::object());
+  for (const auto& [name, value] : figures.items()) {
+    if (name.size() < 2 || name[0] != 'p' || !value.is_number()) continue;
+    char* end = nullptr;
+    const double percent = std::strtod(name.c_str() + 1, &end);
+    if (*end == '\0') points.push_back({percent, value});
+  }
+  return points.size() >= 3 ? points : json::array();
+}
+
+// What the row carries, and its latencies as one more curve.
+json curves_of(const json& row) {
+  json curves = row.value("curves", json::object());
+  const json latency = row.value("latency", json());
+  if (latency.is_object()) curves["percentiles"] = latency.at("percentiles");
+  if (curves.contains("percentiles")) return curves;
+  const json points = percentile_figures(row);
+  if (!points.empty()) curves["percentiles"] = points;
+  return curves;
+}
+
+void label(Titled& titled, const std::string& curve, const CellView& cell) {
+  LineChart& chart = titled.chart;
+  if (curve.starts_with("percentile")) {
+    chart.x = Scale::nines;
+    chart.x_label = "percentile";
+    const bool latency = cell.rows.front()->value("latency", json()).is_object();
+    chart.y_label = latency ? "latency, ns" : cell.unit;
+    titled.subtitle = fmt::format("{} that so many percent do not exceed", chart.y_label);
+  } else if (curve.starts_with(efficiency)) {
+    chart.x_label = "size of a task, ns";
+    chart.y_label = efficiency;
+    titled.subtitle = "share of full efficiency against the size of a task";
+  } else {
+    chart.x_label = "x";
+    chart.y_label = curve;
+    titled.subtitle = curve;
+  }
+}
+
+std::vector<Titled> curves(const MergedScenario& scenario, const CellView& cell) {
+  std::map<std::string, Titled> by_name;
+  for (const json* row : cell.rows) {
+    if (!is_measured(*row)) continue;
+    const json all = curves_of(*row);
+    for (const auto& [name, points] : all.items()) {
+      if (points.empty()) continue;
+      auto [found, is_new] = by_name.try_emplace(name, Titled{title_of(cell), "", true, {}});
+      if (is_new) label(found->second, name, cell);
+      Line& line = line_of(found->second.chart, text_of(*row, "contender"), scenario);
+      for (const json& point : points) line.points.emplace_back(point[0], point[1]);
+    }
+  }
+  std::vector<Titled> charts;
+  for (auto& [name, titled] : by_name) {
+    choose_scales(titled.chart);
+    charts.push_back(std::move(titled));
+  }
+  return charts;
+}
+
+Data points_of(const LineChart& chart) {
+  std::map<double, std::vector<double>> table;
+  for (std::size_t i = 0; i < chart.lines.size(); ++i) {
+    for (const auto& [x, y] : chart.lines[i].points) {
+      table.try_emplace(x, chart.lines.size(), NAN).first->second[i] = y;
+    }
+  }
+  Data rows{Data::type::list};
+  for (const auto& [x, ys] : table) {
+    Data row;
+    row.set("x", fmt::format("{:g}", x));
+    Data cells{Data::type::list};
+    for (const double y : ys) cells.push_back(short_number(y));
+    row.set("ys", cells);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Data drawn(Titled titled, const std::string& machine) {
+  const LineChart chart = cleaned(std::move(titled.chart));
+  if (!machine.empty()) titled.subtitle += "; " + machine;
+  Data legend{Data::type::list};
+  for (const Line& line : chart.lines) {
+    Data entry;
+    entry.set("mark", legend_mark(line.style));
+    entry.set("name", line.name);
+    legend.push_back(entry);
+  }
+  Data data;
+  data.set("title", titled.title);
+  data.set("subtitle", titled.subtitle);
+  data.set("x_label", chart.x_label);
+  data.set("y_label", chart.y_label);
+  data.set("svg", svg_of(chart, fmt::format("{}, {}, a line for each contender; {} the figures",
+                                            titled.title, titled.subtitle,
+                                            titled.with_points ? "the table below has"
+                                                               : "the tables above have")));
+  data.set("legend", legend);
+  data.set("has_points", titled.with_points);
+  if (titled.with_points) data.set("points", points_of(chart));
+  return data;
+}
+
+}  // namespace
+
+Data line_charts(const MergedScenario& scenario, const std::vector<MachineView>& machines) {
+  Data list{Data::type::list};
+  if (machines.size() > most_side_by_side) return list;
+  for (std::size_t m = 0; m < machines.size(); ++m) {
+    std::vector<const CellView*> cells;
+    for (const MergedCell& cell : scenario.cells) {
+      if (!cell.machines[m].rows.empty()) cells.push_back(&cell.machines[m]);
+    }
+    std::vector<Titled> charts = scaling(scenario, cells);
+    for (const CellView* cell : cells) {
+      for (Titled& titled : curves(scenario, *cell)) charts.push_back(std::move(titled));
+    }
+    const std::string machine = machines.size() > 1 ? fmt::format("machine {}", m + 1) : "";
+    for (Titled& titled : charts) {
+      if (cleaned(titled.chart).lines.empty()) continue;
+      list.push_back(drawn(std::move(titled), machine));
+    }
+  }
+  return list;
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The parts of the page, as data for its template (page.mustache), which only places them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <kainjow/mustache.hpp>
+
+#include "report/view.hpp"
+
+namespace handoff::lab {
+
+using Data = kainjow::mustache::data;
+
+// Up to so many machines stand side by side; of more there are strips and sums.
+inline constexpr std::size_t most_side_by_side = 4;
+
+// One cell on all machines; a machine that did not measure it has no rows.
+struct MergedCell {
+  CellView work;                   // its rows are not used
+  std::string id;                  // of its heading
+  std::vector<CellView> machines;  // as many as there are machines
+};
+
+struct MergedScenario {
+  std::string name;
+  std::string id;
+  std::vector<MergedCell> cells;
+  std::map<std::string, int> styles;  // of lines, by contender
+};
+
+std::vector<MergedScenario> merged(const std::vector<MachineView>& machines);
+
+// metric and parameters, the heading of a cell
+std::string title_of(const CellView& work);
+
+// HTML of a contender's name that may break at its dots.
+std::string breakable(const std::string& name);
+
+// A value in a table: what is read, and by what it sorts.
+Data figure(const std::string& text, double sort_by);
+
+Data strip_table(const MergedCell& cell);
+// `folded`: many machines; the table waits behind a line that unfolds it.
+Data bar_table(const MergedCell& cell, bool folded);
+
+// This library against the best other way in each cell, judged.
+Data summary(const std::vector<MergedScenario>& scenarios,
+             const std::vector<MachineView>& machines);
+
+// Scaling with each parameter that has three values or more, and the curves that rows carry.
+Data line_charts(const MergedScenario& scenario, const std::vector<MachineView>& machines);
+
+// The tables of a scenario's articles beside the machines'.
+Data article_tables(const MergedScenario& scenario, const std::vector<MachineView>& machines);
+
+// The environment of each result file, in full.
+Data environments(const std::vector<MachineView>& machines);
+
+// `name` is that of the value: those that count bytes are shown in KiB, MiB, GiB.
+std::string as_text(const nlohmann::json& value, const std::string& name = "");
+
+}  // namespace handoff::lab

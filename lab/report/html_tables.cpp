@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// The page's tables of figures, each row with its bar or its strip of dots.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "report/html_parts.hpp"
+#include "report/line_chart.hpp"
+#include "report/scale.hpp"
+
+namespace handoff::lab {
+namespace {
+
+using nlohmann::json;
+
+std::string coordinate(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+std::vector<const json*> rows_of(const MergedCell& cell) {
+  std::vector<const json*> rows;
+  for (const CellView& machine : cell.machines) {
+    rows.insert(rows.end(), machine.rows.begin(), machine.rows.end());
+  }
+  return rows;
+}
+
+// What the longest bar stands for, rounded up. A limit far above all others is drawn beyond the
+// scale: it would leave nothing to see of them.
+double scale_of(const MergedCell& cell) {
+  constexpr double far_above = 2.5;
+  double of_all = 0;
+  double without_limits = 0;
+  for (const json* row : rows_of(cell)) {
+    if (!is_measured(*row)) continue;
+    const double high = std::fmax(figure_of(*row, "median"), figure_of(*row, "high"));
+    of_all = std::max(of_all, high);
+    if (row->at("kind") != "limit") without_limits = std::max(without_limits, high);
+  }
+  const bool beyond = without_limits > 0 && of_all > far_above * without_limits;
+  const double highest = beyond ? without_limits : of_all;
+  const double step = tick_step(highest) / 2;
+  return highest > 0 ? std::ceil(highest / step) * step : 1;
+}
+
+// Columns beside the metric; one is shown where a row of the cell has it.
+struct Column {
+  std::string title;
+  double (*value)(const json& row);
+  std::string (*text)(double value);
+};
+
+double per_item(const json& row, const char* name) {
+  const double items = figure_of(row, "items_per_op");
+  return figure_of(row, name) / (items > 0 ? items : 1);
+}
+
+std::string as_percent(double share) {
+  return std::isnan(share) ? "-" : fmt::format("{:.0f} %", 100 * share);
+}
+
+const std::vector<Column>& known_columns() {
+  static const std::vector<Column> columns{
+      {"time each", [](const json& row) { return per_item(row, "wall_ns_per_op"); },
+       short_duration},
+      {"CPU each", [](const json& row) { return per_item(row, "cpu_ns_per_op"); }, short_duration},
+      {"elsewhere", [](const json& row) { return figure_of(row, "share_elsewhere"); },
+       as_percent}};
+  return columns;
+}
+
+struct Columns {
+  std::vector<Column> known;
+  std::vector<std::string> reported;  // further figures, by name
+};
+
+Columns columns_of(const std::vector<const json*>& rows) {
+  Columns columns;
+  for (const Column& column : known_columns()) {
+    const bool shown = std::any_of(rows.begin(), rows.end(), [&](const json* row) {
+      return !std::isnan(column.value(*row));
+    });
+    if (shown) columns.known.push_back(column);
+  }
+  std::set<std::string> names;
+  for (const json* row : rows) {
+    if (!row->contains("figures")) continue;
+    for (const auto& [name, value] : row->at("figures").items()) names.insert(name);
+  }
+  columns.reported.assign(names.begin(), names.end());
+  return columns;
+}
+
+Data figures_of(const json& row, const CellView& cell, const Columns& columns) {
+  const double low = figure_of(row, "low");
+  const double times = cell.times_best(row);
+  const bool limit = row.at("kind") == "limit";
+  Data list{Data::type::list};
+  list.push_back(figure(short_number(figure_of(row, "median")), figure_of(row, "median")));
+  list.push_back(
+      figure(fmt::format("{} .. {}", short_number(low), short_number(figure_of(row, "high"))),
+             low));
+  list.push_back(figure(limit ? "limit" : short_number(times), times));
+  for (const Column& column : columns.known) {
+    const double value = column.value(row);
+    list.push_back(figure(column.text(value), value));
+  }
+  for (const std::string& name : columns.reported) {
+    const double value = row.contains("figures") ? figure_of(row.at("figures"), name.c_str())
+                                                 : figure_of(row, "");
+    list.push_back(figure(short_number(value), value));
+  }
+  return list;
+}
+
+Data measured(const json& row, const CellView& cell, const Columns& columns, double highest) {
+  const double median = figure_of(row, "median");
+  const double low = figure_of(row, "low");
+  const double high = figure_of(row, "high");
+  const auto at = [&](double value) { return std::clamp(100 * value / highest, 0.0, 100.0); };
+  Data data;
+  data.set("bar", coordinate(at(median)));
+  data.set("figures", figures_of(row, cell, columns));
+  data.set("beyond", median > highest);
+  if (std::isfinite(low) && std::isfinite(high) && median <= highest) {
+    Data whisker;
+    whisker.set("low", coordinate(at(low)));
+    whisker.set("high", coordinate(at(high)));
+    data.set("whisker", whisker);
+  }
+  return data;
+}
+
+std::string reason_of(const json& row) {
+  return fmt::format("{}: {}", text_of(row, "status"), text_of(row, "reason"));
+}
+
+// Of a row that has figures and a reservation.
+std::string remark_on(const json& row) {
+  return is_measured(row) && row.at("status") != "ok"
+             ? fmt::format("{} is {}", text_of(row, "contender"), reason_of(row))
+             : "";
+}
+
+// One contender's way through all machines.
+struct Strip {
+  std::string contender;
+  std::string kind;
+  std::string reason;
+  std::vector<double> times;  // best first
+};
+
+std::vector<Strip> strips_of(const MergedCell& cell) {
+  std::vector<Strip> strips;
+  for (const CellView& machine : cell.machines) {
+    for (const json* row : machine.rows) {
+      const std::string contender = text_of(*row, "contender");
+      auto strip = std::find_if(strips.begin(), strips.end(),
+                                [&](const Strip& s) { return s.contender == contender; });
+      if (strip == strips.end()) {
+        strip = strips.insert(strips.end(), {contender, text_of(*row, "kind"), "", {}});
+      }
+      const double times = is_measured(*row) ? machine.times_best(*row) : NAN;
+      if (std::isfinite(times) && times > 0) strip->times.push_back(times);
+      if (!is_measured(*row)) strip->reason = reason_of(*row);
+    }
+  }
+  for (Strip& strip : strips) std::sort(strip.times.begin(), strip.times.end());
+  const auto rank = [](const Strip& strip) {
+    return strip.times.empty() ? HUGE_VAL : strip.times[strip.times.size() / 2];
+  };
+  std::stable_sort(strips.begin(), strips.end(),
+                   [&](const Strip& a, const Strip& b) { return rank(a) < rank(b); });
+  return strips;
+}
+
+Data strip_row(const Strip& strip, double highest) {
+  Data data;
+  data.set("contender", breakable(strip.contender));
+  data.set("kind", strip.kind);
+  if (strip.times.empty()) {
+    data.set("reason", strip.reason);
+    return data;
+  }
+  std::string dots;
+  for (const double times : strip.times) {
+    const double at = 100 * std::log(times) / std::log(highest);
+    dots += fmt::format("M{} 8h0", coordinate(std::clamp(at, 0.0, 100.0)));
+  }
+  Data figures{Data::type::list};
+  figures.push_back(
+      figure(std::to_string(strip.times.size()), static_cast<double>(strip.times.size())));
+  const std::vector<double>& t = strip.times;
+  for (const double value : {t[t.size() / 2], t.front(), t.back()}) {
+    figures.push_back(figure(short_number(value), value));
+  }
+  Data shown;
+  shown.set("dots", dots);
+  shown.set("figures", figures);
+  data.set("measured", shown);
+  return data;
+}
+
+// This library's ways come first, so that they have the same colours in all scenarios.
+void choose_styles(MergedScenario& scenario) {
+  std::set<std::pair<bool, std::string>> names;
+  for (const MergedCell& cell : scenario.cells) {
+    for (const json* row : rows_of(cell)) {
+      names.emplace(row->at("kind") != "own", text_of(*row, "contender"));
+    }
+  }
+  for (const auto& [foreign, name] : names) {
+    scenario.styles.emplace(name, static_cast<int>(scenario.styles.size()));
+  }
+}
+
+}  // namespace
+
+std::string breakable(const std::string& name) {
+  std::string text;
+  for (const char c : html_escaped(name)) {
+    text += c;
+    if (c == '.' || c == '_') text += "<wbr>";
+  }
+  return text;
+}
+
+Data figure(const std::string& text, double sort_by) {
+  Data data;
+  if (std::isfinite(sort_by)) data.set("v", fmt::format("{:.6g}", sort_by));
+  data.set("text", text);
+  return data;
+}
+
+std::string title_of(const CellView& work) {
+  return fmt::format("{}{}{}", work.metric, work.parameters.empty() ? "" : ": ", work.parameters);
+}
+
+std::vector<MergedScenario> merged(const std::vector<MachineView>& machines) {
+  std::vector<MergedScenario> scenarios;
+  for (std::size_t m = 0; m < machines.size(); ++m) {
+    for (CellView& view : cells_of(machines[m].results)) {
+      auto scenario =
+          std::find_if(scenarios.begin(), scenarios.end(),
+                       [&](const MergedScenario& s) { return s.name == view.scenario; });
+      if (scenario == scenarios.end()) {
+        const std::string id = fmt::format("s{}", scenarios.size() + 1);
+        scenario = scenarios.insert(scenarios.end(), {view.scenario, id, {}, {}});
+      }
+      auto& cells = scenario->cells;
+      auto cell = std::find_if(cells.begin(), cells.end(), [&](const MergedCell& other) {
+        return other.work.same_work(view);
+      });
+      if (cell == cells.end()) {
+        CellView work = view;
+        work.rows.clear();
+        const std::string id = fmt::format("{}c{}", scenario->id, cells.size() + 1);
+        cell = cells.insert(cells.end(), {work, id, std::vector<CellView>(machines.size(), work)});
+      }
+      cell->machines[m] = std::move(view);
+    }
+  }
+  for (MergedScenario& scenario : scenarios) choose_styles(scenario);
+  return scenarios;
+}
+
+Data strip_table(const MergedCell& cell) {
+  const std::vector<Strip> strips = strips_of(cell);
+  double highest = 2;
+  for (const Strip& strip : strips) {
+    if (strip.kind != "limit" && !strip.times.empty()) {
+      highest = std::max(highest, strip.times.back());
+    }
+  }
+  Data rows{Data::type::list};
+  for (const Strip& strip : strips) rows.push_back(strip_row(strip, highest));
+  Data data;
+  data.set("highest", short_number(highest));
+  data.set("rows", rows);
+  return data;
+}
+
+Data bar_table(const MergedCell& cell, bool folded) {
+  const Columns columns = columns_of(rows_of(cell));
+  const double highest = scale_of(cell);
+  Data titles{Data::type::list};
+  for (const char* title : {"median", "99 % interval", "times best"}) titles.push_back(title);
+  for (const Column& column : columns.known) titles.push_back(column.title);
+  for (const std::string& name : columns.reported) titles.push_back(name);
+  const auto span = 4 + columns.known.size() + columns.reported.size();
+  Data rows{Data::type::list};
+  Data remarks{Data::type::list};
+  for (std::size_t m = 0; m < cell.machines.size(); ++m) {
+    const CellView& machine = cell.machines[m];
+    for (const json* row : machine.rows) {
+      Data data;
+      data.set("contender", breakable(text_of(*row, "contender")));
+      data.set("kind", text_of(*row, "kind"));
+      data.set("machine", std::to_string(m + 1));
+      data.set("span", std::to_string(span));
+      if (is_measured(*row)) {
+        data.set("measured", measured(*row, machine, columns, highest));
+      } else {
+        data.set("reason", reason_of(*row));
+      }
+      rows.push_back(data);
+      if (const std::string remark = remark_on(*row); !remark.empty()) remarks.push_back(remark);
+    }
+  }
+  Data data;
+  data.set("folded", folded);
+  data.set("highest", fmt::format("{:g}", highest));
+  data.set("columns", titles);
+  data.set("rows", rows);
+  data.set("remarks", remarks);
+  return data;
+}
+
+}  // namespace handoff::lab

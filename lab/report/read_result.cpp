@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include "report/read_result.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/user_error.hpp"
+
+namespace handoff::lab {
+namespace {
+
+using nlohmann::json;
+
+// Texts end up on terminals: what could act there has no place in a result.
+bool is_plain_text(const json& value) {
+  if (!value.is_string()) return false;
+  const auto& text = value.get_ref<const std::string&>();
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < ' ' || byte == 0x7F;
+  });
+}
+
+bool is_figure(const json& value) {
+  return value.is_null() || (value.is_number() && std::isfinite(value.get<double>()));
+}
+
+bool is_one_of(const json& value, std::initializer_list<std::string_view> words) {
+  return value.is_string() &&
+         std::find(words.begin(), words.end(), value.get_ref<const std::string&>()) != words.end();
+}
+
+bool is_list_of_numbers(const json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& number) {
+    return number.is_number() && is_figure(number);
+  });
+}
+
+bool is_launches(const json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& bursts) {
+    return is_list_of_numbers(bursts) && !bursts.empty();
+  });
+}
+
+bool is_parameters(const json& value) {
+  return value.is_object() && std::all_of(value.begin(), value.end(), [](const json& one) {
+    return is_plain_text(one) || one.is_number();
+  });
+}
+
+bool is_points(const json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& point) {
+    return is_list_of_numbers(point) && point.size() == 2;
+  });
+}
+
+bool is_curves(const json& value) {
+  return value.is_object() && std::all_of(value.begin(), value.end(), is_points);
+}
+
+bool is_latency(const json& value) {
+  return value.is_null() ||
+         (value.is_object() && value.contains("percentiles") && is_points(value["percentiles"]));
+}
+
+bool is_figures(const json& value) {
+  return value.is_object() && std::all_of(value.begin(), value.end(), is_figure);
+}
+
+// A key, what its value must be, and the test for that.
+struct Rule {
+  const char* key;
+  bool required;
+  const char* must_be;
+  bool (*holds)(const json&);
+};
+
+constexpr const char* a_text = "a text without control characters";
+constexpr const char* a_figure = "a finite number or null";
+
+constexpr std::array row_rules{
+    Rule{"scenario", true, a_text, is_plain_text},
+    Rule{"contender", true, a_text, is_plain_text},
+    Rule{"kind", true, "own, seed, peer or limit",
+         [](const json& v) { return is_one_of(v, {"own", "seed", "peer", "limit"}); }},
+    Rule{"parameters", true, "an object of texts and numbers", is_parameters},
+    Rule{"metric", true, a_text, is_plain_text},
+    Rule{"unit", true, a_text, is_plain_text},
+    Rule{"better", true, "lower or higher",
+         [](const json& v) { return is_one_of(v, {"lower", "higher"}); }},
+    Rule{"status", true, "ok, wrong, failed, unavailable, noisy or uncalibrated",
+         [](const json& v) {
+           return is_one_of(v,
+                            {"ok", "wrong", "failed", "unavailable", "noisy", "uncalibrated"});
+         }},
+    Rule{"reason", true, a_text, is_plain_text},
+    Rule{"median", true, a_figure, is_figure},
+    Rule{"low", false, a_figure, is_figure},
+    Rule{"high", false, a_figure, is_figure},
+    Rule{"wall_ns_per_op", false, a_figure, is_figure},
+    Rule{"cpu_ns_per_op", false, a_figure, is_figure},
+    Rule{"items_per_op", false, a_figure, is_figure},
+    Rule{"share_elsewhere", false, a_figure, is_figure},
+    Rule{"block", false, "a whole number", [](const json& v) { return v.is_number_integer(); }},
+    Rule{"launches", true, "a list of launches, each a list of numbers", is_launches},
+    Rule{"figures", false, "an object of numbers", is_figures},
+    Rule{"latency", false, "null or an object with \"percentiles\"", is_latency},
+    Rule{"curves", false, "an object of lists of points [x, y]", is_curves}};
+
+constexpr std::array article_rules{
+    Rule{"scenario", true, a_text, is_plain_text},
+    Rule{"title", true, a_text, is_plain_text},
+    Rule{"metric", false, a_text, is_plain_text},
+    Rule{"parameters", true, "an object of texts and numbers", is_parameters},
+    Rule{"rows", true, "a list", [](const json& v) { return v.is_array(); }}};
+
+constexpr std::array article_row_rules{
+    Rule{"scheme", true, a_text, is_plain_text},
+    Rule{"milliseconds", true, "a number above 0",
+         [](const json& v) { return v.is_number() && is_figure(v) && v.get<double>() > 0; }},
+    Rule{"note", true, a_text, is_plain_text},
+    Rule{"why", false, a_text, is_plain_text},
+    Rule{"contender", true, a_text, is_plain_text}};
+
+template <std::size_t Count>
+std::string fault_of_object(const json& object, const std::array<Rule, Count>& rules,
+                            const std::string& where) {
+  if (!object.is_object()) return where + " is no object";
+  for (const Rule& rule : rules) {
+    const auto found = object.find(rule.key);
+    if (found == object.end() && !rule.required) continue;
+    if (found == object.end()) return fmt::format("{} has no \"{}\"", where, rule.key);
+    if (!rule.holds(*found)) {
+      return fmt::format("{}: \"{}\" is not {}", where, rule.key, rule.must_be);
+    }
+  }
+  return {};
+}
+
+std::string fault_of_articles(const json& articles) {
+  if (!articles.is_array()) return "\"articles\" is no list";
+  for (std::size_t a = 0; a < articles.size(); ++a) {
+    const std::string where = fmt::format("articles[{}]", a);
+    if (auto fault = fault_of_object(articles[a], article_rules, where); !fault.empty()) {
+      return fault;
+    }
+    const json& rows = articles[a].at("rows");
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      auto fault = fault_of_object(rows[r], article_row_rules, fmt::format("{}.rows[{}]", where, r));
+      if (!fault.empty()) return fault;
+    }
+  }
+  return {};
+}
+
+// The parser's message without its number, on one line.
+std::string in_one_line(const json::exception& error) {
+  std::string text = error.what();
+  text.erase(0, text.find("] ") + 2);
+  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  constexpr std::size_t longest = 200;
+  return text.size() > longest ? text.substr(0, longest) + "..." : text;
+}
+
+}  // namespace
+
+std::string fault_of(const json& result) {
+  if (!result.is_object() || !result.contains("schema")) {
+    return "it has no \"schema\"";
+  }
+  if (result.at("schema") != 1) {
+    return fmt::format("it has schema {}: use the handoff that wrote it",
+                       result.at("schema").is_number() ? result.at("schema").dump() : "no number");
+  }
+  if (!result.contains("environment") || !result.at("environment").is_object()) {
+    return "it has no \"environment\"";
+  }
+  if (!result.contains("rows") || !result.at("rows").is_array()) {
+    return "it has no \"rows\"";
+  }
+  const json& rows = result.at("rows");
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    auto fault = fault_of_object(rows[r], row_rules, fmt::format("rows[{}]", r));
+    if (!fault.empty()) return fault;
+    const bool measured = rows[r].at("median").is_number();
+    if (measured == rows[r].at("launches").empty()) {
+      return fmt::format("rows[{}] must have both a median and launches, or neither", r);
+    }
+  }
+  return result.contains("articles") ? fault_of_articles(result.at("articles")) : "";
+}
+
+json read_result(const std::filesystem::path& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(fmt::format("{}: no result file of schema 1: {}", path.string(), why));
+  };
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw UserError(fmt::format("{}: cannot be read: {}", path.string(),
+                                file ? "a folder" : strerror(errno)));
+  }
+  if (file.peek() == std::ifstream::traits_type::eof()) refuse("an empty file");
+  json result;
+  try {
+    result = json::parse(file);
+  } catch (const json::exception& error) {
+    refuse("no JSON, or cut off: " + in_one_line(error));
+  }
+  if (result.is_object()) result.emplace("environment", json::object());  // rows alone will do
+  if (const std::string fault = fault_of(result); !fault.empty()) refuse(fault);
+  return result;
+}
+
+}  // namespace handoff::lab

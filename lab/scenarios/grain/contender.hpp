@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What a contender of `grain` is given. It hands its pool to measure().
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "harness/contender.hpp"
+#include "scenarios/grain/sweep.hpp"
+#include "scenarios/pools/job.hpp"
+#include "scenarios/pools/run_batch.hpp"
+
+namespace handoff::lab::grain {
+
+struct Task {
+  bool by_index;  // a loop's index each, else a task each
+  std::size_t width;
+  double step_ns;
+  pools::Answer* output;
+};
+
+using Operation = std::function<void(Burst&)>;
+
+// Written by the contender. The task outlives it.
+Operation contender(const Task& task);
+
+namespace detail {
+
+template <class Run>
+double wall_ns(const Run& run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Useful work over what the threads could have done meanwhile.
+template <class Pool>
+double efficiency(const Task& task, Pool& pool, std::size_t size) {
+  const std::size_t count = tasks_of(size);
+  std::array<double, trials> times{};
+  for (double& time : times) {
+    time = wall_ns([&] {
+      if (task.by_index) {
+        if constexpr (requires { pool.loop(count, [](std::size_t) {}); }) {
+          pool.loop(count, [size](std::size_t i) { static_cast<void>(pools::Job{i + 1, size}()); });
+        }
+      } else {
+        if constexpr (pools::RunsBatches<Pool>) pools::run_batch(pool, count, size);
+      }
+    });
+  }
+  std::nth_element(times.begin(), times.begin() + trials / 2, times.end());
+  const double useful = static_cast<double>(count * size) * task.step_ns;
+  return useful / (times[trials / 2] * static_cast<double>(task.width));
+}
+
+}  // namespace detail
+
+// A sweep is an operation. The steps' length was measured on one thread that had the machine.
+template <class Pool>
+Operation measure(const Task& task) {
+  auto pool = std::make_shared<Pool>(task.width);
+  return [&task, pool](Burst& burst) {
+    pools::Board::clear();
+    Efficiency found{};
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      found[i] = detail::efficiency(task, *pool, sizes[i]);
+      burst.point("efficiency", static_cast<double>(sizes[i]) * task.step_ns, found[i]);
+    }
+    const double half = full_efficiency(found, task.width) / 2;
+    burst.figure("metg50", half_size(found, half) * task.step_ns);
+    *task.output = pools::Board::total(burst);
+    burst.items(static_cast<double>(task.output->runs));
+  };
+}
+
+}  // namespace handoff::lab::grain

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// From large tasks to small ones: at which size does a way still run at half of full efficiency?
+// The sizes and the counts are known to both sides, since both count the tasks.
+// Source: the metric is METG(50 %) of E. Slaughter et al., "Task Bench: A Parameterized Benchmark
+// for Evaluating Parallel Runtime Performance" (2020).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+
+namespace handoff::lab::grain {
+
+// Steps of work in a task, each about a nanosecond (kernel.hpp).
+inline constexpr std::array<std::size_t, 22> sizes{1,   2,   3,   4,   6,    8,    12,   16,
+                                                   24,  32,  48,  64,  96,   128,  192,  256,
+                                                   512, 1024, 2048, 4096, 16384, 65536};
+inline constexpr std::size_t trials = 3;  // of each size; the middle one counts
+
+// Some milliseconds of work where tasks are large, so that waking threads up does not count.
+constexpr std::size_t tasks_of(std::size_t size) {
+  constexpr std::size_t work = std::size_t{1} << 21;
+  return std::clamp<std::size_t>(work / size, 64, 10'000);
+}
+
+using Efficiency = std::array<double, sizes.size()>;
+
+// Full efficiency is the best of the sweep: CPUs that share a core do not do twice the work of one,
+// and how much more they do is the machine's affair. It is at least what one thread does alone.
+inline double full_efficiency(const Efficiency& efficiency, std::size_t width) {
+  return std::max(*std::max_element(efficiency.begin(), efficiency.end()),
+                  1 / static_cast<double>(width));
+}
+
+// The least size at which the efficiency is `half` or above, and at the next one too, so that a
+// lucky moment does not count; what disturbs a larger size does not either. Between two sizes by
+// the logarithm, in steps. Throws if there is no such size.
+inline double half_size(const Efficiency& efficiency, double half) {
+  std::size_t i = 0;
+  while (i + 1 < sizes.size() && (efficiency[i] < half || efficiency[i + 1] < half)) ++i;
+  if (i + 1 == sizes.size()) throw std::runtime_error("less than half efficient at every size");
+  if (i == 0) return static_cast<double>(sizes[0]);
+  const double low = std::log(static_cast<double>(sizes[i - 1]));
+  const double high = std::log(static_cast<double>(sizes[i]));
+  const double share = (half - efficiency[i - 1]) / (efficiency[i] - efficiency[i - 1]);
+  return std::exp(low + share * (high - low));
+}
+
+}  // namespace handoff::lab::grain

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What a contender of `tasks` is given: the cell to measure. It hands its pool to measure().
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "harness/contender.hpp"
+#include "scenarios/pools/answer.hpp"
+
+namespace handoff::lab::tasks {
+
+struct Task {
+  std::string metric;
+  std::size_t width;  // threads that execute, the waiting caller included where it helps
+  std::size_t count;
+  std::size_t steps;  // of work in a task
+  bool idle;          // each batch meets a pool that has been idle for a millisecond
+  pools::Answer* output;
+};
+
+using Operation = std::function<void(Burst&)>;
+
+// Written by the contender, usually `return measure<Pool>(task);`. The task outlives it.
+Operation contender(const Task& task);
+
+}  // namespace handoff::lab::tasks

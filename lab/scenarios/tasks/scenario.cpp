@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "scenarios/tasks/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/pools/answer.hpp"
+#include "scenarios/pools/fault.hpp"
+#include "scenarios/tasks/batches.hpp"
+
+namespace handoff::lab::tasks {
+namespace {
+
+class Batch final : public Problem {
+ public:
+  explicit Batch(const Cell& cell)
+      : metric_(cell.metric()),
+        count_(cell.find("count") != nullptr ? cell.number("count") : 1),
+        work_ns_(cell.find("work") != nullptr ? std::stoll(cell.at("work")) : 0),
+        idle_(cell.find("state") == nullptr || cell.at("state") == "idle"),
+        input_("tasks input", 1) {
+    input_.seal();
+  }
+
+  const MemoryFile& input() const override { return input_; }
+  std::size_t answer_bytes() const override { return sizeof(pools::Answer); }
+
+  std::optional<std::string> fault(bool /*of_a_limit*/,
+                                   std::span<const std::byte> bytes) const override {
+    return pools::fault_of(bytes, pools::right_answer(count_, batches(count_, idle_)));
+  }
+
+  double metric(const Reading& reading) const override {
+    if (metric_ == "idle_cpu") return 100 * reading.cpu_ns / reading.wall_ns;
+    const bool in_us = metric_ == "ping" || metric_ == "run_and_wait";
+    return reading.ns_per_item() / (in_us ? 1000 : 1);
+  }
+
+  std::chrono::nanoseconds slowest_operation() const override {
+    constexpr std::int64_t slowest_task_ns = 20'000;
+    const auto tasks = static_cast<std::int64_t>(count_ * batches(count_, idle_));
+    return std::chrono::milliseconds(500) +
+           std::chrono::nanoseconds(tasks * (slowest_task_ns + work_ns_));
+  }
+
+ private:
+  std::string metric_;
+  std::size_t count_;
+  std::int64_t work_ns_;
+  bool idle_;
+  MemoryFile input_;
+};
+
+class Tasks final : public Scenario {
+ public:
+  std::string name() const override { return "tasks"; }
+  std::string summary() const override {
+    return "tasks handed to a pool of `width` threads, and waited for";
+  }
+
+  const std::vector<Metric>& metrics() const override {
+    static const std::vector<Metric> metrics{
+        {"fire_and_forget", "ns", false, "per task: `count` handed over, then waited for together"},
+        {"future", "ns", false, "per task: the same with a future each, whose result is read"},
+        {"ping", "us", false,
+         "until a task given to an idle pool has run on another thread, and the caller knows"},
+        {"run_and_wait", "us", false, "one task given to an idle pool; the caller may run it"},
+        {"idle_cpu", "%", false, "of one CPU, used by a pool that has nothing to do"}};
+    return metrics;
+  }
+
+  const std::vector<Parameter>& parameters() const override {
+    static const std::vector<std::string> batched{"fire_and_forget", "future"};
+    static const std::vector<Parameter> parameters{
+        {"count", "tasks in a batch", {"1000", "100000"}, {}, 1, 1'000'000, batched},
+        {"work", "ns of work in each task", {"0"}, {}, 0, 1'000'000, batched},
+        {"state",
+         "of the pool when a batch comes: hot, or idle for a millisecond",
+         {"hot", "idle"},
+         {"hot", "idle"},
+         0,
+         0,
+         batched},
+        {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
+    return parameters;
+  }
+
+  std::vector<Article> articles() const override {
+    std::vector<Article> articles;
+    const auto add = [&](const char* count, double fixed, double active, double cached) {
+      Cell cell("fire_and_forget");
+      cell.set("count", count);
+      cell.set("work", "0");
+      cell.set("state", "hot");
+      cell.set("width", "2");
+      articles.push_back({fmt::format("C++14 thread pool in three modes: {} empty tasks", count),
+                          cell,
+                          {{"fixed", fixed, "submission only, Debug build", "seed.pool.fixed"},
+                           {"active", active, "submission only, Debug build", "seed.pool.active"},
+                           {"cached", cached, "submission only, Debug build",
+                            "seed.pool.cached"}}});
+    };
+    add("100", 0.765, 0.304, 4.17);
+    add("1000", 4.258, 2.774, 4.329);
+    add("10000", 38.184, 35.581, 63.865);
+    add("100000", 323.904, 185.178, 647.432);
+    add("1000000", 3195.76, 2020.53, 6036.63);
+    return articles;
+  }
+
+  std::shared_ptr<const Problem> problem(const Cell& cell) override {
+    return std::make_shared<Batch>(cell);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Scenario> make_scenario() {
+  return std::make_unique<Tasks>();
+}
+
+}  // namespace handoff::lab::tasks

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// What the modes have in common: claiming from a queue, and stealing.
+#pragma once
+
+#include <array>
+#include <handoff/pool/engine.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <new>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+// Takes tasks from the queue, `most` at most: returns the oldest, the others go into the worker's
+// empty deque, oldest on top. Null if there was none, or no memory to hold one.
+inline Task* claim(TaskQueue& queue, Worker& worker, std::size_t most) noexcept {
+  std::array<Task*, Worker::batch_most> claimed;  // no initial value: only `count` are used
+  std::size_t tried = 0;
+  const std::size_t count = queue.claim(most, [&]() noexcept -> Task* {
+    try {
+      return claimed[tried++] = worker.nodes.take();
+    } catch (const std::bad_alloc&) {
+      return nullptr;  // what is left stays in the queue, for when there is memory again
+    }
+  });
+  if (count == 0) return nullptr;
+  worker.engine.free_places(count);
+  for (std::size_t i = count - 1; i > 0; --i) worker.claimed.push(claimed[i]);
+  return claimed[0];
+}
+
+// Takes the oldest task of somebody else. The search begins with whoever had some last time.
+inline Task* steal(Crew& crew, Worker& thief) noexcept {
+  const std::size_t count = crew.in_use();
+  std::size_t index = thief.victim;
+  for (std::size_t tried = 0; tried < count; ++tried, ++index) {
+    if (index >= count) index = 0;
+    Worker* const victim = crew.at(index);
+    if (victim == nullptr || victim == &thief) continue;
+    for (StealDeque<Task*>* const deque : {&victim->spawned, &victim->claimed}) {
+      Task* task = nullptr;
+      if (deque->was_empty() || deque->steal(task) != Status::ok) continue;
+      thief.victim = static_cast<std::uint32_t>(index);
+      if (TaskGroup* const group = task->group.read()) group->stolen_by(thief);
+      return task;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

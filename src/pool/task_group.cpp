@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+//
+// How the owner of a group waits, and how it hears of what others finished.
+#include <handoff/pool/task_group.hpp>
+#include <handoff/sync/backoff.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+using detail::Outcome;
+using detail::Task;
+using detail::Worker;
+using sync::order;
+
+void TaskGroup::wait_until_done() noexcept {
+  // No seat, no tasks: run() ran them itself. So there is an owner.
+  sync::Backoff backoff;
+  while (!is_done()) {
+    if (engine_.run_own(*owner_) || help_thief()) {
+      backoff.reset();
+    } else if (!backoff.snooze()) {
+      sleep();
+    }
+  }
+  if (owner_->depth == 0) engine_.tell_idle();  // no worker's search will say so
+}
+
+// All our tasks have begun, or are about to, elsewhere. Tasks in the deque of who stole one of them
+// are, most of them, parts of it.
+bool TaskGroup::help_thief() noexcept {
+  // order: relaxed, a hint; workers live as long as the pool.
+  Worker* const thief = thief_.load(order::relaxed);
+  if (thief == nullptr || thief == owner_ || thief->spawned.was_empty()) return false;
+  Task* task = nullptr;
+  if (thief->spawned.steal(task) != Status::ok) return false;
+  if (TaskGroup* const group = task->group.read()) group->stolen_by(*owner_);
+  engine_.run(*owner_, *task);
+  return true;
+}
+
+void TaskGroup::sleep() noexcept {
+  // Whoever brings the whole count to 0 from here on finds kAsleep and tells us.
+  // order: relaxed, a word to them; is_done() acquires when we are awake again.
+  elsewhere_.fetch_add(std::exchange(here_, 0) * kOne + kAsleep, order::relaxed);
+  (void)owner_->joined.await(
+      [this]() noexcept {
+        // order: relaxed, as above.
+        return elsewhere_.load(order::relaxed) == kAsleep;
+      },
+      sync::no_deadline, {}, sync::Spin::never);
+  elsewhere_.fetch_sub(kAsleep, order::relaxed);  // order: relaxed, awake again, a word to nobody
+}
+
+void TaskGroup::finished_elsewhere() noexcept {
+  // The group may be gone right after the next line; its owner's worker is not.
+  Worker* const owner = owner_;
+  // order: release pairs with the acquire in is_done(): the task's effects. Those of the tasks that
+  // others finished before come with them, as all changes of this word are read-modify-writes.
+  const std::int64_t before = elsewhere_.fetch_sub(kOne, order::release);
+  if (before == kOne + kAsleep) owner->joined.notify_one();
+}
+
+void TaskGroup::note(Outcome outcome) noexcept {
+  // order: relaxed, the task is not finished yet, and its end is what the owner waits for.
+  flags_.fetch_or(outcome == Outcome::failed ? kFailed : kDropped, order::relaxed);
+}
+
+void TaskGroup::keep_failure(const std::exception_ptr& failure) noexcept {
+  flags_.fetch_or(kFailed, order::relaxed);  // order: relaxed, as in note()
+  const sync::Lock lock(failure_mutex_);
+  if (!first_failure_) first_failure_ = failure;
+}
+
+// After a wait that was not all well: rethrows the first failure, once.
+Status TaskGroup::settle() {
+  // order: relaxed, no task is left.
+  const std::uint32_t flags = flags_.fetch_and(~std::uint32_t{kFailed}, order::relaxed);
+  if ((flags & kFailed) != 0 && first_failure_) {
+    std::rethrow_exception(std::exchange(first_failure_, nullptr));
+  }
+  return (flags & kDropped) != 0 ? Status::stopped : Status::ok;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+//
+// The pool that a program need not make.
+#include <handoff/pool/thread_pool.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+ThreadPool& default_pool() {
+  static ThreadPool pool;
+  return pool;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI

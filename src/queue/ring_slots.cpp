@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// What a ring says of a capacity that it cannot have.
+#include <handoff/core/misuse.hpp>
+#include <handoff/queue/ring_slots.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+void refuse_capacity(std::size_t asked, std::size_t most) {
+  raise(std::length_error("a ring has between 1 and " + std::to_string(most) + " places, not " +
+                          std::to_string(asked)));
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// Where a thread's stack ends, asked once a thread.
+#include <pthread.h>
+
+#include <cstdint>
+#include <handoff/sync/stack.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+namespace {
+
+// The address below which a quarter is left; 0 if that is not known.
+std::uintptr_t find_floor() noexcept {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  const int error = pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  return error == 0 ? reinterpret_cast<std::uintptr_t>(lowest) + size / 4 : 0;
+}
+
+}  // namespace
+
+// Stacks grow towards lower addresses on every platform there is a build for.
+bool stack_is_short() noexcept {
+  thread_local const std::uintptr_t floor = find_floor();
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < floor;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// The transfer suite on SegmentQueue and on Channel, around each kind of queue.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+#include <handoff/queue/channel.hpp>
+#include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/segment_queue.hpp>
+#include <handoff/queue/spsc_ring.hpp>
+
+#include "conformance/transfer_suite.hpp"
+
+namespace handoff::test {
+namespace {
+
+struct Bounded {
+  template <class T>
+  using Queue = Channel<T>;
+  static constexpr unsigned consumers_max = 2;
+};
+struct OverMpsc {
+  template <class T>
+  using Queue = Channel<T, MpscRing<T>>;
+  static constexpr unsigned consumers_max = 1;
+};
+struct OverSpsc {
+  template <class T>
+  using Queue = Channel<T, SpscRing<T>>;
+};
+
+// Queues without a bound have no capacity to be made with.
+template <class Unbounded>
+struct AnyCapacity : Unbounded {
+  explicit AnyCapacity(std::size_t) {}
+};
+struct Segments {
+  template <class T>
+  using Queue = AnyCapacity<SegmentQueue<T>>;
+};
+struct SmallSegments {
+  template <class T>
+  using Queue = AnyCapacity<SegmentQueue<T, 3>>;
+};
+struct Unbounded {
+  template <class T>
+  using Queue = AnyCapacity<UnboundedChannel<T>>;
+};
+
+using WithBound = testing::Types<Bounded, OverMpsc, OverSpsc>;
+using All = testing::Types<Bounded, OverMpsc, OverSpsc, Segments, SmallSegments, Unbounded>;
+using FromMany = testing::Types<Bounded, OverMpsc, Segments, SmallSegments, Unbounded>;
+using Raced = testing::Types<Bounded, OverMpsc>;
+using ToMany = testing::Types<Bounded, Segments, SmallSegments, Unbounded>;
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferBasics, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferBounds, WithBound);
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferItems, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferBatches, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferContract, WithBound);
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferStress, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferManyProducers, FromMany);
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferManyConsumers, ToMany);
+// Without a bound all pushes are over before a close comes: tests/unit/queue races those.
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferCloseRace, Raced);
+
+}  // namespace
+}  // namespace handoff::test

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+//
+// CallbackList and the passes below it: the scenarios of docs/design/callback_list.md.
+#include <handoff/event/callback_list.hpp>
+#include <handoff/event/event_dispatcher.hpp>
+#include <handoff/sync/cell.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Scenario;
+using List = CallbackList<void()>;
+
+// What a listener refers to, and whoever removed the listener frees or changes: the accesses race
+// if a call can come after that.
+struct Owned {
+  sync::cell<int> touched;
+  void touch() { touched.write() += 1; }
+};
+
+// A capture whose end is seen: the function is destroyed once, and not while it runs.
+struct Function {
+  explicit Function(sync::cell<int>& alive) : alive_(&alive) { ++alive.write(); }
+  Function(Function&& other) noexcept : alive_(std::exchange(other.alive_, nullptr)) {}
+  ~Function() {
+    if (alive_ != nullptr) alive_->write() -= 1;
+  }
+  void operator()() const { explore::check(alive_->read() == 1, "called while alive"); }
+
+  sync::cell<int>* alive_;
+};
+
+const Scenario removed("callback_list/remove", [] {
+  sync::cell<int> alive;
+  {
+    List list;
+    const auto handle = list.append(Function(alive));
+    explore::Thread caller([&] { list(); });
+    explore::check(handle.remove(), "removed once");
+    caller.join();
+    explore::check(alive.read() == 0, "the last pass has freed it");
+  }
+});
+
+const Scenario awaited("callback_list/remove_and_wait", [] {
+  Owned owned;
+  List list;
+  const auto handle = list.append([&] { owned.touch(); });
+  explore::Thread caller([&] { list(); });
+  handle.remove_and_wait();
+  explore::outcome(static_cast<std::uint64_t>(owned.touched.read()));
+  owned.touch();  // ours alone from here on
+  caller.join();
+});
+
+const Scenario two_callers("callback_list/two_callers", [] {
+  Owned owned;
+  List list;
+  const auto handle = list.append([&] { explore::check(owned.touched.read() == 0, "not yet"); });
+  explore::Thread one([&] { list(); });
+  explore::Thread two([&] { list(); });
+  handle.remove_and_wait();
+  owned.touch();
+  one.join();
+  two.join();
+});
+
+// The pass that is waited for removes something itself, and the waiter must still hear of its end.
+const Scenario two_removers("callback_list/two_removers", [] {
+  Owned owned;
+  List list;
+  ListenerHandle self;
+  self = list.append([&] { self.remove(); });
+  const auto other = list.append([&] { owned.touch(); });
+  explore::Thread caller([&] { list(); });
+  other.remove_and_wait();
+  owned.touch();
+  caller.join();
+});
+
+// Both threads stand in a callback of the list that the other one waits for.
+const Scenario circle("callback_list/circle_of_waits", [] {
+  List first;
+  List second;
+  const auto of_first = first.append([] {});
+  const auto of_second = second.append([] {});
+  sync::atomic<int> refused(0);
+  const auto wait_for = [&](const ListenerHandle& handle) {
+    try {
+      handle.remove_and_wait();
+    } catch (const std::logic_error&) {
+      refused.fetch_add(1, sync::order::relaxed);  // order: relaxed, read after the join
+    }
+  };
+  first.append([&] { wait_for(of_second); });
+  second.append([&] { wait_for(of_first); });
+  explore::Thread other([&] { second(); });
+  first();
+  other.join();
+  const int times = refused.load(sync::order::relaxed);  // order: relaxed, after the join
+  explore::check(times <= 1, "one of them is told, at most");
+  explore::outcome(static_cast<std::uint64_t>(times));
+});
+
+// Called, and by that removed, in the moment of its adding.
+const Scenario counted("callback_list/counted", [] {
+  List list;
+  sync::cell<int> calls;
+  list.append([] {});
+  explore::Thread caller([&] { list(); });
+  const auto handle = list.append([&] { calls.write() += 1; }, {.calls = 1});
+  caller.join();
+  const bool called = calls.read() == 1;
+  explore::check(handle.attached() != called, "removed by its last call");
+  explore::outcome(called);
+});
+
+// The array that the pass reads is replaced meanwhile.
+const Scenario appended("callback_list/append", [] {
+  List list;
+  sync::cell<int> calls;
+  list.append([&] { calls.write() += 1; });
+  explore::Thread caller([&] { list(); });
+  list.prepend([] {});
+  list.append([] {});
+  caller.join();
+  explore::check(calls.read() == 1, "called once, whatever was added");
+});
+
+// An entry that a replaced array still holds is not called once it is removed.
+const Scenario stale("callback_list/removed_from_a_stale_array", [] {
+  List list;
+  Owned owned;
+  const auto handle = list.append([&] { owned.touch(); });
+  explore::Thread caller([&] { list(); });
+  list.prepend([] {});
+  handle.remove_and_wait();
+  owned.touch();
+  caller.join();
+});
+
+const Scenario ended("callback_list/end_of_the_list", [] {
+  sync::cell<int> alive;
+  auto list = std::make_optional<List>();
+  ListenerHandle handle = list->append(Function(alive));
+  explore::Thread remover([&] { handle.remove(); });
+  list.reset();
+  remover.join();
+  explore::check(alive.read() == 0, "gone with its list");
+});
+
+const Scenario shared("callback_list/handle_released_in_a_call", [] {
+  sync::cell<int> alive;
+  auto list = std::make_optional<List>();
+  auto handle = std::make_optional(list->append(Function(alive)));
+  explore::Thread caller([&] { (*list)(); });
+  handle->remove();
+  handle.reset();  // the last reference but the list's, which a pass may be about to drop
+  caller.join();
+  list.reset();
+});
+
+// A list and the handle of its listener end in two threads: the last of them frees both.
+const Scenario last("callback_list/last_handle", [] {
+  sync::cell<int> alive;
+  auto list = std::make_optional<List>();
+  auto handle = std::make_optional(list->append(Function(alive)));
+  explore::Thread owner([&] { handle.reset(); });
+  list.reset();
+  owner.join();
+  explore::check(alive.read() == 0, "gone with its list");
+});
+
+// Who finds a listener removed knows what its remover did before.
+const Scenario told("callback_list/attached", [] {
+  List list;
+  sync::cell<int> before;
+  const auto handle = list.append([] {});
+  explore::Thread remover([&] {
+    before.write() = 1;
+    handle.remove();
+  });
+  const bool attached = handle.attached();
+  explore::check(attached || before.read() == 1, "what came before the removal");
+  explore::outcome(attached);
+  remover.join();
+});
+
+// The very first listener comes while another thread looks for its key: the table is whole.
+const Scenario first_key("event_dispatcher/first_key", [] {
+  EventDispatcher<int, void()> dispatcher;
+  sync::cell<int> calls;
+  explore::Thread caller([&] { dispatcher.dispatch(1); });
+  dispatcher.append_listener(1, [&] { calls.write() += 1; });
+  caller.join();
+  explore::outcome(static_cast<std::uint64_t>(calls.read()));
+});
+
+// A key is added while another thread looks one up: the table grows or gets an entry.
+const Scenario keys("event_dispatcher/keys", [] {
+  EventDispatcher<int, void()> dispatcher;
+  sync::cell<int> calls;
+  dispatcher.append_listener(1, [&] { calls.write() += 1; });
+  explore::Thread caller([&] {
+    dispatcher.dispatch(1);
+    dispatcher.dispatch(2);
+  });
+  dispatcher.append_listener(2, [] {});
+  caller.join();
+  explore::check(calls.read() == 1, "its listener is found");
+});
+
+const Scenario narrowed("event_dispatcher/remove_and_wait", [] {
+  EventDispatcher<int, void()> dispatcher;
+  Owned owned;
+  const auto handle = dispatcher.append_listener(1, [&] { owned.touch(); });
+  explore::Thread caller([&] { dispatcher.dispatch(1); });
+  handle.remove_and_wait();
+  owned.touch();
+  caller.join();
+});
+
+}  // namespace

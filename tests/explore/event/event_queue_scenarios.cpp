@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+//
+// EventQueue and its chunks: the scenarios of docs/design/event_queue.md. A chunk has two places
+// here.
+#include <handoff/event/event_queue.hpp>
+#include <handoff/sync/cell.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Scenario;
+using Queue = EventQueue<int, void(int)>;
+
+void put(Queue& queue, int value) {
+  explore::check(queue.enqueue(0, value) == Status::ok, "accepted");
+}
+
+// Two producers, each in its order, across the end of a chunk.
+const Scenario order("event_queue/enqueue", [] {
+  Queue queue;
+  const auto produce = [&](int from) {
+    put(queue, from);
+    put(queue, from + 1);
+  };
+  explore::Thread one([&] { produce(10); });
+  produce(20);
+  one.join();
+  int last[2] = {9, 19};
+  const std::size_t count = queue.process_with([&](int, int value) {
+    const int producer = value / 10 - 1;
+    explore::check(value == last[producer] + 1, "FIFO per producer");
+    last[producer] = value;
+  });
+  explore::check(count == 4, "all of them");
+  explore::check(queue.tally().balanced() && queue.tally().done == 4, "the books are right");
+});
+
+// While events come, one consumer takes them: in order, each once, and none that is not whole.
+const Scenario process("event_queue/process", [] {
+  Queue queue;
+  explore::Thread producer([&] {
+    for (int i = 1; i <= 3; ++i) put(queue, i);
+  });
+  int last = 0;
+  const auto take = [&] {
+    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+  };
+  take();
+  explore::outcome(static_cast<std::uint64_t>(last));
+  producer.join();
+  take();
+  explore::check(last == 3, "all of them");
+});
+
+// An event enqueued because of another one comes after it.
+const Scenario causal("event_queue/causal", [] {
+  Queue queue;
+  sync::atomic<bool> told(false);
+  explore::Thread other([&] {
+    // order: acquire pairs with the release below.
+    if (told.load(sync::order::acquire)) put(queue, 2);
+  });
+  put(queue, 1);
+  told.store(true, sync::order::release);  // order: release pairs with the acquire above
+  other.join();
+  int last = 0;
+  queue.process_with([&](int, int value) { explore::check(value == ++last, "cause first"); });
+  explore::outcome(static_cast<std::uint64_t>(last));
+});
+
+const Scenario consumers("event_queue/two_consumers", [] {
+  Queue queue;
+  for (int i = 0; i < 3; ++i) put(queue, i);
+  sync::cell<int> times[3];
+  const auto take = [&] {
+    queue.process_with([&](int, int value) { times[value].write() += 1; });
+  };
+  explore::Thread other(take);
+  take();
+  other.join();
+  take();
+  for (const auto& each : times) explore::check(each.read() == 1, "each once");
+  explore::check(queue.tally().done == 3, "the books are right");
+});
+
+// Chunks come and go while a producer is between its claim and its event.
+const Scenario recycling("event_queue/chunks", [] {
+  Queue queue;
+  explore::Thread producer([&] {
+    put(queue, 1);
+    put(queue, 1);
+  });
+  int sum = 0;
+  for (int i = 0; i < 2; ++i) {
+    put(queue, 1);
+    queue.process_with([&](int, int value) { sum += value; });
+  }
+  producer.join();
+  queue.process_with([&](int, int value) { sum += value; });
+  explore::check(sum == 4, "all of them");
+});
+
+// A consumer that sleeps or is about to hears of the event.
+const Scenario wakes("event_queue/wait", [] {
+  Queue queue({.spin_for = std::chrono::nanoseconds(0)});
+  explore::Thread producer([&] { put(queue, 7); });
+  explore::check(queue.wait() == Status::ok, "there is one");
+  explore::check(queue.process_with([](int, int) {}) == 1, "and it is whole");
+  producer.join();
+});
+
+const Scenario held("event_queue/held_notification", [] {
+  Queue queue({.spin_for = std::chrono::nanoseconds(0)});
+  explore::Thread producer([&] {
+    const Queue::NotificationHold hold(queue);
+    put(queue, 7);
+  });
+  explore::check(queue.wait() == Status::ok, "there is one");
+  producer.join();
+});
+
+// The hold ends just when an event comes from elsewhere: one of the two wakes the sleeper.
+const Scenario released("event_queue/hold_ends", [] {
+  Queue queue({.spin_for = std::chrono::nanoseconds(0)});
+  auto hold = std::make_optional<Queue::NotificationHold>(queue);
+  explore::Thread producer([&] { put(queue, 7); });
+  explore::Thread releaser([&] { hold.reset(); });
+  explore::check(queue.wait() == Status::ok, "there is one");
+  producer.join();
+  releaser.join();
+});
+
+// Who is told that it is closed knows what came before the close.
+const Scenario closes("event_queue/close", [] {
+  Queue queue({.spin_for = std::chrono::nanoseconds(0)});
+  sync::cell<int> before;
+  explore::Thread closer([&] {
+    before.write() = 1;
+    (void)queue.close();
+  });
+  explore::check(queue.wait() == Status::closed, "there will be none");
+  explore::check(before.read() == 1, "what came before the close");
+  closer.join();
+});
+
+struct Bounded : EventPolicies {
+  static constexpr OnFull on_full = OnFull::wait;
+};
+
+const Scenario room("event_queue/room", [] {
+  EventQueue<int, void(int), Bounded> queue({.capacity = 1});
+  explore::Thread producer([&] {
+    for (int i = 1; i <= 2; ++i) {
+      explore::check(queue.enqueue(0, i) == Status::ok, "accepted in the end");
+    }
+  });
+  int last = 0;
+  while (last < 2) {
+    explore::check(queue.wait() == Status::ok, "there is one");
+    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+  }
+  producer.join();
+});
+
+// Whose event finds room knows what was done with the one that made it.
+const Scenario reused("event_queue/room_reused", [] {
+  EventQueue<int, void(int), Bounded> queue({.capacity = 1});
+  sync::cell<int> buffer;
+  explore::check(queue.enqueue(0, 1) == Status::ok, "there is room");
+  explore::Thread consumer([&] {
+    queue.process_with([&](int, int) { buffer.write() += 1; });
+  });
+  explore::check(queue.enqueue(0, 2) == Status::ok, "accepted in the end");
+  buffer.write() += 1;
+  consumer.join();
+  explore::check(buffer.read() >= 2, "the first one was processed");
+});
+
+// Places across the ends of chunks that the other producer has made.
+const Scenario appending("event_queue/append", [] {
+  Queue queue;
+  explore::Thread producer([&] {
+    for (int i = 0; i < 3; ++i) put(queue, 1);
+  });
+  for (int i = 0; i < 2; ++i) put(queue, 1);
+  producer.join();
+  explore::check(queue.process_with([](int, int) {}) == 5, "all of them");
+});
+
+// An event that cannot be made leaves its place to be passed over, and its chunk to be recycled.
+struct Fragile {
+  explicit Fragile(int value) {
+    if (value < 0) throw std::invalid_argument("a negative one");
+  }
+};
+
+const Scenario fragile("event_queue/event_fails", [] {
+  EventQueue<int, void(Fragile)> queue;
+  const auto accepted = [&](int value) {
+    try {
+      return queue.enqueue(0, value) == Status::ok;
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+  };
+  explore::Thread producer([&] {
+    explore::check(accepted(1), "accepted");
+    explore::check(!accepted(-1), "never enqueued");
+  });
+  explore::check(accepted(2), "accepted");
+  std::size_t count = queue.process_with([](int, const Fragile&) {});
+  producer.join();
+  count += queue.process_with([](int, const Fragile&) {});
+  explore::check(count == 2 && queue.tally().accepted == 2, "but for the one that failed");
+});
+
+// A listener goes while the queue delivers to it.
+const Scenario removal("event_queue/remove_and_wait", [] {
+  Queue queue;
+  sync::cell<int> owned;
+  put(queue, 1);
+  put(queue, 2);
+  const auto handle = queue.append_listener(0, [&](int) { owned.write() += 1; });
+  explore::Thread consumer([&] { explore::check(queue.process() == 2, "with or without it"); });
+  handle.remove_and_wait();
+  owned.write() += 1;
+  consumer.join();
+});
+
+// What is left when the queue ends, and a listener that ends it.
+const Scenario ended("event_queue/end_in_a_listener", [] {
+  auto queue = std::make_optional<Queue>();
+  for (int i = 0; i < 3; ++i) put(*queue, i);
+  const auto handle = queue->append_listener(0, [&](int) { queue.reset(); });
+  explore::Thread remover([&] { handle.remove(); });
+  const std::size_t count = queue->process();
+  remover.join();
+  explore::check(count == (queue.has_value() ? 3 : 1), "no more after the end");
+  explore::outcome(count);
+});
+
+}  // namespace

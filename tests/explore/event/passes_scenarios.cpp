@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// Passes by themselves, without lists: who may free what was hidden, and when. The scenarios of
+// docs/design/callback_list.md that need every order of the protocol.
+#include <chrono>
+#include <handoff/event/passes.hpp>
+#include <handoff/sync/cell.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/park.hpp>
+#include <handoff/sync/pause.hpp>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using detail::Garbage;
+using detail::Pass;
+using detail::PassSubject;
+using test::Scenario;
+
+// Their addresses are what passes are over.
+const char owner = 0;
+const char list = 0;
+const char other_list = 0;
+
+// What a flag must not do here is to order: the passes have to.
+using Flag = sync::atomic<bool>;
+void set(Flag& flag) { flag.store(true, sync::order::relaxed); }  // order: relaxed, see Flag
+void await(const Flag& flag) {
+  while (!flag.load(sync::order::relaxed)) sync::pause();  // order: relaxed, see Flag
+}
+
+// Something that passes come across until it is hidden. Its end writes what they read: a race, or
+// a wrong value, if one of them can still do so.
+class Thing {
+ public:
+  // By a pass: true if it was there.
+  bool look() const {
+    if (!visible_.load(sync::order::relaxed)) return false;  // order: relaxed, as in a pass
+    look_again();
+    return true;
+  }
+  // What look() has found stays until the end of the pass.
+  void look_again() const { explore::check(alive_.read() == 1, "there while a pass can see it"); }
+
+  void hide() { visible_.store(false, sync::order::relaxed); }  // order: relaxed, as null calls
+  void retire(PassSubject seen_by) {
+    Garbage garbage;
+    garbage.add(*this, retired_, seen_by, &Thing::free);
+  }
+  void free_here() { alive_.write() -= 1; }
+  bool freed() const { return alive_.read() == 0; }
+
+ private:
+  static void free(void* self) noexcept { static_cast<Thing*>(self)->free_here(); }
+
+  sync::cell<int> alive_{1};
+  Flag visible_{true};
+  detail::Retired retired_;
+};
+
+constexpr PassSubject kList{&list, &owner};
+constexpr PassSubject kOwner{&owner, nullptr};
+
+// A thing is removed while another thread runs read(thing, removed).
+template <class Read>
+void beside_a_removal(PassSubject seen_by, Read&& read) {
+  Thing thing;
+  Flag removed(false);
+  explore::Thread reader([&] { read(thing, removed); });
+  thing.hide();
+  thing.retire(seen_by);
+  set(removed);
+  reader.join();
+  explore::check(thing.freed(), "by the remover or by a pass");
+}
+
+// A pass that can see it keeps it, even if it began after the epoch was drawn.
+const Scenario retired("passes/retire", [] {
+  beside_a_removal(kList, [](Thing& thing, Flag& removed) {
+    const Pass pass(&list);
+    if (!thing.look()) return;
+    await(removed);
+    thing.look_again();
+  });
+});
+
+// The pass ends just when it is asked: one of the two frees.
+const Scenario asked("passes/asked_at_its_end", [] {
+  Thing thing;
+  Flag hidden(false);
+  explore::Thread reader([&] {
+    const Pass pass(&list);
+    if (thing.look()) await(hidden);
+  });
+  thing.hide();
+  set(hidden);
+  thing.retire(kList);
+  reader.join();
+  explore::check(thing.freed(), "by the remover or by the pass");
+});
+
+// Who finds a thread in its next pass knows by that what it did in the one before.
+const Scenario next_pass("passes/next_pass", [] {
+  beside_a_removal(kList, [](Thing& thing, Flag& removed) {
+    {
+      const Pass pass(&list);
+      thing.look();
+    }
+    const Pass next(&list);
+    await(removed);
+  });
+});
+
+const Scenario elsewhere("passes/next_pass_elsewhere", [] {
+  Thing thing;
+  Flag hidden(false);
+  Flag removed(false);
+  explore::Thread reader([&] {
+    {
+      const Pass pass(&list);
+      if (thing.look()) await(hidden);
+    }
+    const Pass next(&other_list);
+    await(removed);
+  });
+  thing.hide();
+  set(hidden);
+  thing.retire(kList);
+  set(removed);
+  reader.join();
+  explore::check(thing.freed(), "by the remover or by a pass");
+});
+
+// A pass over all of an owner has seen what is the owner's before it narrows to a list.
+const Scenario narrowed("passes/narrow", [] {
+  beside_a_removal(kOwner, [](Thing& thing, Flag& removed) {
+    Pass pass(&owner);
+    thing.look();
+    pass.narrow(&list);
+    await(removed);
+  });
+});
+
+// A pass that begins anew lets go of what was hidden before.
+const Scenario renewed("passes/renew", [] {
+  beside_a_removal(kList, [](Thing& thing, Flag& removed) {
+    Pass pass(&list);
+    thing.look();
+    pass.renew(&list);
+    if (!thing.look()) return;
+    await(removed);
+    thing.look_again();
+  });
+});
+
+// The pass ends no sooner than the waiter sleeps, which hears of it.
+const Scenario awaited("passes/await", [] {
+  Thing thing;
+  explore::Thread reader([&] {
+    const Pass pass(&list);
+    if (!thing.look()) return;
+    const sync::atomic<std::uint32_t> nobody(0);
+    (void)sync::park(nobody, 0, sync::deadline_after(std::chrono::milliseconds(1)),
+                     sync::ParkScope::process);
+    thing.look_again();
+  });
+  thing.hide();
+  detail::await_passes(kList);
+  thing.free_here();
+  reader.join();
+});
+
+}  // namespace

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// For scenarios about what is seen while some worker of a pool sleeps.
+#pragma once
+
+#include <handoff/pool/sleepers.hpp>
+
+namespace handoff::test {
+
+// Runs program() between the moment at which somebody is known to sleep and its last look.
+template <class F>
+void beside_a_sleeper(handoff::detail::Sleepers& sleepers, F program) {
+  handoff::detail::Sleepers::Place bed;
+  sleepers.begin_search();
+  (void)sleepers.sleep(bed, [&program] {
+    program();
+    return true;
+  });
+  (void)sleepers.end_search();
+}
+
+}  // namespace handoff::test

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+//
+// Who sleeps and who is woken: no task may stay behind while all sleep. docs/design/thread_pool.md.
+#include <cstdint>
+#include <handoff/pool/sleepers.hpp>
+#include <handoff/pool/task_queue.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/fence.hpp>
+
+#include "explore/pool/sleeper.hpp"
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::detail;
+using sync::order;
+using test::Scenario;
+
+// Work is a number. A worker takes until `left` is none, and sleeps in between, as Engine does.
+struct Work {
+  Sleepers sleepers;
+  sync::atomic<int> tasks{0};
+  sync::atomic<int> left;
+
+  explicit Work(int all) : left(all) {}
+
+  bool take() {
+    int count = tasks.load(order::relaxed);
+    while (count > 0) {
+      if (tasks.compare_exchange_strong(count, count - 1, order::relaxed, order::relaxed)) {
+        if (left.fetch_sub(1, order::relaxed) == 1) sleepers.wake_all();
+        return true;
+      }
+    }
+    return false;
+  }
+  bool over() const { return left.load(order::relaxed) == 0; }
+
+  // A submitter whose read-modify-write comes before its look.
+  void submit() {
+    tasks.fetch_add(1, order::seq_cst);
+    if (sleepers.wanted()) sleepers.wake_one();
+  }
+  // One that has the light half of the fence between the two.
+  void submit_lightly() {
+    tasks.store(tasks.load(order::relaxed) + 1, order::relaxed);
+    sync::asymmetric_fence_light();
+    if (sleepers.wanted()) sleepers.wake_one();
+  }
+
+  void serve(Sleepers::Place& place) {
+    for (;;) {
+      sleepers.begin_search();
+      for (;;) {
+        if (take()) {
+          const auto after = sleepers.end_search();
+          if (after.nobody_searches && after.asleep != 0) {
+            sync::asymmetric_fence_heavy();
+            if (tasks.load(order::seq_cst) > 0) sleepers.wake_one();
+          }
+          break;
+        }
+        if (over()) {
+          (void)sleepers.end_search();
+          return;
+        }
+        (void)sleepers.sleep(place, [this] { return over() || tasks.load(order::relaxed) > 0; });
+      }
+    }
+  }
+};
+
+const Scenario one_worker("sleepers/one_worker", [] {
+  Work work(2);
+  Sleepers::Place place;
+  explore::Thread worker([&] { work.serve(place); });
+  work.submit();
+  work.submit();
+  worker.join();
+  explore::check(work.over(), "all work is done");
+});
+
+const Scenario light_submit("sleepers/light_submit", [] {
+  Work work(1);
+  Sleepers::Place place;
+  explore::Thread worker([&] { work.serve(place); });
+  work.submit_lightly();
+  worker.join();
+  explore::check(work.over(), "all work is done");
+});
+
+// The first to find work must call the second if there is more: nobody else will.
+const Scenario ramp_up("sleepers/ramp_up", [] {
+  Work work(2);
+  Sleepers::Place first;
+  Sleepers::Place second;
+  explore::Thread one([&] { work.serve(first); });
+  explore::Thread two([&] { work.serve(second); });
+  work.submit();
+  work.submit();
+  one.join();
+  two.join();
+  explore::check(work.over(), "all work is done");
+});
+
+// A task comes while a worker that searched takes its leave, having found another one. Either the
+// submitter sees that nobody searches any more, or the worker sees the ticket; without a fence.
+void submit_beside_found(TaskQueue& queue) {
+  Sleepers sleepers;
+  test::beside_a_sleeper(sleepers, [&] {
+    bool told = false;
+    sleepers.begin_search();
+    explore::Thread submitter([&] {
+      Task* const task = queue.reserve();
+      told = sleepers.wanted();
+      TaskQueue::publish(*task, StillbornKind::kind);
+    });
+    const auto left = sleepers.end_search();
+    const bool seen = left.nobody_searches && left.asleep != 0 && queue.has_tickets();
+    submitter.join();
+    explore::check(told || seen, "one of the two sees the other");
+  });
+}
+
+const Scenario found("sleepers/found", [] {
+  TaskQueue queue;
+  submit_beside_found(queue);
+});
+
+// The same where the ticket is in a segment that is made for it.
+const Scenario found_in_next("sleepers/found_in_next_segment", [] {
+  TaskQueue queue;
+  for (std::size_t i = 0; i < TaskQueue::segment_tasks; ++i) {
+    TaskQueue::publish(*queue.reserve(), StillbornKind::kind);
+  }
+  Task node;
+  while (queue.claim(1, [&node] { return &node; }) != 0) {
+  }
+  submit_beside_found(queue);
+});
+
+}  // namespace

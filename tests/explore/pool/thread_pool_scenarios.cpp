@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// The whole pool, small: tasks against the close, the sleep and the thief.
+// docs/design/thread_pool.md.
+#include <array>
+#include <cstdint>
+#include <handoff/pool/engine.hpp>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/worker.hpp>
+#include <handoff/sync/cell.hpp>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Scenario;
+
+// One deviation: an execution of a whole pool has hundreds of steps.
+const Scenario close_against_submit("thread_pool/close_against_submit", [] {
+  ThreadPool pool({.width = 1});
+  sync::cell<int> ran;
+  int accepted = 0;
+  explore::Thread submitter([&] {
+    if (pool.execute([&ran] { ++ran.write(); }) == Status::ok) ++accepted;
+  });
+  const Tally tally = pool.close();
+  submitter.join();
+  explore::check(ran.read() == accepted, "what was accepted ran");
+  explore::check(tally.balanced() && tally.done == static_cast<std::uint64_t>(accepted), "exact");
+  explore::outcome(tally.done);
+}, 1);
+
+// A task is run by who waits for it in another pool, which is not done with this one when the task
+// is.
+const Scenario visitor("thread_pool/visitor", [] {
+  ThreadPool home({.width = 1});
+  sync::cell<int> ran;
+  {
+    ThreadPool pool({.width = 1});
+    auto future = pool.submit([&ran] { ran.write() = 1; });
+    (void)home.execute([waited = std::move(future)] { waited.wait(); });
+  }
+  explore::check(ran.read() == 1, "what was accepted ran");
+  explore::check(home.close().done == 1, "so did who waited");
+}, 1);
+
+const Scenario sleeping("thread_pool/sleeping", [] {
+  ThreadPool pool({.width = 1});
+  sync::cell<int> ran;
+  pool.submit([&ran] { ran.write() = 1; }).get();
+  pool.submit([&ran] { ran.write() = 2; }).get();
+  explore::check(ran.read() == 2, "both ran");
+}, 1);
+
+const Scenario group("thread_pool/group", [] {
+  ThreadPool pool({.width = 1});
+  sync::cell<int> one;
+  sync::cell<int> two;
+  {
+    TaskGroup tasks(pool);
+    tasks.run([&one] { one.write() = 1; });
+    tasks.run([&two] { two.write() = 1; });
+    (void)tasks.wait();
+    explore::check(one.read() + two.read() == 2, "both ran");
+  }
+}, 1);
+
+const Scenario loop("thread_pool/loop", [] {
+  ThreadPool pool({.width = 1});
+  std::array<sync::cell<int>, 3> times{};
+  parallel_for(pool, 0, 3, [&times](std::size_t i) { times[i].write() += 1; });
+  for (const auto& count : times) explore::check(count.read() == 1, "each index once");
+}, 1);
+
+}  // namespace

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// Channel: the scenarios of docs/design/channel.md. A wake-up that is lost is a deadlock here.
+#include <handoff/queue/channel.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using sync::order;
+using test::Scenario;
+using Bounded = Channel<int>;
+using Unbounded = Channel<int, SegmentQueue<int, 1>>;
+
+// Both ends wait for the other: there is one place for three items.
+const Scenario one_place("channel/one_place", [] {
+  Bounded channel(1);
+  explore::Thread producer([&] {
+    for (int i = 1; i <= 3; ++i) explore::check(channel.push(i) == Status::ok, "never closed");
+  });
+  for (int i = 1; i <= 3; ++i) {
+    int out = 0;
+    explore::check(channel.pop(out) == Status::ok && out == i, "in order");
+  }
+});
+
+// Two items, two sleepers. The ring says `empty` while the first push is not done, though the
+// second is: the one woken for the second is woken in vain and must not be the last to be woken.
+template <class TheChannel>
+void two_sleepers(TheChannel& channel) {
+  sync::atomic<int> sum(0);
+  const auto pop_one = [&] {
+    int out = 0;
+    explore::check(channel.pop(out) == Status::ok, "there is one for each");
+    sum.fetch_add(out, order::relaxed);
+  };
+  explore::Thread reader(pop_one);
+  explore::Thread writer([&] { (void)channel.push(1); });
+  explore::Thread second_writer([&] { (void)channel.push(2); });
+  pop_one();
+  reader.join();
+  explore::check(sum.load(order::relaxed) == 3, "each item once");
+}
+const Scenario sleepers("channel/two_sleepers", [] {
+  Bounded channel(2);
+  two_sleepers(channel);
+});
+const Scenario unbounded_sleepers("channel/unbounded", [] {
+  Unbounded channel;
+  two_sleepers(channel);
+}, 1);
+
+// The same at the other end: two pushes sleep on a full ring of two.
+const Scenario two_writers("channel/two_writers", [] {
+  Bounded channel(2);
+  (void)channel.push(1);
+  (void)channel.push(2);
+  explore::Thread writer([&] { explore::check(channel.push(3) == Status::ok, "there is room"); });
+  explore::Thread second_writer(
+      [&] { explore::check(channel.push(4) == Status::ok, "there is room"); });
+  explore::Thread reader([&] { (void)channel.pop(); });
+  (void)channel.pop();
+  reader.join();
+  writer.join();
+  second_writer.join();
+  explore::check(channel.was_size() == 2, "four in, two out");
+}, 1);
+
+// Two consumers, one item, then close: one gets the item, both learn of the end. The push may be
+// half done when the close comes.
+const Scenario close_wakes("channel/close", [] {
+  Bounded channel(1);
+  sync::atomic<int> taken(0);
+  const auto drain = [&] {
+    while (channel.pop()) taken.fetch_add(1, order::relaxed);
+  };
+  explore::Thread reader(drain);
+  Status pushed{};
+  explore::Thread writer([&] { pushed = channel.push(1); });
+  explore::Thread closer([&] { channel.close(); });
+  drain();
+  reader.join();
+  writer.join();
+  const int expected = pushed == Status::ok ? 1 : 0;
+  explore::check(taken.load(order::relaxed) == expected, "accepted is delivered");
+  explore::outcome(pushed == Status::ok);
+});
+
+const Scenario close_full("channel/close_full", [] {
+  Bounded channel(1);
+  (void)channel.push(1);
+  Status pushed{};
+  explore::Thread writer([&] { pushed = channel.push(2); });
+  channel.close();
+  writer.join();
+  explore::check(pushed == Status::closed, "a push that waits is refused");
+  explore::check(channel.pop() == 1 && !channel.pop(), "what was accepted comes out");
+});
+
+// A stop or a late hour meets an item: it is taken, or it stays for the next; nothing is lost.
+const Scenario stop_race("channel/stop", [] {
+  Bounded channel(1);
+  sync::StopSource source;
+  explore::Thread stopper([&] { source.request_stop(); });
+  explore::Thread writer([&] { (void)channel.push(1); });
+  int out = 0;
+  const Status status = channel.pop(out, source.token());
+  stopper.join();
+  writer.join();
+  explore::check(status == (out == 1 ? Status::ok : Status::stopped), "one of the two");
+  explore::check(channel.was_size() == (out == 1 ? 0 : 1), "it is here or there");
+  explore::outcome(out == 1);
+});
+
+const Scenario timeout_race("channel/timeout", [] {
+  Bounded channel(1);
+  explore::Thread reader([&] { explore::check(channel.pop().has_value(), "one is left"); });
+  explore::Thread writer([&] { (void)channel.push(1); });
+  int out = 0;
+  const Status status = channel.pop_until(out, sync::Deadline{});
+  explore::check(status == (out == 1 ? Status::ok : Status::timed_out), "one of the two");
+  if (status == Status::ok) (void)channel.push(1);
+  reader.join();
+  writer.join();
+  explore::outcome(out == 1);
+});
+
+}  // namespace

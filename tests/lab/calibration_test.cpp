@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Seeds that behave as their article says, and some that do not.
+#include "harness/calibration.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace handoff::lab;
+
+// Its metric is nanoseconds for an item.
+class Work final : public Problem {
+ public:
+  const MemoryFile& input() const override { return input_; }
+  std::size_t answer_bytes() const override { return 0; }
+  std::optional<std::string> fault(bool, std::span<const std::byte>) const override { return {}; }
+  double metric(const Reading& reading) const override { return reading.ns_per_item(); }
+  std::chrono::nanoseconds slowest_operation() const override { return {}; }
+
+ private:
+  MemoryFile input_{"none", 0};
+};
+
+Row row(const std::string& contender, double ns, RowStatus status = RowStatus::ok) {
+  Reading reading;
+  reading.wall_ns = ns;
+  reading.operations = reading.items = 1;
+  return {Contender{"work", contender, {}, {}, {}}, Cell("cost"), std::make_shared<Work>(), {},
+          status, {}, {{reading, reading}, {reading}}};
+}
+
+std::vector<Row> calibrated(std::vector<Row> rows, double known) {
+  calibrate({{"seed.pool", "peer.pool", Cell("cost"), known}}, rows);
+  return rows;
+}
+
+RowStatus status_at(double ratio, double known) {
+  return calibrated({row("peer.pool", 50), row("seed.pool", 50 * ratio)}, known)[1].status;
+}
+
+TEST(Calibration, AcceptsATwentiethUpAndDownAndNoMoreThanAFifth) {
+  EXPECT_EQ(status_at(3, 3), RowStatus::ok);
+  EXPECT_EQ(status_at(3.15, 3), RowStatus::ok);
+  EXPECT_EQ(status_at(3.59, 3), RowStatus::ok);
+  EXPECT_EQ(status_at(2.51, 3), RowStatus::ok);
+  EXPECT_EQ(status_at(3.61, 3), RowStatus::uncalibrated);
+  EXPECT_EQ(status_at(2.49, 3), RowStatus::uncalibrated);
+}
+
+TEST(Calibration, SaysWhatItFoundAndLeavesTheOthersAlone) {
+  const auto rows = calibrated({row("peer.pool", 50), row("seed.pool", 50), row("own.pool", 1)}, 3);
+  EXPECT_EQ(rows[1].reason, "its cost is 1 times that of peer.pool, known is 3");
+  EXPECT_FALSE(rows[1].launches.empty());
+  for (const std::size_t other : {0U, 2U}) {
+    EXPECT_EQ(rows[other].status, RowStatus::ok);
+    EXPECT_EQ(rows[other].reason, "");
+  }
+}
+
+TEST(Calibration, NeedsBothInThatCellAndMeasured) {
+  EXPECT_EQ(calibrated({row("seed.pool", 50)}, 3)[0].status, RowStatus::ok);
+  const auto noisy =
+      calibrated({row("peer.pool", 50, RowStatus::noisy), row("seed.pool", 50)}, 3);
+  EXPECT_EQ(noisy[1].status, RowStatus::ok);
+  std::vector<Row> elsewhere{row("peer.pool", 50), row("seed.pool", 50)};
+  elsewhere[1].cell.set("count", "7");
+  EXPECT_EQ(calibrated(elsewhere, 3)[1].status, RowStatus::ok);
+}
+
+}  // namespace

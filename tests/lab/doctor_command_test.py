@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""`handoff doctor` as a user meets it; its self-test with few comparisons, and next to a process
+that burns a core."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from lab_support import LabTest, MISBEHAVING
+
+FINDINGS = ("processor", "caches", "cpus", "siblings", "governor", "pages", "io_uring", "counters",
+            "load", "others", "second_CPU", "contenders")
+SMALL_TEST = ("doctor", "--self-test", "--equals", "3", "--planted", "2", "--seed", "7")
+
+
+class Doctor(LabTest):
+    def test_says_the_same_to_people_and_to_tools(self):
+        text = self.run_lab("doctor", "--manifest", MISBEHAVING)
+        self.assertEqual((text.returncode, text.stderr), (0, ""))
+        lines = text.stdout.splitlines()
+        tools = self.run_lab("doctor", "--json", "--output", "doctor.json")
+        self.assertEqual((tools.returncode, tools.stderr), (0, ""))
+        found = json.loads(tools.stdout)
+        self.assertEqual(json.loads((self.folder / "doctor.json").read_text()), found)
+        self.assertEqual(sorted(found), sorted(FINDINGS))
+        for name in FINDINGS:
+            self.assertEqual(sorted(found[name]), ["advice", "text", "value"])
+            self.assertIn(name, [line[:12].strip().replace(" ", "_") for line in lines])
+
+    def test_names_the_package_of_what_is_missing(self):
+        done = self.run_lab("doctor", "--manifest", MISBEHAVING)
+        self.assertIn("! matmul peer.absent: apt-get install libmoon-dev", done.stdout)
+        found = json.loads(self.run_lab("doctor", "--manifest", MISBEHAVING, "--json").stdout)
+        missing = found["contenders"]["value"]["missing"]
+        self.assertEqual(missing["libmoon-dev"], ["matmul peer.absent"])
+
+    def test_refuses_what_makes_no_sense(self):
+        self.assert_refused("doctor", "--equals", "5", mentions=("--self-test",))
+        self.assert_refused("doctor", "--self-test", "--equals", "0", mentions=("--equals",))
+        self.assert_refused("doctor", "--self-test", "--output", "no/where.json",
+                            mentions=("no/where.json",))
+
+
+class SelfTest(LabTest):
+    def self_test(self):
+        done = self.run_lab(*SMALL_TEST, "--json", "--output", "self.json")
+        self.assertIn(done.returncode, (0, 3, 4), done.stderr)
+        said = json.loads(done.stdout)
+        self.assertEqual(json.loads((self.folder / "self.json").read_text()), said)
+        return done.returncode, said["self_test"]
+
+    def test_counts_what_it_compared(self):
+        code, test = self.self_test()
+        compared = test["comparisons"]
+        self.assertEqual((test["equals"], test["planted"], len(compared)), (3, 2, 5))
+        self.assertEqual(sum(one["planted"] == 1.05 for one in compared), 2)
+        noisy = [one for one in compared if one["verdict"] == "too noisy"]
+        self.assertEqual(test["too_noisy"], len(noisy))
+        self.assertEqual(test["believable"], code == 0)
+        for one in compared:
+            self.assertLessEqual(one["low"], one["high"])
+            self.assertIn(one["launches"], (5, 8, 12, 16, 24, 32))
+
+    def test_beside_a_process_that_burns_a_core_it_is_too_noisy(self):
+        burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                   for _ in range(max(1, len(os.sched_getaffinity(0)) // 2))]
+        try:
+            code, test = self.self_test()
+        finally:
+            for burner in burners:
+                burner.kill()
+                burner.wait()
+        self.assertEqual(code, 4)
+        self.assertEqual((test["too_noisy"], test["disturbed"], test["wrong"]), (5, 5, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()

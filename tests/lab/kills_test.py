@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Contenders and coordinators killed at random moments: no process is left, running or stopped, and
+the result file is valid or absent. The moments come from a seed (HANDOFF_TEST_SEED)."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import jsonschema
+
+from lab_support import CELL, MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest
+
+SEED = int(os.environ.get("HANDOFF_TEST_SEED") or random.randrange(2**32))
+ROUNDS = 102  # a third for each way to end
+# As long as it takes to start three contenders and to measure a burst of each.
+SHORT = (*SMALL, "--time-budget", "0.05", "--contenders", "own.thread_team,seed.*", "--output",
+         "result.json")
+
+
+def processes_in(folder):
+    """Those that run in a folder, which a contender inherits from its coordinator."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{name}/cwd") == str(folder):
+                found.append(int(name))
+        except OSError:  # it has ended since
+            continue
+    return found
+
+
+def state_of(task):
+    return Path("/proc", task, "stat").read_text().rpartition(")")[2].split()[0]
+
+
+class Killed(LabTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.folder.resolve()
+        self.random = random.Random(SEED)
+        print(f"seed {SEED}", flush=True)
+        self.ends = {}
+
+    def test_at_any_moment(self):
+        started = time.monotonic()
+        self.assertEqual(self.start().wait(), 0)
+        whole = time.monotonic() - started
+        for number in range(ROUNDS):
+            self.end_early([self.kill_a_contender, self.interrupt, self.kill][number % 3], whole)
+        # Canary: the moments were spread over the whole run, so each way ended in more than one.
+        self.assertGreater(len(self.ends[self.interrupt.__name__]), 1, self.ends)
+        self.assertEqual(self.ends[self.kill.__name__] - {0}, {-signal.SIGKILL}, self.ends)
+        self.assertIn(1, self.ends[self.kill_a_contender.__name__], self.ends)
+
+    def start(self):
+        (self.folder / "result.json").unlink(missing_ok=True)
+        return subprocess.Popen([PROGRAM, *SHORT], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+
+    def end_early(self, end, whole):
+        coordinator = self.start()
+        time.sleep(self.random.uniform(0, whole))
+        end(coordinator)
+        exit_code = coordinator.wait()
+        self.ends.setdefault(end.__name__, set()).add(exit_code)
+        self.assertIn(exit_code, {0, 1, 130, -signal.SIGKILL, -signal.SIGINT})
+        while processes_in(self.folder):  # what was killed needs a moment
+            time.sleep(0.002)
+        self.assert_result_is_valid_or_absent(exit_code)
+
+    def assert_result_is_valid_or_absent(self, exit_code):
+        for name in self.files():
+            if exit_code == -signal.SIGKILL and name.endswith(".tmp"):
+                (self.folder / name).unlink()  # it died as it wrote
+                continue
+            self.assertEqual(name, "result.json")
+            result = json.loads((self.folder / name).read_text())
+            jsonschema.validate(result, SCHEMA)
+            self.assertEqual(result["interrupted"], exit_code == 130)
+        if exit_code in (0, 1):
+            self.assertEqual(self.files(), ["result.json"])
+
+    def kill_a_contender(self, coordinator):
+        contenders = [child for child in processes_in(self.folder) if child != coordinator.pid]
+        if contenders:
+            os.kill(self.random.choice(contenders), signal.SIGKILL)
+
+    @staticmethod
+    def interrupt(coordinator):
+        coordinator.send_signal(signal.SIGINT)
+
+    @staticmethod
+    def kill(coordinator):
+        coordinator.kill()
+
+
+class InALongRun(LabTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.folder.resolve()
+
+    def start(self, contenders):
+        coordinator = subprocess.Popen(
+            [PROGRAM, *CELL, "--launches", "1000", "--time-budget", "600", "--manifest",
+             MISBEHAVING, "--contenders", contenders, "--output", "result.json"],
+            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(coordinator.kill)
+        return coordinator
+
+    def contenders_of(self, coordinator):
+        self.assertIsNone(coordinator.poll())
+        return set(processes_in(self.folder)) - {coordinator.pid}
+
+    def test_ctrl_c_keeps_what_was_measured(self):
+        coordinator = self.start("seed.single")
+        launches = set()
+        while len(launches) < 3:
+            launches |= self.contenders_of(coordinator)
+        coordinator.send_signal(signal.SIGINT)
+        tables, _ = coordinator.communicate()
+        self.assertEqual(coordinator.returncode, 130)
+        self.assertIn("seed.single", tables)
+        result = json.loads((self.folder / "result.json").read_text())
+        jsonschema.validate(result, SCHEMA)
+        self.assertTrue(result["interrupted"])
+        [row] = result["rows"]
+        self.assertEqual(row["status"], "ok")
+        self.assertGreaterEqual(len(row["launches"]), 2)
+        self.assertEqual([len(bursts) for bursts in row["launches"][:2]], [3, 3])
+
+    def test_all_but_one_are_stopped_with_all_their_threads(self):
+        coordinator = self.start("seed.single,own.thread_team,peer.spins")
+        computed, stopped = set(), 0
+        while len(computed) < 9:  # three launches of three contenders
+            contenders = self.contenders_of(coordinator)
+            # A burst may begin or end while we look, but nobody has two within three looks.
+            looks = [{c for c in contenders if computes(c)} for _ in range(3)]
+            always = set.intersection(*looks)
+            self.assertLessEqual(len(always), 1)
+            computed |= always
+            stopped += len(contenders) - len(set.union(*looks))
+        self.assertGreater(stopped, 0)
+        coordinator.send_signal(signal.SIGINT)
+        coordinator.communicate()
+
+
+def computes(process):
+    """Whether any of its threads is neither stopped nor at its end."""
+    try:
+        return any(state_of(f"{process}/task/{task}") not in "TZX"
+                   for task in os.listdir(f"/proc/{process}/task"))
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// What counts as a disturbed machine: on made-up counters, and once on this machine's.
+#include "harness/machine.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace handoff::lab;
+namespace fs = std::filesystem;
+
+constexpr Speed best{100, 200};
+
+// Two CPUs over ten seconds.
+Disturbance after(double idle_s, double own_s, double stolen_s = 0, double throttled = 0,
+                  Speed speed = best) {
+  const Look start{50, 2, 7, 3, 4, 1};
+  return disturbance(start, {60, 2, 7 + idle_s, 3 + stolen_s, 4 + own_s, 1 + throttled}, speed,
+                     best);
+}
+
+TEST(Disturbance, IsWhatOthersTook) {
+  EXPECT_EQ(after(10, 10).reason, "");
+  EXPECT_EQ(after(20, 0).reason, "");
+  EXPECT_EQ(after(9.5, 10).reason, "");  // a twentieth of a CPU goes on everywhere
+  EXPECT_NEAR(after(9.5, 10).foreign_cpus, 0.05, 1e-9);
+  EXPECT_EQ(after(5, 5).reason, "other processes took 1.00 CPUs");
+  EXPECT_EQ(after(5, 7, 8).reason, "the host took 0.80 CPUs");
+  EXPECT_NEAR(after(5, 5, 8).foreign_cpus, 0.2, 1e-9);
+  EXPECT_EQ(after(10, 10, 0, 3).reason, "throttled 3 times");
+  EXPECT_EQ(after(10, 12).foreign_cpus, 0);  // clocks that disagree are nobody's time
+}
+
+TEST(Disturbance, IsASlowState) {
+  EXPECT_EQ(after(10, 10, 0, 0, {90, 180}).reason, "");
+  EXPECT_EQ(after(10, 10, 0, 0, {60, 200}).reason, "one CPU was at 60 % of its speed");
+  EXPECT_EQ(after(10, 10, 0, 0, {100, 128}).reason,
+            "all CPUs together were at 64 % of their speed");
+}
+
+TEST(Disturbance, OfAFewTicksIsNone) {
+  const Disturbance seen = disturbance({0, 2, 0, 0, 0, 0}, {0.1, 2, 0.07, 0, 0.1, 0}, best, best);
+  EXPECT_EQ(seen.reason, "");
+  EXPECT_GT(seen.foreign_cpus, 0.2);
+}
+
+TEST(Disturbance, IsNotMadeUpWhereNothingIsKnown) {
+  EXPECT_EQ(disturbance({1, 0, 0, 0, 0, 0}, {9, 0, 0, 0, 0, 0}, best, best).reason, "");
+  EXPECT_EQ(disturbance({1, 2, 0, 0, 0, 0}, {9, 1, 0, 0, 0, 0}, best, best).reason, "");
+  EXPECT_EQ(disturbance({1, 2, 0, 0, 0, 0}, {1, 2, 0, 0, 0, 0}, best, best).reason, "");
+}
+
+class FakeRoot {
+ public:
+  FakeRoot() : path_(fs::temp_directory_path() / ("handoff_root_" + std::to_string(getpid()))) {}
+  ~FakeRoot() { fs::remove_all(path_); }
+  void write(const std::string& file, const std::string& text) const {
+    fs::create_directories((path_ / file).parent_path());
+    std::ofstream(path_ / file) << text;
+  }
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+TEST(Look, ReadsTheCountersOfTheKernel) {
+  const FakeRoot root;
+  std::string stat = "cpu  1 2 3 4 5 6 7 8 0 0\n";
+  for (int cpu = 0; cpu < 1024; ++cpu) {  // all that this process could possibly run on
+    stat += "cpu" + std::to_string(cpu) + " 1000 0 0 400 100 0 0 200 0 0\n";
+  }
+  root.write("proc/stat", stat + "intr 1 2 3\n");
+  root.write("proc/self/cgroup", "4:memory:/m\n3:cpu,cpuacct:/a/b\n0::/c\n");
+  root.write("sys/fs/cgroup/cpu/a/b/cpu.stat", "nr_periods 9\nnr_throttled 5\n");
+  root.write("sys/fs/cgroup/c/cpu.stat", "usage_usec 9\nnr_throttled 7\n");
+  root.write("sys/fs/cgroup/m/cpu.stat", "nr_throttled 1000\n");
+  root.write("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "30\n");
+  root.write("sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "70\n");
+  const Look seen = look(root.path());
+  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  ASSERT_GE(seen.cpus, 1);
+  EXPECT_DOUBLE_EQ(seen.idle_s, seen.cpus * 500 / ticks);
+  EXPECT_DOUBLE_EQ(seen.stolen_s, seen.cpus * 200 / ticks);
+  EXPECT_EQ(seen.throttled, 5 + 7 + 30 + 70);
+}
+
+TEST(Look, OfNothingKnowsNothing) {
+  const Look seen = look("/nonexistent");
+  EXPECT_EQ(seen.cpus, 0);
+  EXPECT_EQ(seen.throttled, 0);
+  EXPECT_GT(seen.time_s, 0);
+}
+
+TEST(Look, OfThisMachineGoesOn) {
+  const Look before = look();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+  const Look now = look();
+  EXPECT_GE(now.cpus, 1);
+  EXPECT_GT(now.time_s, before.time_s);
+  EXPECT_GT(now.own_s, before.own_s);
+  EXPECT_GE(now.idle_s, before.idle_s);
+}
+
+}  // namespace

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// A scenario with several metrics, of which each has parameters of its own.
+#include "harness/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/bursts.hpp"
+#include "harness/user_error.hpp"
+
+namespace {
+
+using namespace handoff::lab;
+
+class Mail final : public Scenario {
+ public:
+  std::string name() const override { return "mail"; }
+  std::string summary() const override { return "letters"; }
+  const std::vector<Metric>& metrics() const override {
+    static const std::vector<Metric> metrics{{"speed", "letters/s", true, "letters delivered"},
+                                             {"delay", "us", false, "from hand to hand"}};
+    return metrics;
+  }
+  const std::vector<Parameter>& parameters() const override {
+    static const std::vector<Parameter> parameters{
+        {"width", "carriers", {"1", "2"}, {}, 1, 8},
+        {"pace", "letters a second", {"100"}, {}, 1, 1000, {"delay"}}};
+    return parameters;
+  }
+  std::shared_ptr<const Problem> problem(const Cell&) override { return nullptr; }
+};
+
+std::vector<std::string> texts(const std::vector<Cell>& cells) {
+  std::vector<std::string> texts;
+  for (const Cell& cell : cells) texts.push_back(cell.metric() + ": " + cell.text());
+  return texts;
+}
+
+std::string refusal(const Scenario::Values& values, const std::vector<std::string>& metrics) {
+  try {
+    static_cast<void>(Mail().cells(values, metrics));
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Cells, AreOfEachMetricWithTheParametersThatAreItsOwn) {
+  EXPECT_EQ(texts(Mail().cells({})),
+            (std::vector<std::string>{"speed: width=1", "speed: width=2", "delay: width=1 pace=100",
+                                      "delay: width=2 pace=100"}));
+  EXPECT_EQ(texts(Mail().cells({{"pace", {"7", "8"}}, {"width", {"3"}}}, {"delay"})),
+            (std::vector<std::string>{"delay: width=3 pace=7", "delay: width=3 pace=8"}));
+  EXPECT_EQ(texts(Mail().cells({{"pace", {"7"}}, {"width", {"3"}}})),
+            (std::vector<std::string>{"speed: width=3", "delay: width=3 pace=7"}));
+}
+
+TEST(Cells, RefuseWhatTheScenarioOrTheMetricDoesNotHave) {
+  EXPECT_EQ(refusal({}, {"delai"}), "scenario 'mail' has no metric 'delai'; did you mean 'delay'?");
+  EXPECT_EQ(refusal({{"pace", {"7"}}}, {"speed"}),
+            "parameter 'pace' belongs to delay, not to speed");
+  EXPECT_EQ(refusal({{"pace", {"0"}}}, {}),
+            "parameter 'pace' takes whole numbers from 1 to 1000, not '0'");
+  EXPECT_EQ(refusal({{"pacce", {"1"}}}, {}),
+            "scenario 'mail' has no parameter 'pacce'; did you mean 'pace'?");
+}
+
+TEST(Cell, KnowsItsMetricAsAParameter) {
+  const Cell cell = Mail().cells({}, {"speed"}).front();
+  EXPECT_EQ(cell.at("metric"), "speed");
+  EXPECT_EQ(cell.at("width"), "1");
+  EXPECT_EQ(cell.find("pace"), nullptr);
+  EXPECT_THROW(static_cast<void>(cell.at("pace")), std::invalid_argument);
+  EXPECT_NE(cell, Mail().cells({}, {"delay"}).front());
+}
+
+TEST(Contender, AppliesByMetricAndByTheParametersThatTheMetricHas) {
+  Contender contender{"mail", "own.pigeon", {}, {}, {{"metric", {"delay"}}}};
+  EXPECT_TRUE(contender.applies(Mail().cells({}, {"delay"}).front()));
+  EXPECT_FALSE(contender.applies(Mail().cells({}, {"speed"}).front()));
+  contender.when = {{"pace", {"9"}}};
+  EXPECT_FALSE(contender.applies(Mail().cells({}, {"delay"}).front()));
+  EXPECT_TRUE(contender.applies(Mail().cells({}, {"speed"}).front()));
+}
+
+}  // namespace

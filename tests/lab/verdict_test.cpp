@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// The verdict on two sets of launches, on samples whose answer is known.
+#include "harness/verdict.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace handoff::lab;
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+Launches constant(double value, std::size_t launches = 5) {
+  return Launches(launches, {value, value, value});
+}
+
+Change change(double now, double before, const Judging& judging = {}) {
+  return judge_change(constant(now), constant(before), judging).change;
+}
+
+TEST(JudgeChange, LessIsBetterUnlessMoreIs) {
+  EXPECT_EQ(change(105, 100), Change::worse);
+  EXPECT_EQ(change(95, 100), Change::improved);
+  EXPECT_EQ(change(105, 100, {.higher_is_better = true}), Change::improved);
+  EXPECT_EQ(change(95, 100, {.higher_is_better = true}), Change::worse);
+}
+
+TEST(JudgeChange, TwoPercentIsNoChange) {
+  EXPECT_EQ(change(100, 100), Change::unchanged);
+  EXPECT_EQ(change(101.9, 100), Change::unchanged);
+  EXPECT_EQ(change(102.1, 100), Change::worse);
+  EXPECT_EQ(change(100, 102.1), Change::improved);
+}
+
+TEST(JudgeChange, TheFloorWidensTheMarginAndNeverNarrowsIt) {
+  EXPECT_EQ(change(105, 100, {.floor = 0.06}), Change::unchanged);
+  EXPECT_EQ(change(107, 100, {.floor = 0.06}), Change::worse);
+  EXPECT_EQ(change(101.9, 100, {.floor = 0.001}), Change::unchanged);
+  EXPECT_EQ(judge_change(constant(1), constant(1), {.floor = 0.06}).margin, 0.06);
+  EXPECT_EQ(judge_change(constant(1), constant(1), {.floor = 0.001}).margin, kLeastMargin);
+}
+
+TEST(JudgeChange, SaysTheRatioAndItsInterval) {
+  const JudgedChange judged = judge_change(constant(150), constant(100), {});
+  EXPECT_DOUBLE_EQ(judged.ratio, 1.5);
+  EXPECT_DOUBLE_EQ(judged.bounds.low, 1.5);
+  EXPECT_DOUBLE_EQ(judged.bounds.high, 1.5);
+}
+
+TEST(JudgeChange, AnIntervalAcrossTheMarginIsTooNoisy) {
+  const Launches now{{1.0}, {1.1}, {0.9}, {1.2}, {1.0}};
+  EXPECT_EQ(judge_change(now, constant(1), {}).change, Change::too_noisy);
+}
+
+TEST(JudgeChange, FewLaunchesAndDisturbedOnesAreTooNoisy) {
+  EXPECT_EQ(judge_change(constant(2, 4), constant(1, 4), {}).change, Change::too_noisy);
+  EXPECT_EQ(judge_change(constant(2, 5), constant(1, 4), {}).change, Change::too_noisy);
+  EXPECT_EQ(judge_change(constant(2, 5), constant(1, 5), {}).change, Change::worse);
+  EXPECT_EQ(change(2, 1, {.disturbed = true}), Change::too_noisy);
+}
+
+TEST(JudgeChange, NoiseThatMetBothFallsOut) {
+  // Half speed in the second launch and in single bursts of others, always for both.
+  const Launches before{{10, 10}, {20, 20}, {10, 20}, {10, 10}, {40, 10}};
+  Launches now = before;
+  for (auto& bursts : now) {
+    for (double& value : bursts) value *= 1.05;
+  }
+  EXPECT_EQ(judge_change(now, before, {}).change, Change::worse);
+  EXPECT_EQ(judge_change(before, before, {}).change, Change::unchanged);
+}
+
+TEST(JudgeChange, RefusesWhatHasNoRatio) {
+  const Launches good = constant(1);
+  for (const double bad : {0.0, -1.0, not_a_number, infinite, -infinite}) {
+    EXPECT_THROW(static_cast<void>(judge_change(constant(bad), good, {})), std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(judge_change(good, constant(bad), {})), std::invalid_argument);
+  }
+  EXPECT_THROW(static_cast<void>(judge_change({}, good, {})), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(judge_change({{1}, {}}, good, {})), std::invalid_argument);
+}
+
+TEST(JudgeChange, HasAWordForEach) {
+  EXPECT_EQ(name_of(Change::improved), "improved");
+  EXPECT_EQ(name_of(Change::unchanged), "unchanged");
+  EXPECT_EQ(name_of(Change::worse), "worse");
+  EXPECT_EQ(name_of(Change::too_noisy), "too noisy");
+}
+
+}  // namespace

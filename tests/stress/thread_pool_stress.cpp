@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// Pools under real threads: coming and going, closing under load. No failure in n rounds bounds the
+// rate of wrong ones below 3/n (95 %); a hang ends the test by its watchdog.
+// The rounds of all builds add up to 10^5 pools that come and go.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/pause.hpp>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+
+class ThreadPoolStress : public test::ModeTest {};
+HANDOFF_EACH_MODE(ThreadPoolStress);
+
+TEST_P(ThreadPoolStress, ComesAndGoes) {
+  auto random = test::random();
+  const std::size_t rounds = test::rounds(17'000);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    // Most of them small, or starting threads would be all there is.
+    const std::size_t width = 1 + random() % (random() % 20 == 0 ? 16 : 2);
+    const std::uint64_t tasks = random() % 4;
+    std::uint64_t ran[4] = {};  // plain: the end of the pool orders them before the look
+    {
+      ThreadPool pool(options(width));
+      for (std::uint64_t i = 0; i < tasks; ++i) {
+        ASSERT_EQ(pool.execute([&ran, i] { ++ran[i]; }), Status::ok);
+      }
+    }
+    for (std::uint64_t i = 0; i < tasks; ++i) ASSERT_EQ(ran[i], 1U) << "round " << round;
+  }
+}
+
+// Eight threads hand over tasks of all kinds until they are refused, while the pool is closed in
+// some way at some moment: every task that was accepted is accounted for, exactly.
+TEST_P(ThreadPoolStress, ClosesUnderLoad) {
+  const std::size_t rounds = test::rounds(100);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    SCOPED_TRACE(testing::Message() << "stream " << round);
+    auto random = test::random(round);
+    auto given = options(1 + random() % 4);
+    if (random() % 2 == 0) given.capacity = 1 + random() % 50;
+    given.on_full = OnFull{static_cast<std::uint8_t>(random() % 3)};
+    given.on_error = [](std::exception_ptr) {};
+    ThreadPool pool(given);
+    std::atomic<std::uint64_t> accepted{0};
+    std::atomic<std::uint64_t> begun{0};
+    std::vector<std::thread> submitters;
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      submitters.emplace_back([&, seed = random()] {
+        std::mt19937_64 mine(seed);
+        for (int left = 20'000; left > 0; --left) {  // a bound, where the closer gets no CPU
+          const std::uint64_t kind = mine() % 8;
+          const Status status = pool.execute([&, kind] {
+            ++begun;
+            if (kind == 0) throw 1;
+            if (kind == 1 && pool.execute([&] { ++begun; }) == Status::ok) ++accepted;
+          });
+          if (status == Status::closed) return;
+          if (status == Status::ok) ++accepted;
+        }
+      });
+    }
+    for (std::uint64_t spin = random() % 20'000; spin > 0; --spin) sync::pause();
+    const std::uint64_t how = random() % 3;
+    const std::chrono::microseconds time(random() % 500);
+    const Closing ways[] = {drain, abandon, drain_until(sync::deadline_after(time))};
+    const Tally tally = pool.close(ways[how]);
+    for (auto& submitter : submitters) submitter.join();
+    ASSERT_TRUE(tally.balanced());
+    ASSERT_EQ(tally.pending, 0U);
+    ASSERT_EQ(tally.accepted, accepted);
+    ASSERT_EQ(tally.done + tally.failed, begun);
+    ASSERT_TRUE(how == 1 || tally.cancelled == 0);
+    ASSERT_TRUE(how == 2 || tally.expired == 0);
+  }
+}
+
+TEST_P(ThreadPoolStress, WaitMeansIdle) {
+  ThreadPool pool(options(3));
+  std::atomic<std::uint64_t> ran{0};
+  const std::size_t rounds = test::rounds(10'000);
+  std::uint64_t expected = 0;
+  auto random = test::random();
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const std::uint64_t tasks = random() % 5;
+    for (std::uint64_t i = 0; i < tasks; ++i) {
+      ASSERT_EQ(pool.execute([&] {
+        (void)pool.execute([&] { ++ran; });
+        ++ran;
+      }),
+                Status::ok);
+    }
+    expected += 2 * tasks;
+    ASSERT_EQ(pool.wait(), Status::ok);
+    ASSERT_EQ(ran, expected) << "round " << round;
+  }
+}
+
+std::uint64_t tree(ThreadPool& pool, std::uint64_t seed, int depth) {
+  if (depth == 0) return 1;
+  std::uint64_t sums[4] = {};
+  TaskGroup group(pool);
+  const std::uint64_t parts = 1 + seed % 4;
+  for (std::uint64_t i = 0; i < parts; ++i) {
+    group.run([&pool, &sums, seed, depth, i] {
+      sums[i] = tree(pool, seed * 2862933555777941757U + i, depth - 1);
+    });
+  }
+  EXPECT_EQ(group.wait(), Status::ok);
+  return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+std::uint64_t leaves(std::uint64_t seed, int depth) {
+  if (depth == 0) return 1;
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < 1 + seed % 4; ++i) {
+    sum += leaves(seed * 2862933555777941757U + i, depth - 1);
+  }
+  return sum;
+}
+
+TEST_P(ThreadPoolStress, UnbalancedTrees) {
+  auto random = test::random();
+  ThreadPool pool(options(4));
+  const std::size_t rounds = test::rounds(200);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const std::uint64_t seed = random();
+    ASSERT_EQ(tree(pool, seed, 7), leaves(seed, 7));
+  }
+}
+
+// The same harness must see a task that ran twice or never.
+TEST(ThreadPoolStressCanary, TheCountSeesALostTask) {
+  ThreadPool pool({.width = 2});
+  std::atomic<std::uint64_t> begun{0};
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(pool.execute([&, i] { begun += i == 3 ? 0 : 1; }), Status::ok);
+  }
+  EXPECT_NE(pool.close().done, begun);
+}
+
+}  // namespace

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+//
+// AnyData and AnyId: what they hold, where it lies, when it ends, and what they are told apart by.
+#include <handoff/event/any_data.hpp>
+#include <handoff/event/any_id.hpp>
+#include <handoff/event/event_queue.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/failing.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Call;
+
+struct Large {
+  std::array<int, 100> numbers{};
+};
+
+struct alignas(256) Wide {
+  int number = 0;
+};
+
+// How many of them there are.
+struct Counted {
+  explicit Counted(int& alive) : alive_(&alive) { ++*alive_; }
+  Counted(Counted&& other) noexcept : alive_(other.alive_) { ++*alive_; }
+  ~Counted() { --*alive_; }
+  int* alive_;
+};
+
+struct Unmade {
+  Unmade() { throw std::runtime_error("as asked"); }
+};
+
+TEST(AnyData, HoldsWhatItWasGiven) {
+  AnyData<> data;
+  EXPECT_FALSE(data.has_value());
+  EXPECT_FALSE(data.holds<int>());
+  EXPECT_EQ(data.get_if<int>(), nullptr);
+  data = 7;
+  EXPECT_TRUE(data.has_value());
+  EXPECT_TRUE(data.holds<int>());
+  EXPECT_FALSE(data.holds<unsigned>());
+  EXPECT_EQ(data.get<int>(), 7);
+  data.get<int>() = 8;
+  data = AnyData<>(std::string("eight"));
+  EXPECT_FALSE(data.holds<int>());
+  EXPECT_EQ(std::as_const(data).get<std::string>(), "eight");
+  data.reset();
+  EXPECT_FALSE(data.has_value());
+}
+
+TEST(AnyData, MovesWhatItHolds) {
+  AnyData<> from(std::make_unique<int>(5));
+  AnyData<> to(std::move(from));
+  EXPECT_FALSE(from.has_value());  // NOLINT(bugprone-use-after-move): empty, by its contract
+  EXPECT_EQ(*to.get<std::unique_ptr<int>>(), 5);
+  auto& self = to;
+  to = std::move(self);
+  EXPECT_EQ(*to.get<std::unique_ptr<int>>(), 5);
+}
+
+TEST(AnyData, AllocatesForWhatDoesNotFitAndNothingElse) {
+  static_assert(AnyData<>::fits<std::string> && AnyData<8>::fits<void*>);
+  static_assert(!AnyData<>::fits<Large> && !AnyData<512>::fits<Wide>);
+  static_assert(AnyDataOf<char, Large, int>::fits<Large>);
+  static_assert(sizeof(AnyDataOf<int>) <= 2 * alignof(std::max_align_t));
+  const auto allocations = [](auto&& action) {
+    const std::size_t before = test::calls(Call::allocation);
+    action();
+    return test::calls(Call::allocation) - before;
+  };
+  AnyData<> data;
+  AnyDataOf<char, Large> large;
+  EXPECT_EQ(allocations([&] { data = 1.5; }), 0U);
+  EXPECT_EQ(allocations([&] { large = Large{{7}}; }), 0U);
+  EXPECT_EQ(large.get<Large>().numbers[0], 7);
+  // Looked at below, or a compiler might leave the allocation out.
+  EXPECT_EQ(allocations([&] { data = Large{{8}}; }), 1U);
+  AnyData<> moved;
+  EXPECT_EQ(allocations([&] { moved = std::move(data); }), 0U);
+  EXPECT_EQ(moved.get<Large>().numbers[0], 8);
+}
+
+TEST(AnyData, KeepsAlignment) {
+  AnyData<512> wide(Wide{3});
+  const AnyData<512> moved(std::move(wide));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&moved.get<Wide>()) % alignof(Wide), 0U);
+  EXPECT_EQ(moved.get<Wide>().number, 3);
+}
+
+template <class Box>
+void ends_once() {
+  int alive = 0;
+  {
+    Box first{Counted(alive)};
+    EXPECT_EQ(alive, 1);
+    Box second(std::move(first));
+    first = std::move(second);
+    EXPECT_EQ(alive, 1);
+    first.template emplace<Counted>(alive);
+    EXPECT_EQ(alive, 1);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(AnyData, EndsWhatItHoldsOnce) {
+  struct LargeCounted : Counted, Large {
+    using Counted::Counted;
+  };
+  ends_once<AnyData<>>();
+  int alive = 0;
+  {
+    AnyData<> large;
+    large.emplace<LargeCounted>(alive);
+    const AnyData<> moved(std::move(large));
+    EXPECT_EQ(alive, 1);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(AnyData, IsEmptyAfterAPayloadThatCouldNotBeMade) {
+  AnyData<> data(1);
+  EXPECT_THROW(data.emplace<Unmade>(), std::runtime_error);
+  EXPECT_FALSE(data.has_value());
+  test::until_whole(Call::allocation, 0, [] {
+    try {
+      const AnyData<> large{Large{}};
+      EXPECT_TRUE(large.holds<Large>());
+    } catch (const std::bad_alloc&) {
+    }
+  });
+}
+
+TEST(AnyData, OfAnotherTypeIsMisuse) {
+  AnyData<> data(1);
+  EXPECT_THROW(data.get<long>(), std::logic_error);
+  EXPECT_THROW(std::as_const(data).get<long>(), std::logic_error);
+  EXPECT_THROW(AnyData<>().get<int>(), std::logic_error);
+}
+
+TEST(AnyData, CarriesManyKindsThroughOneQueue) {
+  EventQueue<int, void(const AnyData<>&)> queue;
+  std::string seen;
+  queue.append_listener(1, [&](const AnyData<>& data) { seen += data.get<std::string>(); });
+  queue.append_listener(2, [&](const AnyData<>& data) {
+    seen += std::to_string(*data.get<std::unique_ptr<int>>());
+  });
+  EXPECT_EQ(queue.enqueue(1, std::string("a")), Status::ok);
+  EXPECT_EQ(queue.enqueue(2, std::make_unique<int>(2)), Status::ok);
+  EXPECT_EQ(queue.enqueue(1, std::string("c")), Status::ok);
+  EXPECT_EQ(queue.process(), 3U);
+  EXPECT_EQ(seen, "a2c");
+}
+
+enum class Color { red, green };
+
+// All hashes are equal.
+struct Vague {
+  int number;
+  friend bool operator==(const Vague&, const Vague&) = default;
+};
+
+}  // namespace
+
+template <>
+struct std::hash<Vague> {
+  std::size_t operator()(const Vague&) const noexcept { return 1; }
+};
+
+namespace {
+
+TEST(AnyId, IsItsTypeAndItsValue) {
+  EXPECT_EQ(AnyId(1), AnyId(1));
+  EXPECT_NE(AnyId(1), AnyId(2));
+  EXPECT_NE(AnyId(1), AnyId(1L));
+  EXPECT_NE(AnyId(0), AnyId(Color::red));
+  EXPECT_EQ(AnyId(Color::green), AnyId(Color::green));
+  EXPECT_EQ(AnyId("a name"), AnyId(std::string("a name")));
+  EXPECT_EQ(AnyId(std::string_view("a name")).hash(), AnyId("a name").hash());
+  EXPECT_EQ(*AnyId(3).get_if<int>(), 3);
+  EXPECT_EQ(AnyId(3).get_if<long>(), nullptr);
+}
+
+TEST(AnyId, EqualHashesAreNotEnough) {
+  const AnyId one(Vague{1});
+  const AnyId two(Vague{2});
+  ASSERT_EQ(one.hash(), two.hash());
+  EXPECT_NE(one, two);
+  EXPECT_EQ(one, AnyId(Vague{1}));
+}
+
+TEST(AnyId, CopiesAndMoves) {
+  const std::string text(100, 'x');
+  AnyId first(text);
+  AnyId second(first);
+  EXPECT_EQ(first, second);
+  AnyId third(std::move(second));
+  EXPECT_EQ(first, third);
+  EXPECT_NE(second, first);  // NOLINT(bugprone-use-after-move): it is no id any more
+  const AnyId of_nothing(second);
+  EXPECT_EQ(of_nothing, second);
+  second = third;
+  third = AnyId(5);
+  EXPECT_EQ(second, first);
+  EXPECT_EQ(third, AnyId(5));
+  EXPECT_EQ(*second.get_if<std::string>(), text);
+}
+
+struct Path {
+  std::array<int, 20> steps{};
+  friend bool operator==(const Path&, const Path&) = default;
+};
+
+}  // namespace
+
+template <>
+struct std::hash<Path> {
+  std::size_t operator()(const Path& path) const noexcept {
+    return static_cast<std::size_t>(path.steps[0]);
+  }
+};
+
+namespace {
+
+TEST(AnyId, KeepsLargeKeysToo) {
+  const Path path{{1, 2, 3}};
+  test::until_whole(Call::allocation, 0, [&] {
+    try {
+      const AnyId id(path);
+      const AnyId copy(id);
+      EXPECT_EQ(copy, id);
+      EXPECT_EQ(*copy.get_if<Path>(), path);
+    } catch (const std::bad_alloc&) {
+    }
+  });
+}
+
+TEST(AnyId, IsAKeyOfADispatcher) {
+  EventDispatcher<AnyId, void()> dispatcher;
+  std::string seen;
+  dispatcher.append_listener(1, [&] { seen += 'i'; });
+  dispatcher.append_listener(1L, [&] { seen += 'l'; });
+  dispatcher.append_listener("one", [&] { seen += 's'; });
+  dispatcher.append_listener(Color::red, [&] { seen += 'c'; });
+  dispatcher.append_listener(Vague{1}, [&] { seen += 'v'; });
+  dispatcher.append_listener(Vague{2}, [&] { seen += 'w'; });
+  dispatcher.dispatch(Vague{2});
+  dispatcher.dispatch(std::string("one"));
+  dispatcher.dispatch(1L);
+  dispatcher.dispatch(Color::red);
+  dispatcher.dispatch(1);
+  dispatcher.dispatch(Vague{1});
+  dispatcher.dispatch("two");
+  EXPECT_EQ(seen, "wslciv");
+}
+
+TEST(AnyId, IsAKeyOfAQueue) {
+  EventQueue<AnyId, void(int)> queue;
+  int sum = 0;
+  queue.append_listener("add", [&](int value) { sum += value; });
+  queue.append_listener(Color::green, [&](int value) { sum *= value; });
+  EXPECT_EQ(queue.enqueue("add", 3), Status::ok);
+  EXPECT_EQ(queue.enqueue(Color::green, 5), Status::ok);
+  EXPECT_EQ(queue.enqueue("add", 1), Status::ok);
+  EXPECT_EQ(queue.process(), 3U);
+  EXPECT_EQ(sum, 16);
+}
+
+}  // namespace

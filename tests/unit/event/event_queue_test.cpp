@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: MIT
+//
+// EventQueue: every way to drain it, the books, full and closed, what throws, what it frees.
+#include <handoff/event/event_queue.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <handoff/core/unique_function.hpp>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using Queue = EventQueue<int, void(int)>;
+
+// Enqueues 0, 1, ... with the last digit as the key.
+template <class Q>
+void fill(Q& queue, int count) {
+  for (int i = 0; i < count; ++i) ASSERT_EQ(queue.enqueue(i % 10, i), Status::ok);
+}
+
+// What is left in the queue, in its order.
+template <class Q>
+std::vector<int> drain(Q& queue) {
+  std::vector<int> values;
+  queue.process_with([&](int, int value) { values.push_back(value); });
+  return values;
+}
+
+std::vector<int> range(int first, int last, int step = 1) {
+  std::vector<int> values;
+  for (int i = first; i < last; i += step) values.push_back(i);
+  return values;
+}
+
+void expect_books(const Tally& tally, std::uint64_t accepted, std::uint64_t done,
+                  std::uint64_t pending) {
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.accepted, accepted);
+  EXPECT_EQ(tally.done, done);
+  EXPECT_EQ(tally.pending, pending);
+}
+
+TEST(EventQueue, DeliversInOrder) {
+  Queue queue;
+  std::vector<int> seen;
+  for (int key = 0; key < 10; ++key) {
+    queue.append_listener(key, [&](int value) { seen.push_back(value); });
+  }
+  EXPECT_EQ(queue.process(), 0U);
+  EXPECT_TRUE(queue.empty());
+  fill(queue, 5000);  // many chunks
+  EXPECT_FALSE(queue.empty());
+  EXPECT_TRUE(seen.empty());
+  expect_books(queue.tally(), 5000, 0, 5000);
+  EXPECT_EQ(queue.process(), 5000U);
+  EXPECT_EQ(seen, range(0, 5000));
+  EXPECT_TRUE(queue.empty());
+  expect_books(queue.tally(), 5000, 5000, 0);
+}
+
+TEST(EventQueue, ProcessEndsAlthoughListenersEnqueue) {
+  Queue queue;
+  int calls = 0;
+  queue.append_listener(1, [&](int value) {
+    ++calls;
+    ASSERT_EQ(queue.enqueue(1, value + 1), Status::ok);
+  });
+  ASSERT_EQ(queue.enqueue(1, 0), Status::ok);
+  for (int round = 1; round <= 1000; ++round) {
+    EXPECT_EQ(queue.process(), 1U);
+    EXPECT_EQ(calls, round);
+  }
+  EXPECT_EQ(drain(queue), std::vector{1000});
+}
+
+TEST(EventQueue, OneAtATime) {
+  Queue queue;
+  int last = -1;
+  queue.append_listener(0, [&](int value) { last = value; });
+  EXPECT_FALSE(queue.process_one());
+  ASSERT_EQ(queue.enqueue(0, 5), Status::ok);
+  ASSERT_EQ(queue.enqueue(0, 6), Status::ok);
+  EXPECT_TRUE(queue.process_one());
+  EXPECT_EQ(last, 5);
+  EXPECT_TRUE(queue.process_one_with([&](int, int value) { last = value; }));
+  EXPECT_EQ(last, 6);
+  EXPECT_FALSE(queue.process_one_with([](int, int) {}));
+}
+
+TEST(EventQueue, RefusedEventsStayInTheirPlaces) {
+  Queue queue;
+  std::vector<int> seen;
+  for (int key = 0; key < 10; ++key) {
+    queue.append_listener(key, [&](int value) { seen.push_back(value); });
+  }
+  fill(queue, 1000);
+  EXPECT_EQ(queue.process_if([](int key, int) { return key % 2 == 1; }), 500U);
+  EXPECT_EQ(seen, range(1, 1000, 2));
+  EXPECT_EQ(queue.process_if([](int value) { return value >= 998; }), 1U);
+  EXPECT_EQ(queue.process_if([] { return false; }), 0U);
+  fill(queue, 3);  // behind what has come back
+  auto expected = range(0, 998, 2);
+  expected.insert(expected.end(), {0, 1, 2});
+  EXPECT_EQ(drain(queue), expected);
+  expect_books(queue.tally(), 1003, 1003, 0);
+}
+
+TEST(EventQueue, UntilTold) {
+  Queue queue;
+  fill(queue, 600);
+  EXPECT_EQ(queue.process_until([](int value) { return value == 450; }), 450U);
+  EXPECT_EQ(queue.process_until([](int value) { return value == 450; }), 0U);
+  EXPECT_EQ(drain(queue), range(450, 600));
+}
+
+TEST(EventQueue, AVisitorMayStop) {
+  Queue queue;
+  fill(queue, 600);
+  int seen = 0;
+  EXPECT_EQ(queue.process_with([&](int key, int& value) {
+    EXPECT_EQ(key, value % 10);
+    return ++seen < 100;
+  }), 100U);
+  EXPECT_EQ(drain(queue), range(100, 600));
+}
+
+TEST(EventQueue, FiltersApplyToVisitorsToo) {
+  Queue queue;
+  queue.append_filter([](int& value) {
+    value += 100;
+    return value % 2 == 0;
+  });
+  fill(queue, 10);
+  EXPECT_EQ(drain(queue), range(100, 110, 2));
+  expect_books(queue.tally(), 10, 10, 0);
+}
+
+TEST(EventQueue, PeekTakeDispatch) {
+  EventQueue<std::string, void(std::string, const int&)> queue;
+  std::string seen;
+  queue.append_listener("a", [&](const std::string& text, int n) { seen = text + char('0' + n); });
+  EXPECT_FALSE(queue.peek().has_value());
+  EXPECT_FALSE(queue.take().has_value());
+  ASSERT_EQ(queue.enqueue("a", "first", 1), Status::ok);
+  ASSERT_EQ(queue.enqueue("a", "second", 2), Status::ok);
+  const auto copy = queue.peek();
+  ASSERT_TRUE(copy.has_value());
+  EXPECT_EQ(std::get<0>(copy->arguments), "first");
+  auto event = queue.take();
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->key, "a");
+  queue.dispatch(*event);
+  EXPECT_EQ(seen, "first1");
+  EXPECT_EQ(queue.process(), 1U);
+  EXPECT_EQ(seen, "second2");
+}
+
+TEST(EventQueue, KeysFromArguments) {
+  struct Message {
+    int kind;
+    std::unique_ptr<int> body;
+  };
+  struct Policies : EventPolicies {
+    static int get_key(const Message& message) { return message.kind; }
+  };
+  EventQueue<int, void(Message), Policies> queue;
+  int sum = 0;
+  queue.append_listener(3, [&](const Message& message) { sum += *message.body; });
+  ASSERT_EQ(queue.enqueue(Message{3, std::make_unique<int>(4)}), Status::ok);
+  ASSERT_EQ(queue.enqueue(5, Message{3, std::make_unique<int>(8)}), Status::ok);
+  EXPECT_EQ(queue.process(), 2U);
+  EXPECT_EQ(sum, 4);
+}
+
+// An event that knows where it must stand and how many there are.
+struct alignas(256) Wide {
+  explicit Wide(int number) : value(number) { count(1); }
+  Wide(Wide&& other) noexcept : value(other.value) { count(1); }
+  ~Wide() { count(-1); }
+  void count(int by) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(this) % 256, 0U);
+    alive += by;
+  }
+  int value;
+  static inline int alive = 0;
+};
+
+TEST(EventQueue, OverAlignedMoveOnlyArgumentsAllEnd) {
+  {
+    EventQueue<int, void(const Wide&)> queue;
+    int sum = 0;
+    queue.append_listener(0, [&](const Wide& wide) { sum += wide.value; });
+    for (int i = 0; i < 300; ++i) ASSERT_EQ(queue.enqueue(0, Wide(i)), Status::ok);
+    EXPECT_EQ(Wide::alive, 300);
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(queue.process_one());
+    EXPECT_EQ(Wide::alive, 200);
+    EXPECT_EQ(sum, 99 * 50);
+    EXPECT_EQ(queue.process_if([](const Wide& wide) { return wide.value % 2 == 0; }), 100U);
+    EXPECT_EQ(Wide::alive, 100);
+    EXPECT_TRUE(queue.take().has_value());
+  }
+  EXPECT_EQ(Wide::alive, 0) << "the end of a queue destroys what is left";
+}
+
+TEST(EventQueue, AThrowingListenerLosesNothing) {
+  constexpr int count = 600;
+  for (const int thrower : {0, 1, 299, 598, 599}) {
+    Queue queue;
+    std::vector<int> seen;
+    for (int key = 0; key < 10; ++key) {
+      queue.append_listener(key, [&](int value) {
+        if (value == thrower) throw std::runtime_error("as asked");
+        seen.push_back(value);
+      });
+    }
+    fill(queue, count);
+    EXPECT_THROW(queue.process(), std::runtime_error);
+    EXPECT_EQ(seen, range(0, thrower));
+    const Tally tally = queue.tally();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.failed, 1U);
+    EXPECT_EQ(tally.pending, static_cast<std::uint64_t>(count - thrower - 1));
+    EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::runtime_error);
+    queue.process();
+    auto expected = range(0, count);
+    expected.erase(expected.begin() + thrower);
+    EXPECT_EQ(seen, expected);
+  }
+}
+
+TEST(EventQueue, AThrowingPredicateOrVisitor) {
+  Queue queue;
+  fill(queue, 10);
+  EXPECT_THROW(queue.process_if([](int value) {
+    if (value == 5) throw std::runtime_error("as asked");
+    return value < 3;
+  }), std::runtime_error);
+  EXPECT_THROW(queue.process_with([](int, int value) {
+    if (value == 6) throw std::runtime_error("as asked");
+  }), std::runtime_error);
+  EXPECT_EQ(drain(queue), range(7, 10));
+  const Tally tally = queue.tally();
+  EXPECT_EQ(tally.failed, 1U) << "the visitor's; a predicate has not begun the event";
+  EXPECT_TRUE(tally.balanced());
+}
+
+struct Fragile {
+  explicit Fragile(int number) : value(number) {}
+  Fragile(const Fragile& other) : value(other.value) {
+    if (value % 3 == 0) throw std::runtime_error("as asked");
+  }
+  int value;
+};
+
+TEST(EventQueue, AnEventThatCannotBeMadeWasNeverThere) {
+  EventQueue<int, void(const Fragile&)> queue;
+  std::vector<int> seen;
+  for (int i = 0; i < 900; ++i) {
+    const Fragile fragile(i);
+    if (i % 3 == 0) {
+      EXPECT_THROW(static_cast<void>(queue.enqueue(0, fragile)), std::runtime_error);
+    } else {
+      ASSERT_EQ(queue.enqueue(0, fragile), Status::ok);
+    }
+  }
+  EXPECT_EQ(queue.process_with([&](int, const Fragile& f) { seen.push_back(f.value); }), 600U);
+  EXPECT_EQ(seen.front(), 1);
+  EXPECT_EQ(seen.back(), 899);
+  expect_books(queue.tally(), 600, 600, 0);
+}
+
+TEST(EventQueue, MemoryThatFailsLosesNothing) {
+  test::until_whole(test::Call::allocation, 0, [] {
+    try {
+      Queue queue;
+      int accepted = 0;
+      int seen = 0;
+      try {
+        for (; accepted < 3000; ++accepted) {
+          if (queue.enqueue(accepted % 10, accepted) != Status::ok) break;
+        }
+      } catch (const std::bad_alloc&) {
+      }
+      const auto even = [](int value) { return value % 2 == 0; };
+      queue.append_listener(4, [&](int) { ++seen; });
+      try {
+        queue.process_if(even);
+      } catch (const std::bad_alloc&) {
+      }
+      const Tally tally = queue.tally();
+      EXPECT_TRUE(tally.balanced());
+      EXPECT_EQ(tally.accepted, static_cast<std::uint64_t>(accepted));
+      EXPECT_EQ(tally.failed, 0U);
+      EXPECT_EQ(drain(queue).size() + tally.done, static_cast<std::size_t>(accepted));
+    } catch (const std::bad_alloc&) {
+    }
+  });
+}
+
+TEST(EventQueue, TheSteadyStateAllocatesNothing) {
+  Queue queue;
+  int sum = 0;
+  queue.append_listener(1, [&](int value) { sum += value; });
+  const auto round = [&] {
+    for (int i = 0; i < 2000; ++i) ASSERT_EQ(queue.enqueue(1, 1), Status::ok);
+    queue.process();
+  };
+  round();
+  round();
+  const std::size_t before = test::calls(test::Call::allocation);
+  for (int i = 0; i < 50; ++i) round();
+  EXPECT_EQ(test::calls(test::Call::allocation), before);
+  EXPECT_EQ(sum, 52 * 2000);
+}
+
+TEST(EventQueue, ItsEndInAListenerEndsTheCall) {
+  for (const bool from_visitor : {false, true}) {
+    auto queue = std::make_unique<EventQueue<int, void(std::shared_ptr<int>)>>();
+    const auto kept = std::make_shared<int>();
+    int calls = 0;
+    const auto end = [&] {
+      ++calls;
+      queue.reset();
+    };
+    queue->append_listener(0, [&](const std::shared_ptr<int>& value) {
+      end();
+      EXPECT_EQ(*value, 0) << "the event lives as long as its listener runs";
+    });
+    queue->append_listener(0, [&](const std::shared_ptr<int>&) { ++calls; });
+    for (int i = 0; i < 500; ++i) ASSERT_EQ(queue->enqueue(0, kept), Status::ok);
+    if (from_visitor) {
+      queue->process_with([&](int, std::shared_ptr<int>&) { end(); });
+    } else {
+      queue->process();
+    }
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(kept.use_count(), 1) << "all the others are destroyed";
+  }
+}
+
+TEST(EventQueue, ClearCountsAsCancelled) {
+  Queue queue;
+  fill(queue, 700);
+  EXPECT_EQ(queue.clear(), 700U);
+  EXPECT_EQ(queue.process(), 0U);
+  EXPECT_EQ(queue.tally().cancelled, 700U);
+  EXPECT_TRUE(queue.tally().balanced());
+}
+
+TEST(EventQueue, ClosedIsClosed) {
+  Queue queue;
+  fill(queue, 2);
+  EXPECT_EQ(queue.close().pending, 2U);
+  EXPECT_EQ(queue.enqueue(0, 1), Status::closed);
+  EXPECT_TRUE(queue.closed());
+  EXPECT_EQ(queue.wait(), Status::ok);
+  EXPECT_EQ(queue.process(), 2U);
+  EXPECT_EQ(queue.wait(), Status::closed);
+  EXPECT_EQ(queue.close().done, 2U);
+}
+
+TEST(EventQueue, Batches) {
+  using Q = EventQueue<int, void(std::string)>;
+  Q queue;
+  std::vector<Q::Event> events;
+  for (int i = 0; i < 500; ++i) events.emplace_back(std::in_place, i, std::to_string(i));
+  EXPECT_EQ(queue.enqueue_batch(events), 500U);
+  int next = 0;
+  queue.process_with([&](int key, const std::string& text) {
+    EXPECT_EQ(key, next);
+    EXPECT_EQ(text, std::to_string(next++));
+  });
+  EXPECT_EQ(next, 500);
+  (void)queue.close();
+  EXPECT_EQ(queue.enqueue_batch(events), 0U);
+}
+
+template <OnFull on>
+struct Bounded : EventPolicies {
+  static constexpr OnFull on_full = on;
+};
+
+TEST(EventQueue, RejectsWhenFull) {
+  EventQueue<int, void(std::unique_ptr<int>), Bounded<OnFull::reject>> queue({.capacity = 2});
+  auto mine = std::make_unique<int>(7);
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_EQ(queue.enqueue(0, std::make_unique<int>(1)), Status::ok);
+    EXPECT_EQ(queue.enqueue(0, std::make_unique<int>(2)), Status::ok);
+    EXPECT_EQ(queue.enqueue(0, std::move(mine)), Status::full);
+    ASSERT_NE(mine, nullptr) << "a refused argument is still the caller's";
+    EXPECT_EQ(queue.process(), 2U);
+  }
+  EXPECT_EQ(queue.tally().accepted, 10U);
+}
+
+TEST(EventQueue, OverwritesTheOldest) {
+  EventQueue<int, void(int), Bounded<OnFull::overwrite_oldest>> queue({.capacity = 3});
+  fill(queue, 10);
+  EXPECT_EQ(drain(queue), range(7, 10));
+  EXPECT_EQ(queue.tally().expired, 7U);
+  EXPECT_TRUE(queue.tally().balanced());
+}
+
+TEST(EventQueue, WaitsForRoom) {
+  EventQueue<int, void(int), Bounded<OnFull::wait>> queue({.capacity = 2});
+  std::thread producer([&] { fill(queue, 100); });
+  std::vector<int> seen;
+  while (seen.size() < 100) {
+    ASSERT_EQ(queue.wait(), Status::ok);
+    queue.process_with([&](int, int value) {
+      // Inside the queue's own listener nobody else might make room.
+      if (value == 50) {
+        while (queue.enqueue(9, 1000) == Status::ok) {
+        }
+      }
+      if (value < 1000) seen.push_back(value);
+    });
+  }
+  producer.join();
+  EXPECT_EQ(seen, range(0, 100));
+}
+
+struct Urgent : EventPolicies {
+  static int priority(int key, int) { return key; }
+};
+
+TEST(EventQueue, PrioritiesAndThenTheOrderOfEnqueueing) {
+  EventQueue<int, void(int), Urgent> queue;
+  fill(queue, 100);
+  std::vector<int> expected;
+  for (int key = 9; key >= 0; --key) {
+    for (int i = key; i < 100; i += 10) expected.push_back(i);
+  }
+  EXPECT_EQ(queue.process_until([](int value) { return value == 8; }), 10U);
+  EXPECT_EQ(queue.enqueue(9, 999), Status::ok);
+  std::vector<int> rest(expected.begin() + 10, expected.end());
+  rest.insert(rest.begin(), 999);
+  EXPECT_EQ(drain(queue), rest);
+  expect_books(queue.tally(), 101, 101, 0);
+}
+
+struct Coalescing : EventPolicies {
+  static constexpr bool coalesce = true;
+};
+
+TEST(EventQueue, NewerEventsReplaceWaitingOnes) {
+  EventQueue<int, void(int), Coalescing> queue;
+  fill(queue, 1000);
+  EXPECT_EQ(drain(queue), range(990, 1000));
+  fill(queue, 15);
+  EXPECT_EQ(queue.process_if([](int value) { return value != 7; }), 9U);
+  fill(queue, 10);
+  EXPECT_EQ(drain(queue).size(), 11U) << "one that was given back is not replaced";
+  const Tally tally = queue.tally();
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.done, 30U);
+  EXPECT_EQ(tally.cancelled, 995U);
+}
+
+struct Expiring : EventPolicies {
+  static constexpr bool expires = true;
+};
+
+TEST(EventQueue, LateEventsExpire) {
+  EventQueue<int, void(int), Expiring> queue;
+  const auto now = sync::clock::now();
+  EXPECT_EQ(queue.enqueue_until(now - 1ns, 0, 1), Status::ok);
+  EXPECT_EQ(queue.enqueue_until(now + 1h, 0, 2), Status::ok);
+  EXPECT_EQ(queue.enqueue(0, 3), Status::ok);
+  EXPECT_EQ(drain(queue), (std::vector{2, 3}));
+  EXPECT_EQ(queue.tally().expired, 1U);
+  EXPECT_TRUE(queue.tally().balanced());
+}
+
+TEST(EventQueue, WaitingEnds) {
+  for (const auto spin : {-1ns, 0ns, 100'000ns}) {
+    Queue queue({.spin_for = spin});
+    EXPECT_EQ(queue.wait_for(1ms), Status::timed_out);
+    sync::StopSource source;
+    std::thread stopper([&] { source.request_stop(); });
+    EXPECT_EQ(queue.wait(source.token()), Status::stopped);
+    stopper.join();
+    std::thread producer([&] { EXPECT_EQ(queue.enqueue(1, 1), Status::ok); });
+    EXPECT_EQ(queue.wait(), Status::ok);
+    producer.join();
+    EXPECT_EQ(queue.wait_for(0s), Status::ok);
+    queue.process();
+    std::thread closer([&] { (void)queue.close(); });
+    EXPECT_EQ(queue.wait(), Status::closed);
+    closer.join();
+  }
+}
+
+TEST(EventQueue, HeldNotificationsComeAtTheEnd) {
+  Queue queue({.spin_for = 0ns});
+  std::thread consumer([&] {
+    EXPECT_EQ(queue.wait(), Status::ok);
+    EXPECT_EQ(queue.process(), 3U) << "woken once, for all of them";
+  });
+  {
+    const Queue::NotificationHold outer(queue);
+    std::this_thread::sleep_for(20ms);
+    {
+      const Queue::NotificationHold inner(queue);
+      EXPECT_EQ(queue.enqueue(0, 1), Status::ok);
+    }
+    EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
+    EXPECT_EQ(queue.enqueue(0, 3), Status::ok);
+  }
+  consumer.join();
+}
+
+TEST(EventQueue, NobodyIsWokenWhereNobodySleeps) {
+  Queue queue;
+  const std::size_t before = test::calls(test::Call::wake);
+  fill(queue, 1000);
+  EXPECT_EQ(test::calls(test::Call::wake), before);
+}
+
+std::size_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t total = 0;
+  std::size_t resident = 0;
+  statm >> total >> resident;
+  return resident * 4096;
+}
+
+TEST(EventQueue, ABurstLeavesNoMemoryBehind) {
+  if (test::sanitized) GTEST_SKIP() << "sanitizers keep memory of their own";
+  struct Payload {
+    std::uint64_t words[8];
+  };
+  EventQueue<int, void(const Payload&)> queue;
+  ASSERT_EQ(queue.enqueue(0, Payload{}), Status::ok);
+  queue.process();
+  queue.trim();
+  const std::size_t before = resident_bytes();
+  for (int i = 0; i < 1'000'000; ++i) ASSERT_EQ(queue.enqueue(0, Payload{}), Status::ok);
+  EXPECT_GT(resident_bytes(), before + (60U << 20));
+  EXPECT_EQ(queue.process(), 1'000'000U);
+  queue.trim();
+  EXPECT_LE(resident_bytes(), before + (1U << 20));
+
+  // And without being asked, once that much is not needed for a while.
+  for (int i = 0; i < 1'000'000; ++i) ASSERT_EQ(queue.enqueue(0, Payload{}), Status::ok);
+  queue.process();
+  for (int i = 0; i < 10'000'000; ++i) {
+    ASSERT_EQ(queue.enqueue(0, Payload{}), Status::ok);
+    if (i % 1000 == 0) queue.process();
+  }
+  EXPECT_LE(resident_bytes(), before + (4U << 20));
+}
+
+// The executor of a test: runs what it was given when it is told to, or refuses.
+struct Later {
+  bool refuses = false;
+  std::vector<UniqueFunction<void()>> tasks;
+  template <class F>
+  Status execute(F&& function) {
+    if (refuses) return Status::full;
+    tasks.emplace_back(std::forward<F>(function));
+    return Status::ok;
+  }
+  void run() {
+    for (auto& task : std::exchange(tasks, {})) task();
+  }
+};
+
+TEST(EventQueue, ListenersOnAnExecutor) {
+  Later later;
+  EventQueue<int, void(const std::string&)> queue;
+  std::string seen;
+  const auto handle =
+      queue.append_listener_on(later, 1, [&](const std::string& text) { seen += text; });
+  ASSERT_EQ(queue.enqueue(1, std::string("a")), Status::ok);
+  EXPECT_EQ(queue.process(), 1U);
+  EXPECT_EQ(seen, "");
+  later.run();
+  EXPECT_EQ(seen, "a");
+  later.refuses = true;
+  ASSERT_EQ(queue.enqueue(1, std::string("b")), Status::ok);
+  queue.process();
+  EXPECT_EQ(seen, "ab") << "refused, so called here";
+  later.refuses = false;
+  ASSERT_EQ(queue.enqueue(1, std::string("c")), Status::ok);
+  queue.process();
+  EXPECT_TRUE(handle.remove_and_wait());
+  later.run();
+  EXPECT_EQ(seen, "ab") << "removed before it ran";
+}
+
+}  // namespace

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+//
+// A pool's life while the system refuses something: the k-th thread, allocation or sleep, for every
+// k until all goes well. What was accepted runs, what was not is the caller's, nothing is left.
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "support/failing.hpp"
+#include "support/threads_of_process.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Call;
+using test::threads_of_process;
+using test::until_whole;
+
+class PoolFailingCalls : public test::ModeTest {};
+HANDOFF_EACH_MODE(PoolFailingCalls);
+
+// A joined thread may stay in /proc for a moment.
+bool threads_become(std::size_t count) {
+  for (int i = 0; i < 1000; ++i) {
+    if (threads_of_process().size() == count) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+// What a user does with a pool. Refusals by bad_alloc are counted, everything else must work.
+void live(const ThreadPoolOptions& options, std::size_t& width) {
+  ThreadPool pool(options);
+  width = pool.width();
+  std::atomic<std::uint64_t> ran{0};
+  std::uint64_t accepted = 0;
+  const auto attempt = [&](auto&& hand_over) {
+    try {
+      hand_over();
+      ++accepted;
+    } catch (const std::bad_alloc&) {
+    }
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 100; ++i) {
+      attempt([&] { EXPECT_EQ(pool.execute([&] { ++ran; }), Status::ok); });
+      attempt([&] { (void)pool.submit([&] { ++ran; }); });
+    }
+    std::array<char, 200> large{};
+    attempt([&] {
+      EXPECT_EQ(pool.execute([&ran, large] { ran += large.size() / 200; }), Status::ok);
+    });
+    {
+      TaskGroup group(pool);
+      for (int i = 0; i < 100; ++i) attempt([&] { group.run([&] { ++ran; }); });
+      EXPECT_EQ(group.wait(), Status::ok);
+    }
+    EXPECT_EQ(pool.wait(), Status::ok);
+    EXPECT_EQ(ran, accepted);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that workers fall asleep
+  }
+  const Tally tally = pool.close();
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.pending, 0U);
+  // A group that found no memory for its seat ran its tasks itself, and they are not the pool's.
+  EXPECT_LE(tally.accepted, accepted + tally.cancelled);
+}
+
+TEST_P(PoolFailingCalls, ThreadsThatAreRefusedMakeThePoolNarrower) {
+  const std::size_t before = threads_of_process().size();
+  int refused = 0;
+  const int places = until_whole(Call::thread, EAGAIN, [&] {
+    std::size_t width = 0;
+    try {
+      live(options(4), width);
+      EXPECT_EQ(width, static_cast<std::size_t>(std::min(refused, 4)));
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(refused, 0) << "only a pool without any thread cannot be: " << error.what();
+    }
+    ++refused;
+    EXPECT_TRUE(threads_become(before));
+  });
+  EXPECT_EQ(places, 4);
+}
+
+TEST_P(PoolFailingCalls, NoMemoryLosesNothing) {
+  const std::size_t before = threads_of_process().size();
+  const auto scenario = [&] {
+    std::size_t width = 0;
+    try {
+      live(options(2), width);
+    } catch (const std::bad_alloc&) {
+      EXPECT_EQ(width, 0U) << "only the constructor may give up";
+    }
+  };
+  const int places = until_whole(Call::allocation, 0, scenario,
+                                 [&] { EXPECT_TRUE(threads_become(before)); });
+  EXPECT_GT(places, 50);
+}
+
+TEST_P(PoolFailingCalls, SleepsThatAreCutShortChangeNothing) {
+  int k = 0;
+  for (; k < 20; ++k) {
+    test::fail_after(Call::futex, k, EINTR);
+    std::size_t width = 0;
+    live(options(2), width);
+    (void)test::stop_failing(Call::futex);
+  }
+  EXPECT_EQ(k, 20);
+}
+
+// No wake-up call while a worker is awake or on its way.
+TEST_P(PoolFailingCalls, Defect94WakesAtMostOneSleeperPerTask) {
+  test::Gate gate;  // these two outlive the pool, whose tasks look at them
+  std::atomic<int> ran{0};
+  ThreadPool pool(options(4));
+  constexpr int tasks = 300;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::size_t before = test::calls(Call::wake);
+  for (int i = 0; i < tasks; ++i) {  // one at a time, each for a pool that may be asleep
+    ASSERT_EQ(pool.execute([&] { ++ran; }), Status::ok);
+    while (ran <= i) std::this_thread::yield();
+  }
+  EXPECT_LE(test::calls(Call::wake) - before, 2U * tasks);
+  ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
+  before = test::calls(Call::wake);
+  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(pool.execute([] {}), Status::ok);  // a burst
+  EXPECT_LE(test::calls(Call::wake) - before, 2'000U);
+  gate.open();
+}
+
+TEST_P(PoolFailingCalls, AForkedChildMayExecWhileThePoolIsBusy) {
+  ThreadPool pool(options(4));
+  std::atomic<bool> over{false};
+  std::atomic<std::uint64_t> accepted{0};
+  std::thread submitter([&] {
+    while (!over) accepted += pool.execute([] {}) == Status::ok ? 1 : 0;
+  });
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      execl("/bin/true", "true", nullptr);
+      _exit(1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  over = true;
+  submitter.join();
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.accepted, accepted);
+  EXPECT_EQ(tally.done, accepted);
+}
+
+}  // namespace

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// Future: results, failures, waiting inside and outside of tasks, continuations, ends of life.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <handoff/pool/future.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::Gate;
+
+class FutureTest : public test::ModeTest {};
+HANDOFF_EACH_MODE(FutureTest);
+
+TEST_P(FutureTest, GivesTheResultOnce) {
+  ThreadPool pool(options(2));
+  const auto join = [](int n, const char* text) { return text + std::to_string(n); };
+  Future<std::string> future = pool.submit(join, 3, "x");
+  EXPECT_TRUE(future.valid());
+  EXPECT_EQ(future.get(), "x3");
+  EXPECT_FALSE(future.valid());
+  EXPECT_THROW(future.get(), std::logic_error);
+  EXPECT_THROW(future.wait(), std::logic_error);
+  EXPECT_THROW((void)Future<int>().is_ready(), std::logic_error);
+}
+
+TEST_P(FutureTest, GivesWhatWasThrown) {
+  ThreadPool pool(options(2));
+  auto future = pool.submit([]() -> int { throw std::runtime_error("planned"); });
+  EXPECT_THROW(future.get(), std::runtime_error);
+  EXPECT_THROW(pool.submit([] { throw 5; }).get(), int);
+  EXPECT_EQ(pool.wait(), Status::ok) << "a failure with a Future is nobody else's";
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.failed, 2U);
+  EXPECT_TRUE(tally.first_failure);
+}
+
+TEST_P(FutureTest, WaitsWithADeadlineAndAStop) {
+  ThreadPool pool(options(1));
+  Gate gate;
+  auto future = pool.submit([&] { gate.wait(); });
+  EXPECT_EQ(future.wait_for(0ms), Status::timed_out);
+  EXPECT_EQ(future.wait_for(-1h), Status::timed_out);
+  EXPECT_EQ(future.wait_for(1ms), Status::timed_out);
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_EQ(future.wait_until(sync::no_deadline, source.get_token()), Status::stopped);
+  EXPECT_FALSE(future.is_ready());
+  std::thread opener([&] { gate.open(); });
+  EXPECT_EQ(future.wait_for(std::chrono::hours::max()), Status::ok);
+  EXPECT_TRUE(future.is_ready());
+  opener.join();
+}
+
+TEST_P(FutureTest, MayEndBeforeItsTaskOrAfterItsPool) {
+  std::optional<Future<std::shared_ptr<int>>> later;
+  const auto token = std::make_shared<int>(1);
+  {
+    ThreadPool pool(options(2));
+    for (std::size_t i = 0; i < test::rounds(1000); ++i) {
+      (void)Future(pool.submit([token] { return token; }));
+    }
+    later = pool.submit([token] { return token; });
+  }
+  EXPECT_EQ(token.use_count(), 2);
+  EXPECT_EQ(later->get(), token);
+  later.reset();
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+// Each task waits for the next: on one worker that only ends if waiting runs it.
+int chain(ThreadPool& pool, int depth) {
+  if (depth == 0) return 0;
+  return pool.submit([&pool, depth] { return chain(pool, depth - 1); }).get() + 1;
+}
+
+TEST_P(FutureTest, NestedSubmitAndWaitEnds) {
+  const int depth = 10'000;  // more than fits on one stack in an unoptimised build
+  for (const std::size_t width : {1U, 2U, 8U}) {
+    ThreadPool pool(options(width));
+    EXPECT_EQ(pool.submit([&] { return chain(pool, depth); }).get(), depth);
+    const Tally tally = pool.close();
+    EXPECT_EQ(tally.done, static_cast<std::uint64_t>(depth) + 1);
+    EXPECT_TRUE(tally.balanced());
+  }
+}
+
+TEST_P(FutureTest, ATaskMayWaitForOneBehindIt) {
+  ThreadPool pool(options(1));
+  const int sum = pool.submit([&] {
+                        std::vector<Future<int>> futures;
+                        for (int i = 0; i < 10; ++i) {
+                          futures.push_back(pool.submit([i] { return i; }));
+                        }
+                        int total = 0;
+                        for (auto& future : futures) total += future.get();
+                        return total;
+                      })
+                      .get();
+  EXPECT_EQ(sum, 45);
+}
+
+TEST_P(FutureTest, ThenRunsBehindTheTask) {
+  ThreadPool pool(options(2));
+  Gate gate;
+  auto held = pool.submit([&] {
+                    gate.wait();
+                    return 20;
+                  })
+                  .then([](int n) { return n + 1; })
+                  .then([](int n) { return std::to_string(n); });
+  EXPECT_FALSE(held.is_ready());
+  gate.open();
+  EXPECT_EQ(held.get(), "21");
+  auto ready = pool.submit([] {});
+  ready.wait();
+  EXPECT_EQ(std::move(ready).then([] { return 3; }).get(), 3) << "runs here";
+  auto nothing = pool.submit([] { return std::make_unique<int>(4); })
+                     .then([](std::unique_ptr<int> p) { EXPECT_EQ(*p, 4); });
+  nothing.get();
+}
+
+TEST_P(FutureTest, ThenPassesFailuresOn) {
+  ThreadPool pool(options(2));
+  auto skipped = pool.submit([]() -> int { throw std::runtime_error("first"); })
+                     .then([](int) { FAIL() << "ran after a failure"; });
+  EXPECT_THROW(skipped.get(), std::runtime_error);
+  auto failing = pool.submit([] { return 1; }).then([](int) -> int { throw 2; });
+  EXPECT_THROW(failing.get(), int);
+  (void)pool.submit([] {}).then([] { throw 3; });  // nobody looks
+  EXPECT_THROW((void)Future<int>().then([](int) {}), std::logic_error);
+}
+
+TEST_P(FutureTest, WhenAllIsReadyWhenAllAre) {
+  ThreadPool pool(options(2));
+  std::vector<Future<int>> futures;
+  Gate gate;
+  for (int i = 0; i < 20; ++i) {
+    futures.push_back(pool.submit([&gate, i] {
+      if (i == 7) gate.wait();
+      if (i == 9) throw std::runtime_error("nine");
+      return i;
+    }));
+  }
+  auto all = when_all(std::move(futures));
+  EXPECT_FALSE(all.is_ready());
+  gate.open();
+  auto ready = all.get();
+  ASSERT_EQ(ready.size(), 20U);
+  for (int i = 0; i < 20; ++i) {
+    auto& future = ready[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(future.is_ready());
+    if (i == 9) {
+      EXPECT_THROW(future.get(), std::runtime_error);
+    } else {
+      EXPECT_EQ(future.get(), i);
+    }
+  }
+  EXPECT_TRUE(when_all(std::vector<Future<int>>()).is_ready());
+}
+
+TEST_P(FutureTest, CountsTasksThatTheirWaitersRan) {
+  ThreadPool pool(options(1));
+  pool.submit([&] {
+        for (int i = 0; i < 50; ++i) {
+          auto fine = pool.submit([] { return 1; });
+          auto wrong = pool.submit([]() -> int { throw 1; });
+          EXPECT_EQ(fine.get(), 1);
+          EXPECT_THROW(wrong.get(), int);
+        }
+      })
+      .get();
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.accepted, 101U);
+  EXPECT_EQ(tally.done, 51U);
+  EXPECT_EQ(tally.failed, 50U);
+}
+
+// A waiting thread that lets go as soon as the result is there, while the task may still be at its
+// last step.
+TEST_P(FutureTest, EndsAtOnceWhenReady) {
+  ThreadPool pool(options(2));
+  for (std::size_t i = 0; i < test::rounds(20'000); ++i) {
+    auto future = pool.submit([i] { return i; });
+    if (i % 3 == 0) std::this_thread::yield();
+    ASSERT_EQ(future.get(), i);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// What the tests of the pool share: each mode in turn, and a gate to hold tasks at.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <handoff/pool/thread_pool.hpp>
+#include <string>
+#include <thread>
+
+namespace handoff::test {
+
+inline const char* name_of(PoolMode mode) {
+  switch (mode) {
+    case PoolMode::stealing: return "stealing";
+    case PoolMode::fixed: return "fixed";
+  }
+  return "unknown";
+}
+
+class ModeTest : public testing::TestWithParam<PoolMode> {
+ protected:
+  ThreadPoolOptions options(std::size_t width) const {
+    ThreadPoolOptions given;
+    given.mode = GetParam();
+    given.width = width;
+    return given;
+  }
+};
+
+inline const auto modes = testing::Values(PoolMode::stealing, PoolMode::fixed);
+
+inline std::string name_of_mode(const testing::TestParamInfo<PoolMode>& mode) {
+  return name_of(mode.param);
+}
+
+// After the class of a suite.
+#define HANDOFF_EACH_MODE(Suite) \
+  INSTANTIATE_TEST_SUITE_P(Mode, Suite, handoff::test::modes, handoff::test::name_of_mode)
+
+// Shut until somebody opens it.
+class Gate {
+ public:
+  void open() { open_ = true; }
+  void shut() { open_ = false; }
+  void wait() const {
+    while (!open_) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<bool> open_{false};
+};
+
+}  // namespace handoff::test

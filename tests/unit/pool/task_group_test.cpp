@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+//
+// TaskGroup: division, nesting, cancelling, failures, owners of all kinds.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Gate;
+
+class TaskGroupTest : public test::ModeTest {};
+HANDOFF_EACH_MODE(TaskGroupTest);
+
+long fib(ThreadPool& pool, int n) {
+  if (n < 2) return n;
+  long a = 0;
+  TaskGroup group(pool);
+  group.run([&] { a = fib(pool, n - 1); });
+  const long b = fib(pool, n - 2);
+  (void)group.wait();
+  return a + b;
+}
+
+TEST_P(TaskGroupTest, DividesAndWaits) {
+  const int n = test::sanitized ? 14 : 20;
+  const long expected = test::sanitized ? 377 : 6765;
+  for (const std::size_t width : {1U, 2U, 5U}) {
+    ThreadPool pool(options(width));
+    EXPECT_EQ(fib(pool, n), expected) << "from outside";
+    EXPECT_EQ(pool.submit([&] { return fib(pool, n); }).get(), expected) << "from inside";
+    EXPECT_TRUE(pool.close().balanced());
+  }
+}
+
+int nest(ThreadPool& pool, int depth) {
+  if (depth == 0) return 0;
+  int below = 0;
+  TaskGroup group(pool);
+  group.run([&] { below = nest(pool, depth - 1); });
+  (void)group.wait();
+  return below + 1;
+}
+
+TEST_P(TaskGroupTest, NestsDeeply) {
+  const int depth = test::sanitized ? 1'000 : 10'000;
+  for (const std::size_t width : {1U, 2U, 8U}) {
+    ThreadPool pool(options(width));
+    EXPECT_EQ(pool.submit([&] { return nest(pool, depth); }).get(), depth);
+  }
+}
+
+TEST_P(TaskGroupTest, TasksOfAGroupMayAddToIt) {
+  ThreadPool pool(options(3));
+  for (std::size_t round = 0; round < test::rounds(200); ++round) {
+    std::atomic<int> ran{0};
+    TaskGroup group(pool);
+    for (int i = 0; i < 4; ++i) {
+      group.run([&] {
+        ++ran;
+        for (int k = 0; k < 3; ++k) {
+          group.run([&] {
+            ++ran;
+            group.run([&] { ++ran; });
+          });
+        }
+      });
+    }
+    ASSERT_EQ(group.wait(), Status::ok);
+    ASSERT_EQ(ran, 28);
+  }
+}
+
+TEST_P(TaskGroupTest, MayBeUsedAgainAndBesideOthers) {
+  ThreadPool pool(options(2));
+  std::atomic<int> ran{0};
+  auto first = std::make_unique<TaskGroup>(pool);
+  auto second = std::make_unique<TaskGroup>(pool);
+  for (int round = 0; round < 10; ++round) {
+    first->run([&] { ++ran; });
+    second->run([&] { ++ran; });
+    EXPECT_EQ(first->wait(), Status::ok);
+  }
+  first.reset();
+  EXPECT_EQ(second->wait(), Status::ok);
+  second.reset();
+  EXPECT_EQ(ran, 20);
+}
+
+TEST_P(TaskGroupTest, TheDestructorWaits) {
+  ThreadPool pool(options(2));
+  std::atomic<int> ran{0};
+  {
+    TaskGroup group(pool);
+    for (int i = 0; i < 100; ++i) group.run([&] { ++ran; });
+    group.run([] { throw 1; });
+  }
+  EXPECT_EQ(ran, 100);
+}
+
+TEST_P(TaskGroupTest, WaitRethrowsTheFirstFailureOnce) {
+  ThreadPool pool(options(2));
+  TaskGroup group(pool);
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 20; ++i) {
+    group.run([&, i] {
+      ++ran;
+      if (i % 4 == 0) throw std::runtime_error("planned");
+    });
+  }
+  EXPECT_THROW((void)group.wait(), std::runtime_error);
+  EXPECT_EQ(ran, 20);
+  EXPECT_EQ(group.wait(), Status::ok);
+  EXPECT_EQ(pool.wait(), Status::ok) << "a failure of a group is nobody else's";
+  EXPECT_EQ(pool.close().failed, 5U);
+}
+
+TEST_P(TaskGroupTest, CancelDropsWhatHasNotBegun) {
+  ThreadPool pool(options(1));
+  Gate begun;
+  Gate gate;
+  auto holder = pool.submit([&] {
+    begun.open();
+    gate.wait();
+  });
+  begun.wait();
+  TaskGroup group(pool);
+  for (int i = 0; i < 10; ++i) group.run([] { FAIL(); });
+  group.cancel();
+  EXPECT_TRUE(group.cancelled());
+  EXPECT_EQ(group.wait(), Status::stopped);
+  gate.open();
+  holder.get();
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.cancelled, 10U);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(TaskGroupTest, RunAndWaitRunsHere) {
+  ThreadPool pool(options(2));
+  TaskGroup group(pool);
+  std::thread::id where;
+  EXPECT_EQ(group.run_and_wait([&] { where = std::this_thread::get_id(); }), Status::ok);
+  EXPECT_EQ(where, std::this_thread::get_id());
+  EXPECT_THROW((void)group.run_and_wait([] { throw 3; }), int);
+}
+
+TEST_P(TaskGroupTest, WorksOnWhenThePoolIsClosed) {
+  ThreadPool pool(options(2));
+  (void)pool.close();
+  TaskGroup group(pool);
+  int ran = 0;  // only this thread is left
+  for (int i = 0; i < 10; ++i) group.run([&] { ++ran; });
+  EXPECT_EQ(group.wait(), Status::ok);
+  EXPECT_EQ(ran, 10);
+}
+
+TEST_P(TaskGroupTest, MoreOwnersThanSeats) {
+  ThreadPool pool(options(2));
+  std::atomic<int> sitting{0};
+  std::atomic<int> ran{0};
+  std::vector<std::thread> owners;
+  for (int i = 0; i < 70; ++i) {
+    owners.emplace_back([&] {
+      TaskGroup group(pool);
+      ++sitting;
+      while (sitting < 70) std::this_thread::yield();
+      group.run([&] { ++ran; });
+      group.run([] { throw 1; });
+      EXPECT_THROW((void)group.wait(), int);
+    });
+  }
+  for (auto& owner : owners) owner.join();
+  EXPECT_EQ(ran, 70);
+  EXPECT_TRUE(pool.close().balanced());
+}
+
+TEST_P(TaskGroupTest, ManyOwnersAtOnce) {
+  ThreadPool pool(options(2));
+  std::vector<std::thread> owners;
+  for (int i = 0; i < 6; ++i) {
+    owners.emplace_back([&] {
+      for (std::size_t round = 0; round < test::rounds(200); ++round) {
+        std::atomic<int> ran{0};
+        TaskGroup group(pool);
+        for (int k = 0; k < 20; ++k) group.run([&] { ++ran; });
+        ASSERT_EQ(group.wait(), Status::ok);
+        ASSERT_EQ(ran, 20);
+      }
+    });
+  }
+  for (auto& owner : owners) owner.join();
+}
+
+}  // namespace

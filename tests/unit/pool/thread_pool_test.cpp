@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: MIT
+//
+// ThreadPool: handing over, order, bounds, failures, closing, misuse. Each test runs in every mode.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <handoff/core/unique_function.hpp>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/per_worker.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::Gate;
+
+class ThreadPoolTest : public test::ModeTest {};
+HANDOFF_EACH_MODE(ThreadPoolTest);
+
+TEST_P(ThreadPoolTest, RunsEachTaskOnce) {
+  ThreadPool pool(options(3));
+  std::vector<std::atomic<int>> times(10'000);
+  for (auto& count : times) ASSERT_EQ(pool.execute([&count] { ++count; }), Status::ok);
+  EXPECT_EQ(pool.wait(), Status::ok);
+  for (const auto& count : times) ASSERT_EQ(count, 1);
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.accepted, times.size());
+  EXPECT_EQ(tally.done, times.size());
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(ThreadPoolTest, TasksRunOnTheThreadsOfThePool) {
+  ThreadPool pool(options(3));
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  for (int i = 0; i < 100; ++i) {
+    pool.submit([&] {
+          const std::lock_guard lock(mutex);
+          seen.insert(std::this_thread::get_id());
+          EXPECT_LT(pool.worker_index(), 3U);
+        })
+        .get();
+  }
+  EXPECT_LE(seen.size(), 3U);
+  EXPECT_FALSE(seen.contains(std::this_thread::get_id()));
+  EXPECT_EQ(pool.worker_index(), ThreadPool::no_index);
+}
+
+// Both must be inside at once, or this hangs.
+TEST_P(ThreadPoolTest, WorkersRunAtTheSameTimeEvenBeyondTheCpus) {
+  for (const std::size_t width : {2U, 8U}) {
+    ThreadPool pool(options(width));
+    std::atomic<std::size_t> inside{0};
+    for (std::size_t i = 0; i < width; ++i) {
+      ASSERT_EQ(pool.execute([&] {
+        ++inside;
+        while (inside < width) std::this_thread::yield();
+      }),
+                Status::ok);
+    }
+    (void)pool.wait();
+    EXPECT_EQ(inside, width);
+  }
+}
+
+TEST_P(ThreadPoolTest, ALongTaskStrandsNobody) {
+  ThreadPool pool(options(2));
+  Gate gate;
+  for (int i = 0; i < 50; ++i) {
+    auto held = pool.submit([&] { gate.wait(); });
+    std::vector<Future<int>> others;
+    for (int k = 0; k < 40; ++k) others.push_back(pool.submit([k] { return k; }));
+    for (int k = 0; k < 40; ++k) EXPECT_EQ(others[static_cast<std::size_t>(k)].get(), k);
+    gate.open();
+    held.get();
+    gate.shut();
+  }
+}
+
+TEST_P(ThreadPoolTest, TakesAnyCallable) {
+  struct Account {
+    int balance = 0;
+    int add(int amount) { return balance += amount; }
+  };
+  ThreadPool pool(options(2));
+  Account account;
+  EXPECT_EQ(pool.submit(&Account::add, &account, 5).get(), 5);
+  EXPECT_EQ(pool.submit([p = std::make_unique<int>(7)] { return *p; }).get(), 7);
+  EXPECT_EQ(*pool.submit([](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(8)).get(),
+            8);
+  int target = 0;
+  int& reference = pool.submit([&target]() -> int& { return target; }).get();
+  EXPECT_EQ(&reference, &target);
+  pool.submit([] {}).get();
+  std::array<char, 500> large{};
+  large[499] = 'x';
+  EXPECT_EQ(pool.submit([large] { return large[499]; }).get(), 'x');
+  std::atomic<char> seen{0};
+  ASSERT_EQ(pool.execute([large, &seen] { seen = large[499]; }), Status::ok);
+  (void)pool.wait();
+  EXPECT_EQ(seen, 'x');
+}
+
+struct NoDefault {
+  explicit NoDefault(int v) : value(v) {}
+  int value;
+};
+
+TEST_P(ThreadPoolTest, AResultNeedNotBeDefaultConstructible) {
+  ThreadPool pool(options(1));
+  EXPECT_EQ(pool.submit([] { return NoDefault(3); }).get().value, 3);
+}
+
+TEST_P(ThreadPoolTest, TakesRanges) {
+  ThreadPool pool(options(2));
+  std::atomic<int> sum{0};
+  std::vector<UniqueFunction<void()>> tasks;
+  for (int i = 1; i <= 100; ++i) tasks.emplace_back([&sum, i] { sum += i; });
+  EXPECT_EQ(pool.execute_all(tasks.begin(), tasks.end()), tasks.end());
+  (void)pool.wait();
+  EXPECT_EQ(sum, 5050);
+  (void)pool.close();
+  std::vector<UniqueFunction<void()>> refused;
+  refused.emplace_back([] { FAIL(); });
+  EXPECT_EQ(pool.execute_all(refused.begin(), refused.end()), refused.begin());
+  EXPECT_TRUE(refused.front()) << "what is refused is unmoved";
+}
+
+TEST_P(ThreadPoolTest, ClosuresEndBeforeAnybodyHears) {
+  ThreadPool pool(options(2));
+  for (std::size_t i = 0; i < test::rounds(1000); ++i) {
+    auto token = std::make_shared<int>(1);
+    const std::weak_ptr<int> watch = token;
+    if (i % 2 == 0) {
+      pool.submit([token = std::move(token)] { return *token; }).wait();
+    } else {
+      ASSERT_EQ(pool.execute([token = std::move(token)] {}), Status::ok);
+      (void)pool.wait();
+    }
+    ASSERT_TRUE(watch.expired());
+  }
+}
+
+TEST_P(ThreadPoolTest, AThrowingTaskIsRethrownByWaitOnce) {
+  ThreadPool pool(options(2));
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(pool.execute([] { throw std::runtime_error("planned"); }), Status::ok);
+  }
+  EXPECT_THROW((void)pool.wait(), std::runtime_error);
+  EXPECT_EQ(pool.wait(), Status::ok);
+  ASSERT_EQ(pool.execute([] { throw 7; }), Status::ok);
+  EXPECT_THROW((void)pool.wait(), int);
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.failed, 11U);
+  EXPECT_EQ(tally.accepted, 11U);
+  EXPECT_TRUE(tally.first_failure);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(ThreadPoolTest, TheErrorHandlerGetsEachFailureOnce) {
+  std::atomic<int> heard{0};
+  auto given = options(2);
+  given.on_error = [&](std::exception_ptr failure) {
+    EXPECT_THROW(std::rethrow_exception(failure), std::string);
+    ++heard;
+  };
+  ThreadPool pool(given);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(pool.execute([] { throw std::string("x"); }), Status::ok);
+  }
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(heard, 1000);
+  EXPECT_EQ(pool.close().failed, 1000U);
+}
+
+struct ThrowsWhenCopied {
+  ThrowsWhenCopied() = default;
+  ThrowsWhenCopied(const ThrowsWhenCopied& other) : copies(other.copies - 1) {
+    if (copies < 0) throw std::runtime_error("copied once too often");
+  }
+  int operator()() const { return 1; }
+  int copies = 0;
+};
+
+TEST_P(ThreadPoolTest, AClosureThatThrowsWhenCopiedIsTheCallersBusiness) {
+  ThreadPool pool(options(2));
+  const ThrowsWhenCopied function;
+  EXPECT_THROW((void)pool.execute(function), std::runtime_error);
+  EXPECT_THROW((void)pool.submit(function), std::runtime_error);
+  EXPECT_EQ(pool.submit([] { return 3; }).get(), 3) << "usable afterwards";
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.done, 1U);
+  EXPECT_EQ(tally.cancelled, 2U);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(ThreadPoolTest, ADestructorMayHandOver) {
+  ThreadPool pool(options(2));
+  std::atomic<int> ran{0};
+  struct HandsOver {
+    ThreadPool* pool;
+    std::atomic<int>* ran;
+    HandsOver(ThreadPool* p, std::atomic<int>* r) : pool(p), ran(r) {}
+    HandsOver(HandsOver&& other) noexcept
+        : pool(std::exchange(other.pool, nullptr)), ran(other.ran) {}
+    ~HandsOver() {
+      if (pool != nullptr) (void)pool->execute([r = ran] { ++*r; });
+    }
+  };
+  for (std::size_t i = 0; i < test::rounds(1000); ++i) {
+    ASSERT_EQ(pool.execute([h = HandsOver(&pool, &ran)] { EXPECT_NE(h.pool, nullptr); }),
+              Status::ok);
+  }
+  (void)pool.wait();
+  EXPECT_EQ(ran, static_cast<int>(test::rounds(1000)));
+}
+
+TEST_P(ThreadPoolTest, RefusesWhatComesAfterTheClose) {
+  ThreadPool pool(options(2));
+  EXPECT_EQ(pool.close().accepted, 0U);
+  auto token = std::make_unique<int>(5);
+  auto task = [token = std::move(token)] { FAIL(); };
+  EXPECT_EQ(pool.execute(std::move(task)), Status::closed);
+  try {
+    (void)pool.submit([] { return 1; });
+    FAIL() << "not refused";
+  } catch (const NotRun& refusal) {
+    EXPECT_EQ(refusal.status(), Status::closed);
+  }
+  EXPECT_EQ(pool.close(abandon).accepted, 0U) << "closing twice is the same as once";
+  EXPECT_EQ(pool.wait(), Status::ok);
+}
+
+TEST_P(ThreadPoolTest, DrainingRunsAllButTakesNoMore) {
+  ThreadPool pool(options(2));
+  std::atomic<int> ran{0};
+  std::atomic<int> refused{0};
+  std::atomic<int> in_groups{0};
+  Gate gate;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(pool.execute([&] {
+      gate.wait();
+      ++ran;
+      if (pool.execute([] {}) == Status::closed) ++refused;
+      TaskGroup group(pool);
+      for (int k = 0; k < 3; ++k) group.run([&] { ++in_groups; });
+      (void)group.wait();
+    }),
+              Status::ok);
+  }
+  std::thread opener([&] {
+    while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
+    gate.open();
+  });
+  const Tally tally = pool.close(drain);
+  opener.join();
+  EXPECT_EQ(ran, 100);
+  EXPECT_EQ(refused, 100);
+  EXPECT_EQ(in_groups, 300);
+  EXPECT_EQ(tally.done, tally.accepted);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(ThreadPoolTest, AbandonDropsWhatHasNotBegun) {
+  ThreadPool pool(options(1));
+  Gate begun;
+  Gate gate;
+  auto first = pool.submit([&] {
+    begun.open();
+    gate.wait();
+  });
+  begun.wait();
+  std::vector<Future<void>> others;
+  for (int i = 0; i < 10; ++i) others.push_back(pool.submit([] { FAIL(); }));
+  ASSERT_EQ(pool.execute([] { FAIL(); }), Status::ok);
+  std::thread opener([&] {
+    while (pool.execute([] { FAIL(); }) == Status::ok) std::this_thread::yield();
+    std::this_thread::sleep_for(1ms);  // so that the close has said what to drop, most times
+    gate.open();
+  });
+  Tally tally;
+  tally = pool.close(abandon);
+  opener.join();
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.pending, 0U);
+  EXPECT_GE(tally.cancelled, 11U);
+  EXPECT_EQ(tally.done + tally.cancelled, tally.accepted);
+  first.get();
+  for (auto& other : others) {
+    try {
+      other.get();
+      FAIL() << "ran";
+    } catch (const NotRun& dropped) {
+      EXPECT_EQ(dropped.status(), Status::stopped);
+    }
+  }
+}
+
+TEST_P(ThreadPoolTest, DrainUntilExpiresWhatIsLate) {
+  ThreadPool pool(options(1));
+  Gate begun;
+  Gate gate;
+  auto running = pool.submit([&] {
+    begun.open();
+    gate.wait();
+  });
+  auto late = pool.submit([] { FAIL(); });
+  begun.wait();
+  // Opened well after the deadline; if it came before, nothing would have been late.
+  std::thread opener([&] {
+    std::this_thread::sleep_for(30ms);
+    gate.open();
+  });
+  const Tally tally = pool.close(drain_until(sync::deadline_after(0ms)));
+  opener.join();
+  EXPECT_EQ(tally.expired, 1U);
+  EXPECT_EQ(tally.done, 1U);
+  EXPECT_TRUE(tally.balanced());
+  try {
+    late.get();
+    FAIL() << "ran";
+  } catch (const NotRun& dropped) {
+    EXPECT_EQ(dropped.status(), Status::timed_out);
+  }
+}
+
+TEST_P(ThreadPoolTest, ClosingFromATaskIsMisuse) {
+  ThreadPool pool(options(2));
+  EXPECT_THROW(pool.submit([&] { (void)pool.close(); }).get(), std::logic_error);
+  EXPECT_THROW(pool.submit([&] { (void)pool.wait(); }).get(), std::logic_error);
+  EXPECT_EQ(pool.submit([] { return 1; }).get(), 1) << "still open";
+}
+
+TEST_P(ThreadPoolTest, DestructionFromATaskIsMisuse) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        auto* const pool = new ThreadPool(options(1));
+        (void)pool->execute([pool] { delete pool; });
+        std::this_thread::sleep_for(10s);
+      },
+      "");
+}
+
+TEST_P(ThreadPoolTest, WidthsBeyondAnySense) {
+  ThreadPool automatic(options(0));
+  EXPECT_GE(automatic.width(), 1U);
+  EXPECT_THROW(ThreadPool(options(ThreadPool::max_width + 1)), std::logic_error);
+  EXPECT_THROW(ThreadPool(options(1'000'000'000)), std::logic_error);
+}
+
+TEST_P(ThreadPoolTest, OnFullOfAnotherTypeIsMisuse) {
+  for (const OnFull wrong : {OnFull::grow, OnFull::overwrite_oldest}) {
+    auto given = options(1);
+    given.capacity = 1;
+    given.on_full = wrong;
+    EXPECT_THROW(ThreadPool{given}, std::logic_error);
+  }
+}
+
+// One worker, held by a gate, and `capacity` tasks behind it.
+class Full {
+ public:
+  Full(ThreadPoolOptions given, OnFull on_full) : pool(with(given, on_full)) {
+    EXPECT_EQ(pool.execute([this] {
+      begun.open();
+      gate.wait();
+    }),
+              Status::ok);
+    begun.wait();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(pool.execute([this] { ++ran; }), Status::ok);
+  }
+  ~Full() { gate.open(); }
+
+  Gate begun;
+  Gate gate;
+  std::atomic<int> ran{0};
+  ThreadPool pool;
+
+ private:
+  static ThreadPoolOptions with(ThreadPoolOptions given, OnFull on_full) {
+    given.width = 1;
+    given.capacity = 3;
+    given.on_full = on_full;
+    return given;
+  }
+};
+
+TEST_P(ThreadPoolTest, FullRejects) {
+  Full full(options(1), OnFull::reject);
+  auto token = std::make_shared<int>(0);
+  auto refused = [token] { FAIL(); };
+  EXPECT_EQ(full.pool.execute(std::move(refused)), Status::full);
+  EXPECT_EQ(token.use_count(), 2) << "what is refused is unmoved";
+  try {
+    (void)full.pool.submit([] { FAIL(); });
+    FAIL() << "not refused";
+  } catch (const NotRun& refusal) {
+    EXPECT_EQ(refusal.status(), Status::full);
+  }
+  full.gate.open();
+  (void)full.pool.wait();
+  EXPECT_EQ(full.pool.execute([&] { ++full.ran; }), Status::ok) << "room again";
+  EXPECT_EQ(full.pool.close().accepted, 5U);
+  EXPECT_EQ(full.ran, 4);
+}
+
+TEST_P(ThreadPoolTest, FullRunsHere) {
+  Full full(options(1), OnFull::run_here);
+  std::thread::id where;
+  EXPECT_EQ(full.pool.execute([&] { where = std::this_thread::get_id(); }), Status::ok);
+  EXPECT_EQ(where, std::this_thread::get_id());
+  EXPECT_EQ(full.pool.submit([] { return 9; }).get(), 9);
+  EXPECT_THROW(full.pool.submit([] { throw 9; }).get(), int);
+  full.gate.open();
+  const Tally tally = full.pool.close();
+  EXPECT_EQ(tally.accepted, 7U);
+  EXPECT_EQ(tally.done, 6U);
+  EXPECT_EQ(tally.failed, 1U);
+}
+
+TEST_P(ThreadPoolTest, FullWaits) {
+  Full full(options(1), OnFull::wait);
+  std::atomic<bool> in{false};
+  std::thread submitter([&] {
+    EXPECT_EQ(full.pool.execute([&] { ++full.ran; }), Status::ok);
+    in = true;
+  });
+  std::this_thread::sleep_for(2ms);
+  EXPECT_FALSE(in);
+  full.gate.open();
+  submitter.join();
+  (void)full.pool.wait();
+  EXPECT_EQ(full.ran, 4);
+}
+
+TEST_P(ThreadPoolTest, AFullPoolWakesItsWaitersWhenItCloses) {
+  Full full(options(1), OnFull::wait);
+  std::atomic<int> closed{0};
+  std::vector<std::thread> submitters;
+  for (int i = 0; i < 3; ++i) {
+    submitters.emplace_back([&] {
+      for (;;) {
+        const Status status = full.pool.execute([] {});
+        if (status == Status::closed) break;
+        ASSERT_EQ(status, Status::ok);
+      }
+      ++closed;
+    });
+  }
+  std::thread closer([&] { (void)full.pool.close(); });
+  std::this_thread::sleep_for(1ms);
+  full.gate.open();
+  closer.join();
+  for (auto& submitter : submitters) submitter.join();
+  EXPECT_EQ(closed, 3);
+  EXPECT_TRUE(full.pool.tally().balanced());
+}
+
+TEST_P(ThreadPoolTest, ATaskOfAFullPoolDoesNotWaitForItself) {
+  auto given = options(1);
+  given.capacity = 1;
+  ThreadPool pool(given);
+  std::atomic<int> ran{0};
+  ASSERT_EQ(pool.execute([&] {
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(pool.execute([&] { ++ran; }), Status::ok);
+  }),
+            Status::ok);
+  (void)pool.wait();
+  EXPECT_EQ(ran, 100);
+  EXPECT_EQ(pool.close().done, 101U);
+}
+
+TEST_P(ThreadPoolTest, WaitHasADeadlineAndAStop) {
+  ThreadPool pool(options(1));
+  EXPECT_EQ(pool.wait(sync::deadline_after(0ms)), Status::ok) << "idle";
+  Gate gate;
+  ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
+  EXPECT_EQ(pool.wait(sync::deadline_after(1ms)), Status::timed_out);
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_EQ(pool.wait(sync::no_deadline, source.get_token()), Status::stopped);
+  gate.open();
+  EXPECT_EQ(pool.wait(), Status::ok);
+}
+
+TEST_P(ThreadPoolTest, ManyMayWaitAtOnce) {
+  ThreadPool pool(options(2));
+  for (std::size_t round = 0; round < test::rounds(300); ++round) {
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(pool.execute([&] {
+        ++ran;
+        (void)pool.execute([&] { ++ran; });
+      }),
+                Status::ok);
+    }
+    std::vector<std::thread> waiters;
+    for (int i = 0; i < 3; ++i) {
+      waiters.emplace_back([&] {
+        EXPECT_EQ(pool.wait(), Status::ok);
+        EXPECT_EQ(ran, 6);
+      });
+    }
+    for (auto& waiter : waiters) waiter.join();
+  }
+}
+
+TEST_P(ThreadPoolTest, NamesPinsAndHooks) {
+  const int cpu = sched_getcpu();
+  std::mutex mutex;
+  std::set<std::size_t> started;
+  std::set<std::size_t> stopped;
+  auto given = options(3);
+  given.name = "rows";
+  given.cpus = {cpu};
+  given.on_start = [&](std::size_t index) {
+    const std::lock_guard lock(mutex);
+    started.insert(index);
+  };
+  given.on_stop = [&](std::size_t index) {
+    const std::lock_guard lock(mutex);
+    stopped.insert(index);
+  };
+  {
+    ThreadPool pool(given);
+    const auto [name, where] = pool.submit([] {
+                                     char text[32] = {};
+                                     pthread_getname_np(pthread_self(), text, sizeof text);
+                                     return std::pair(std::string(text), sched_getcpu());
+                                   })
+                                   .get();
+    EXPECT_EQ(name, "rows");
+    EXPECT_EQ(where, cpu);
+  }
+  EXPECT_EQ(started, (std::set<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(stopped, started);
+}
+
+TEST_P(ThreadPoolTest, EachWorkerHasItsOwnValue) {
+  ThreadPool pool(options(3));
+  PerWorker<std::uint64_t> sums(pool);
+  parallel_for(pool, 0, 100'000, [&](std::size_t i) { sums.here() += i; });
+  std::uint64_t sum = 0;
+  for (const std::uint64_t part : sums) sum += part;
+  EXPECT_EQ(sum, 4'999'950'000U);
+  EXPECT_THROW((void)sums.here(), std::logic_error);
+}
+
+TEST_P(ThreadPoolTest, ATaskMayWorkForAnotherPool) {
+  ThreadPool first(options(1));
+  ThreadPool second(options(1));
+  // Each pool's only worker waits for the other pool in turn.
+  const int depth = first
+                        .submit([&] {
+                          return second
+                                     .submit([&] {
+                                       return first
+                                                  .submit([&] {
+                                                    int n = 0;
+                                                    TaskGroup group(second);
+                                                    group.run([&] { ++n; });
+                                                    (void)group.wait();
+                                                    return n;
+                                                  })
+                                                  .get() +
+                                              1;
+                                     })
+                                     .get() +
+                                 1;
+                        })
+                        .get();
+  EXPECT_EQ(depth, 3);
+  EXPECT_TRUE(first.close().balanced());
+  EXPECT_TRUE(second.close().balanced());
+}
+
+TEST_P(ThreadPoolTest, MovesWithItsThreads) {
+  ThreadPool first(options(2));
+  auto future = first.submit([] { return 4; });
+  ThreadPool second(std::move(first));
+  EXPECT_EQ(future.get(), 4);
+  EXPECT_EQ(second.submit([] { return 5; }).get(), 5);
+  second = ThreadPool(options(1));
+  EXPECT_EQ(second.width(), 1U);
+}
+
+TEST(FixedPool, TasksBeginInTheOrderOfHandingOver) {
+  ThreadPool pool({.mode = PoolMode::fixed, .width = 1});
+  std::vector<int> order;
+  const int count = static_cast<int>(test::rounds(20'000));
+  for (int i = 0; i < count; ++i) {
+    ASSERT_EQ(pool.execute([&order, i] { order.push_back(i); }), Status::ok);
+  }
+  pool.submit([] {}).get();  // comes last; wait() would help, and two threads push in any order
+  ASSERT_EQ(order.size(), static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) ASSERT_EQ(order[static_cast<std::size_t>(i)], i);
+}
+
+TEST(DefaultPool, IsThereForEverybody) {
+  EXPECT_EQ(&default_pool(), &default_pool());
+  EXPECT_EQ(default_pool().submit([] { return 6; }).get(), 6);
+}
+
+}  // namespace

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+//
+// Channel: who waits, what ends the wait, and who is told. The transfer suite has the rest.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include <handoff/queue/channel.hpp>
+#include <handoff/queue/spsc_ring.hpp>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using handoff::Channel;
+using handoff::Status;
+using handoff::UnboundedChannel;
+using handoff::sync::deadline_after;
+using handoff::test::Call;
+
+static_assert(!std::is_copy_constructible_v<Channel<int>>);
+static_assert(!std::is_default_constructible_v<Channel<int>>, "a bound, or UnboundedChannel");
+static_assert(std::input_iterator<Channel<int>::Iterator>);
+
+// Long enough for a thread to fall asleep; nothing hangs on it but how much a test exercises.
+void let_them_sleep() { std::this_thread::sleep_for(10ms); }
+
+TEST(Channel, a_pop_waits_for_a_push) {
+  Channel<int> channel(4);
+  int out = 0;
+  std::thread reader([&] { EXPECT_EQ(channel.pop(out), Status::ok); });
+  let_them_sleep();
+  EXPECT_EQ(channel.push(7), Status::ok);
+  reader.join();
+  EXPECT_EQ(out, 7);
+}
+
+TEST(Channel, a_push_waits_for_room) {
+  Channel<std::unique_ptr<int>> channel(1);
+  ASSERT_EQ(channel.push(std::make_unique<int>(1)), Status::ok);
+  std::thread writer([&] { EXPECT_EQ(channel.push(std::make_unique<int>(2)), Status::ok); });
+  let_them_sleep();
+  EXPECT_EQ(**channel.pop(), 1);
+  EXPECT_EQ(**channel.pop(), 2);
+  writer.join();
+}
+
+TEST(Channel, a_visitor_makes_room) {
+  Channel<int> channel(1);
+  ASSERT_EQ(channel.push(1), Status::ok);
+  std::thread writer([&] { EXPECT_EQ(channel.push(2), Status::ok); });
+  let_them_sleep();
+  EXPECT_THROW(channel.consume([](int& item) { throw item; }), int);
+  EXPECT_EQ(channel.pop(), 2);
+  writer.join();
+}
+
+TEST(Channel, close_wakes_readers_and_writers) {
+  Channel<std::string> full(1);
+  Channel<std::string> empty(1);
+  ASSERT_EQ(full.push("first"), Status::ok);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      std::string mine = "mine";
+      EXPECT_EQ(full.push(std::move(mine)), Status::closed);
+      EXPECT_EQ(mine, "mine") << "a refused item stays the caller's";
+    });
+    threads.emplace_back([&] {
+      std::string out;
+      EXPECT_EQ(empty.pop(out), Status::closed);
+      EXPECT_EQ(empty.pop(), std::nullopt);
+    });
+  }
+  let_them_sleep();
+  full.close();
+  empty.close();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(full.pop(), "first") << "what was accepted comes out";
+  EXPECT_EQ(full.pop(), std::nullopt);
+  full.close();
+  EXPECT_EQ(full.push("late"), Status::closed);
+}
+
+TEST(Channel, a_stop_ends_a_wait) {
+  Channel<int> channel(1);
+  std::stop_source source;
+  std::thread reader([&] {
+    int out = 0;
+    EXPECT_EQ(channel.pop(out, source.get_token()), Status::stopped);
+    EXPECT_EQ(channel.pop(source.get_token()), std::nullopt);
+  });
+  let_them_sleep();
+  source.request_stop();
+  reader.join();
+  EXPECT_EQ(channel.push(1, source.get_token()), Status::ok) << "what needs no wait is done";
+  EXPECT_EQ(channel.push(2, source.get_token()), Status::stopped);
+  EXPECT_EQ(channel.pop(), 1);
+}
+
+TEST(Channel, a_deadline_ends_a_wait) {
+  Channel<std::unique_ptr<int>> channel(1);
+  std::unique_ptr<int> item;
+  EXPECT_EQ(channel.pop_until(item, deadline_after(1ms)), Status::timed_out);
+  EXPECT_EQ(channel.push(std::make_unique<int>(1)), Status::ok);
+  item = std::make_unique<int>(2);
+  EXPECT_EQ(channel.push_until(std::move(item), deadline_after(1ms)), Status::timed_out);
+  ASSERT_NE(item, nullptr) << "a refused item stays the caller's";
+  EXPECT_EQ(channel.pop_until(item, deadline_after(0s)), Status::ok);
+  EXPECT_EQ(*item, 1);
+}
+
+TEST(Channel, range_for_until_closed_and_drained) {
+  Channel<std::unique_ptr<int>> channel(2);
+  std::thread writer([&] {
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(channel.push(std::make_unique<int>(i)), Status::ok);
+    channel.close();
+  });
+  int next = 0;
+  for (std::unique_ptr<int>& item : channel) {
+    EXPECT_EQ(*item, next++);
+    item.reset();
+  }
+  writer.join();
+  EXPECT_EQ(next, 100);
+}
+
+// Neither a default nor an assignment.
+struct Rigid {
+  explicit Rigid(int number) noexcept : value(number) {}
+  Rigid(Rigid&&) noexcept = default;
+  Rigid& operator=(Rigid&&) = delete;
+  int value;
+};
+
+TEST(Channel, items_that_only_move) {
+  Channel<Rigid> channel(2);
+  EXPECT_EQ(channel.try_emplace(3), Status::ok);
+  EXPECT_EQ(channel.push(Rigid(4)), Status::ok);
+  EXPECT_EQ(channel.pop()->value, 3);
+  channel.close();
+  EXPECT_EQ(channel.pop()->value, 4);
+  EXPECT_FALSE(channel.pop().has_value());
+}
+
+struct ThrowingCopy {
+  ThrowingCopy() = default;
+  ThrowingCopy(const ThrowingCopy&) { throw std::runtime_error("copy"); }
+  ThrowingCopy(ThrowingCopy&&) noexcept {}
+  ThrowingCopy& operator=(ThrowingCopy&&) noexcept { return *this; }
+};
+
+TEST(Channel, a_copy_that_throws_changes_nothing) {
+  Channel<ThrowingCopy> channel(1);
+  const ThrowingCopy item;
+  EXPECT_THROW((void)channel.push(item), std::runtime_error);
+  EXPECT_THROW((void)channel.try_push(item), std::runtime_error);
+  EXPECT_TRUE(channel.was_empty());
+  EXPECT_EQ(channel.push(ThrowingCopy()), Status::ok);
+}
+
+TEST(Channel, a_batch_wakes_as_many_as_it_serves) {
+  Channel<int> channel(8);
+  std::atomic<int> sum{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] { sum.fetch_add(channel.pop().value_or(0)); });
+  }
+  let_them_sleep();
+  std::array items{1, 2, 4};
+  EXPECT_EQ(channel.try_push_batch(items), 3U);
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(sum, 7);
+}
+
+TEST(Channel, nobody_asleep_no_system_call) {
+  Channel<int> channel(4);
+  const std::size_t before = handoff::test::calls(Call::wake);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(channel.push(i), Status::ok);
+    ASSERT_EQ(channel.pop(), i);
+  }
+  channel.close();
+  EXPECT_EQ(handoff::test::calls(Call::wake), before);
+}
+
+TEST(Channel, unbounded_pushes_never_wait) {
+  UnboundedChannel<int> channel;
+  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(channel.push(i), Status::ok);
+  EXPECT_EQ(channel.was_size(), 10'000U);
+  channel.close();
+  int next = 0;
+  for (const int item : channel) ASSERT_EQ(item, next++);
+  EXPECT_EQ(next, 10'000);
+}
+
+TEST(Channel, failing_allocation_of_an_unbounded_push) {
+  handoff::test::until_whole(Call::allocation, 0, [] {
+    try {
+      UnboundedChannel<std::array<char, 4000>> channel;  // some few items a segment
+      for (int i = 0; i < 100; ++i) ASSERT_EQ(channel.push({}), Status::ok);
+      channel.close();
+      EXPECT_EQ(channel.consume([](auto&) {}), 100U);
+    } catch (const std::bad_alloc&) {
+    }
+  });
+}
+
+// Many threads that really wait. Each item once; at the end nobody is left asleep.
+template <class TheChannel, class... Capacity>
+void exchange_items(int producers, int consumers, std::size_t each, Capacity... capacity) {
+  TheChannel channel(capacity...);
+  std::atomic<int> left{producers};
+  std::vector<std::vector<std::uint8_t>> seen(static_cast<std::size_t>(consumers));
+  std::vector<std::thread> threads;
+  const std::size_t total = each * static_cast<std::size_t>(producers);
+  for (int p = 0; p < producers; ++p) {
+    threads.emplace_back([&, p] {
+      for (std::size_t i = 0; i < each; ++i) {
+        const std::size_t item = static_cast<std::size_t>(p) * each + i;
+        ASSERT_EQ(channel.push(item), Status::ok);
+      }
+      if (left.fetch_sub(1) == 1) channel.close();
+    });
+  }
+  for (auto& mine : seen) {
+    mine.resize(total);
+    threads.emplace_back([&] {
+      for (const std::size_t item : channel) ++mine[item];
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t item = 0; item < total; ++item) {
+    int times = 0;
+    for (const auto& mine : seen) times += mine[item];
+    ASSERT_EQ(times, 1) << "item " << item;
+  }
+}
+
+TEST(Channel, stress_blocking) {
+  for (const std::size_t capacity : {1U, 2U, 16U}) {
+    exchange_items<Channel<std::size_t>>(1, 1, handoff::test::rounds(20'000), capacity);
+    exchange_items<Channel<std::size_t>>(3, 3, handoff::test::rounds(5'000), capacity);
+    exchange_items<Channel<std::size_t, handoff::SpscRing<std::size_t>>>(
+        1, 1, handoff::test::rounds(20'000), capacity);
+  }
+  exchange_items<UnboundedChannel<std::size_t>>(3, 3, handoff::test::rounds(10'000));
+}
+
+// close() at a random moment, against pushes and pops that wait: all end, and what was accepted
+// is taken exactly once.
+template <class TheChannel, class... Capacity>
+void close_amid_waits(int enough, Capacity... capacity) {
+  TheChannel channel(capacity...);
+  std::atomic<int> accepted{0};
+  std::atomic<int> taken{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (channel.push(1) == Status::ok) accepted.fetch_add(1);
+    });
+    threads.emplace_back([&] {
+      for (const int item : channel) taken.fetch_add(item);
+    });
+  }
+  while (accepted.load() < enough) std::this_thread::yield();
+  channel.close();
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(taken.load(), accepted.load());
+}
+
+TEST(Channel, stress_close_against_waits) {
+  auto dice = handoff::test::random();
+  for (std::size_t round = 0; round < handoff::test::rounds(500); ++round) {
+    const int enough = static_cast<int>(dice() % 50);
+    ASSERT_NO_FATAL_FAILURE(close_amid_waits<Channel<int>>(enough, 1 + dice() % 3));
+    ASSERT_NO_FATAL_FAILURE(close_amid_waits<UnboundedChannel<int>>(enough));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// What SegmentQueue does beyond the transfer suite: segments that go round, memory that fails.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include <handoff/queue/segment_queue.hpp>
+
+#include "support/failing.hpp"
+
+namespace {
+
+using handoff::SegmentQueue;
+using handoff::Status;
+using handoff::test::Call;
+
+TEST(SegmentQueue, goes_round_in_two_segments) {
+  SegmentQueue<int, 4> queue;
+  int out = 0;
+  const auto lap = [&] {
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(queue.try_push(i), Status::ok);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(queue.try_pop(out), Status::ok);
+  };
+  for (int i = 0; i < 4; ++i) lap();  // by now both segments are there
+  const std::size_t before = handoff::test::calls(Call::allocation);
+  for (int i = 0; i < 1000; ++i) lap();
+  EXPECT_EQ(handoff::test::calls(Call::allocation), before);
+}
+
+TEST(SegmentQueue, a_long_queue_gives_its_segments_back) {
+  SegmentQueue<int, 4> queue;  // the leak checkers see what this test cannot
+  for (int burst = 0; burst < 3; ++burst) {
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(queue.try_push(i), Status::ok);
+    EXPECT_EQ(queue.was_size(), 1000U);
+    for (int i = 0, out = -1; i < 1000; ++i) {
+      ASSERT_EQ(queue.try_pop(out), Status::ok);
+      ASSERT_EQ(out, i);
+    }
+    EXPECT_TRUE(queue.was_empty());
+  }
+}
+
+TEST(SegmentQueue, failing_allocation_leaves_the_item_and_the_queue) {
+  const int places = handoff::test::until_whole(Call::allocation, 0, [] {
+    try {
+      auto item = std::make_unique<int>(7);
+      SegmentQueue<std::unique_ptr<int>, 2> queue;
+      int accepted = 0;
+      for (; accepted < 5; ++accepted) {
+        auto other = std::make_unique<int>(accepted);
+        try {
+          ASSERT_EQ(queue.try_push(std::move(other)), Status::ok);
+        } catch (const std::bad_alloc&) {
+          ASSERT_NE(other, nullptr) << "a refused item stays whole";
+          break;
+        }
+      }
+      std::unique_ptr<int> out;
+      for (int i = 0; i < accepted; ++i) {
+        ASSERT_EQ(queue.try_pop(out), Status::ok);
+        ASSERT_EQ(*out, i);
+      }
+      ASSERT_EQ(queue.try_pop(out), Status::empty);
+      ASSERT_EQ(queue.try_push(std::move(item)), Status::ok) << "and the queue works";
+    } catch (const std::bad_alloc&) {
+    }
+  });
+  EXPECT_GE(places, 3) << "the first segment and two more";
+}
+
+TEST(SegmentQueue, failing_allocation_in_a_batch_takes_nothing_of_it) {
+  const int places = handoff::test::until_whole(Call::allocation, 0, [] {
+    try {
+      std::array<std::unique_ptr<int>, 7> items;
+      for (int i = 0; i < 7; ++i) items[static_cast<std::size_t>(i)] = std::make_unique<int>(i);
+      SegmentQueue<std::unique_ptr<int>, 2> queue;
+      try {
+        ASSERT_EQ(queue.try_push_batch(items), 7U);
+      } catch (const std::bad_alloc&) {
+        for (const auto& item : items) ASSERT_NE(item, nullptr);
+        ASSERT_TRUE(queue.was_empty());
+        ASSERT_EQ(queue.try_push_batch(items), 7U) << "what had been allocated is of use now";
+      }
+      std::array<std::unique_ptr<int>, 7> out;
+      ASSERT_EQ(queue.try_pop_batch(out), 7U);
+      for (int i = 0; i < 7; ++i) ASSERT_EQ(*out[static_cast<std::size_t>(i)], i);
+    } catch (const std::bad_alloc&) {
+    }
+  });
+  EXPECT_GE(places, 7 + 4);
+}
+
+struct Fussy {
+  explicit Fussy(int number) : value(number) {
+    if (number < 0) throw std::invalid_argument("negative");
+  }
+  int value;
+};
+
+TEST(SegmentQueue, a_constructor_that_throws_changes_nothing) {
+  SegmentQueue<Fussy, 2> queue;
+  EXPECT_EQ(queue.try_emplace(1), Status::ok);
+  EXPECT_THROW((void)queue.try_emplace(-1), std::invalid_argument);
+  EXPECT_EQ(queue.try_emplace(2), Status::ok);
+  EXPECT_THROW((void)queue.try_emplace(-1), std::invalid_argument);
+  EXPECT_EQ(queue.try_emplace(3), Status::ok);
+  std::vector<int> seen;
+  EXPECT_EQ(queue.consume([&](Fussy& item) { seen.push_back(item.value); }), 3U);
+  EXPECT_EQ(seen, (std::vector{1, 2, 3}));
+}
+
+TEST(SegmentQueue, visitors_may_push_pop_and_throw) {
+  SegmentQueue<int, 2> queue;
+  std::vector<int> in(6);
+  std::iota(in.begin(), in.end(), 0);
+  ASSERT_EQ(queue.try_push_batch(in), 6U);
+  std::vector<int> seen;
+  EXPECT_EQ(queue.consume(
+                [&](int& item) {
+                  seen.push_back(item);
+                  EXPECT_EQ(queue.try_push(item + 10), Status::ok);
+                  int out = -1;
+                  EXPECT_EQ(queue.try_pop(out), Status::ok);
+                  seen.push_back(out);
+                },
+                2),
+            2U);
+  EXPECT_EQ(seen, (std::vector{0, 1, 2, 3}));
+  EXPECT_THROW(queue.consume([](int& item) { throw item; }), int);
+  EXPECT_EQ(queue.was_size(), 3U) << "the item that was thrown at is gone, those behind it stay";
+  int out = -1;
+  EXPECT_EQ(queue.try_pop(out), Status::ok);
+  EXPECT_EQ(out, 5);
+}
+
+TEST(SegmentQueue, close_drains) {
+  SegmentQueue<int, 2> queue;
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(queue.try_push(i), Status::ok);
+  EXPECT_FALSE(queue.closed());
+  queue.close();
+  queue.close();
+  EXPECT_TRUE(queue.closed());
+  int item = 9;
+  EXPECT_EQ(queue.try_push(9), Status::closed);
+  EXPECT_EQ(queue.try_emplace(9), Status::closed);
+  EXPECT_EQ(queue.try_push_batch(std::span(&item, 1)), 0U);
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(queue.try_pop(item), Status::ok);
+    EXPECT_EQ(item, i);
+  }
+  EXPECT_EQ(queue.try_pop(item), Status::closed);
+  EXPECT_EQ(queue.try_pop_batch(std::span(&item, 1)), 0U);
+  EXPECT_EQ(queue.consume([](int&) { FAIL() << "there is nothing to visit"; }), 0U);
+}
+
+TEST(SegmentQueue, what_is_left_is_destroyed) {
+  const auto alive = std::make_shared<int>(0);
+  {
+    SegmentQueue<std::shared_ptr<int>, 3> queue;
+    for (int i = 0; i < 10; ++i) ASSERT_EQ(queue.try_push(alive), Status::ok);
+    std::shared_ptr<int> out;
+    for (int i = 0; i < 4; ++i) ASSERT_EQ(queue.try_pop(out), Status::ok);
+    EXPECT_EQ(alive.use_count(), 1 + 6 + 1);
+  }
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
+}  // namespace

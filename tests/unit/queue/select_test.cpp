@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// select(): which channel is served, what ends the wait, and that nobody sleeps on.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <handoff/queue/select.hpp>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using handoff::Channel;
+using handoff::from;
+using handoff::select;
+using handoff::select_until;
+using handoff::Status;
+using handoff::try_select;
+using handoff::UnboundedChannel;
+using handoff::sync::deadline_after;
+
+constexpr auto ignore = [](auto&&) {};
+
+TEST(Select, takes_from_the_one_that_has_an_item) {
+  Channel<int> numbers(1);
+  UnboundedChannel<std::unique_ptr<std::string>> words;
+  int number = 0;
+  std::string word;
+  const auto serve = [&] {
+    return try_select(from(numbers, [&](int item) { number = item; }),
+                      from(words, [&](std::unique_ptr<std::string> item) { word = *item; }));
+  };
+  EXPECT_EQ(serve(), Status::empty);
+  ASSERT_EQ(words.push(std::make_unique<std::string>("hello")), Status::ok);
+  EXPECT_EQ(serve(), Status::ok);
+  EXPECT_EQ(word, "hello");
+  EXPECT_EQ(number, 0);
+  ASSERT_EQ(numbers.push(5), Status::ok);
+  numbers.close();
+  EXPECT_EQ(serve(), Status::ok);
+  EXPECT_EQ(number, 5);
+  EXPECT_EQ(serve(), Status::empty) << "one of them is open";
+  words.close();
+  EXPECT_EQ(serve(), Status::closed);
+}
+
+TEST(Select, serves_busy_channels_in_turn) {
+  Channel<int> a(64);
+  Channel<int> b(64);
+  for (int i = 0; i < 64; ++i) {
+    ASSERT_EQ(a.push(i), Status::ok);
+    ASSERT_EQ(b.push(i), Status::ok);
+  }
+  int from_a = 0;
+  int from_b = 0;
+  for (int i = 0; i < 32; ++i) {
+    ASSERT_EQ(select(from(a, [&](int) { ++from_a; }), from(b, [&](int) { ++from_b; })),
+              Status::ok);
+  }
+  EXPECT_EQ(from_a, 16);
+  EXPECT_EQ(from_b, 16);
+}
+
+TEST(Select, sleeps_until_any_of_them_has_an_item) {
+  Channel<int> a(1);
+  Channel<int> b(1);
+  for (Channel<int>* channel : {&a, &b}) {
+    int sum = 0;
+    std::thread reader([&] {
+      EXPECT_EQ(select(from(a, [&](int item) { sum += item; }),
+                       from(b, [&](int item) { sum += 10 * item; })),
+                Status::ok);
+    });
+    std::this_thread::sleep_for(10ms);
+    ASSERT_EQ(channel->push(1), Status::ok);
+    reader.join();
+    EXPECT_EQ(sum, channel == &a ? 1 : 10);
+  }
+}
+
+TEST(Select, makes_room_for_a_waiting_push) {
+  Channel<int> a(1);
+  Channel<int> b(1);
+  ASSERT_EQ(a.push(1), Status::ok);
+  std::thread writer([&] { EXPECT_EQ(a.push(2), Status::ok); });
+  std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(select(from(a, ignore), from(b, ignore)), Status::ok);
+  writer.join();
+  EXPECT_EQ(a.pop(), 2);
+}
+
+TEST(Select, close_stop_and_deadline_end_it) {
+  Channel<int> a(1);
+  Channel<int> b(1);
+  EXPECT_EQ(select_until(deadline_after(1ms), {}, from(a, ignore), from(b, ignore)),
+            Status::timed_out);
+  std::stop_source source;
+  std::thread reader([&] {
+    EXPECT_EQ(select_until(handoff::sync::no_deadline, source.get_token(), from(a, ignore),
+                           from(b, ignore)),
+              Status::stopped);
+    EXPECT_EQ(select(from(a, ignore), from(b, ignore)), Status::closed);
+  });
+  std::this_thread::sleep_for(10ms);
+  source.request_stop();
+  std::this_thread::sleep_for(10ms);
+  a.close();
+  std::this_thread::sleep_for(10ms);
+  b.close();
+  reader.join();
+}
+
+TEST(Select, a_handler_that_throws_has_consumed_its_item) {
+  Channel<int> a(2);
+  ASSERT_EQ(a.push(1), Status::ok);
+  ASSERT_EQ(a.push(2), Status::ok);
+  EXPECT_THROW((void)select(from(a, [](int item) { throw item; })), int);
+  EXPECT_EQ(a.pop(), 2);
+}
+
+TEST(Select, the_same_channel_twice_is_one_channel) {
+  Channel<int> a(1);
+  std::thread reader([&] { EXPECT_EQ(select(from(a, ignore), from(a, ignore)), Status::ok); });
+  std::this_thread::sleep_for(10ms);
+  ASSERT_EQ(a.push(1), Status::ok);
+  reader.join();
+  EXPECT_TRUE(a.was_empty());
+}
+
+TEST(Select, an_item_wakes_one_sleeper) {
+  Channel<int> a(4);
+  Channel<int> b(4);
+  std::atomic<int> served{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      EXPECT_EQ(select(from(a, ignore), from(b, ignore)), Status::ok);
+      served.fetch_add(1);
+    });
+  }
+  std::this_thread::sleep_for(50ms);
+  for (int i = 0; i < 3; ++i) {
+    const std::size_t before = handoff::test::calls(handoff::test::Call::wake);
+    ASSERT_EQ((i % 2 == 0 ? a : b).push(i), Status::ok);
+    while (served.load() <= i) std::this_thread::yield();
+    EXPECT_LE(handoff::test::calls(handoff::test::Call::wake) - before, 1U);
+  }
+  for (std::thread& reader : readers) reader.join();
+}
+
+// Selects and pops on the same two channels, producers that close: each item once, and all end.
+TEST(Select, stress) {
+  auto dice = handoff::test::random();
+  for (std::size_t round = 0; round < handoff::test::rounds(200); ++round) {
+    Channel<std::size_t> a(1 + dice() % 4);
+    UnboundedChannel<std::size_t> b;
+    constexpr std::size_t each = 100;
+    std::atomic<std::size_t> sum{0};
+    const auto add = [&](std::size_t item) { sum.fetch_add(item); };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([&] {
+        while (select(from(a, add), from(b, add)) == Status::ok) {
+        }
+      });
+    }
+    threads.emplace_back([&] {
+      for (const std::size_t item : a) add(item);
+    });
+    threads.emplace_back([&] {
+      for (std::size_t i = 1; i <= each; ++i) ASSERT_EQ(a.push(i), Status::ok);
+      a.close();
+    });
+    threads.emplace_back([&] {
+      for (std::size_t i = 1; i <= each; ++i) ASSERT_EQ(b.push(i), Status::ok);
+      b.close();
+    });
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(sum.load(), each * (each + 1));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// StealDeque: both ends, growth, the seam of its positions, and thieves against the owner.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <handoff/queue/steal_deque.hpp>
+#include <limits>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+
+namespace {
+
+using handoff::Status;
+using handoff::StealDeque;
+
+void push(StealDeque<std::uint64_t>& deque, std::uint64_t item) {
+  deque.reserve();
+  deque.push(item);
+}
+
+TEST(StealDeque, TheOwnerTakesTheNewestAThiefTheOldest) {
+  StealDeque<std::uint64_t> deque(4);
+  for (std::uint64_t i = 1; i <= 4; ++i) push(deque, i);
+  std::uint64_t item = 0;
+  ASSERT_EQ(deque.pop(item), Status::ok);
+  EXPECT_EQ(item, 4U);
+  ASSERT_EQ(deque.steal(item), Status::ok);
+  EXPECT_EQ(item, 1U);
+  ASSERT_EQ(deque.steal(item), Status::ok);
+  EXPECT_EQ(item, 2U);
+  ASSERT_EQ(deque.pop(item), Status::ok);
+  EXPECT_EQ(item, 3U);
+  item = 77;
+  EXPECT_EQ(deque.pop(item), Status::empty);
+  EXPECT_EQ(deque.steal(item), Status::empty);
+  EXPECT_EQ(item, 77U) << "empty leaves the place alone";
+  EXPECT_TRUE(deque.was_empty());
+}
+
+TEST(StealDeque, GrowsAndKeepsTheOrderAlsoAcrossTheSeam) {
+  for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0} - 2}) {
+    StealDeque<std::uint64_t> deque(2, {.position = start});
+    for (std::uint64_t i = 0; i < 100; ++i) push(deque, i);
+    std::uint64_t item = 0;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      ASSERT_EQ(deque.steal(item), Status::ok);
+      ASSERT_EQ(item, i);
+      ASSERT_EQ(deque.pop(item), Status::ok);
+      ASSERT_EQ(item, 99 - i);
+    }
+    EXPECT_EQ(deque.pop(item), Status::empty);
+  }
+}
+
+TEST(StealDeque, AFailedReserveChangesNothing) {
+  StealDeque<std::uint64_t> deque(1);
+  push(deque, 1);
+  const int places = handoff::test::until_whole(handoff::test::Call::allocation, 0, [&] {
+    try {
+      deque.reserve(2);
+    } catch (const std::bad_alloc&) {
+      std::uint64_t item = 0;
+      EXPECT_EQ(deque.pop(item), Status::ok);
+      EXPECT_EQ(item, 1U);
+      deque.push(item);
+    }
+  });
+  EXPECT_GE(places, 2);
+  std::uint64_t item = 0;
+  EXPECT_EQ(deque.pop(item), Status::ok);
+}
+
+TEST(StealDeque, HeightTellsWhatWasPushedSince) {
+  StealDeque<std::uint64_t> deque(8);
+  push(deque, 1);
+  const auto before = deque.height();
+  push(deque, 2);
+  std::uint64_t item = 0;
+  EXPECT_EQ(deque.steal(item), Status::ok);
+  EXPECT_GT(deque.height(), before);
+  EXPECT_EQ(deque.pop(item), Status::ok);
+  EXPECT_LE(deque.height(), before + 1);
+}
+
+// Every item is taken by exactly one; no failure among n items bounds the rate of wrong ones below
+// 3/n (95 %).
+TEST(StealDeque, ThievesAndOwnerTakeEachItemOnce) {
+  auto random = handoff::test::random();
+  const std::size_t items = handoff::test::rounds(400'000);
+  StealDeque<std::uint64_t> deque(2);
+  std::vector<std::atomic<unsigned char>> taken(items);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> thieves;
+  for (int i = 0; i < 3; ++i) {
+    thieves.emplace_back([&] {
+      std::uint64_t item = 0;
+      for (;;) {
+        const bool last_look = over;
+        if (deque.steal(item) == Status::ok) {
+          taken[item].fetch_add(1, std::memory_order_relaxed);
+        } else if (last_look) {
+          return;
+        }
+      }
+    });
+  }
+  std::uint64_t item = 0;
+  for (std::size_t next = 0; next < items;) {
+    for (std::size_t i = random() % 20; i > 0 && next < items; --i) push(deque, next++);
+    for (std::size_t i = random() % 20; i > 0; --i) {
+      if (deque.pop(item) != Status::ok) break;
+      taken[item].fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  while (deque.pop(item) == Status::ok) taken[item].fetch_add(1, std::memory_order_relaxed);
+  over = true;
+  for (auto& thief : thieves) thief.join();
+  for (std::size_t i = 0; i < items; ++i) ASSERT_EQ(taken[i], 1) << "item " << i;
+}
+
+}  // namespace
