@@ -8,6 +8,8 @@
 //   L2  An entry's call goes from null to a function before the array's size covers it, and once
 //       back to null, in every array that passes may still read.
 //   L3  An array's size never shrinks and its entries are never used again.
+//   L4  From the current array, `older_` leads through all arrays that passes may still read. When
+//       none can read one, none can read an older one: it would have begun earlier still.
 #include <algorithm>
 #include <handoff/event/listeners.hpp>
 #include <handoff/sync/allocate.hpp>
@@ -26,7 +28,8 @@ constexpr std::size_t kShrinkFrom = 16;  // arrays below this size keep their de
 
 template <class Array>
 constexpr std::size_t bytes_for(std::size_t capacity) noexcept {
-  return sizeof(Array) + capacity * sizeof(ListenerList::Entry);
+  constexpr std::size_t older_index = sizeof(sync::cell<std::uint32_t>);
+  return sizeof(Array) + capacity * (sizeof(ListenerList::Entry) + older_index);
 }
 
 }  // namespace
@@ -70,13 +73,15 @@ ListenerList::Array* ListenerList::construct_array(void* memory, std::size_t cap
   static_assert(alignof(Array) >= alignof(Entry) && sizeof(Array) % alignof(Entry) == 0);
   auto* const array = ::new (memory) Array(*this, capacity);
   std::uninitialized_default_construct_n(array->begin(), capacity);
+  std::uninitialized_default_construct_n(array->older_indices(), capacity);
   retain();
   return array;
 }
 
-void ListenerList::push(Array& array, Listener& listener) noexcept {
+void ListenerList::push(Array& array, Listener& listener, std::size_t older_index) noexcept {
   const std::size_t index = array.size();
   Entry& entry = array.begin()[index];
+  array.older_indices()[index].write() = static_cast<std::uint32_t>(older_index);
   listener.index_.write() = index;
   entry.listener.write() = &listener;
   entry.call.store(listener.call_, sync::order::relaxed);  // order: relaxed, covered by the next
@@ -89,12 +94,12 @@ void ListenerList::copy(Array& to, std::size_t gap, Listener* added) const noexc
   Array* const from = current();
   const std::size_t size = from != nullptr ? from->size() : 0;
   for (std::size_t i = 0; i < size; ++i) {
-    if (i == gap && added != nullptr) push(to, *added);
+    if (i == gap && added != nullptr) push(to, *added, Array::kNotThere);
     Entry& entry = from->begin()[i];
     // order: relaxed, under the mutex
-    if (entry.call.load(sync::order::relaxed) != nullptr) push(to, *entry.listener.read());
+    if (entry.call.load(sync::order::relaxed) != nullptr) push(to, *entry.listener.read(), i);
   }
-  if (gap == size && added != nullptr) push(to, *added);
+  if (gap == size && added != nullptr) push(to, *added, Array::kNotThere);
 }
 
 // Makes `array` the current one. The one before may still be read.
@@ -102,8 +107,10 @@ void ListenerList::replace(Array* array, Garbage& garbage) noexcept {
   Array* const old = current();
   current_.store(array, sync::order::release);  // order: release pairs with current()
   if (old == nullptr) return;
-  old->next_stale_ = stale_;
-  stale_ = old;
+  if (array != nullptr) {
+    array->older_ = old;
+    old->newer_ = array;
+  }
   garbage.add(*old, old->retired_, seen_by(), &free_array);
 }
 
@@ -149,25 +156,22 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
   added.attached_.store(true, sync::order::relaxed);
   alive_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a figure of the moment
   if (has_room) {
-    push(*array, added);
+    push(*array, added, Array::kNotThere);
   } else {
     copy(*bigger, at, &added);
     replace(bigger, garbage);
   }
 }
 
-void ListenerList::erase(Array& array, const Listener& listener) noexcept {
-  for (Entry *entry = array.begin(), *end = entry + array.size(); entry != end; ++entry) {
-    if (entry->listener.read() != &listener) continue;
-    entry->call.store(nullptr, sync::order::relaxed);  // order: relaxed, null leads nowhere
-  }
-}
-
 // No pass from here on calls it, nor does one under way that has not come to it.
 void ListenerList::hide(Listener& listener, Garbage& garbage) noexcept {
-  Entry& entry = current()->begin()[listener.index_.read()];
-  entry.call.store(nullptr, sync::order::relaxed);  // order: relaxed, null leads nowhere
-  for (Array* array = stale_; array != nullptr; array = array->next_stale_) erase(*array, listener);
+  std::size_t index = listener.index_.read();
+  for (Array* array = current(); array != nullptr && index != Array::kNotThere;
+       array = array->older_) {
+    // order: relaxed, null leads nowhere
+    array->begin()[index].call.store(nullptr, sync::order::relaxed);
+    index = array->older_indices()[index].read();
+  }
   // order: release pairs with the acquire in attached().
   listener.attached_.store(false, sync::order::release);
   alive_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a figure of the moment
@@ -232,11 +236,12 @@ void ListenerList::free_array(void* object) noexcept {
   ListenerList& list = array.list_;
   {
     const sync::Lock lock(list.mutex_);
-    Array** link = &list.stale_;
-    while (*link != &array) link = &(*link)->next_stale_;
-    *link = array.next_stale_;
+    // Older ones that wait to be freed are out of the chain with it: L4.
+    if (array.newer_ != nullptr) array.newer_->older_ = nullptr;
+    if (array.older_ != nullptr) array.older_->newer_ = nullptr;
   }
   const std::size_t bytes = bytes_for<Array>(array.capacity_);
+  std::destroy_n(array.older_indices(), array.capacity_);
   std::destroy_n(array.begin(), array.capacity_);
   std::destroy_at(&array);
   sync::deallocate(&array, bytes, alignof(Array));

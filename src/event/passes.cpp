@@ -5,8 +5,8 @@
 // Invariants, under the registry's mutex:
 //   I1  Every thread that is in a pass has its record in the list.
 //   I2  What is pending was hidden before its epoch was drawn.
-//   I3  A pass that blocks something pending or awaited will call ended(): its record was asked, a
-//       heavy fence followed, and only then was it seen to block.
+//   I3  A pass on which something hangs, or that is awaited, will call ended(): it was asked, and
+//       it is this thread's own, or a heavy fence followed and only then was it seen to block.
 #include <handoff/core/misuse.hpp>
 #include <handoff/event/passes.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -22,12 +22,21 @@ namespace {
 
 constinit sync::Mutex registry_mutex;
 constinit sync::atomic<PassRecord*> first_record{nullptr};
-constinit sync::atomic<Retired*> first_pending{nullptr};
 
 // Notified whenever a pass has ended that somebody asked about.
 sync::EventCount& passes_ended() noexcept {
   static sync::EventCount ended;
   return ended;
+}
+
+void push(Retired*& chain, Retired& item) noexcept { item.next = std::exchange(chain, &item); }
+Retired& pop(Retired*& chain) noexcept { return *std::exchange(chain, chain->next); }
+
+void free_all(Retired* chain) noexcept {
+  while (chain != nullptr) {
+    Retired& each = pop(chain);
+    each.free(each.object);
+  }
 }
 
 }  // namespace
@@ -58,34 +67,36 @@ class PassRegistry {
     return pass_epoch.fetch_add(1, sync::order::release);
   }
 
-  static void retire(Retired& first) noexcept {
+  // Frees what no pass stands in the way of; the rest hangs on one that does. What hangs already
+  // is not looked at, or many removals in one pass would take the square of their number.
+  static void retire(Retired* chain) noexcept {
     const std::uint64_t epoch = next_epoch();
-    Retired* last = &first;
-    for (Retired* each = &first; each != nullptr; each = each->next) {
-      each->epoch = epoch;
-      last = each;
-    }
+    PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
+    Retired* freed = nullptr;
+    Retired* others = nullptr;
     {
       const sync::Lock lock(registry_mutex);
-      last->next = first_pending.load(sync::order::relaxed);  // order: relaxed, under the mutex
-      first_pending.store(&first, sync::order::relaxed);      // order: relaxed, under the mutex
+      while (chain != nullptr) {
+        Retired& item = pop(chain);
+        item.epoch = epoch;
+        // A pass of this thread sees by itself that it was asked: no fence.
+        if (me == nullptr || !hang_on(*me, item)) push(others, item);
+      }
+      freed = settle(others);
     }
-    collect();
+    free_all(freed);
   }
 
-  // Frees whatever no pass stands in the way of.
-  static void collect() noexcept {
+  // By the thread of the slot, when a pass has ended that somebody asked about.
+  static void ended(PassSlot& slot) noexcept {
+    slot.asked.store(false, sync::order::relaxed);  // order: relaxed; who needs it asks again
     Retired* freed = nullptr;
     {
       const sync::Lock lock(registry_mutex);
-      sync::asymmetric_fence_heavy();
-      // Who was asked just now may have ended just before and not have noticed.
-      while (take_unblocked(freed)) sync::asymmetric_fence_heavy();
+      freed = settle(std::exchange(slot.pending, nullptr));
     }
-    while (freed != nullptr) {
-      Retired& each = *std::exchange(freed, freed->next);
-      each.free(each.object);
-    }
+    free_all(freed);
+    passes_ended().notify_all();
   }
 
   // Whether a thread but `me` is in a pass over `subject` that began by `epoch`.
@@ -94,9 +105,10 @@ class PassRegistry {
     const sync::Lock lock(registry_mutex);
     bool found = false;
     for (PassRecord* record = first_of_all(); record != nullptr; record = record->next_) {
-      if (record == &me || !blocks(*record, subject, epoch)) continue;
+      PassSlot* const slot = record == &me ? nullptr : blocker(*record, subject, epoch);
+      if (slot == nullptr) continue;
       found = true;
-      if (ask) record->asked_.store(true, sync::order::relaxed);  // order: relaxed, see I3
+      if (ask) slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see I3
     }
     return found;
   }
@@ -121,46 +133,69 @@ class PassRegistry {
     return first_record.load(sync::order::relaxed);  // order: relaxed, under the mutex
   }
 
-  static bool blocks(const PassRecord& record, const PassSubject& wanted,
-                     std::uint64_t epoch) noexcept {
-    for (const PassRecord::Slot& slot : record.slots_) {
+  // The slot of `record` that blocks what was hidden from `wanted` in that epoch. Null: none.
+  static PassSlot* blocker(PassRecord& record, const PassSubject& wanted,
+                           std::uint64_t epoch) noexcept {
+    for (PassSlot& slot : record.slots_) {
       // order: acquire pairs with the releases in Pass::begin() and Pass::end().
       const std::uint64_t begun = slot.epoch.load(sync::order::acquire);
       if (begun == 0 || begun > epoch) continue;
       // order: acquire pairs with the releases in Pass::begin() and Pass::narrow().
       const void* const subject = slot.subject.load(sync::order::acquire);
-      if (subject == nullptr || subject == wanted.subject || subject == wanted.owner) return true;
+      if (subject == nullptr || subject == wanted.subject || subject == wanted.owner) return &slot;
     }
-    return false;
+    return nullptr;
   }
 
-  // Moves what can be freed to `freed`. True if something stays because of a pass whose thread was
-  // not asked before.
-  static bool take_unblocked(Retired*& freed) noexcept {
-    bool newly_asked = false;
-    Retired* kept = nullptr;
-    // order: relaxed, under the mutex
-    for (Retired* each = first_pending.load(sync::order::relaxed); each != nullptr;) {
-      Retired& item = *std::exchange(each, each->next);
-      bool blocked = false;
-      for (PassRecord* record = first_of_all(); record != nullptr; record = record->next_) {
-        if (!blocks(*record, item.seen_by, item.epoch)) continue;
-        blocked = true;
-        // order: relaxed, see I3
-        if (!record->asked_.exchange(true, sync::order::relaxed)) newly_asked = true;
-      }
-      Retired*& chain = blocked ? kept : freed;
-      item.next = std::exchange(chain, &item);
+  static PassSlot* blocker(const Retired& item) noexcept {
+    for (PassRecord* record = first_of_all(); record != nullptr; record = record->next_) {
+      if (PassSlot* const slot = blocker(*record, item.seen_by, item.epoch)) return slot;
     }
-    first_pending.store(kept, sync::order::relaxed);  // order: relaxed, under the mutex
-    return newly_asked;
+    return nullptr;
+  }
+
+  // False if no pass of `me`, this thread, blocks it.
+  static bool hang_on(PassRecord& me, Retired& item) noexcept {
+    PassSlot* const slot = blocker(me, item.seen_by, item.epoch);
+    if (slot == nullptr) return false;
+    slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see I3
+    push(slot->pending, item);
+    return true;
+  }
+
+  // Returns what can be freed of the chain; hangs the rest on what blocks it.
+  static Retired* settle(Retired* chain) noexcept {
+    Retired* freed = nullptr;
+    // Who is asked in one round may have ended just before and not have noticed: another round.
+    for (bool newly_asked = chain != nullptr; newly_asked;) {
+      sync::asymmetric_fence_heavy();
+      newly_asked = false;
+      Retired* blocked = nullptr;
+      while (chain != nullptr) {
+        Retired& item = pop(chain);
+        PassSlot* const slot = blocker(item);
+        item.blocked_by = slot;
+        push(slot != nullptr ? blocked : freed, item);
+        // order: relaxed, see I3
+        if (slot != nullptr && !slot->asked.exchange(true, sync::order::relaxed)) {
+          newly_asked = true;
+        }
+      }
+      chain = blocked;
+    }
+    while (chain != nullptr) {
+      Retired& item = pop(chain);
+      push(item.blocked_by->pending, item);
+    }
+    return freed;
   }
 
   // Whether `waiter` cannot go on before `target` does. Ends: a circle that misses `target` would
   // have been refused when it was about to close.
   static bool waits_for(const PassRecord& waiter, const PassRecord& target) noexcept {
     for (PassRecord* record = first_of_all(); record != nullptr; record = record->next_) {
-      if (record == &waiter || !blocks(*record, *waiter.awaited_, waiter.awaited_epoch_)) continue;
+      if (record == &waiter) continue;
+      if (blocker(*record, *waiter.awaited_, waiter.awaited_epoch_) == nullptr) continue;
       if (record == &target) return true;
       if (record->awaited_ != nullptr && waits_for(*record, target)) return true;
     }
@@ -169,7 +204,7 @@ class PassRegistry {
 };
 
 Garbage::~Garbage() {
-  if (first_ != nullptr) PassRegistry::retire(*first_);
+  if (first_ != nullptr) PassRegistry::retire(first_);
 }
 
 PassRecord::PassRecord() noexcept { PassRegistry::add(*this); }
@@ -189,12 +224,7 @@ PassRecord& PassRecord::enroll() {
   return record;
 }
 
-// A pass of this thread has ended, and somebody wants to know.
-void PassRecord::ended() noexcept {
-  asked_.store(false, sync::order::relaxed);  // order: relaxed; who still needs it asks again
-  PassRegistry::collect();
-  passes_ended().notify_all();
-}
+void PassRecord::ended(PassSlot& slot) noexcept { PassRegistry::ended(slot); }
 
 void await_passes(PassSubject subject) {
   PassRecord& me = PassRecord::mine();

@@ -110,13 +110,23 @@ class ListenerList {
 
    private:
     friend class ListenerList;
+    using OlderIndex = sync::cell<std::uint32_t>;
+    static constexpr std::uint32_t kNotThere = ~std::uint32_t{0};
+
     Array(ListenerList& list, std::size_t capacity) noexcept : list_(list), capacity_(capacity) {}
+
+    // Behind the entries, for each one: its index in the older array.
+    OlderIndex* older_indices() noexcept {
+      return reinterpret_cast<OlderIndex*>(begin() + capacity_);
+    }
 
     ListenerList& list_;
     const std::size_t capacity_;
     sync::atomic<std::size_t> size_{0};
     Retired retired_;
-    Array* next_stale_ = nullptr;  // under the list's mutex
+    // Under the list's mutex: what this one replaced, while a pass may read it, and the way back.
+    Array* older_ = nullptr;
+    Array* newer_ = nullptr;
   };
 
   // `owner`: what passes may be over before they narrow to this list; null: nothing.
@@ -162,10 +172,9 @@ class ListenerList {
   std::size_t position(const Listener& added, Place place, const Listener* before) const noexcept;
   Array* make_array(std::size_t alive);
   Array* construct_array(void* memory, std::size_t capacity) noexcept;
-  static void push(Array& array, Listener& listener) noexcept;
+  static void push(Array& array, Listener& listener, std::size_t older_index) noexcept;
   void copy(Array& to, std::size_t gap, Listener* added) const noexcept;
   void replace(Array* array, Garbage& garbage) noexcept;
-  static void erase(Array& array, const Listener& listener) noexcept;
   void hide(Listener& listener, Garbage& garbage) noexcept;
   void hide_all(Garbage& garbage) noexcept;
   void shrink(Garbage& garbage) noexcept;
@@ -178,7 +187,6 @@ class ListenerList {
   sync::atomic<std::size_t> alive_{0};
   sync::atomic<std::uint32_t> references_{1};
   sync::Mutex mutex_;
-  Array* stale_ = nullptr;  // replaced, perhaps still read; under the mutex
   Retired retired_;
 };
 

@@ -5,8 +5,9 @@
 // A thread that walks says so in its own record: two plain stores when a pass begins, one when it
 // ends. Whoever takes something away hides it first, then makes the kernel order all CPUs (the
 // heavy half of the asymmetric fence), then reads the records: what no pass from before can see is
-// freed at once, the rest by the last of those passes when it ends. The same records answer
-// remove_and_wait(). The proof is in docs/design/callback_list.md.
+// freed at once; the rest hangs on one of those passes after the other until the last has ended.
+// What a thread takes away in a pass of its own needs no fence before that pass ends. The same
+// records answer remove_and_wait(). The proof is in docs/design/callback_list.md.
 // For: the lists of event/. Not for: users.
 // Concurrency: everything by any thread. Blocks: await_passes(), and for some instructions what
 // retires. Allocates: nothing. Throws: await_passes(), on misuse.
@@ -32,6 +33,8 @@ struct PassSubject {
   const void* owner = nullptr;
 };
 
+struct PassSlot;
+
 // Something hidden from new passes that is freed once no older one is left.
 struct Retired {
   using Free = void (*)(void* object) noexcept;
@@ -39,6 +42,7 @@ struct Retired {
   Retired* next = nullptr;
   PassSubject seen_by;
   std::uint64_t epoch = 0;
+  PassSlot* blocked_by = nullptr;  // one of those that do; it hangs there
   void* object = nullptr;
   Free free = nullptr;
 };
@@ -70,6 +74,14 @@ class Garbage {
 // passes do not count. Misuse if one of those threads waits, directly or not, for this one.
 void await_passes(PassSubject subject);
 
+// One pass of a thread.
+struct PassSlot {
+  sync::atomic<std::uint64_t> epoch{0};        // 0: no pass
+  sync::atomic<const void*> subject{nullptr};  // null: everything
+  sync::atomic<bool> asked{false};             // somebody wants to know when it ends
+  Retired* pending = nullptr;  // what its end lets go of; under the registry's mutex
+};
+
 // What one thread is passing over.
 class PassRecord {
  public:
@@ -91,17 +103,11 @@ class PassRecord {
   friend class Pass;
   friend class PassRegistry;
 
-  struct Slot {
-    sync::atomic<std::uint64_t> epoch{0};  // 0: no pass
-    sync::atomic<const void*> subject{nullptr};  // null: everything
-  };
-
   static PassRecord& enroll();
-  void ended() noexcept;
+  static void ended(PassSlot& slot) noexcept;
 
-  alignas(sync::destructive_span) std::array<Slot, kSlots> slots_;
-  std::uint32_t depth_ = 0;          // of this thread alone
-  sync::atomic<bool> asked_{false};  // somebody wants to know when a pass of ours ends
+  alignas(sync::destructive_span) std::array<PassSlot, kSlots> slots_;
+  std::uint32_t depth_ = 0;  // of this thread alone
 
   // Under the registry's mutex.
   PassRecord* next_ = nullptr;
@@ -129,7 +135,7 @@ class [[nodiscard]] Pass {
   // Whether this thread is in a pass over `subject`, or in too many to say.
   static bool inside(const void* subject) {
     const PassRecord& record = PassRecord::mine();
-    for (const PassRecord::Slot& slot : record.slots_) {
+    for (const PassSlot& slot : record.slots_) {
       // order: relaxed, only this thread writes them.
       if (slot.epoch.load(sync::order::relaxed) == 0) continue;
       const void* const over = slot.subject.load(sync::order::relaxed);  // order: as above
@@ -141,7 +147,7 @@ class [[nodiscard]] Pass {
   // From here on over this part of what it was over.
   void narrow(const void* subject) noexcept {
     if (depth_ + 1 >= PassRecord::kSlots) return;
-    // order: release pairs with the acquire in PassRegistry::blocks(): what this pass did to the
+    // order: release pairs with the acquire in PassRegistry::blocker(): what this pass did to the
     // rest comes before.
     slot().subject.store(subject, sync::order::release);
   }
@@ -159,7 +165,7 @@ class [[nodiscard]] Pass {
   }
 
  private:
-  PassRecord::Slot& slot() const noexcept {
+  PassSlot& slot() const noexcept {
     constexpr std::uint32_t last = PassRecord::kSlots - 1;
     return record_.slots_[depth_ < last ? depth_ : last];
   }
@@ -167,7 +173,7 @@ class [[nodiscard]] Pass {
   void begin(const void* subject) noexcept {
     constexpr std::uint32_t last = PassRecord::kSlots - 1;
     if (depth_ > last) [[unlikely]] return;
-    // order: release, twice: pair with the acquires in PassRegistry::blocks(). Who sees this
+    // order: release, twice: pair with the acquires in PassRegistry::blocker(). Who sees this
     // subject sees the end of the pass before; who sees this epoch, this subject or a later one.
     slot().subject.store(depth_ == last ? nullptr : subject, sync::order::release);
     // order: acquire pairs with the addition in PassRegistry::next_epoch(): a pass of a later epoch
@@ -178,11 +184,11 @@ class [[nodiscard]] Pass {
 
   void end() noexcept {
     if (depth_ >= PassRecord::kSlots) [[unlikely]] return;
-    // order: release pairs with the acquire in PassRegistry::blocks(): the pass is over.
+    // order: release pairs with the acquire in PassRegistry::blocker(): the pass is over.
     slot().epoch.store(0, sync::order::release);
     sync::asymmetric_fence_light();
     // order: relaxed, ordered by the fences: whoever asked sees the pass ended, or this sees it.
-    if (record_.asked_.load(sync::order::relaxed)) [[unlikely]] record_.ended();
+    if (slot().asked.load(sync::order::relaxed)) [[unlikely]] PassRecord::ended(slot());
   }
 
   PassRecord& record_;

@@ -133,6 +133,40 @@ const Scenario elsewhere("passes/next_pass_elsewhere", [] {
   explore::check(thing.freed(), "by the remover or by a pass");
 });
 
+// What a pass takes away itself hangs on it without a fence, and then on the other pass, if that
+// one is still there.
+const Scenario own("passes/own", [] {
+  Thing thing;
+  explore::Thread reader([&] {
+    const Pass pass(&list);
+    if (thing.look()) thing.look_again();
+  });
+  {
+    const Pass pass(&list);
+    thing.hide();
+    thing.retire(kList);
+    explore::check(!thing.freed(), "a pass of the remover's own can see it");
+  }
+  reader.join();
+  explore::check(thing.freed(), "by the remover's pass or by the other");
+});
+
+// Two passes can see it: what the first one's end does not free, the second one's does.
+const Scenario handed_on("passes/handed_on", [] {
+  Thing thing;
+  const auto read = [&] {
+    const Pass pass(&list);
+    if (thing.look()) thing.look_again();
+  };
+  explore::Thread one(read);
+  explore::Thread two(read);
+  thing.hide();
+  thing.retire(kList);
+  one.join();
+  two.join();
+  explore::check(thing.freed(), "by whoever was last");
+});
+
 // A pass over all of an owner has seen what is the owner's before it narrows to a list.
 const Scenario narrowed("passes/narrow", [] {
   beside_a_removal(kOwner, [](Thing& thing, Flag& removed) {
