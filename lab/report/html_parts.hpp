@@ -59,6 +59,9 @@ Data article_tables(const MergedScenario& scenario, const std::vector<MachineVie
 // The environment of each result file, in full.
 Data environments(const std::vector<MachineView>& machines);
 
+// In bytes, KiB, MiB or GiB; "-" for NaN.
+std::string size_text(double bytes);
+
 // `name` is that of the value: those that count bytes are shown in KiB, MiB, GiB.
 std::string as_text(const nlohmann::json& value, const std::string& name = "");
 

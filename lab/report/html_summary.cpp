@@ -188,14 +188,15 @@ std::string in_words(std::string key) {
   return key == "bytes" ? "size" : key;
 }
 
+}  // namespace
+
 std::string size_text(double bytes) {
+  if (std::isnan(bytes)) return "-";
   constexpr std::array<const char*, 4> units{"bytes", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
   for (; unit + 1 < units.size() && bytes >= 1024; ++unit) bytes /= 1024;
   return fmt::format("{:.3g} {}", bytes, units[unit]);
 }
-
-}  // namespace
 
 Data summary(const std::vector<MergedScenario>& scenarios,
              const std::vector<MachineView>& machines) {

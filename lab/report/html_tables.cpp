@@ -57,6 +57,10 @@ double per_item(const json& row, const char* name) {
   return figure_of(row, name) / (items > 0 ? items : 1);
 }
 
+double under(const json& row, const char* object, const char* name) {
+  return row.contains(object) ? figure_of(row.at(object), name) : figure_of(row, "");
+}
+
 std::string as_percent(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.0f} %", 100 * share);
 }
@@ -67,7 +71,17 @@ const std::vector<Column>& known_columns() {
        short_duration},
       {"CPU each", [](const json& row) { return per_item(row, "cpu_ns_per_op"); }, short_duration},
       {"elsewhere", [](const json& row) { return figure_of(row, "share_elsewhere"); },
-       as_percent}};
+       as_percent},
+      {"switches each",
+       [](const json& row) {
+         return under(row, "per_item", "voluntary_switches") +
+                under(row, "per_item", "involuntary_switches");
+       },
+       short_number},
+      {"start", [](const json& row) { return under(row, "phases", "start_ns"); }, short_duration},
+      {"stop", [](const json& row) { return under(row, "phases", "stop_ns"); }, short_duration},
+      {"peak memory", [](const json& row) { return figure_of(row, "peak_memory_bytes"); },
+       size_text}};
   return columns;
 }
 
@@ -108,8 +122,7 @@ Data figures_of(const json& row, const CellView& cell, const Columns& columns) {
     list.push_back(figure(column.text(value), value));
   }
   for (const std::string& name : columns.reported) {
-    const double value = row.contains("figures") ? figure_of(row.at("figures"), name.c_str())
-                                                 : figure_of(row, "");
+    const double value = under(row, "figures", name.c_str());
     list.push_back(figure(short_number(value), value));
   }
   return list;

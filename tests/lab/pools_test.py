@@ -6,7 +6,9 @@ import unittest
 
 from lab_support import MISBEHAVING, LabTest
 
-QUICK = ("--quick", "--launches", "1", "--time-budget", "1")
+# No probe: other tests disturb the machine, and a disturbed row is a noisy one.
+QUICK = ("--quick", "--launches", "1", "--time-budget", "1", "--no-probe")
+MEASURED = ("ok", "noisy", "uncalibrated")
 
 
 class Pools(LabTest):
@@ -16,7 +18,7 @@ class Pools(LabTest):
     def assert_all_right(self, rows):
         self.assertTrue(rows)
         for row in rows:
-            self.assertIn(row["status"], ("ok", "noisy", "uncalibrated", "unavailable"), row)
+            self.assertIn(row["status"], (*MEASURED, "unavailable"), row)
 
     def test_tasks_each_metric(self):
         rows = self.rows("tasks", "--set", "count=1000")
@@ -36,11 +38,11 @@ class Pools(LabTest):
         rows = json.loads(done.stdout)["rows"]
         self.assertTrue(rows)
         for row in rows:
-            if row["status"] == "ok":
+            if row["status"] in MEASURED:
                 self.assertGreaterEqual(len(row["curves"]["efficiency"]), 20, row)
             else:  # all that a machine with others on it may bring about
                 self.assertIn("less than half efficient at every size", row["reason"], row)
-        self.assertEqual(done.returncode, int(any(row["status"] != "ok" for row in rows)))
+        self.assertEqual(done.returncode, int(any(row["status"] == "failed" for row in rows)))
 
     def test_a_pool_that_loses_or_repeats_a_task_is_found(self):
         rows = self.rows("tasks", "--metrics", "fire_and_forget", "--set", "count=100", "--set",
