@@ -7,13 +7,24 @@
 // The list has a line a mutant:
 //   file | text of the source line | from -> to | equivalent: why it changes nothing
 //   file | text of the source line | from -> to | open: what no scenario shows yet
+//   file | text of the source line | passed by none | equivalent: why no scenario can pass it
 // A line for a mutant that is killed, or that is not there, is as wrong as one that is missing.
 // `parts`: only files whose path has one of these in it.
+//
+// A mutant may break real memory before a verdict ends it, a frame of another thread of the
+// scenario for one. So each is tried in a process of its own, whose death is its kill.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -101,8 +112,8 @@ struct Tried {
   std::uint64_t executions = 0;
 };
 
-Tried try_out(const Mutation& mutation, const std::vector<const Scenario*>& passing,
-              unsigned deviations) {
+Tried try_out_here(const Mutation& mutation, const std::vector<const Scenario*>& passing,
+                   unsigned deviations) {
   Tried tried;
   for (const Scenario* const scenario : passing) {
     const auto result = explore_scenario(
@@ -112,6 +123,52 @@ Tried try_out(const Mutation& mutation, const std::vector<const Scenario*>& pass
     if (result.fault == explore::Fault::none) continue;
     tried.killer = scenario->name + " (" + to_string(result.fault) + ")";
     break;
+  }
+  return tried;
+}
+
+// What the other end writes until it is closed.
+std::string read_all(int from) {
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (ssize_t n = 0; (n = read(from, buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
+[[noreturn]] void fail(const char* what) {
+  std::cerr << "explore: cannot " << what << ": " << std::strerror(errno) << "\n";
+  std::exit(1);
+}
+
+// In a process of its own, which answers with the executions and the killer.
+Tried try_out(const Mutation& mutation, const std::vector<const Scenario*>& passing,
+              unsigned deviations) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) fail("make a pipe");
+  std::cout.flush();
+  const pid_t child = fork();
+  if (child < 0) fail("fork");
+  if (child == 0) {
+    const Tried tried = try_out_here(mutation, passing, deviations);
+    const std::string answer = std::to_string(tried.executions) + " " + tried.killer;
+    const bool whole = write(ends[1], answer.data(), answer.size()) == ssize_t(answer.size());
+    _exit(whole ? 0 : 1);
+  }
+  close(ends[1]);
+  std::istringstream answer(read_all(ends[0]));
+  close(ends[0]);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) fail("wait for a mutant");
+  Tried tried;
+  if (WIFSIGNALED(status)) {
+    tried.killer = std::string("its process: ") + strsignal(WTERMSIG(status));
+  } else if (answer >> tried.executions) {
+    std::getline(answer >> std::ws, tried.killer);
+  } else {
+    std::cerr << "explore: a mutant's process ended without an answer\n";
+    std::exit(1);
   }
   return tried;
 }
@@ -131,6 +188,69 @@ std::map<Site, std::vector<const Scenario*>> sites_of_scenarios(
   return sites;
 }
 
+bool starts_a_statement_after(const std::string& line) {
+  return line.empty() || line.starts_with("//") || std::strchr(";{}:", line.back()) != nullptr;
+}
+
+std::string without_comment(const std::string& line) {
+  return trimmed(line.substr(0, line.find("//")));
+}
+
+bool orders(const std::string& code) {
+  for (const char* const word : {"order::acquire", "order::release", "order::acq_rel",
+                                 "order::seq_cst", "fence_heavy()"}) {
+    if (code.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// The lines of a file that order something in a statement with none of the sites.
+std::vector<std::string> not_passed(const std::filesystem::path& path,
+                                    const std::set<unsigned>& passed) {
+  std::vector<std::string> lines;
+  std::ifstream in(path);
+  std::string before;
+  std::string text;
+  unsigned begin = 1;
+  for (unsigned number = 1; std::getline(in, text); ++number) {
+    const std::string code = without_comment(text);
+    if (starts_a_statement_after(before)) begin = number;
+    before = trimmed(text).starts_with("//") ? "//" : code;
+    const auto site = passed.lower_bound(begin);
+    // A site further down in the same statement is the same call.
+    if (orders(code) && (site == passed.end() || *site > number + 1)) lines.push_back(code);
+  }
+  return lines;
+}
+
+// Keys of the lines of the library that order something and that no scenario comes to.
+std::vector<std::string> lines_passed_by_none(
+    const std::map<Site, std::vector<const Scenario*>>& sites,
+    const std::vector<std::string>& parts) {
+  namespace fs = std::filesystem;
+  std::map<std::string, std::set<unsigned>> passed;
+  std::string root;
+  for (const auto& [site, scenarios] : sites) {
+    const std::string file = in_library(site.file);
+    passed[file].insert(site.line);
+    root = site.file.substr(0, site.file.size() - file.size());
+  }
+  std::vector<std::string> keys;
+  for (const char* const folder : {"include/handoff", "src"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder)) {
+      const std::string file = fs::relative(entry.path(), root).string();
+      if (!entry.is_regular_file() || !has_one_of(file, parts)) continue;
+      // The explorer itself, and what it stands for.
+      if (has_one_of(file, {"sync/explore/", "fence.hpp", "asymmetric_fence.cpp"})) continue;
+      for (const std::string& line : not_passed(entry.path(), passed[file])) {
+        keys.push_back(file + " | " + line + " | passed by none");
+      }
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
 }  // namespace
 
 int explore_mutants(const std::string& list, const std::vector<std::string>& parts,
@@ -138,22 +258,31 @@ int explore_mutants(const std::string& list, const std::vector<std::string>& par
   auto reasons = read_list(list, parts);
   std::map<std::string, int> counts;  // by what became of them
   int unaccounted = 0;
-  for (const auto& [site, passing] : sites_of_scenarios(parts, deviations)) {
+  // A survivor's reason is used up. Without one it is unaccounted for.
+  const auto account_for = [&](const std::string& key, const char* otherwise) {
+    const auto reason = reasons.find(key);
+    if (reason == reasons.end()) return ++unaccounted, std::string(otherwise);
+    const std::string verdict = reason->second.substr(0, reason->second.find(':'));
+    unaccounted += verdict != "equivalent" && verdict != "open";
+    reasons.erase(reason);
+    return verdict;
+  };
+  const auto sites = sites_of_scenarios(parts, deviations);
+  for (const auto& [site, passing] : sites) {
     for (const Mutation& mutation : mutations_of(site)) {
       const Tried tried = try_out(mutation, passing, deviations);
       const std::string key = key_of(mutation);
-      std::string verdict = "killed";
-      if (tried.killer.empty()) {
-        const auto reason = reasons.find(key);
-        verdict = reason == reasons.end() ? "SURVIVED"
-                                          : reason->second.substr(0, reason->second.find(':'));
-        unaccounted += verdict != "equivalent" && verdict != "open";
-        if (reason != reasons.end()) reasons.erase(reason);
-      }
+      const std::string verdict =
+          tried.killer.empty() ? account_for(key, "SURVIVED") : std::string("killed");
       ++counts[verdict];
       std::cout << verdict << ": " << key << " [" << site.line << "]  " << tried.killer << " "
                 << tried.executions << " executions\n";
     }
+  }
+  for (const std::string& key : lines_passed_by_none(sites, parts)) {
+    const std::string verdict = account_for(key, "NOT PASSED");
+    ++counts[verdict];
+    std::cout << verdict << ": " << key << "\n";
   }
   for (const auto& [key, reason] : reasons) {
     std::cout << "LISTED, but killed or not there: " << key << "\n";

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <handoff/config.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -52,22 +53,23 @@ class Garbage {
  public:
   template <class T>
   void add(T& object, Retired& retired, PassSubject seen_by, Retired::Free free) noexcept {
-    retired.next = first_;
+    retired.next = nullptr;
     retired.seen_by = seen_by;
     retired.object = &object;
     retired.free = free;
-    first_ = &retired;
+    *std::exchange(end_, &retired.next) = &retired;
   }
   Garbage() noexcept = default;
   Garbage(const Garbage&) = delete;
   Garbage& operator=(const Garbage&) = delete;
 
-  // Frees them, now or with the end of the passes that may see them. The caller holds no lock that
-  // a freed thing may want.
+  // Frees them in their order, now or with the end of the passes that may see them. The caller holds
+  // no lock that a freed thing may want.
   ~Garbage();
 
  private:
   Retired* first_ = nullptr;
+  Retired** end_ = &first_;
 };
 
 // Returns when no other thread is in a pass over `subject` that began before. This thread's own

@@ -112,7 +112,7 @@ int Engine::start_thread(model::Entry entry, void* argument, bool is_process, co
   const unsigned number = started_++;
   ModelThread& thread = threads_[number];
   thread.going = Going::runnable;
-  thread.woken = thread.fresh = thread.failed_spuriously = false;
+  thread.woken = thread.fresh = thread.failed_spuriously = thread.out_of_memory = false;
   thread.process = is_process ? static_cast<int>(number) : running_ >= 0 ? self().process : -1;
   thread.joins = -1;
   thread.deadline = model::never;
@@ -412,7 +412,11 @@ std::uint32_t Engine::unpark(model::Location& word, std::uint32_t most, const Wh
 
 // ---- Memory of the scenario --------------------------------------------------------------------
 
-void* Engine::allocate(std::size_t bytes, std::size_t alignment, const Where& where) {
+void* Engine::allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
+  if (running_ >= 0 && std::exchange(self().out_of_memory, false)) {
+    tell(where, "gets none of ", bytes, " bytes");
+    return nullptr;
+  }
   void* const memory = ::operator new(bytes, std::align_val_t{alignment});
   tell(where, "allocates ", bytes, " bytes");
   blocks_[memory] = {bytes, alignment, false};

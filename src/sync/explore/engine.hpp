@@ -68,6 +68,7 @@ struct ModelThread {
   bool woken = false;         // parked: by an unpark, not by time
   bool fresh = false;         // has paused: its next load returns the newest store
   bool failed_spuriously = false;
+  bool out_of_memory = false;  // its next allocation fails
   int process = -1;           // its first thread, with which it dies; -1: never
   const void* parked_on = nullptr;  // an address, never followed: the word may be gone
   std::uint32_t parked_since = 0;  // for first come, first woken
@@ -139,7 +140,8 @@ class Engine {
   bool join_thread(int thread, const Where&);  // true if it died
   int this_thread() const noexcept { return running_; }
   void* thread_value(const void* key, void* (*make)(), void (*end)(void*));
-  void* allocate(std::size_t bytes, std::size_t alignment, const Where&);
+  void* allocate(std::size_t bytes, std::size_t alignment, const Where&) noexcept;
+  void fail_next_allocation() noexcept { self().out_of_memory = true; }
   void deallocate(void* memory, const Where&);
   void outcome(std::uint64_t value) noexcept;
 

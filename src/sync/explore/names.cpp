@@ -87,7 +87,7 @@ int this_thread() noexcept { return engine().this_thread(); }
 void* thread_value(const void* key, void* (*make)(), void (*end)(void*)) {
   return engine().thread_value(key, make, end);
 }
-void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) {
+void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
   return engine().allocate(bytes, alignment, where);
 }
 void deallocate(void* memory, const Where& where) { engine().deallocate(memory, where); }
@@ -133,6 +133,8 @@ void check(bool condition, const char* what, const std::source_location& where) 
 }
 
 void outcome(std::uint64_t value) { engine().outcome(value); }
+
+void fail_next_allocation() { engine().fail_next_allocation(); }
 
 std::string Result::report() const {
   std::ostringstream text;

@@ -56,6 +56,27 @@ const Scenario process("event_queue/process", [] {
   explore::check(last == 3, "all of them");
 });
 
+// A producer finds no memory for the next chunk; another one then appends it, to a chunk that the
+// first one had appended.
+const Scenario out_of_memory("event_queue/out_of_memory", [] {
+  Queue queue;
+  std::size_t accepted = 5;
+  explore::Thread producer([&] {
+    for (int i = 1; i <= 4; ++i) put(queue, i);
+    explore::fail_next_allocation();
+    try {
+      put(queue, 5);  // succeeds if the other one has appended it
+      ++accepted;
+    } catch (const std::bad_alloc&) {
+    }
+  });
+  put(queue, 7);
+  producer.join();
+  explore::check(queue.process_with([](int, int) {}) == accepted, "all but one without memory");
+  explore::check(queue.tally().balanced(), "the books are right");
+  explore::outcome(accepted);
+});
+
 // An event enqueued because of another one comes after it.
 const Scenario causal("event_queue/causal", [] {
   Queue queue;

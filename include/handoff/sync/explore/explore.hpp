@@ -123,6 +123,10 @@ void check(bool condition, const char* what,
 // Tells apart final states, for counting them; mixed into one hash per execution.
 void outcome(std::uint64_t value);
 
+// The next allocation of the calling thread fails: sync::allocate() throws std::bad_alloc,
+// sync::try_allocate() returns null.
+void fail_next_allocation();
+
 // A thread of the scenario; joined by its destructor.
 class Thread {
  public:

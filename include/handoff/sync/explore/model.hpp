@@ -94,7 +94,8 @@ int this_thread() noexcept;
 // One value per model thread and key. `make` at first use, `end` when the thread has ended.
 void* thread_value(const void* key, void* (*make)(), void (*end)(void*));
 
-void* allocate(std::size_t bytes, std::size_t alignment, const Where& where);
+// Null if the scenario wants it so.
+void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept;
 void deallocate(void* memory, const Where& where);
 
 }  // namespace handoff::inline HANDOFF_ABI::explore::model

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -176,7 +177,9 @@ inline void point(const char* label, Where at = Where::current()) noexcept {
 
 [[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment,
                                     Where at = Where::current()) {
-  return model::allocate(bytes, alignment, at);
+  void* const memory = model::allocate(bytes, alignment, at);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 [[nodiscard]] inline void* try_allocate(std::size_t bytes, std::size_t alignment,
                                         Where at = Where::current()) noexcept {
