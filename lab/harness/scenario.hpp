@@ -81,12 +81,14 @@ struct ArticleRow {
   std::string note;
   std::string contender;  // who runs the same scheme here; empty: nobody yet
   std::string why = {};   // where it can not be reproduced: for what reason
+  std::string metric = {};  // of its row here, where that is not the article's
 };
 
 struct Article {
   std::string title;
   Cell cell;
   std::vector<ArticleRow> rows;
+  double metric_ms = 0;  // what 1 of the metric is in ms; 0: it tells an operation's time
 };
 
 // How an article's scheme stands to another contender, by the article's figures or by its own code

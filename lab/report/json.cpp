@@ -105,12 +105,15 @@ json article_to_json(const Scenario& scenario, const Article& article) {
                     {"note", row.note},
                     {"why", row.why},
                     {"contender", row.contender}});
+    if (!row.metric.empty()) rows.back()["metric"] = row.metric;
   }
-  return {{"scenario", scenario.name()},
-          {"title", article.title},
-          {"metric", article.cell.metric()},
-          {"parameters", parameters_of(scenario, article.cell)},
-          {"rows", rows}};
+  json made{{"scenario", scenario.name()},
+            {"title", article.title},
+            {"metric", article.cell.metric()},
+            {"parameters", parameters_of(scenario, article.cell)},
+            {"rows", rows}};
+  if (article.metric_ms > 0) made["metric_ms"] = article.metric_ms;
+  return made;
 }
 
 json result_file(json environment, json rows, json articles) {

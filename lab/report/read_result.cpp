@@ -120,6 +120,7 @@ constexpr std::array article_rules{
     Rule{"title", true, a_text, is_plain_text},
     Rule{"metric", false, a_text, is_plain_text},
     Rule{"parameters", true, "an object of texts and numbers", is_parameters},
+    Rule{"metric_ms", false, a_figure, is_figure},
     Rule{"rows", true, "a list", [](const json& v) { return v.is_array(); }}};
 
 constexpr std::array article_row_rules{
@@ -128,6 +129,7 @@ constexpr std::array article_row_rules{
          [](const json& v) { return v.is_number() && is_figure(v) && v.get<double>() > 0; }},
     Rule{"note", true, a_text, is_plain_text},
     Rule{"why", false, a_text, is_plain_text},
+    Rule{"metric", false, a_text, is_plain_text},
     Rule{"contender", true, a_text, is_plain_text}};
 
 template <std::size_t Count>

@@ -70,13 +70,14 @@ std::string name_of_machine(const json& result) {
   return name;
 }
 
-const json* row_behind(const Results& results, const json& article, const std::string& contender) {
+const json* row_behind(const Results& results, const json& article, const json& line) {
+  const json metric = line.value("metric", article.value("metric", json()));
   for (const json* result : results) {
     for (const json& row : result->at("rows")) {
-      const bool same_metric =
-          !article.contains("metric") || row.at("metric") == article.at("metric");
+      const bool same_metric = metric.is_null() || row.at("metric") == metric;
       if (same_metric && row.at("scenario") == article.at("scenario") &&
-          row.at("contender") == contender && row.at("parameters") == article.at("parameters")) {
+          row.at("contender") == line.at("contender") &&
+          row.at("parameters") == article.at("parameters")) {
         return &row;
       }
     }
@@ -84,8 +85,16 @@ const json* row_behind(const Results& results, const json& article, const std::s
   return nullptr;
 }
 
-ArticleLine line_of(const json& line, const json* here) {
-  const double ms = here == nullptr ? unknown : figure_of(*here, "wall_ns_per_op") / 1e6;
+// What a row says in ms: the time of an operation, or its metric, where an article is about that.
+double ms_of(const json& article, const json* here) {
+  if (here == nullptr) return unknown;
+  const double metric_ms = figure_of(article, "metric_ms");
+  return std::isnan(metric_ms) ? figure_of(*here, "wall_ns_per_op") / 1e6
+                               : figure_of(*here, "median") * metric_ms;
+}
+
+ArticleLine line_of(const json& article, const json& line, const json* here) {
+  const double ms = ms_of(article, here);
   ArticleLine view{line.at("scheme"), line.at("note"), line.at("contender"),
                    line.at("milliseconds"), unknown, ms, unknown, {}, ""};
   if (view.contender.empty()) {
@@ -193,7 +202,7 @@ std::vector<ArticleView> articles_of(const Results& results) {
     for (const json& article : result->value("articles", json::array())) {
       ArticleView view{article.at("scenario"), article.at("title"), parameters_text(article), {}};
       for (const json& line : article.at("rows")) {
-        view.lines.push_back(line_of(line, row_behind(results, article, line.at("contender"))));
+        view.lines.push_back(line_of(article, line, row_behind(results, article, line)));
       }
       for (std::size_t i = 0; i < view.lines.size(); ++i) {
         judge(view.lines[i], view.lines.front(), text_of(article.at("rows")[i], "why"));

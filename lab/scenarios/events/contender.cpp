@@ -3,45 +3,67 @@
 // library leaves out atomic operations that a program with threads pays for.
 #include "scenarios/events/contender.hpp"
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
+#include <new>
+#include <optional>
 #include <span>
-#include <stop_token>
-#include <thread>
+
+#include <sys/mman.h>
+
+#include "scenarios/events/second_thread.hpp"
 
 namespace handoff::lab {
 
 namespace {
 
+// A number in memory that the processes of an operation share.
+class SharedSum {
+ public:
+  SharedSum() {
+    void* const memory = mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("no memory to share");
+    sum_ = ::new (memory) std::uint64_t(0);
+  }
+  ~SharedSum() { munmap(sum_, sizeof *sum_); }
+  SharedSum(const SharedSum&) = delete;
+  SharedSum& operator=(const SharedSum&) = delete;
+  std::uint64_t& operator*() const { return *sum_; }
+
+ private:
+  std::uint64_t* sum_;
+};
+
 struct State {
+  SharedSum sum;
   events::Task task;
+  std::optional<events::SecondThread> second;
   events::Operation operation;
-  std::uint64_t sum = 0;
-  std::jthread second{[](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any asleep;
-    std::unique_lock lock(mutex);
-    asleep.wait(lock, stop, [] { return false; });
-  }};
 };
 
 }  // namespace
 
 Prepared prepare(const Parameters& parameters, std::span<const std::byte> /*input*/) {
   auto state = std::make_shared<State>();
-  state->task = {parameters.text("metric"), parameters.number("listeners", 1),
-                 parameters.number("count", 1), parameters.number("ids", 1), &state->sum};
-  state->operation = events::contender(state->task);
-  const events::Task& task = state->task;
+  events::Task& task = state->task;
+  task.metric = parameters.text("metric");
+  task.listeners = parameters.number("listeners", 1);
+  task.count = parameters.number("count", events::events_of(task.metric));
+  task.ids = parameters.number("ids", 1);
+  task.producers = parameters.number("producers", 1);
+  task.spins = parameters.text("consumer", "sleeps") == "spins";
+  task.sum = &*state->sum;
+  // The processes of that metric each have their own.
+  if (task.metric != "second_queue") state->second.emplace();
+  state->operation = events::contender(task);
   const double items = static_cast<double>(
       task.metric == "invoke" ? events::passes(task.listeners) * task.listeners : task.count);
   return {[state, items](Burst& burst) {
-            state->sum = 0;
-            state->operation();
+            *state->sum = 0;
+            state->operation(burst);
             burst.items(items);
           },
-          std::as_writable_bytes(std::span(&state->sum, 1))};
+          std::as_writable_bytes(std::span(&*state->sum, 1))};
 }
 
 }  // namespace handoff::lab

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a contender of `events` writes: one function that makes the operation of a metric.
+// What a contender of `events` writes: one function that makes the operation of a metric. Lists are
+// made with run_passes(), queues handed to measure() (measure.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,16 +14,17 @@
 namespace handoff::lab::events {
 
 struct Task {
-  std::string metric;     // invoke, enqueue_process, enqueue_visit
+  std::string metric;
   std::size_t listeners;  // of the list, for invoke
-  std::size_t count;      // events in the queue at once
+  std::size_t count;      // events of an operation
   std::size_t ids;        // keys, each with one listener; event i has the key i % ids
-  std::uint64_t* sum;     // listeners add to it
+  std::size_t producers;  // threads that enqueue, for throughput
+  bool spins;             // the consumer of a latency: it never sleeps
+  std::uint64_t* sum;     // listeners add to it; processes share it
 };
 
-// For invoke: calls all listeners `passes(task.listeners)` times. Else: enqueues `count` events,
-// then drains them. The task outlives it.
-using Operation = std::function<void()>;
+// Does a metric's work once: all passes, or all events enqueued and drained. The task outlives it.
+using Operation = std::function<void(Burst&)>;
 Operation contender(const Task& task);
 
 // The passes of `invoke`: `call(payload)` reaches all listeners once.
@@ -30,16 +32,6 @@ template <class Call>
 void run_passes(const Task& task, Call&& call) {
   const std::size_t count = passes(task.listeners);
   for (std::size_t pass = 0; pass < count; ++pass) call(payload(pass));
-}
-
-// The producing half of the other metrics.
-template <class Enqueue>
-void enqueue_all(const Task& task, Enqueue&& enqueue) {
-  int key = 0;
-  for (std::size_t i = 0; i < task.count; ++i) {
-    enqueue(key, payload(i));
-    if (static_cast<std::size_t>(++key) == task.ids) key = 0;
-  }
 }
 
 }  // namespace handoff::lab::events

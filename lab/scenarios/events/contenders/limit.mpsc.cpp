@@ -3,11 +3,10 @@
 // by index. The slots are as many as there will ever be events, so nothing is checked.
 #include <atomic>
 #include <bit>
-#include <functional>
-#include <memory>
 #include <vector>
 
-#include "scenarios/events/contender.hpp"
+#include "scenarios/events/function_table.hpp"
+#include "scenarios/events/measure.hpp"
 
 namespace handoff::lab::events {
 namespace {
@@ -20,9 +19,14 @@ struct Slot {
 
 class Ring {
  public:
-  explicit Ring(std::size_t capacity) : slots_(std::bit_ceil(capacity)) {}
+  explicit Ring(const Task& task) : slots_(std::bit_ceil(task.count)) {}
 
-  void push(int key, const Payload& payload) {
+  template <class F>
+  void listen(int key, F f) {
+    functions_.listen(key, f);
+  }
+
+  void enqueue(int key, const Payload& payload) {
     const std::size_t ticket = tail_.fetch_add(1, std::memory_order_relaxed);
     Slot& slot = slots_[ticket & (slots_.size() - 1)];
     slot.key = key;
@@ -31,19 +35,21 @@ class Ring {
   }
 
   template <class Visitor>
-  void drain(Visitor&& visitor) {
+  void visit(Visitor&& visitor) {
     for (;; ++head_) {
       const Slot& slot = slots_[head_ & (slots_.size() - 1)];
       if (slot.ready.load(std::memory_order_acquire) != round(head_)) return;
       visitor(slot.key, slot.payload);
     }
   }
+  void process() { visit(functions_); }
 
  private:
   std::uint32_t round(std::size_t ticket) const {
     return static_cast<std::uint32_t>(ticket / slots_.size() + 1);
   }
 
+  FunctionTable functions_;
   std::vector<Slot> slots_;
   alignas(128) std::atomic<std::size_t> tail_{0};
   alignas(128) std::size_t head_ = 0;
@@ -51,28 +57,6 @@ class Ring {
 
 }  // namespace
 
-Operation contender(const Task& task) {
-  if (task.metric == "invoke") throw Unavailable("a ring has no list of listeners");
-  const auto ring = std::make_shared<Ring>(task.count);
-  const auto enqueue = [ring](int key, const Payload& payload) { ring->push(key, payload); };
-  if (task.metric == "enqueue_visit") {
-    return [&task, ring, enqueue] {
-      enqueue_all(task, enqueue);
-      ring->drain([sum = task.sum](int key, const Payload& payload) {
-        *sum += heard(static_cast<std::uint64_t>(key), payload);
-      });
-    };
-  }
-  std::vector<std::function<void(const Payload&)>> functions;
-  for (std::size_t i = 0; i < task.ids; ++i) {
-    functions.emplace_back([i, sum = task.sum](const Payload& p) { *sum += heard(i, p); });
-  }
-  return [&task, ring, enqueue, functions] {
-    enqueue_all(task, enqueue);
-    ring->drain([&](int key, const Payload& payload) {
-      functions[static_cast<std::size_t>(key)](payload);
-    });
-  };
-}
+Operation contender(const Task& task) { return measure<Ring>(task); }
 
 }  // namespace handoff::lab::events

@@ -6,36 +6,45 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/events/contender.hpp"
+#include "scenarios/events/function_table.hpp"
+#include "scenarios/events/measure.hpp"
 
 namespace handoff::lab::events {
+namespace {
 
-using Function = std::function<void(const Payload&)>;
+class VectorQueue {
+ public:
+  explicit VectorQueue(const Task& /*task*/) {}
+
+  template <class F>
+  void listen(int key, F f) {
+    functions_.listen(key, f);
+  }
+  void enqueue(int key, const Payload& payload) { waiting_.emplace_back(key, payload); }
+  template <class Visitor>
+  void visit(Visitor&& visitor) {
+    for (const auto& [key, payload] : waiting_) visitor(key, payload);
+    waiting_.clear();
+  }
+  void process() { visit(functions_); }
+
+ private:
+  FunctionTable functions_;
+  std::vector<std::pair<int, Payload>> waiting_;
+};
+
+}  // namespace
 
 Operation contender(const Task& task) {
-  const auto functions = std::make_shared<std::vector<Function>>();
-  const std::size_t count = task.metric == "invoke" ? task.listeners : task.ids;
-  for (std::size_t i = 0; i < count; ++i) {
+  if (task.metric != "invoke") return measure<VectorQueue>(task);
+  const auto functions = std::make_shared<std::vector<std::function<void(const Payload&)>>>();
+  for (std::size_t i = 0; i < task.listeners; ++i) {
     functions->emplace_back([i, sum = task.sum](const Payload& p) { *sum += heard(i, p); });
   }
-  if (task.metric == "invoke") {
-    return [&task, functions] {
-      run_passes(task, [&](const Payload& payload) {
-        for (const Function& function : *functions) function(payload);
-      });
-    };
-  }
-  const auto queue = std::make_shared<std::vector<std::pair<int, Payload>>>();
-  return [&task, functions, queue, calls = task.metric == "enqueue_process"] {
-    enqueue_all(task, [&](int key, const Payload& payload) { queue->emplace_back(key, payload); });
-    for (const auto& [key, payload] : *queue) {
-      if (calls) {
-        (*functions)[static_cast<std::size_t>(key)](payload);
-      } else {
-        *task.sum += heard(static_cast<std::uint64_t>(key), payload);
-      }
-    }
-    queue->clear();
+  return [&task, functions](Burst&) {
+    run_passes(task, [&](const Payload& payload) {
+      for (const auto& function : *functions) function(payload);
+    });
   };
 }
 

@@ -5,41 +5,48 @@
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_queue.hpp>
 
-#include "scenarios/events/contender.hpp"
+#include "scenarios/events/measure.hpp"
 
 namespace handoff::lab::events {
+namespace {
 
-using List = CallbackList<void(const Payload&)>;
-using Queue = EventQueue<int, void(const Payload&)>;
+class Own {
+ public:
+  explicit Own(const Task& task) : queue_({.spin_for = looks_for(task)}) {}
+
+  template <class F>
+  void listen(int key, F f) {
+    queue_.append_listener(key, f);
+  }
+  void enqueue(int key, const Payload& payload) {
+    if (queue_.enqueue(key, payload) != Status::ok) throw std::runtime_error("refused");
+  }
+  void process() { queue_.process(); }
+  template <class Visitor>
+  void visit(Visitor&& visitor) {
+    queue_.process_with(visitor);
+  }
+  void await() { (void)queue_.wait(); }
+
+ private:
+  static std::chrono::nanoseconds looks_for(const Task& task) {
+    if (task.spins) return std::chrono::hours(1);
+    return is_latency(task.metric) ? patience : EventQueueOptions().spin_for;
+  }
+
+  EventQueue<int, void(const Payload&)> queue_;
+};
+
+}  // namespace
 
 Operation contender(const Task& task) {
-  if (task.metric == "invoke") {
-    const auto list = std::make_shared<List>();
-    for (std::size_t i = 0; i < task.listeners; ++i) {
-      list->append([i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });
-    }
-    return [&task, list] { run_passes(task, [&](const Payload& payload) { (*list)(payload); }); };
+  if (task.metric != "invoke") return measure<Own>(task);
+  const auto list = std::make_shared<CallbackList<void(const Payload&)>>();
+  for (std::size_t i = 0; i < task.listeners; ++i) {
+    list->append([i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });
   }
-  const auto queue = std::make_shared<Queue>();
-  for (std::size_t i = 0; i < task.ids; ++i) {
-    queue->append_listener(static_cast<int>(i), [i, sum = task.sum](const Payload& payload) {
-      *sum += heard(i, payload);
-    });
-  }
-  const auto enqueue = [queue](int key, const Payload& payload) {
-    if (queue->enqueue(key, payload) != Status::ok) throw std::runtime_error("refused");
-  };
-  if (task.metric == "enqueue_process") {
-    return [&task, queue, enqueue] {
-      enqueue_all(task, enqueue);
-      queue->process();
-    };
-  }
-  return [&task, queue, enqueue] {
-    enqueue_all(task, enqueue);
-    queue->process_with([sum = task.sum](int key, const Payload& payload) {
-      *sum += heard(static_cast<std::uint64_t>(key), payload);
-    });
+  return [&task, list](Burst&) {
+    run_passes(task, [&](const Payload& payload) { (*list)(payload); });
   };
 }
 

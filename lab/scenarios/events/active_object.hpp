@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// A thread that owns a queue and handles what others enqueue: saturated, or at a steady pace with
+// each event's latency taken from the clock that both threads read.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+
+#include "scenarios/events/contender.hpp"
+
+namespace handoff::lab::events {
+
+inline std::uint64_t clock_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+template <class Queue>
+class ActiveObject {
+ public:
+  explicit ActiveObject(const Task& task)
+      : task_(task), timed_(is_latency(task.metric)), queue_(task) {
+    queue_.listen(0, [this](const Payload& payload) { hear(payload); });
+    consumer_ = std::thread([this] { serve(); });
+  }
+  ~ActiveObject() {
+    quit_.store(true, std::memory_order_release);
+    queue_.enqueue(0, Payload());  // whoever sleeps looks
+    consumer_.join();
+  }
+  ActiveObject(const ActiveObject&) = delete;
+  ActiveObject& operator=(const ActiveObject&) = delete;
+
+  // All events as fast as they can be enqueued, by this thread and as many others as it takes.
+  void saturate(Burst& burst) {
+    const Bracket bracket(*this, burst);
+    std::vector<std::jthread> others;
+    for (std::size_t p = 1; p < task_.producers; ++p) {
+      others.emplace_back([this, p] { produce(p); });
+    }
+    produce(0);
+  }
+
+  // One event at a time, at its time.
+  void keep_pace(Burst& burst) {
+    {
+      const Bracket bracket(*this, burst);
+      std::uint64_t due = clock_ns();
+      for (std::size_t i = 0; i < task_.count; ++i) {
+        due += static_cast<std::uint64_t>(pace.count());
+        Payload event = payload(i);
+        while ((event.sent() = clock_ns()) < due) {
+        }
+        queue_.enqueue(0, event);
+      }
+    }
+    burst.latencies().merge(*latencies_);
+    *latencies_ = {};
+  }
+
+ private:
+  // From before the first event until the last one was heard; says what the consumer used.
+  class Bracket {
+   public:
+    Bracket(ActiveObject& object, Burst& burst) : object_(object), burst_(burst) {
+      object_.expected_.fetch_add(object_.task_.count, std::memory_order_relaxed);
+    }
+    ~Bracket() {
+      object_.await_end();
+      const auto wall = static_cast<double>(clock_ns() - start_ns_);
+      burst_.figure("consumer_cpu", 100 * (object_.cpu_ns() - cpu_ns_) / wall);
+    }
+    Bracket(const Bracket&) = delete;
+    Bracket& operator=(const Bracket&) = delete;
+
+   private:
+    ActiveObject& object_;
+    Burst& burst_;
+    const double cpu_ns_ = object_.cpu_ns();
+    const std::uint64_t start_ns_ = clock_ns();
+  };
+
+  void produce(std::size_t first) {
+    for (std::size_t i = first; i < task_.count; i += task_.producers) {
+      queue_.enqueue(0, payload(i));
+    }
+  }
+
+  void serve() {
+    while (!quit_.load(std::memory_order_acquire)) {
+      if constexpr (requires { queue_.await(); }) queue_.await();
+      queue_.process();
+    }
+  }
+
+  void hear(const Payload& payload) {
+    if (timed_) latencies_->record(clock_ns() - payload.sent());
+    *task_.sum += heard(0, payload);
+    if (++heard_ != expected_.load(std::memory_order_relaxed)) return;
+    ended_.store(heard_, std::memory_order_release);
+    ended_.notify_one();
+  }
+
+  void await_end() {
+    const std::uint64_t expected = expected_.load(std::memory_order_relaxed);
+    for (std::uint64_t ended = 0;
+         (ended = ended_.load(std::memory_order_acquire)) != expected;) {
+      ended_.wait(ended, std::memory_order_relaxed);
+    }
+  }
+
+  double cpu_ns() {
+    clockid_t clock{};
+    timespec time{};
+    if (pthread_getcpuclockid(consumer_.native_handle(), &clock) != 0) return 0;
+    if (clock_gettime(clock, &time) != 0) return 0;
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+  }
+
+  const Task& task_;
+  const bool timed_;
+  std::unique_ptr<Histogram> latencies_ = std::make_unique<Histogram>();
+  std::uint64_t heard_ = 0;
+  std::atomic<std::uint64_t> expected_{0};
+  std::atomic<std::uint64_t> ended_{0};
+  std::atomic<bool> quit_{false};
+  Queue queue_;
+  std::thread consumer_;
+};
+
+template <class Queue>
+Operation active_object(const Task& task) {
+  const auto object = std::make_shared<ActiveObject<Queue>>(task);
+  if (is_latency(task.metric)) return [object](Burst& burst) { object->keep_pace(burst); };
+  return [object](Burst& burst) { object->saturate(burst); };
+}
+
+}  // namespace handoff::lab::events
