@@ -53,8 +53,8 @@ class Callers {
   std::vector<std::thread> threads_;
 };
 
-// What a listener refers to is taken away as soon as remove_and_wait() has returned. `add(listener)`
-// adds one to what another thread walks by `call()`, again and again.
+// What a listener refers to is taken away as soon as remove_and_wait() has returned.
+// `add(listener)` adds one to what another thread walks by `call()`, again and again.
 template <class Call, class Add>
 void race_removals(std::size_t races, Call call, Add add) {
   std::array<std::atomic<bool>, 64> removed{};

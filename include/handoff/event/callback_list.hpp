@@ -110,6 +110,14 @@ class CallbackList<R(Args...), Policies> {
   }
   void clear() noexcept { list_->clear(); }
 
+  // The first listener that holds a function equal to this one, such as the same function pointer;
+  // or an empty handle. Those added by append_until() and append_on() are not looked at.
+  template <class F>
+  ListenerHandle find(const F& function) const {
+    const detail::Pass pass(list_);
+    return ListenerHandle(Functions::template find<std::decay_t<const F>>(*list_, function));
+  }
+
   // Figures of the moment.
   std::size_t size() const noexcept { return list_->size(); }
   bool empty() const noexcept { return size() == 0; }

@@ -95,6 +95,15 @@ class EventDispatcher<Key, R(Args...), Policies> {
     return handle.attached() && &handle.listener()->list() == hub_->find(key);
   }
 
+  // As CallbackList::find, for one key.
+  template <class F>
+  ListenerHandle find_listener(const Key& key, const F& function) const {
+    const detail::Pass pass(hub_);
+    const detail::ListenerList* const list = hub_->find(key);
+    if (list == nullptr) return {};
+    return ListenerHandle(Functions::template find<std::decay_t<const F>>(*list, function));
+  }
+
   // Figures of the moment.
   std::size_t listener_count(const Key& key) const noexcept {
     const detail::Pass pass(hub_);

@@ -192,6 +192,14 @@ class EventQueue<Key, R(Args...), Policies>
     });
   }
 
+  // To the visitor, until the predicate is true for an event, which stays, as do those behind it.
+  template <class Predicate, class Visitor>
+  std::size_t process_until_with(Predicate&& predicate, Visitor&& visitor) {
+    return drain(kAll, [&](Turn& turn, Stored& stored) {
+      return ask(predicate, stored.event) ? Next::stop : show(visitor, turn, stored);
+    });
+  }
+
   // A copy of the first event, which stays.
   std::optional<Event> peek()
     requires std::is_copy_constructible_v<Event>

@@ -22,12 +22,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include <handoff/config.hpp>
+#include <handoff/core/invoke.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/event/event_policies.hpp>
@@ -52,6 +54,14 @@ class HeterEventQueue<Key, Signatures<All...>, Policies>
   // The arguments of an event, and by its index the signature.
   using Arguments = std::variant<typename detail::SignatureTraits<All>::Stored...>;
 
+  // One taken out of the queue.
+  struct Event {
+    Key key;
+    Arguments arguments;
+  };
+
+  using Dispatcher::dispatch;
+
   explicit HeterEventQueue(const EventQueueOptions& options = {}) : queue_(options) {}
 
   // ok, full or closed.
@@ -70,22 +80,27 @@ class HeterEventQueue<Key, Signatures<All...>, Policies>
   // the others stay, in their places, and so do those of signatures that it cannot be asked with.
   template <class Predicate>
   std::size_t process_if(Predicate&& predicate) {
-    return queue_.process_if_with(
-        [&](const Key& key, const Arguments& arguments) {
-          bool wanted = false;
-          with_arguments(arguments, [&](auto, const auto&... args) {
-            if constexpr (std::is_invocable_v<Predicate&, const Key&, decltype(args)...>) {
-              wanted = static_cast<bool>(detail::invoke(predicate, key, args...));
-            } else if constexpr (std::is_invocable_v<Predicate&, decltype(args)...>) {
-              wanted = static_cast<bool>(detail::invoke(predicate, args...));
-            } else if constexpr (std::is_invocable_v<Predicate&>) {
-              wanted = static_cast<bool>(detail::invoke(predicate));
-            }
-          });
-          return wanted;
-        },
-        delivery());
+    return queue_.process_if_with(asked(predicate), delivery());
   }
+
+  // Until the predicate is true for an event, which stays, as do those behind it. Events of
+  // signatures that it cannot be asked with do not end it.
+  template <class Predicate>
+  std::size_t process_until(Predicate&& predicate) {
+    return queue_.process_until_with(asked(predicate), delivery());
+  }
+
+  // A copy of the first event, which stays.
+  std::optional<Event> peek()
+    requires std::is_copy_constructible_v<Arguments>
+  {
+    return event_of(queue_.peek());
+  }
+  // The first event itself.
+  std::optional<Event> take() { return event_of(queue_.take()); }
+  // Calls the listeners for an event that was taken.
+  void dispatch(Event& event) const { deliver(event.key, event.arguments); }
+  void dispatch(Event&& event) const { dispatch(event); }
 
   // As their namesakes in EventQueue.
   Status wait(const sync::StopToken& stop = {}) { return queue_.wait(stop); }
@@ -131,15 +146,40 @@ class HeterEventQueue<Key, Signatures<All...>, Policies>
     }(std::index_sequence_for<All...>());
   }
 
-  auto delivery() noexcept {
-    return [this](const Key& key, Arguments& arguments) {
-      with_arguments(arguments, [&](auto index, auto&... args) {
-        std::get<index>(this->dispatchers_).dispatch_in_place(key, args...);
+  // What to ask of an event as it waits; false where that cannot be asked.
+  template <class Predicate>
+  static auto asked(Predicate& predicate) noexcept {
+    return [&predicate](const Key& key, const Arguments& arguments) {
+      bool answer = false;
+      with_arguments(arguments, [&](auto, const auto&... args) {
+        if constexpr (std::is_invocable_v<Predicate&, const Key&, decltype(args)...>) {
+          answer = static_cast<bool>(detail::invoke(predicate, key, args...));
+        } else if constexpr (std::is_invocable_v<Predicate&, decltype(args)...>) {
+          answer = static_cast<bool>(detail::invoke(predicate, args...));
+        } else if constexpr (std::is_invocable_v<Predicate&>) {
+          answer = static_cast<bool>(detail::invoke(predicate));
+        }
       });
+      return answer;
     };
   }
 
-  EventQueue<Key, void(Arguments), Policies> queue_;
+  void deliver(const Key& key, Arguments& arguments) const {
+    with_arguments(arguments, [&](auto index, auto&... args) {
+      std::get<index>(this->dispatchers_).dispatch_in_place(key, args...);
+    });
+  }
+  auto delivery() const noexcept {
+    return [this](const Key& key, Arguments& arguments) { deliver(key, arguments); };
+  }
+
+  using Queue = EventQueue<Key, void(Arguments), Policies>;
+  static std::optional<Event> event_of(std::optional<typename Queue::Event> taken) {
+    if (!taken) return {};
+    return Event{std::move(taken->key), std::get<0>(std::move(taken->arguments))};
+  }
+
+  Queue queue_;
 };
 
 }  // namespace handoff::inline HANDOFF_ABI

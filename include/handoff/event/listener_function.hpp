@@ -43,7 +43,9 @@ using ListenerArgument = std::conditional_t<
 
 template <class F>
 bool is_empty_function(const F& function) noexcept {
-  if constexpr (requires { function == nullptr; }) {
+  if constexpr (std::is_function_v<F>) {
+    return false;  // by its name, not by a pointer
+  } else if constexpr (requires { function == nullptr; }) {
     return function == nullptr;
   } else if constexpr (requires { !function.operator bool(); }) {
     return !static_cast<bool>(function);
@@ -160,6 +162,25 @@ struct ListenerFunctions {
                       std::forward<Condition>(condition));
   }
 
+  // The first listener of a list that holds a function equal to this one, added plainly or for a
+  // number of calls; or none. In a pass over the list or what owns it.
+  template <class F>
+  static ListenerRef find(const ListenerList& list, const F& function) {
+    ListenerList::Array* const array = list.current();
+    if (array == nullptr) return {};
+    const ListenerList::Entry* entry = array->begin();
+    for (const auto* const end = entry + array->size(); entry != end; ++entry) {
+      // order: relaxed, as in a pass that calls: the entry came with the array's size.
+      const Listener::Call call = entry->call.load(sync::order::relaxed);
+      if (call == nullptr) continue;
+      Listener& listener = *entry->listener.read();
+      if (!holds(call, listener, function)) continue;
+      listener.retain();
+      return ListenerRef(&listener);
+    }
+    return {};
+  }
+
   template <class Executor, class F>
   static ListenerRef make_on(Executor& executor, F&& function, int priority) {
     if (is_empty_function(function)) {
@@ -172,6 +193,22 @@ struct ListenerFunctions {
  private:
   static Listener::Call erase(Call call) noexcept {
     return reinterpret_cast<Listener::Call>(call);
+  }
+
+  // What a node calls tells its type: each has a function of its own.
+  template <class F>
+  static bool holds(Listener::Call call, Listener& listener, const F& function) {
+    using Plain = ListenerNode<F, PlainListener>;
+    if (call == erase(&call_plain<Plain>)) {
+      return static_cast<Plain&>(listener).function() == function;
+    }
+    if constexpr (std::is_void_v<R>) {
+      using Counted = ListenerNode<F, CountedListener>;
+      if (call == erase(&call_counted<Counted>)) {
+        return static_cast<Counted&>(listener).function() == function;
+      }
+    }
+    return false;
   }
 
   template <class F>

@@ -142,6 +142,54 @@ TEST(HeterEventQueue, APredicateIsAskedWithTheSignaturesThatItTakes) {
   EXPECT_EQ(listening.calls, "13cb2d");
 }
 
+TEST(HeterEventQueue, UntilTold) {
+  Queue queue;
+  Listening listening(queue);
+  for (const int n : {1, 2, 3}) {
+    EXPECT_EQ(queue.enqueue(0, n), Status::ok);
+    EXPECT_EQ(queue.enqueue(0, std::string(1, static_cast<char>('a' + n))), Status::ok);
+  }
+  EXPECT_EQ(queue.process_until([](int n) { return n == 2; }), 2U);
+  EXPECT_EQ(listening.calls, "1b");
+  EXPECT_EQ(queue.process_until([](int n) { return n == 2; }), 0U) << "it is the first one";
+  const auto is_d = [](int key, const std::string& text) { return key == 0 && text == "d"; };
+  EXPECT_EQ(queue.process_until(is_d), 3U);
+  EXPECT_EQ(queue.process_until([] { return true; }), 0U);
+  EXPECT_EQ(queue.process(), 1U);
+  EXPECT_EQ(listening.calls, "1b2c3d");
+}
+
+TEST(HeterEventQueue, PeekTakeDispatch) {
+  HeterEventQueue<int, Signatures<void(int), Text>> queue;
+  std::string calls;
+  queue.append_listener(7, [&](const std::string& text) { calls += text; });
+  queue.of<Text>().append_filter([](const std::string& text) { return text != "no"; });
+  EXPECT_FALSE(queue.peek().has_value());
+  EXPECT_FALSE(queue.take().has_value());
+  for (const char* text : {"yes", "no"}) EXPECT_EQ(queue.enqueue(7, text), Status::ok);
+  EXPECT_EQ(queue.enqueue(8, 5), Status::ok);
+  for (int time = 0; time < 2; ++time) {
+    const auto first = queue.peek();
+    ASSERT_TRUE(first.has_value());
+    EXPECT_EQ(first->key, 7);
+    EXPECT_EQ(std::get<0>(std::get<1>(first->arguments)), "yes");
+  }
+  while (auto event = queue.take()) queue.dispatch(*event);
+  EXPECT_EQ(calls, "yes") << "filters see what is dispatched";
+  queue.dispatch(7, "again");
+  EXPECT_EQ(calls, "yesagain");
+  EXPECT_EQ(queue.tally().done, 3U);
+  EXPECT_TRUE(queue.tally().balanced());
+}
+
+TEST(HeterEventQueue, TakesWhatOnlyMoves) {
+  HeterEventQueue<int, Signatures<void(std::unique_ptr<int>), void()>> queue;
+  EXPECT_EQ(queue.enqueue(0, std::make_unique<int>(5)), Status::ok);
+  const auto event = queue.take();
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(*std::get<0>(std::get<0>(event->arguments)), 5);
+}
+
 TEST(HeterEventQueue, AThrowLosesNoEvent) {
   for (int thrower = 0; thrower < 6; ++thrower) {
     Queue queue;
