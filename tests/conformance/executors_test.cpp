@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+//
+// The suite of the executor tier on each mode of ThreadPool; and pools that are wrong on purpose,
+// which it must find.
+#include <handoff/pool/thread_pool.hpp>
+#include <utility>
+
+#include "conformance/executor_suite.hpp"
+
+namespace handoff::test {
+namespace {
+
+template <PoolMode mode>
+struct Mode {
+  class Executor {
+   public:
+    explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
+    template <class F>
+    bool execute(F function) {
+      return pool_.execute(std::move(function)) == Status::ok;
+    }
+
+   private:
+    ThreadPool pool_;
+  };
+};
+
+using Modes = testing::Types<Mode<PoolMode::stealing>, Mode<PoolMode::fixed>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, ExecutorSuite, Modes);
+
+// A right pool, and a wrong one around it that goes wrong at one call.
+class Wrong {
+ public:
+  template <class F>
+  bool execute(F function) {
+    return pool_.execute(std::move(function)) == Status::ok;
+  }
+
+ protected:
+  bool is_the_one() { return ++calls_ == 50; }
+
+  ThreadPool pool_{{.width = 2}};
+  std::atomic<std::size_t> calls_{0};
+};
+
+struct Loses : Wrong {
+  template <class F>
+  bool execute(F function) {
+    return is_the_one() || Wrong::execute(std::move(function));
+  }
+};
+
+struct Repeats : Wrong {
+  template <class F>
+  bool execute(F function) {
+    if (is_the_one()) function();
+    return Wrong::execute(std::move(function));
+  }
+};
+
+struct Refuses : Wrong {
+  template <class F>
+  bool execute(F function) {
+    return !is_the_one() && Wrong::execute(std::move(function));
+  }
+};
+
+// Calls what it has moved from.
+struct Tears : Wrong {
+  template <class F>
+  bool execute(F function) {
+    if (!is_the_one()) return Wrong::execute(std::move(function));
+    const F stolen = std::move(function);
+    return Wrong::execute(std::move(function));
+  }
+};
+
+struct Keeps : Wrong {
+  template <class F>
+  bool execute(F function) {
+    if (is_the_one()) kept = std::make_shared<F>(std::move(function));
+    if (kept == nullptr || calls_ != 50) return Wrong::execute(std::move(function));
+    return Wrong::execute([also = std::static_pointer_cast<F>(kept)] { (*also)(); });
+  }
+  std::shared_ptr<void> kept;
+};
+
+template <class Executor>
+ExecutorVerdict verdict_on() {
+  Executor executor;
+  const ExecutorPlan plan{
+      .submitters = 1, .roots_each = 100, .of_a_root = 1, .patience = std::chrono::seconds(1)};
+  return ExecutorAudit(executor, plan).run();
+}
+
+TEST(ExecutorCanary, TheSuiteFindsEachFault) {
+  EXPECT_EQ(verdict_on<Wrong>(), ExecutorVerdict{});
+  EXPECT_EQ(verdict_on<Loses>(), ExecutorVerdict{.lost = 1});
+  EXPECT_EQ(verdict_on<Repeats>(), ExecutorVerdict{.repeated = 1});
+  EXPECT_EQ(verdict_on<Refuses>(), ExecutorVerdict{.refused = 1});
+  EXPECT_EQ(verdict_on<Tears>(), ExecutorVerdict{.unseen = 1});
+  EXPECT_EQ(verdict_on<Keeps>(), ExecutorVerdict{.kept = 1});
+}
+
+}  // namespace
+}  // namespace handoff::test
