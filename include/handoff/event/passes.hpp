@@ -63,8 +63,8 @@ class Garbage {
   Garbage(const Garbage&) = delete;
   Garbage& operator=(const Garbage&) = delete;
 
-  // Frees them in their order, now or with the end of the passes that may see them. The caller holds
-  // no lock that a freed thing may want.
+  // Frees them in their order, now or with the end of the passes that may see them. The caller
+  // holds no lock that a freed thing may want.
   ~Garbage();
 
  private:
