@@ -70,17 +70,32 @@ bool Crew::somebody_sits() const noexcept {
 
 namespace {
 
+// For a CPU, of tasks that wait for something else half of the time and more.
+constexpr std::size_t kCachedPerCpu = 4;
+
 std::size_t width_of(const ThreadPoolOptions& options) {
   constexpr std::size_t max_width = 4096;
-  const std::size_t width = options.width == 0 ? sync::cpu_budget().width() : options.width;
+  std::size_t width = options.width;
+  if (width == 0) {
+    width = sync::cpu_budget().width();
+    if (options.mode == PoolMode::cached) width = std::max(width * kCachedPerCpu, options.core);
+  }
   if (width > max_width) misuse("ThreadPool: a width above ThreadPool::max_width was asked for");
   return width;
+}
+
+std::size_t core_of(const ThreadPoolOptions& options, std::size_t width) {
+  if (options.mode != PoolMode::cached) return width;
+  if (options.core > width) misuse("ThreadPool: a core above the width was asked for");
+  if (options.core != 0) return options.core;
+  return std::min<std::size_t>(sync::cpu_budget().width(), width);
 }
 
 std::unique_ptr<Scheduler> make_scheduler(const ThreadPoolOptions& options, Crew& crew) {
   switch (options.mode) {
     case PoolMode::stealing: return make_stealing(crew, options.capacity != 0);
     case PoolMode::fixed: return make_fixed(crew);
+    case PoolMode::cached: return make_cached(crew);
   }
   misuse("ThreadPool: a mode that there is not was asked for");
 }
@@ -94,6 +109,10 @@ Engine::Engine(const ThreadPoolOptions& options)
       scheduler_(make_scheduler(options_, crew_)),
       keeps_local_(scheduler_->keeps_local()),
       with_cpu_(sync::cpu_budget().width()),
+      core_(core_of(options_, crew_.width())),
+      where_(sync::CpuSet::of_this_thread()),
+      threads_(crew_.width()),
+      present_(0),
       places_(static_cast<std::int64_t>(std::min<std::size_t>(capacity_, INT64_MAX))),
       quitting_(false),
       dropping_(kKeep),
@@ -110,18 +129,58 @@ Engine::Engine(const ThreadPoolOptions& options)
 }
 
 void Engine::start() {
-  threads_.reserve(crew_.width());
-  for (std::size_t i = 0; i < crew_.width(); ++i) {
-    sync::ThreadOptions thread{.name = options_.name};
-    if (!options_.cpus.empty()) thread.cpu = options_.cpus[i % options_.cpus.size()];
+  const bool grows = options_.mode == PoolMode::cached;
+  for (std::size_t i = crew_.width(); i > core_; --i) {
+    sleepers_.begin_absent(crew_.worker(i - 1).place);
+  }
+  width_ = grows ? crew_.width() : 0;
+  for (std::size_t i = 0; i < core_; ++i) {
     try {
-      threads_.emplace_back(thread, [this, i]() noexcept { serve(crew_.worker(i)); });
+      start(i, false);
     } catch (const std::system_error&) {
       if (i == 0) throw;  // nobody would ever run a task
-      break;              // fewer workers are a slower pool, not a broken one; width() tells
+      // Fewer workers are a slower pool, not a broken one; width() tells. Or they come later.
+      if (!grows) return;
+      sleepers_.begin_absent(crew_.worker(i).place);
+      continue;
     }
-    width_ = i + 1;
+    if (!grows) width_ = i + 1;
   }
+}
+
+// Gives the worker a thread. `called`: it counts as searching already.
+void Engine::start(std::size_t index, bool called) {
+  sync::ThreadOptions thread{.name = options_.name, .cpus = called ? &where_ : nullptr};
+  if (!options_.cpus.empty()) thread.cpu = options_.cpus[index % options_.cpus.size()];
+  threads_[index].join();  // the worker's last one is about to end
+  present_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  try {
+    threads_[index] = sync::Thread(
+        thread, [this, index, called]() noexcept { serve(crew_.worker(index), called); });
+  } catch (...) {
+    present_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+    throw;
+  }
+}
+
+void Engine::wake_one() noexcept {
+  if (Sleepers::Place* const absent = sleepers_.wake_one()) [[unlikely]] start_absent(*absent);
+}
+
+// If there is no thread to be had the others go on without; nobody asks again for some time.
+void Engine::start_absent(Sleepers::Place& place) noexcept {
+  {
+    const sync::Lock lock(calling_);
+    try {
+      // order: relaxed, set before stop_workers() takes the lock
+      if (!quitting_.load(order::relaxed)) return start(place.number, true);
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  sleepers_.put_back(place);
+  sync::asymmetric_fence_heavy();  // partner is the light half in publish()
+  if (is_work_or_end()) sleepers_.wake_present();
 }
 
 Engine::~Engine() { (void)close(drain); }
@@ -170,15 +229,52 @@ void Engine::give_places(std::size_t count) noexcept {
   room_.notify_some(static_cast<std::uint32_t>(count));
 }
 
-void Engine::serve(Worker& worker) noexcept {
-  worker_slot() = &worker;
-  if (options_.on_start) options_.on_start(worker.index);
-  while (Task* const task = next(worker)) run(worker, *task);
-  if (options_.on_stop) options_.on_stop(worker.index);
-  worker_slot() = nullptr;
+void Engine::serve(Worker& worker, bool called) noexcept {
+  do {
+    worker_slot() = &worker;
+    begin_service(worker, called);
+    Task* task = called ? look(worker) : next(worker);
+    for (; task != nullptr; task = next(worker)) run(worker, *task);
+    if (options_.on_stop) options_.on_stop(worker.index);
+    worker_slot() = nullptr;
+    called = true;  // if it stays, it searches
+  } while (!may_end(worker));
 }
 
-// Null when the pool ends.
+// A hook takes its time, and may wait for tasks of the pool: so meanwhile nobody is to rely on this
+// worker's search.
+void Engine::begin_service(const Worker& worker, bool called) noexcept {
+  if (!options_.on_start) return;
+  if (called) {
+    (void)sleepers_.end_search();
+    sync::asymmetric_fence_heavy();  // partner is the light half in publish()
+    if (is_work_or_end()) sleepers_.wake_present();
+  }
+  options_.on_start(worker.index);
+  if (called) sleepers_.begin_search();
+}
+
+bool Engine::may_end(Worker& worker) noexcept {
+  // order: relaxed, as in look().
+  if (quitting_.load(order::relaxed)) return true;
+  if (sleepers_.leave(worker.place, [this]() noexcept { return is_work_or_end(); })) return true;
+  present_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  return false;
+}
+
+// Whether one of the threads beyond the core, this one, is to end.
+bool Engine::take_leave() noexcept {
+  std::size_t present = present_.load(order::relaxed);  // order: relaxed, the exchange decides
+  while (present > core_) {
+    // order: relaxed, a number.
+    if (present_.compare_exchange_weak(present, present - 1, order::relaxed, order::relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Null when the thread ends.
 Task* Engine::next(Worker& worker) noexcept {
   Task* const task = scheduler_->next(worker);
   return task != nullptr ? task : search(worker);
@@ -186,10 +282,15 @@ Task* Engine::next(Worker& worker) noexcept {
 
 Task* Engine::search(Worker& worker) noexcept {
   sleepers_.begin_search();
+  return look(worker);
+}
+
+// The worker counts as searching.
+Task* Engine::look(Worker& worker) noexcept {
   tell_idle();
   const sync::Spin spin = worker.index < with_cpu_ ? sync::spin_policy() : sync::Spin::never;
-  for (;;) {
-    sync::Backoff backoff(spin);
+  for (auto slept = Sleepers::Slept::not_at_all;;) {
+    sync::Backoff backoff(slept == Sleepers::Slept::too_long ? sync::Spin::never : spin);
     do {
       if (Task* const task = scheduler_->next(worker)) {
         found_work(worker);
@@ -201,15 +302,26 @@ Task* Engine::search(Worker& worker) noexcept {
         return nullptr;
       }
     } while (backoff.snooze());
-    const bool slept = sleepers_.sleep(worker.place, [this]() noexcept {
-      // order: relaxed. The wake_all() after the store comes before we were listed, under the same
-      // lock, so that it is seen here; or after, and wakes us.
-      if (quitting_.load(order::relaxed)) return true;
-      return deques_have_work() || scheduler_->has_tasks();
-    });
+    if (slept == Sleepers::Slept::too_long && take_leave()) {
+      found_work(worker);  // what came meanwhile relied on this search
+      return nullptr;
+    }
+    // order: relaxed, a number; one thread too many is here for a while, or a sleep is cut short.
+    const bool surplus = present_.load(order::relaxed) > core_;
+    const sync::Deadline deadline =
+        surplus ? sync::deadline_after(options_.idle_time) : sync::no_deadline;
+    slept = sleepers_.sleep(
+        worker.place, [this]() noexcept { return is_work_or_end(); }, deadline);
     // What kept us awake may be a task that its submitter, on this very CPU, is about to publish.
-    if (!slept) sync::yield();
+    if (slept == Sleepers::Slept::not_at_all) sync::yield();
   }
+}
+
+bool Engine::is_work_or_end() const noexcept {
+  // order: relaxed. The wake_all() after the store comes before a worker was listed, under the same
+  // lock, so that it is seen here; or after, and wakes it.
+  if (quitting_.load(order::relaxed)) return true;
+  return deques_have_work() || scheduler_->has_tasks();
 }
 
 // Who searched and found looks whether others should come too. Tasks that were handed over while
@@ -217,7 +329,7 @@ Task* Engine::search(Worker& worker) noexcept {
 void Engine::found_work(const Worker& worker) noexcept {
   const auto left = sleepers_.end_search();
   if (left.nobody_searches && left.asleep != 0 && is_more_work(worker, left.asleep)) {
-    sleepers_.wake_one();
+    wake_one();
   }
 }
 
@@ -430,7 +542,9 @@ Tally Engine::close(const Closing& closing) {
 }
 
 void Engine::stop_workers() noexcept {
-  quitting_.store(true, order::relaxed);  // order: relaxed, see search()
+  quitting_.store(true, order::relaxed);  // order: relaxed, see look()
+  { const sync::Lock lock(calling_); }    // nobody starts a thread from here on
+  sleepers_.forget_absent();
   sleepers_.wake_all();
   threads_.clear();  // joins
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the modes have in common: claiming from a queue, and stealing.
+// What the modes have in common: claiming from a queue, stealing, and the single queue.
 #pragma once
 
 #include <array>
@@ -46,5 +46,29 @@ inline Task* steal(Crew& crew, Worker& thief) noexcept {
   }
   return nullptr;
 }
+
+// One queue for all tasks, taken one by one. What a task makes by a TaskGroup or a loop stays with
+// its worker, which waits for it, and can be stolen by workers that find nothing in the queue.
+class OneQueue : public Scheduler {
+ public:
+  explicit OneQueue(Crew& crew) : crew_(crew) {}
+
+  Task* reserve() final { return queue_.reserve(); }
+  void close() noexcept final { queue_.close(); }
+  std::uint64_t accepted() const noexcept final { return queue_.accepted(); }
+  bool has_tasks() const noexcept final { return queue_.has_tickets(); }
+  bool keeps_local() const noexcept final { return false; }
+
+  Task* next(Worker& worker) noexcept final {
+    Task* task = nullptr;
+    if (worker.spawned.pop(task) == Status::ok) return task;
+    if ((task = claim(queue_, worker, 1)) != nullptr) return task;
+    return steal(crew_, worker);
+  }
+
+ private:
+  Crew& crew_;
+  TaskQueue queue_;
+};
 
 }  // namespace handoff::inline HANDOFF_ABI::detail

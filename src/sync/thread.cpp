@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <cstring>
 #include <exception>
 #include <handoff/sync/thread.hpp>
 #include <handoff/sync/thread_slot.hpp>
@@ -54,6 +55,11 @@ class Attributes {
     CPU_SET(static_cast<std::size_t>(cpu), &set);
     return pthread_attr_setaffinity_np(&attributes_, sizeof set, &set);
   }
+  int allow(const unsigned long* bits) noexcept {
+    cpu_set_t set;
+    std::memcpy(&set, bits, sizeof set);
+    return pthread_attr_setaffinity_np(&attributes_, sizeof set, &set);
+  }
   const pthread_attr_t* get() const noexcept { return &attributes_; }
 
  private:
@@ -67,9 +73,24 @@ ThreadId this_thread_id() noexcept {
   return &thread_slot<char, Id>::get();
 }
 
+CpuSet CpuSet::of_this_thread() noexcept {
+  static_assert(sizeof(cpu_set_t) == sizeof(CpuSet::bits_));
+  CpuSet here;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  here.known_ = sched_getaffinity(0, sizeof set, &set) == 0;
+  std::memcpy(here.bits_.data(), &set, sizeof set);
+  return here;
+}
+
 void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
   Attributes attributes;
-  int error = options.cpu < 0 ? 0 : attributes.pin_to(options.cpu);
+  int error = 0;
+  if (options.cpu >= 0) {
+    error = attributes.pin_to(options.cpu);
+  } else if (options.cpus != nullptr && options.cpus->known_) {
+    error = attributes.allow(options.cpus->bits_.data());
+  }
   if (error == 0) {
     const SignalsBlocked blocked;
     error = pthread_create(&handle_, attributes.get(), &Thread::enter, entry.get());

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -52,6 +53,7 @@ Engine& engine_of(ThreadPool& pool) noexcept;
 enum class PoolMode : std::uint8_t {
   stealing,  // a deque per worker; who has nothing to do takes from those who have
   fixed,     // one queue: tasks begin in the order in which they were handed over
+  cached,    // like fixed, with threads that come with the work and go when it is gone
 };
 
 // A function that a pool calls at a certain moment; copied with the options. The same as
@@ -96,8 +98,16 @@ struct ThreadPoolOptions {
   PoolMode mode = PoolMode::stealing;
 
   // Threads; 0: as many as this process may use CPUs (affinity cut by the cgroup quota). At most
-  // ThreadPool::max_width.
+  // ThreadPool::max_width. `cached`: the most there are at a time; 0: four times the CPUs, as its
+  // tasks are those that wait for something else.
   std::size_t width = 0;
+
+  // `cached`: how many threads stay; 0: as many as CPUs, and no more than the width.
+  std::size_t core = 0;
+
+  // `cached`: the time after which a thread that found nothing to do ends, if more than `core` are
+  // there.
+  std::chrono::nanoseconds idle_time = std::chrono::seconds(10);
 
   // Tasks that may wait to begin; 0: no bound. Tasks of a TaskGroup or a loop are never refused,
   // and not counted here.
@@ -113,7 +123,8 @@ struct ThreadPoolOptions {
   std::vector<int> cpus = {};
 
   // Called by each thread of the pool, with its index, before its first and after its last task,
-  // by several at the same moment. They must not throw.
+  // by several at the same moment. They must not throw. `cached` uses the index of a thread that
+  // ended again.
   PoolHook<std::size_t> on_start = {};
   PoolHook<std::size_t> on_stop = {};
 
@@ -200,6 +211,7 @@ class Scheduler {
 // One file each in src/pool. `bounded`: tasks leave the queue one by one, when they begin.
 std::unique_ptr<Scheduler> make_stealing(Crew& crew, bool bounded);
 std::unique_ptr<Scheduler> make_fixed(Crew& crew);
+std::unique_ptr<Scheduler> make_cached(Crew& crew);
 
 // Where a task goes: made by reserve(), used up by publish().
 struct Placement {
@@ -251,7 +263,7 @@ class Engine {
       // either that look finds this task, or the line below finds the worker asleep.
       sync::asymmetric_fence_light();
     }
-    if (sleepers_.wanted()) [[unlikely]] sleepers_.wake_one();
+    if (sleepers_.wanted()) [[unlikely]] wake_one();
   }
 
   // A task that found no place, under OnFull::run_here.
@@ -335,9 +347,17 @@ class Engine {
   void give_places(std::size_t count) noexcept;
 
   void start();
-  void serve(Worker& worker) noexcept;
+  void start(std::size_t index, bool called);
+  void wake_one() noexcept;
+  void start_absent(Sleepers::Place& place) noexcept;
+  void begin_service(const Worker& worker, bool called) noexcept;
+  void serve(Worker& worker, bool called) noexcept;
+  bool may_end(Worker& worker) noexcept;
+  bool take_leave() noexcept;
   Task* next(Worker& worker) noexcept;
   Task* search(Worker& worker) noexcept;
+  Task* look(Worker& worker) noexcept;
+  bool is_work_or_end() const noexcept;
   void found_work(const Worker& worker) noexcept;
   bool is_more_work(const Worker& worker, std::uint64_t asleep) noexcept;
   bool deques_have_work() const noexcept;
@@ -357,8 +377,12 @@ class Engine {
   std::unique_ptr<Scheduler> scheduler_;
   bool keeps_local_;
   std::size_t with_cpu_;  // workers that can run at the same moment
-  std::vector<sync::Thread> threads_;
-  std::size_t width_ = 0;  // threads that were started
+  const std::size_t core_;    // threads that stay
+  const sync::CpuSet where_;  // the constructor's thread may run, and so may ours
+  std::vector<sync::Thread> threads_;     // by worker; changed by who calls an absent one
+  std::size_t width_ = 0;                 // the most that run at a time
+  sync::atomic<std::size_t> present_;     // workers that have a thread
+  sync::Mutex calling_;                   // for who gives a thread to an absent worker
 
   Sleepers sleepers_;
   sync::EventCount idle_;  // who waits until nothing is unfinished

@@ -8,15 +8,21 @@
 // next: so at most one wake-up is under way, and a burst of work calls up as many workers as it
 // needs.
 //
+// A worker without a thread is absent: asleep, as far as anybody can tell, but the last to be
+// chosen, and then started. So growth follows the rule of wake-ups: one at a time.
+//
 // Concurrency: anybody; a Place is its worker's. Proof: docs/design/thread_pool.md.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include <handoff/config.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/cell.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/fence.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -28,7 +34,9 @@ class Sleepers {
   // Of one worker.
   class Place {
    public:
-    Place() noexcept : woken_(false) {}
+    explicit Place(std::size_t whose = 0) noexcept : number(whose), woken_(false) {}
+
+    const std::size_t number;  // of the worker
 
    private:
     friend class Sleepers;
@@ -37,6 +45,10 @@ class Sleepers {
     sync::cell<Place*> below_;
     sync::cell<bool> listed_;
   };
+
+  // How long nobody is started after the system refused a thread, unless told otherwise: asking
+  // costs as much as a hundred tasks.
+  static constexpr std::chrono::milliseconds kRefusedFor{10};
 
   Sleepers() noexcept : state_(0) {}
 
@@ -49,17 +61,31 @@ class Sleepers {
     return searching(state) == 0 && sleeping(state) != 0;
   }
 
-  // One worker, if that is still wanted. False if not.
-  bool wake_one() noexcept {
+  // One worker, if that is still wanted. If it is an absent one, its place is returned: it counts
+  // as searching, and the caller starts it or calls put_back().
+  [[nodiscard]] Place* wake_one() noexcept {
     Place* place = nullptr;
     {
       const sync::Lock lock(mutex_);
-      if (!wanted()) return false;
+      if (!wanted()) return nullptr;
       place = top_.read();
+      if (place == nullptr) return take_absent();
       unlist(*place);
     }
     rouse(*place);
-    return true;
+    return nullptr;
+  }
+
+  // One that has a thread, if that is still wanted.
+  void wake_present() noexcept {
+    Place* place = nullptr;
+    {
+      const sync::Lock lock(mutex_);
+      place = top_.read();
+      if (place == nullptr || !wanted()) return;
+      unlist(*place);
+    }
+    rouse(*place);
   }
 
   void wake_all() noexcept {
@@ -92,25 +118,69 @@ class Sleepers {
     return {searching(before) == 1, sleeping(before)};
   }
 
-  // A searching worker gives up. It sleeps until woken, unless `stay_awake()` says, after the
-  // worker is known to sleep, that there is something to do: then it returns false. Searching again
-  // when it returns. What woke it need not be visible yet: its next look comes as a look before
-  // sleep does.
+  enum class Slept : std::uint8_t { not_at_all, until_woken, too_long };
+
+  // A searching worker gives up. It sleeps until woken or until the deadline, unless `stay_awake()`
+  // says, after the worker is known to sleep, that there is something to do. Searching again when
+  // it returns. What woke it need not be visible yet: its next look comes as a look before sleep
+  // does.
   template <class StayAwake>
-  bool sleep(Place& place, StayAwake&& stay_awake) noexcept {
+  Slept sleep(Place& place, StayAwake&& stay_awake,
+              sync::Deadline deadline = sync::no_deadline) noexcept {
     // order: relaxed, the waker of last time is done with it, and the lock below orders the next.
     place.woken_.store(false, sync::order::relaxed);
     list(place);
     // Heavy half; partner is the light half, or the seq_cst order, between work and wanted(): who
     // did not see us sleep has made work that the next line sees.
     sync::asymmetric_fence_heavy();
-    if (stay_awake() && unlist_if_listed(place)) return false;
-    (void)place.bed_.await(
-        [&place]() noexcept {
-          return place.woken_.load(sync::order::relaxed);  // order: relaxed, nothing comes with it
-        },
-        sync::no_deadline, {}, sync::Spin::never);
-    return true;
+    if (stay_awake() && unlist_if_listed(place)) return Slept::not_at_all;
+    const auto woken = [&place]() noexcept {
+      return place.woken_.load(sync::order::relaxed);  // order: relaxed, nothing comes with it
+    };
+    const sync::Wakeup wakeup = place.bed_.await(woken, deadline, {}, sync::Spin::never);
+    if (wakeup == sync::Wakeup::notified) return Slept::until_woken;
+    if (unlist_if_listed(place)) return Slept::too_long;
+    // Chosen at the last moment: the waker is about to say so.
+    (void)place.bed_.await(woken, sync::no_deadline, {}, sync::Spin::never);
+    return Slept::until_woken;
+  }
+
+  // The worker has no thread yet.
+  void begin_absent(Place& place) noexcept {
+    const sync::Lock lock(mutex_);
+    list_absent(place);
+    state_.fetch_add(kSleeping, sync::order::relaxed);  // order: relaxed, nobody relies on it yet
+  }
+
+  // A worker that neither searches nor has work is about to end its thread. True: it is absent, and
+  // somebody may start it again from here on. False: `stay()` said, after it was known to be
+  // absent, that there is something to do, so it searches.
+  template <class Stay>
+  [[nodiscard]] bool leave(Place& place, Stay&& stay) noexcept {
+    begin_absent(place);
+    sync::asymmetric_fence_heavy();  // as in sleep()
+    return !stay() || !unlist_if_absent(place);
+  }
+
+  // The place that wake_one() returned got no thread. As after end_search(), the caller looks
+  // whether there is work, for those who are asleep.
+  void put_back(Place& place) noexcept {
+    const sync::Deadline later = sync::deadline_after(kRefusedFor);
+    const sync::Lock lock(mutex_);
+    refused_until_.write() = later;
+    list_absent(place);
+    // order: seq_cst, see wanted().
+    state_.fetch_add(kSleeping - kSearching, sync::order::seq_cst);
+  }
+
+  // Nobody absent will be wanted any more.
+  void forget_absent() noexcept {
+    const sync::Lock lock(mutex_);
+    for (Place* place = absent_.read(); place != nullptr; place = place->below_.read()) {
+      place->listed_.write() = false;
+      state_.fetch_sub(kSleeping, sync::order::relaxed);  // order: relaxed, a matter of speed
+    }
+    absent_.write() = nullptr;
   }
 
  private:
@@ -128,8 +198,10 @@ class Sleepers {
   }
 
   // Under the lock. The sleeper counts as searching from here on.
-  void unlist(Place& place) noexcept {
-    sync::cell<Place*>* link = &top_;
+  void unlist(Place& place) noexcept { unlist_from(top_, place); }
+
+  void unlist_from(sync::cell<Place*>& first, Place& place) noexcept {
+    sync::cell<Place*>* link = &first;
     while (link->read() != &place) link = &link->read()->below_;
     link->write() = place.below_.read();
     place.listed_.write() = false;
@@ -144,6 +216,29 @@ class Sleepers {
     return true;
   }
 
+  // Both under the lock.
+  void list_absent(Place& place) noexcept {
+    place.below_.write() = absent_.read();
+    place.listed_.write() = true;
+    absent_.write() = &place;
+  }
+
+  Place* take_absent() noexcept {
+    Place* const place = absent_.read();
+    if (place == nullptr) return nullptr;
+    const sync::Deadline refused_until = refused_until_.read();
+    if (refused_until != sync::Deadline{} && sync::clock::now() < refused_until) return nullptr;
+    unlist_from(absent_, *place);
+    return place;
+  }
+
+  bool unlist_if_absent(Place& place) noexcept {
+    const sync::Lock lock(mutex_);
+    if (!place.listed_.read()) return false;
+    unlist_from(absent_, place);
+    return true;
+  }
+
   static void rouse(Place& place) noexcept {
     place.woken_.store(true, sync::order::relaxed);  // order: relaxed, nothing comes with it
     place.bed_.notify_one();
@@ -151,7 +246,9 @@ class Sleepers {
 
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> state_;
   alignas(sync::destructive_span) sync::Mutex mutex_;
-  sync::cell<Place*> top_;  // the one that fell asleep last
+  sync::cell<Place*> top_;     // the one that fell asleep last
+  sync::cell<Place*> absent_;  // the one that left last
+  sync::cell<sync::Deadline> refused_until_;
 };
 
 }  // namespace handoff::inline HANDOFF_ABI::detail

@@ -8,19 +8,24 @@
 //   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { ... });
 //   handoff::Tally tally = pool.close(handoff::drain);
 //
-// For: tasks of many kinds and sizes, tasks that make tasks. Not for: one loop again and again,
-// which a ThreadTeam starts faster; work that sleeps or waits for input most of its time.
+// For: tasks of many kinds and sizes, tasks that make tasks; with the mode `cached`, tasks that
+// sleep or wait for input most of their time. Not for: one loop again and again, which a ThreadTeam
+// starts faster.
 //
 // Contract: executor tier.
 // - Concurrency: everything by any thread, and from inside tasks, but close() and the destructor,
 //   which are misuse inside a task of this pool, and wait(), which is too: it would wait for
 //   itself. The destructor comes last, when no other call on the pool is going on.
 // - Order: what came before a hand-over happens before the task. `stealing`: none among tasks.
-//   `fixed`: tasks begin in the order in which they were handed over.
+//   `fixed` and
+//   `cached`: tasks begin in the order in which they were handed over.
 // - Blocks: wait() and close(), until the tasks are done; wait() without a deadline helps. Handing
 //   over never, but for a bounded pool with OnFull::wait.
 // - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is
 //   woken for new work if nobody is looking for any, and wakes the next one if it finds more.
+// - Threads: `cached` begins with `core` of them. New work that finds all busy starts one more, on
+//   the thread that hands it over, up to the width; who has had nothing to do for `idle_time` ends,
+//   down to the core. A thread that the system refuses is asked for again later.
 // - Allocates: execute() nothing up to 48 bytes of closure, once the queue has grown to what is
 //   needed (its memory stays with the pool); submit() once. std::bad_alloc: nothing was handed
 //   over.
@@ -123,7 +128,8 @@ class ThreadPool {
   // What became of the tasks so far. Exact when nothing is being handed over.
   [[nodiscard]] Tally tally() const { return engine_->tally(); }
 
-  // Threads: what was asked for, or fewer where the system refused them.
+  // Threads: what was asked for, or fewer where the system refused them; of `cached` the most there
+  // may be at a time.
   [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
 
   // Who the calling thread is in this pool: below width() for its own threads, below index_count()

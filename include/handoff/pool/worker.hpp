@@ -60,6 +60,7 @@ struct alignas(sync::destructive_span) Worker {
         spawned(deque_tasks),
         claimed(deque_tasks),
         nodes(store),
+        place(number),
         taken(false) {}
 
   Engine& engine;

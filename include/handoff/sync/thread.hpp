@@ -15,6 +15,8 @@
 
 #include <pthread.h>
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -28,9 +30,22 @@ namespace handoff::inline HANDOFF_ABI::sync {
 using ThreadId = const void*;
 ThreadId this_thread_id() noexcept;
 
+// Where a thread may run, kept for others that are started later by whoever.
+class CpuSet {
+ public:
+  static CpuSet of_this_thread() noexcept;
+
+ private:
+  friend class Thread;
+  static constexpr std::size_t most = 1024;
+  std::array<unsigned long, most / (8 * sizeof(unsigned long))> bits_{};
+  bool known_ = false;  // the kernel said so
+};
+
 struct ThreadOptions {
   std::string name = {};  // what debuggers and `top` show; the kernel keeps 15 characters
-  int cpu = -1;           // the only CPU it may run on; -1: any that its starter may use
+  int cpu = -1;           // the only CPU it may run on; -1: see `cpus`
+  const CpuSet* cpus = nullptr;  // where it may run; null: where its starter may
 };
 
 class Thread {

@@ -201,6 +201,8 @@ Spin spin_policy() noexcept { return Spin::never; }
 
 bool stack_is_short() noexcept { return false; }
 
+CpuSet CpuSet::of_this_thread() noexcept { return {}; }
+
 void Thread::start(const ThreadOptions&, std::unique_ptr<Entry> entry) {
   handle_ = model::start_thread(&Thread::enter, entry.release(), false, Where::current());
   joinable_ = true;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Who sleeps and who is woken: no task may stay behind while all sleep. docs/design/thread_pool.md.
+#include <chrono>
 #include <cstdint>
 #include <handoff/pool/sleepers.hpp>
 #include <handoff/pool/task_queue.hpp>
 #include <handoff/sync/atomic.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/fence.hpp>
 
 #include "explore/pool/sleeper.hpp"
@@ -40,13 +42,13 @@ struct Work {
   // A submitter whose read-modify-write comes before its look.
   void submit() {
     tasks.fetch_add(1, order::seq_cst);
-    if (sleepers.wanted()) sleepers.wake_one();
+    if (sleepers.wanted()) (void)sleepers.wake_one();
   }
   // One that has the light half of the fence between the two.
   void submit_lightly() {
     tasks.store(tasks.load(order::relaxed) + 1, order::relaxed);
     sync::asymmetric_fence_light();
-    if (sleepers.wanted()) sleepers.wake_one();
+    if (sleepers.wanted()) (void)sleepers.wake_one();
   }
 
   void serve(Sleepers::Place& place) {
@@ -57,7 +59,7 @@ struct Work {
           const auto after = sleepers.end_search();
           if (after.nobody_searches && after.asleep != 0) {
             sync::asymmetric_fence_heavy();
-            if (tasks.load(order::seq_cst) > 0) sleepers.wake_one();
+            if (tasks.load(order::seq_cst) > 0) (void)sleepers.wake_one();
           }
           break;
         }
@@ -101,6 +103,92 @@ const Scenario ramp_up("sleepers/ramp_up", [] {
   work.submit();
   one.join();
   two.join();
+  explore::check(work.over(), "all work is done");
+});
+
+// A worker that sleeps too long, ends its thread, and is started by whoever wants it again: here by
+// the submitter, who plays the new thread once the old one has ended, as Engine does.
+struct Staff : Work {
+  Sleepers::Place place;
+
+  Staff() : Work(1) {}
+
+  void serve_for_a_while(bool called) {
+    for (;;) {
+      if (!called) sleepers.begin_search();
+      called = false;
+      auto slept = Sleepers::Slept::not_at_all;
+      while (!take()) {
+        if (over() || slept == Sleepers::Slept::too_long) {
+          if (end_or_go_on()) return;
+          slept = Sleepers::Slept::not_at_all;
+          continue;
+        }
+        slept = sleepers.sleep(place, [this] { return is_work(); }, sync::deadline_after(one));
+      }
+      wake_next();
+    }
+  }
+  bool is_work() const { return over() || tasks.load(order::relaxed) > 0; }
+  bool end_or_go_on() {
+    wake_next();
+    return over() || sleepers.leave(place, [this] { return is_work(); });
+  }
+  void wake_next() {
+    const auto after = sleepers.end_search();
+    if (!after.nobody_searches || after.asleep == 0) return;
+    sync::asymmetric_fence_heavy();
+    if (tasks.load(order::seq_cst) > 0) sleepers.wake_present();
+  }
+  static constexpr std::chrono::nanoseconds one{1};
+};
+
+const Scenario leaves("sleepers/leaves", [] {
+  Staff staff;
+  explore::Thread worker([&] { staff.serve_for_a_while(false); });
+  staff.tasks.fetch_add(1, order::seq_cst);
+  const bool called = staff.sleepers.wanted() && staff.sleepers.wake_one() != nullptr;
+  worker.join();
+  if (called) staff.serve_for_a_while(true);
+  explore::check(staff.over(), "all work is done");
+  explore::outcome(called ? 1 : 0);
+});
+
+const Scenario submit_beside_leave("sleepers/submit_beside_leave", [] {
+  Work work(1);
+  Sleepers::Place place;
+  bool called = false;
+  explore::Thread submitter([&] {
+    work.tasks.fetch_add(1, order::seq_cst);
+    called = work.sleepers.wanted() && work.sleepers.wake_one() != nullptr;
+  });
+  const bool left = work.sleepers.leave(
+      place, [&work] { return work.tasks.load(order::relaxed) > 0; });
+  submitter.join();
+  explore::check(called == left, "who leaves is called, who stays is not");
+  explore::outcome(left ? 1 : 0);
+});
+
+// An absent worker is chosen and gets no thread. What is handed over meanwhile wakes nobody, as
+// somebody seems to search; so who failed looks for those who sleep.
+const Scenario refused("sleepers/refused", [] {
+  Work work(2);
+  Sleepers::Place place;
+  Sleepers::Place absent(1);
+  work.sleepers.begin_absent(absent);
+  explore::Thread worker([&] { work.serve(place); });
+  const auto submit = [&work] {
+    work.tasks.fetch_add(1, order::seq_cst);
+    if (!work.sleepers.wanted()) return;
+    if (Sleepers::Place* const called = work.sleepers.wake_one()) {
+      work.sleepers.put_back(*called);
+      if (work.tasks.load(order::seq_cst) > 0) work.sleepers.wake_present();
+    }
+  };
+  explore::Thread other(submit);
+  submit();
+  other.join();
+  worker.join();
   explore::check(work.over(), "all work is done");
 });
 

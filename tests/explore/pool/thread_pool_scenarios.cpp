@@ -3,13 +3,16 @@
 // The whole pool, small: tasks against the close, the sleep and the thief.
 // docs/design/thread_pool.md.
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <handoff/pool/engine.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/worker.hpp>
+#include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
+#include <handoff/sync/event_count.hpp>
 
 #include "explore/scenario.hpp"
 
@@ -53,6 +56,25 @@ const Scenario sleeping("thread_pool/sleeping", [] {
   pool.submit([&ran] { ran.write() = 1; }).get();
   pool.submit([&ran] { ran.write() = 2; }).get();
   explore::check(ran.read() == 2, "both ran");
+}, 1);
+
+// The first task waits for the second, which needs another thread; one of the two goes when it has
+// had nothing to do.
+const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
+  ThreadPool pool({.mode = PoolMode::cached,
+                   .width = 2,
+                   .core = 1,
+                   .idle_time = std::chrono::nanoseconds(1)});
+  sync::atomic<int> met{0};
+  sync::EventCount news;
+  const auto meet = [&met, &news] {
+    met.fetch_add(1, sync::order::seq_cst);
+    news.notify_all();
+    (void)news.await([&met]() noexcept { return met.load(sync::order::seq_cst) >= 2; });
+  };
+  explore::check(pool.execute(meet) == Status::ok, "open");
+  explore::check(pool.execute(meet) == Status::ok, "open");
+  explore::check(pool.close().done == 2, "both ran");
 }, 1);
 
 const Scenario group("thread_pool/group", [] {

@@ -80,20 +80,22 @@ void live(const ThreadPoolOptions& options, std::size_t& width) {
 }
 
 TEST_P(PoolFailingCalls, ThreadsThatAreRefusedMakeThePoolNarrower) {
+  const bool grows = GetParam() == PoolMode::cached;  // then they come later, or are not needed
   const std::size_t before = threads_of_process().size();
   int refused = 0;
   const int places = until_whole(Call::thread, EAGAIN, [&] {
     std::size_t width = 0;
     try {
       live(options(4), width);
-      EXPECT_EQ(width, static_cast<std::size_t>(std::min(refused, 4)));
+      EXPECT_EQ(width, grows ? 4U : static_cast<std::size_t>(std::min(refused, 4)));
     } catch (const std::system_error& error) {
       EXPECT_EQ(refused, 0) << "only a pool without any thread cannot be: " << error.what();
     }
     ++refused;
     EXPECT_TRUE(threads_become(before));
   });
-  EXPECT_EQ(places, 4);
+  EXPECT_GE(places, grows ? 1 : 4);
+  EXPECT_LE(places, 4);
 }
 
 TEST_P(PoolFailingCalls, NoMemoryLosesNothing) {

@@ -16,6 +16,7 @@ inline const char* name_of(PoolMode mode) {
   switch (mode) {
     case PoolMode::stealing: return "stealing";
     case PoolMode::fixed: return "fixed";
+    case PoolMode::cached: return "cached";
   }
   return "unknown";
 }
@@ -26,11 +27,13 @@ class ModeTest : public testing::TestWithParam<PoolMode> {
     ThreadPoolOptions given;
     given.mode = GetParam();
     given.width = width;
+    given.core = 1;  // of `cached`, which has to grow
     return given;
   }
 };
 
-inline const auto modes = testing::Values(PoolMode::stealing, PoolMode::fixed);
+inline const auto modes =
+    testing::Values(PoolMode::stealing, PoolMode::fixed, PoolMode::cached);
 
 inline std::string name_of_mode(const testing::TestParamInfo<PoolMode>& mode) {
   return name_of(mode.param);

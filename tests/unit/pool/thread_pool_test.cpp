@@ -530,6 +530,7 @@ TEST_P(ThreadPoolTest, NamesPinsAndHooks) {
   std::set<std::size_t> started;
   std::set<std::size_t> stopped;
   auto given = options(3);
+  given.core = 3;
   given.name = "rows";
   given.cpus = {cpu};
   given.on_start = [&](std::size_t index) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// The mode `cached`: for tasks that spend their time waiting for something else. One queue as in
+// `fixed`, so that a task which blocks holds up nobody but itself. Threads come with the work: new
+// work that finds all of them busy starts one more, up to the width, which starts the next one if
+// it finds more than it takes. Who has had nothing to do for `idle_time` ends, down to the core.
+// Coming and going are the Engine's business, by the same rules as waking and sleeping.
+#include <memory>
+
+#include "scheduler.hpp"
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+std::unique_ptr<Scheduler> make_cached(Crew& crew) { return std::make_unique<OneQueue>(crew); }
+
+}  // namespace handoff::inline HANDOFF_ABI::detail
