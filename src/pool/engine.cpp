@@ -95,6 +95,7 @@ std::unique_ptr<Scheduler> make_scheduler(const ThreadPoolOptions& options, Crew
   switch (options.mode) {
     case PoolMode::stealing: return make_stealing(crew, options.capacity != 0);
     case PoolMode::fixed: return make_fixed(crew);
+    case PoolMode::active: return make_active(crew, options.capacity != 0);
     case PoolMode::cached: return make_cached(crew);
   }
   misuse("ThreadPool: a mode that there is not was asked for");

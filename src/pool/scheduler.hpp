@@ -10,12 +10,13 @@
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
-// Takes tasks from the queue, `most` at most: returns the oldest, the others go into the worker's
-// empty deque, oldest on top. Null if there was none, or no memory to hold one.
-inline Task* claim(TaskQueue& queue, Worker& worker, std::size_t most) noexcept {
+// Takes tasks, `most` at most, by take(most, into): returns the oldest, the others go into the
+// worker's empty deque, oldest on top. Null if there was none, or no memory to hold one.
+template <class Take>
+Task* claim_by(Take&& take, Worker& worker, std::size_t most) noexcept {
   std::array<Task*, Worker::batch_most> claimed;  // no initial value: only `count` are used
   std::size_t tried = 0;
-  const std::size_t count = queue.claim(most, [&]() noexcept -> Task* {
+  const std::size_t count = take(most, [&]() noexcept -> Task* {
     try {
       return claimed[tried++] = worker.nodes.take();
     } catch (const std::bad_alloc&) {
@@ -26,6 +27,13 @@ inline Task* claim(TaskQueue& queue, Worker& worker, std::size_t most) noexcept 
   worker.engine.free_places(count);
   for (std::size_t i = count - 1; i > 0; --i) worker.claimed.push(claimed[i]);
   return claimed[0];
+}
+
+// ... of a queue.
+inline Task* claim(TaskQueue& queue, Worker& worker, std::size_t most) noexcept {
+  return claim_by([&queue](std::size_t count, auto&& into) noexcept {
+    return queue.claim(count, into);
+  }, worker, most);
 }
 
 // Takes the oldest task of somebody else. The search begins with whoever had some last time.

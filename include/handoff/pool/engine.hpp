@@ -53,6 +53,7 @@ Engine& engine_of(ThreadPool& pool) noexcept;
 enum class PoolMode : std::uint8_t {
   stealing,  // a deque per worker; who has nothing to do takes from those who have
   fixed,     // one queue: tasks begin in the order in which they were handed over
+  active,    // queues per worker, which submitters fill evenly
   cached,    // like fixed, with threads that come with the work and go when it is gone
 };
 
@@ -210,6 +211,7 @@ class Scheduler {
 
 // One file each in src/pool. `bounded`: tasks leave the queue one by one, when they begin.
 std::unique_ptr<Scheduler> make_stealing(Crew& crew, bool bounded);
+std::unique_ptr<Scheduler> make_active(Crew& crew, bool bounded);
 std::unique_ptr<Scheduler> make_fixed(Crew& crew);
 std::unique_ptr<Scheduler> make_cached(Crew& crew);
 

@@ -40,25 +40,22 @@
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
-class TaskQueue {
+template <std::size_t kSegmentTasks>
+class BasicTaskQueue {
  public:
-#if defined(HANDOFF_EXPLORE)
-  static constexpr std::size_t segment_tasks = 2;  // a model has room for few atomics
-#else
-  static constexpr std::size_t segment_tasks = 1024;
-#endif
+  static constexpr std::size_t segment_tasks = kSegmentTasks;
 
-  TaskQueue() : head_(add_segment()), last_(head_.read()), next_task_(nullptr) {
+  BasicTaskQueue() : head_(add_segment()), last_(head_.read()), next_task_(nullptr) {
     Segment& first = *head_.read();
     first.tickets.store(0, sync::order::relaxed);  // order: relaxed, nobody else is here yet
     // order: relaxed, as above.
     next_task_.store(first.tasks.data(), sync::order::relaxed);
   }
-  ~TaskQueue() {
+  ~BasicTaskQueue() {
     while (segments_) segments_ = std::move(segments_->made_before);
   }
-  TaskQueue(const TaskQueue&) = delete;
-  TaskQueue& operator=(const TaskQueue&) = delete;
+  BasicTaskQueue(const BasicTaskQueue&) = delete;
+  BasicTaskQueue& operator=(const BasicTaskQueue&) = delete;
 
   // A place for a task, which the caller fills and publishes at once; null once closed. From here
   // on the task is accepted. Throws std::bad_alloc.
@@ -265,5 +262,13 @@ class TaskQueue {
   // The next task to come out, or null where its segment is not there yet.
   alignas(sync::destructive_span) sync::atomic<Task*> next_task_;
 };
+
+#if defined(HANDOFF_EXPLORE)
+using TaskQueue = BasicTaskQueue<2>;  // a model has room for few atomics
+using SmallTaskQueue = TaskQueue;
+#else
+using TaskQueue = BasicTaskQueue<1024>;
+using SmallTaskQueue = BasicTaskQueue<64>;  // where a pool has many
+#endif
 
 }  // namespace handoff::inline HANDOFF_ABI::detail

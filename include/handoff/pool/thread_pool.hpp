@@ -16,9 +16,8 @@
 // - Concurrency: everything by any thread, and from inside tasks, but close() and the destructor,
 //   which are misuse inside a task of this pool, and wait(), which is too: it would wait for
 //   itself. The destructor comes last, when no other call on the pool is going on.
-// - Order: what came before a hand-over happens before the task. `stealing`: none among tasks.
-//   `fixed` and
-//   `cached`: tasks begin in the order in which they were handed over.
+// - Order: what came before a hand-over happens before the task. `stealing`, `active`: no order
+//   among tasks. `fixed`, `cached`: tasks begin in the order in which they were handed over.
 // - Blocks: wait() and close(), until the tasks are done; wait() without a deadline helps. Handing
 //   over never, but for a bounded pool with OnFull::wait.
 // - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is

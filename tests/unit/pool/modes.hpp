@@ -16,6 +16,7 @@ inline const char* name_of(PoolMode mode) {
   switch (mode) {
     case PoolMode::stealing: return "stealing";
     case PoolMode::fixed: return "fixed";
+    case PoolMode::active: return "active";
     case PoolMode::cached: return "cached";
   }
   return "unknown";
@@ -33,7 +34,7 @@ class ModeTest : public testing::TestWithParam<PoolMode> {
 };
 
 inline const auto modes =
-    testing::Values(PoolMode::stealing, PoolMode::fixed, PoolMode::cached);
+    testing::Values(PoolMode::stealing, PoolMode::fixed, PoolMode::active, PoolMode::cached);
 
 inline std::string name_of_mode(const testing::TestParamInfo<PoolMode>& mode) {
   return name_of(mode.param);

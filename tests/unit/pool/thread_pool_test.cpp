@@ -604,6 +604,30 @@ TEST_P(ThreadPoolTest, MovesWithItsThreads) {
   EXPECT_EQ(second.width(), 1U);
 }
 
+// Tasks that hold up every worker but one, with others in the queues of all.
+TEST(ActivePool, LongTasksStrandNoNeighbour) {
+  constexpr std::size_t width = 4;
+  for (std::size_t round = 0; round < test::rounds(50); ++round) {
+    ThreadPool pool({.mode = PoolMode::active, .width = width});
+    Gate gate;
+    std::atomic<std::size_t> held{0};
+    std::atomic<std::size_t> ran{0};
+    std::vector<Future<void>> long_ones;
+    for (std::size_t i = 0; i + 1 < width; ++i) {
+      long_ones.push_back(pool.submit([&] {
+        ++held;
+        gate.wait();
+      }));
+      for (int k = 0; k < 40; ++k) ASSERT_EQ(pool.execute([&ran] { ++ran; }), Status::ok);
+    }
+    while (held + 1 < width) std::this_thread::yield();
+    for (int k = 0; k < 200; ++k) ASSERT_EQ(pool.execute([&ran] { ++ran; }), Status::ok);
+    while (ran < (width - 1) * 40 + 200) std::this_thread::yield();  // hangs if one is stuck
+    gate.open();
+    for (auto& long_one : long_ones) long_one.get();
+  }
+}
+
 TEST(FixedPool, TasksBeginInTheOrderOfHandingOver) {
   ThreadPool pool({.mode = PoolMode::fixed, .width = 1});
   std::vector<int> order;

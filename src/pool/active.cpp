@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// The mode `active`: each worker has a public queue, which submitters fill, those with less to do
+// first, and a private one; it empties the private one in batches and then swaps the two. Who has
+// nothing robs the others, of their deques first, then of their queues: what lies behind a long
+// task waits for nobody. Tasks made by tasks stay with their worker, as in `stealing`.
+#include <cstddef>
+#include <cstdint>
+#include <handoff/pool/active_queues.hpp>
+#include <memory>
+
+#include "scheduler.hpp"
+
+namespace handoff::inline HANDOFF_ABI::detail {
+namespace {
+
+class Active final : public Scheduler {
+ public:
+  Active(Crew& crew, bool bounded)
+      : crew_(crew),
+        bounded_(bounded),
+        batch_(bounded ? 1 : Worker::batch_most),
+        queues_(crew.width()) {}
+
+  Task* reserve() override { return queues_.reserve(); }
+  void close() noexcept override { queues_.close(); }
+  std::uint64_t accepted() const noexcept override { return queues_.accepted(); }
+  bool has_tasks() const noexcept override { return queues_.has_tickets(); }
+  bool keeps_local() const noexcept override { return !bounded_; }
+
+  Task* next(Worker& worker) noexcept override {
+    Task* task = nullptr;
+    // Now and then the queues first, or tasks that go on making tasks would keep the others out.
+    if (++worker.tick % kQueuesFirst == 0 && (task = claim_own(worker, 1)) != nullptr) return task;
+    if (worker.spawned.pop(task) == Status::ok) return task;
+    if (worker.claimed.pop(task) == Status::ok) return task;
+    if ((task = claim_own(worker, batch_)) != nullptr) return task;
+    if ((task = steal(crew_, worker)) != nullptr) return task;
+    return rob(worker);
+  }
+
+ private:
+  static constexpr std::uint32_t kQueuesFirst = 64;
+
+  Task* claim_own(Worker& worker, std::size_t most) noexcept {
+    if (worker.index >= queues_.size()) return nullptr;  // a guest
+    const auto take = [&mine = queues_.of(worker.index)](std::size_t count, auto&& into) noexcept {
+      return mine.claim(count, into);
+    };
+    return claim_by(take, worker, most);
+  }
+
+  Task* rob(Worker& thief) noexcept {
+    std::size_t index = thief.index;
+    for (std::size_t tried = 0; tried < queues_.size(); ++tried) {
+      if (++index >= queues_.size()) index = 0;
+      const auto take = [&others = queues_.of(index)](std::size_t count, auto&& into) noexcept {
+        return others.rob(count, into);
+      };
+      if (Task* const task = claim_by(take, thief, batch_)) return task;
+    }
+    return nullptr;
+  }
+
+  Crew& crew_;
+  const bool bounded_;
+  const std::size_t batch_;
+  ActiveQueues queues_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scheduler> make_active(Crew& crew, bool bounded) {
+  return std::make_unique<Active>(crew, bounded);
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

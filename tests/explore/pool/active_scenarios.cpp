@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// The queues of the mode `active`: a submitter, the worker that swaps them, and a thief.
+// docs/design/thread_pool.md.
+#include <cstddef>
+#include <cstdint>
+#include <handoff/pool/active_queues.hpp>
+#include <handoff/pool/ping_pong_tasks.hpp>
+#include <handoff/pool/task.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/cell.hpp>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::detail;
+using test::Scenario;
+
+// Hands over a task that does nothing; false once closed.
+template <class Queues>
+bool push(Queues& queues) {
+  Task* const task = queues.reserve();
+  if (task != nullptr) SmallTaskQueue::publish(*task, StillbornKind::kind);
+  return task != nullptr;
+}
+
+std::size_t claim(PingPongTasks& tasks, std::size_t most) {
+  Task node;
+  return tasks.claim(most, [&node] { return &node; });
+}
+std::size_t rob(PingPongTasks& tasks, std::size_t most) {
+  Task node;
+  return tasks.rob(most, [&node] { return &node; });
+}
+
+const Scenario swap("ping_pong_tasks/swap", [] {
+  PingPongTasks tasks;
+  (void)push(tasks);
+  explore::Thread submitter([&] {
+    (void)push(tasks);
+    (void)push(tasks);
+  });
+  std::size_t taken = claim(tasks, 1);
+  explore::check(taken == 1, "the worker swaps and finds it");
+  taken += claim(tasks, 2);
+  submitter.join();
+  for (std::size_t more = 1; more != 0; taken += more) more = claim(tasks, 2);
+  explore::check(taken == 3 && tasks.load() == 0 && !tasks.has_tickets(), "each came out once");
+  explore::check(tasks.accepted() == 3, "all are counted");
+});
+
+const Scenario thief("ping_pong_tasks/thief", [] {
+  PingPongTasks tasks;
+  (void)push(tasks);
+  std::size_t robbed = 0;
+  explore::Thread other([&] { robbed = rob(tasks, 2); });
+  std::size_t taken = claim(tasks, 1);
+  (void)push(tasks);
+  taken += claim(tasks, 1);
+  other.join();
+  for (std::size_t more = 1; more != 0; taken += more) more = rob(tasks, 2);
+  explore::check(taken + robbed == 2 && tasks.load() == 0, "each came out once");
+  explore::outcome(robbed);
+});
+
+// Who was refused is refused from then on, also by queues that are closed later.
+const Scenario close("active_queues/close", [] {
+  ActiveQueues queues(2);
+  std::uint64_t accepted = 0;
+  bool in_order = true;
+  explore::Thread submitter([&] {
+    bool refused = false;
+    for (int i = 0; i < 3; ++i) {
+      const bool taken = push(queues);
+      in_order = in_order && !(refused && taken);
+      refused = refused || !taken;
+      accepted += taken ? 1 : 0;
+    }
+  });
+  queues.close();
+  submitter.join();
+  explore::check(in_order, "closed is closed");
+  explore::check(queues.accepted() == accepted, "the count is exact");
+  explore::outcome(accepted);
+});
+
+const Scenario whole_pool("thread_pool/active", [] {
+  ThreadPool pool({.mode = PoolMode::active, .width = 1});
+  sync::cell<int> one;
+  sync::cell<int> two;
+  auto first = pool.submit([&one] { one.write() = 1; });
+  auto second = pool.submit([&two] { two.write() = 1; });
+  first.get();
+  second.get();
+  explore::check(one.read() + two.read() == 2, "both ran");
+}, 1);
+
+}  // namespace
