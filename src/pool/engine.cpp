@@ -114,8 +114,10 @@ Engine::Engine(const ThreadPoolOptions& options)
       where_(sync::CpuSet::of_this_thread()),
       threads_(crew_.width()),
       present_(0),
+      started_(0),
       places_(static_cast<std::int64_t>(std::min<std::size_t>(capacity_, INT64_MAX))),
       quitting_(false),
+      paused_(false),
       dropping_(kKeep),
       visitors_(0) {
   if (options_.on_full == OnFull::grow || options_.on_full == OnFull::overwrite_oldest) {
@@ -155,16 +157,21 @@ void Engine::start(std::size_t index, bool called) {
   if (!options_.cpus.empty()) thread.cpu = options_.cpus[index % options_.cpus.size()];
   threads_[index].join();  // the worker's last one is about to end
   present_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  started_.fetch_add(1, order::relaxed);  // order: relaxed, a number
   try {
     threads_[index] = sync::Thread(
         thread, [this, index, called]() noexcept { serve(crew_.worker(index), called); });
   } catch (...) {
     present_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+    started_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
     throw;
   }
 }
 
 void Engine::wake_one() noexcept {
+  // order: seq_cst, against the store in resume(): either that looks for work later than the caller
+  // made it visible, or we see that it goes on.
+  if (paused_.load(order::seq_cst)) return;
   if (Sleepers::Place* const absent = sleepers_.wake_one()) [[unlikely]] start_absent(*absent);
 }
 
@@ -277,8 +284,15 @@ bool Engine::take_leave() noexcept {
 
 // Null when the thread ends.
 Task* Engine::next(Worker& worker) noexcept {
-  Task* const task = scheduler_->next(worker);
+  Task* const task = take(worker);
   return task != nullptr ? task : search(worker);
+}
+
+// Null if there is none to begin.
+Task* Engine::take(Worker& worker) noexcept {
+  // order: relaxed, a task that slips through has begun in time
+  if (paused_.load(order::relaxed)) [[unlikely]] return nullptr;
+  return scheduler_->next(worker);
 }
 
 Task* Engine::search(Worker& worker) noexcept {
@@ -293,7 +307,7 @@ Task* Engine::look(Worker& worker) noexcept {
   for (auto slept = Sleepers::Slept::not_at_all;;) {
     sync::Backoff backoff(slept == Sleepers::Slept::too_long ? sync::Spin::never : spin);
     do {
-      if (Task* const task = scheduler_->next(worker)) {
+      if (Task* const task = take(worker)) {
         found_work(worker);
         return task;
       }
@@ -311,6 +325,7 @@ Task* Engine::look(Worker& worker) noexcept {
     const bool surplus = present_.load(order::relaxed) > core_;
     const sync::Deadline deadline =
         surplus ? sync::deadline_after(options_.idle_time) : sync::no_deadline;
+    worker.sleeps.add();
     slept = sleepers_.sleep(
         worker.place, [this]() noexcept { return is_work_or_end(); }, deadline);
     // What kept us awake may be a task that its submitter, on this very CPU, is about to publish.
@@ -322,7 +337,41 @@ bool Engine::is_work_or_end() const noexcept {
   // order: relaxed. The wake_all() after the store comes before a worker was listed, under the same
   // lock, so that it is seen here; or after, and wakes it.
   if (quitting_.load(order::relaxed)) return true;
+  // order: relaxed, behind the fence that comes before each look; partner is the one in resume()
+  if (paused_.load(order::relaxed)) return false;
   return deques_have_work() || scheduler_->has_tasks();
+}
+
+void Engine::pause() noexcept {
+  const sync::Lock lock(pausing_);
+  // order: relaxed, whoever does not see it yet begins one more task
+  if (!never_paused_.read()) paused_.store(true, order::relaxed);
+}
+
+// Who was about to sleep, or to wake somebody, and saw the pause is made up for.
+void Engine::resume() noexcept {
+  const sync::Lock lock(pausing_);
+  paused_.store(false, order::seq_cst);  // order: seq_cst, see wake_one()
+  sync::asymmetric_fence_heavy();        // partners are that in Sleepers::sleep() and publish()
+  if (sleepers_.wanted() && is_work_or_end()) wake_one();
+}
+
+PoolStatistics Engine::statistics() const {
+  PoolStatistics now;
+  now.workers.resize(crew_.size());
+  for (std::size_t i = 0; i < crew_.in_use(); ++i) {
+    const Worker* const worker = crew_.at(i);
+    if (worker == nullptr) continue;
+    now.workers[i] = {.run = worker->finished(),
+                      .handed_over = worker->accepted.read(),
+                      .stolen = worker->stolen.read(),
+                      .sleeps = worker->sleeps.read()};
+  }
+  now.threads = present_.load(order::relaxed);  // order: relaxed, a number
+  now.started = started_.load(order::relaxed);  // order: relaxed, a number
+  now.from_outside = scheduler_->accepted();
+  now.run_by_caller = unqueued_.finished();
+  return now;
 }
 
 // Who searched and found looks whether others should come too. Tasks that were handed over while
@@ -468,7 +517,7 @@ void Engine::stand_up(Worker& seat) noexcept {
 void Engine::help_until_idle(Worker& worker) noexcept {
   sync::Backoff backoff;
   for (;;) {
-    if (Task* const task = scheduler_->next(worker)) {
+    if (Task* const task = take(worker)) {
       run(worker, *task);
       backoff.reset();
     } else if (is_idle() || !backoff.snooze()) {
@@ -527,6 +576,11 @@ Tally Engine::close(const Closing& closing) {
     unqueued_.close();
     scheduler_->close();
     room_.notify_all();
+    {
+      const sync::Lock pause_lock(pausing_);
+      never_paused_.write() = true;
+    }
+    resume();
     const auto idle = [this]() noexcept { return is_idle(); };
     // order: relaxed, both: a task that does not see it yet has begun in time.
     if (!closing.begins_more) dropping_.store(kCancel, order::relaxed);

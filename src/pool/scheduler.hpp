@@ -48,6 +48,7 @@ inline Task* steal(Crew& crew, Worker& thief) noexcept {
       Task* task = nullptr;
       if (deque->was_empty() || deque->steal(task) != Status::ok) continue;
       thief.victim = static_cast<std::uint32_t>(index);
+      thief.stolen.add();
       if (TaskGroup* const group = task->group.read()) group->stolen_by(thief);
       return task;
     }

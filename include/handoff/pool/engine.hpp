@@ -33,10 +33,12 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/sleepers.hpp>
 #include <handoff/pool/task.hpp>
+#include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_queue.hpp>
 #include <handoff/pool/unqueued_tasks.hpp>
 #include <handoff/pool/worker.hpp>
 #include <handoff/sync/atomic.hpp>
+#include <handoff/sync/cell.hpp>
 #include <handoff/sync/fence.hpp>
 #include <handoff/sync/stack.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -317,6 +319,12 @@ class Engine {
 
   Crew& crew() noexcept { return crew_; }
 
+  // Until resume() no worker begins a task that it has not taken yet. Nothing after close().
+  void pause() noexcept;
+  void resume() noexcept;
+
+  PoolStatistics statistics() const;
+
   // Nothing of the pool is unfinished, or somebody may believe so: tells those who wait.
   void tell_idle() noexcept { idle_.notify_all(); }
 
@@ -357,6 +365,7 @@ class Engine {
   bool may_end(Worker& worker) noexcept;
   bool take_leave() noexcept;
   Task* next(Worker& worker) noexcept;
+  Task* take(Worker& worker) noexcept;
   Task* search(Worker& worker) noexcept;
   Task* look(Worker& worker) noexcept;
   bool is_work_or_end() const noexcept;
@@ -384,6 +393,7 @@ class Engine {
   std::vector<sync::Thread> threads_;     // by worker; changed by who calls an absent one
   std::size_t width_ = 0;                 // the most that run at a time
   sync::atomic<std::size_t> present_;     // workers that have a thread
+  sync::atomic<std::uint64_t> started_;   // threads, ever
   sync::Mutex calling_;                   // for who gives a thread to an absent worker
 
   Sleepers sleepers_;
@@ -392,6 +402,9 @@ class Engine {
   sync::atomic<std::int64_t> places_;
   UnqueuedTasks unqueued_;  // of which the close is for all that come by no queue
   sync::atomic<bool> quitting_;
+  sync::atomic<bool> paused_;
+  sync::Mutex pausing_;
+  sync::cell<bool> never_paused_;        // any more; under pausing_
   sync::atomic<std::uint32_t> dropping_;  // Dropping
 
   sync::atomic<std::uint32_t> visitors_;

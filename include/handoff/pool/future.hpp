@@ -265,6 +265,9 @@ class [[nodiscard]] Future {
   template <class F>
   auto then(F&& function) &&;
 
+  // The same result as a std::future; include <handoff/pool/to_std.hpp>. Empty afterwards.
+  auto to_std() &&;
+
  private:
   friend struct detail::FutureAccess;
   explicit Future(detail::FutureResult<R>* state) noexcept : state_(state) {}

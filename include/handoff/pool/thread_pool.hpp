@@ -59,6 +59,7 @@
 #include <handoff/pool/engine.hpp>
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/hand_over.hpp>
+#include <handoff/pool/statistics.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -121,11 +122,20 @@ class ThreadPool {
     return engine_->wait(deadline, stop);
   }
 
+  // Until resume() the workers begin no task; what has begun goes on, and so do the tasks of its
+  // groups and loops that it runs itself while it waits. wait() waits. close() resumes for good.
+  // Any number of times, by anybody: the last word counts.
+  void pause() noexcept { engine_->pause(); }
+  void resume() noexcept { engine_->resume(); }
+
   // See the head comment.
   Tally close(const Closing& closing = drain) { return engine_->close(closing); }
 
   // What became of the tasks so far. Exact when nothing is being handed over.
   [[nodiscard]] Tally tally() const { return engine_->tally(); }
+
+  // What the workers have been doing.
+  [[nodiscard]] PoolStatistics statistics() const { return engine_->statistics(); }
 
   // Threads: what was asked for, or fewer where the system refused them; of `cached` the most there
   // may be at a time.

@@ -81,6 +81,8 @@ struct alignas(sync::destructive_span) Worker {
   Counter failed;
   Counter cancelled;
   Counter expired;
+  Counter stolen;  // from others
+  Counter sleeps;
 
   sync::EventCount joined;  // its thread, when it waits for tasks that others run
   Sleepers::Place place;    // its thread, when there is no work

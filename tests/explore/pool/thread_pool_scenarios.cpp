@@ -77,6 +77,19 @@ const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
   explore::check(pool.close().done == 2, "both ran");
 }, 1);
 
+// A task that is handed over around a pause runs after it; nobody else comes to wake the worker.
+const Scenario pause("thread_pool/pause", [] {
+  ThreadPool pool({.width = 1});
+  sync::cell<int> ran;
+  explore::Thread other([&] {
+    pool.pause();
+    pool.resume();
+  });
+  pool.submit([&ran] { ran.write() = 1; }).get();
+  explore::check(ran.read() == 1, "it ran");
+  other.join();
+}, 2);
+
 const Scenario group("thread_pool/group", [] {
   ThreadPool pool({.width = 1});
   sync::cell<int> one;

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/to_std.hpp>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -49,6 +51,47 @@ TEST_P(FutureTest, GivesWhatWasThrown) {
   const Tally tally = pool.close();
   EXPECT_EQ(tally.failed, 2U);
   EXPECT_TRUE(tally.first_failure);
+}
+
+TEST_P(FutureTest, BecomesAStandardFuture) {
+  ThreadPool pool(options(2));
+  std::future<std::unique_ptr<int>> value =
+      pool.submit([] { return std::make_unique<int>(4); }).to_std();
+  EXPECT_EQ(*value.get(), 4);
+  int target = 0;
+  EXPECT_EQ(&pool.submit([&target]() -> int& { return target; }).to_std().get(), &target);
+  Gate gate;
+  auto held = pool.submit([&gate] { gate.wait(); });
+  std::future<void> waiting = std::move(held).to_std();
+  EXPECT_FALSE(held.valid());
+  EXPECT_EQ(waiting.wait_for(0ms), std::future_status::timeout);
+  gate.open();
+  waiting.get();
+  EXPECT_THROW(pool.submit([]() -> int { throw 5; }).to_std().get(), int);
+  EXPECT_EQ(pool.submit([] { return 1; }).then([](int n) { return n + 1; }).to_std().get(), 2);
+  EXPECT_THROW((void)Future<int>().to_std(), std::logic_error);
+  auto unasked = pool.submit([] { return 3; }).to_std();  // nobody takes it
+}
+
+TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
+  ThreadPool pool(options(1));
+  Gate begun;
+  Gate gate;
+  auto first = pool.submit([&] {
+    begun.open();
+    gate.wait();
+  });
+  begun.wait();
+  std::future<int> dropped = pool.submit([] { return 1; }).to_std();
+  std::thread opener([&] {
+    while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
+    std::this_thread::sleep_for(1ms);  // so that the close has said what to drop, most times
+    gate.open();
+  });
+  (void)pool.close(abandon);
+  opener.join();
+  first.get();
+  EXPECT_THROW(dropped.get(), NotRun);
 }
 
 TEST_P(FutureTest, WaitsWithADeadlineAndAStop) {

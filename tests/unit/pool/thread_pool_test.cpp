@@ -594,6 +594,97 @@ TEST_P(ThreadPoolTest, ATaskMayWorkForAnotherPool) {
   EXPECT_TRUE(second.close().balanced());
 }
 
+TEST_P(ThreadPoolTest, PausesAndResumes) {
+  ThreadPool pool(options(2));
+  for (std::size_t round = 0; round < test::rounds(100); ++round) {
+    Gate begun;
+    Gate gate;
+    auto held = pool.submit([&] {
+      begun.open();
+      gate.wait();
+      std::atomic<int> parts{0};
+      TaskGroup group(pool);
+      for (int i = 0; i < 3; ++i) group.run([&parts] { ++parts; });  // it runs them itself
+      (void)group.wait();
+      return parts.load();
+    });
+    begun.wait();
+    pool.pause();
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 20; ++i) ASSERT_EQ(pool.execute([&ran] { ++ran; }), Status::ok);
+    gate.open();
+    EXPECT_EQ(held.get(), 3) << "what has begun goes on";
+    EXPECT_EQ(pool.wait(sync::deadline_after(0ms)), Status::timed_out);
+    EXPECT_LE(ran, 1) << "the other worker may just have been at it";
+    pool.pause();
+    pool.resume();
+    while (ran < 20) std::this_thread::yield();  // the workers do, nobody helps
+    EXPECT_EQ(pool.wait(), Status::ok);
+  }
+  pool.pause();
+  ASSERT_EQ(pool.execute([] {}), Status::ok);
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.done, tally.accepted) << "a close resumes";
+  pool.pause();
+}
+
+// Against workers that fall asleep and submitters that wake them, at every moment.
+TEST_P(ThreadPoolTest, NothingIsLostBetweenPauseAndResume) {
+  auto random = test::random();
+  ThreadPool pool(options(2));
+  std::atomic<bool> over{false};
+  std::thread pauser([&] {
+    while (!over) {
+      pool.pause();
+      for (std::uint64_t rest = random() % 3; rest > 0; --rest) std::this_thread::yield();
+      pool.resume();
+      for (std::uint64_t rest = random() % 3; rest > 0; --rest) std::this_thread::yield();
+    }
+  });
+  for (std::size_t round = 0; round < test::rounds(500); ++round) {
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(pool.execute([&] {
+        ++ran;
+        (void)pool.execute([&] { ++ran; });
+      }),
+                Status::ok);
+    }
+    while (ran < 6) std::this_thread::yield();
+    ASSERT_EQ(pool.wait(), Status::ok);
+  }
+  over = true;
+  pauser.join();
+}
+
+TEST_P(ThreadPoolTest, StatisticsAddUp) {
+  ThreadPool pool(options(2));
+  Gate gate;
+  auto held = pool.submit([&] {
+    gate.wait();
+    std::atomic<int> parts{0};
+    TaskGroup group(pool);
+    for (int i = 0; i < 10; ++i) group.run([&parts] { ++parts; });
+    (void)group.wait();
+  });
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(pool.execute([] {}), Status::ok);
+  gate.open();
+  held.get();
+  EXPECT_EQ(pool.wait(), Status::ok);
+  const PoolStatistics now = pool.statistics();
+  EXPECT_EQ(now.workers.size(), pool.index_count());
+  EXPECT_EQ(now.sum().run, 111U);
+  EXPECT_EQ(now.sum().handed_over, 10U);
+  EXPECT_EQ(now.from_outside, 101U);
+  EXPECT_EQ(now.run_by_caller, 0U);
+  EXPECT_LE(now.sum().stolen, now.sum().run);
+  EXPECT_GE(now.threads, 1U);
+  EXPECT_LE(now.threads, 2U);
+  EXPECT_GE(now.started, now.threads);
+  (void)pool.close();
+  EXPECT_EQ(pool.statistics().sum().run, 111U) << "still there after the close";
+}
+
 TEST_P(ThreadPoolTest, MovesWithItsThreads) {
   ThreadPool first(options(2));
   auto future = first.submit([] { return 4; });
