@@ -169,9 +169,6 @@ void Engine::start(std::size_t index, bool called) {
 }
 
 void Engine::wake_one() noexcept {
-  // order: seq_cst, against the store in resume(): either that looks for work later than the caller
-  // made it visible, or we see that it goes on.
-  if (paused_.load(order::seq_cst)) return;
   if (Sleepers::Place* const absent = sleepers_.wake_one()) [[unlikely]] start_absent(*absent);
 }
 
@@ -187,8 +184,9 @@ void Engine::start_absent(Sleepers::Place& place) noexcept {
     }
   }
   sleepers_.put_back(place);
-  sync::asymmetric_fence_heavy();  // partner is the light half in publish()
-  if (is_work_or_end()) sleepers_.wake_present();
+  if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) {
+    sleepers_.wake_present();
+  }
 }
 
 Engine::~Engine() { (void)close(drain); }
@@ -255,8 +253,9 @@ void Engine::begin_service(const Worker& worker, bool called) noexcept {
   if (!options_.on_start) return;
   if (called) {
     (void)sleepers_.end_search();
-    sync::asymmetric_fence_heavy();  // partner is the light half in publish()
-    if (is_work_or_end()) sleepers_.wake_present();
+    if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) {
+      sleepers_.wake_present();
+    }
   }
   options_.on_start(worker.index);
   if (called) sleepers_.begin_search();
@@ -342,18 +341,21 @@ bool Engine::is_work_or_end() const noexcept {
   return deques_have_work() || scheduler_->has_tasks();
 }
 
+// Whoever pauses pretends to search: so nobody is woken meanwhile.
 void Engine::pause() noexcept {
   const sync::Lock lock(pausing_);
-  // order: relaxed, whoever does not see it yet begins one more task
-  if (!never_paused_.read()) paused_.store(true, order::relaxed);
+  if (never_paused_.read() || paused_.load(order::relaxed)) return;  // order: relaxed, locked
+  sleepers_.begin_search();
+  paused_.store(true, order::relaxed);  // order: relaxed, else one more task begins
 }
 
-// Who was about to sleep, or to wake somebody, and saw the pause is made up for.
+// Ends the search as if it had found work.
 void Engine::resume() noexcept {
   const sync::Lock lock(pausing_);
-  paused_.store(false, order::seq_cst);  // order: seq_cst, see wake_one()
-  sync::asymmetric_fence_heavy();        // partners are that in Sleepers::sleep() and publish()
-  if (sleepers_.wanted() && is_work_or_end()) wake_one();
+  if (!paused_.load(order::relaxed)) return;  // order: relaxed, locked
+  paused_.store(false, order::relaxed);       // order: relaxed, a fence comes before the look
+  (void)sleepers_.end_search();
+  if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) wake_one();
 }
 
 PoolStatistics Engine::statistics() const {

@@ -76,6 +76,14 @@ class Sleepers {
     return nullptr;
   }
 
+  // Whether somebody is to be woken, asked by who kept others from doing that: `is_work()` looks
+  // for what was handed over meanwhile.
+  template <class IsWork>
+  bool wanted_for(IsWork&& is_work) noexcept {
+    sync::asymmetric_fence_heavy();  // partner is the light half, as in sleep()
+    return is_work() && wanted();
+  }
+
   // One that has a thread, if that is still wanted.
   void wake_present() noexcept {
     Place* place = nullptr;
@@ -162,15 +170,15 @@ class Sleepers {
     return !stay() || !unlist_if_absent(place);
   }
 
-  // The place that wake_one() returned got no thread. As after end_search(), the caller looks
-  // whether there is work, for those who are asleep.
+  // The place that wake_one() returned got no thread. The caller then asks wanted_for(), on behalf
+  // of those who are asleep.
   void put_back(Place& place) noexcept {
     const sync::Deadline later = sync::deadline_after(kRefusedFor);
     const sync::Lock lock(mutex_);
     refused_until_.write() = later;
     list_absent(place);
-    // order: seq_cst, see wanted().
-    state_.fetch_add(kSleeping - kSearching, sync::order::seq_cst);
+    // order: relaxed, a fence comes before the look in wanted_for().
+    state_.fetch_add(kSleeping - kSearching, sync::order::relaxed);
   }
 
   // Nobody absent will be wanted any more.

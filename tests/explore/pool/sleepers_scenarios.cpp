@@ -182,7 +182,8 @@ const Scenario refused("sleepers/refused", [] {
     if (!work.sleepers.wanted()) return;
     if (Sleepers::Place* const called = work.sleepers.wake_one()) {
       work.sleepers.put_back(*called);
-      if (work.tasks.load(order::seq_cst) > 0) work.sleepers.wake_present();
+      const auto is_work = [&work] { return work.tasks.load(order::relaxed) > 0; };
+      if (work.sleepers.wanted_for(is_work)) work.sleepers.wake_present();
     }
   };
   explore::Thread other(submit);
@@ -190,6 +191,27 @@ const Scenario refused("sleepers/refused", [] {
   other.join();
   worker.join();
   explore::check(work.over(), "all work is done");
+});
+
+// The same where what is handed over meanwhile makes no read-modify-write.
+const Scenario refused_beside_light_submit("sleepers/refused_beside_light_submit", [] {
+  Work work(1);
+  Sleepers::Place absent;
+  work.sleepers.begin_absent(absent);
+  bool told = false;
+  Sleepers::Place* const called = work.sleepers.wake_one();
+  test::beside_a_sleeper(work.sleepers, [&] {
+    explore::Thread submitter([&] {
+      work.tasks.store(1, order::relaxed);
+      sync::asymmetric_fence_light();
+      told = work.sleepers.wanted();
+    });
+    work.sleepers.put_back(*called);
+    const bool seen = work.sleepers.wanted_for(
+        [&work] { return work.tasks.load(order::relaxed) > 0; });
+    submitter.join();
+    explore::check(told || seen, "one of the two sees the other");
+  });
 });
 
 // A task comes while a worker that searched takes its leave, having found another one. Either the
