@@ -108,17 +108,25 @@ class Pool {
     chunks_ += kChunks - 1;
   }
 
-  // The pages of about so many free chunks, those of whole free slabs with their addresses.
+  // The pages of so many free chunks, the last in the order of taking; those of whole slabs with
+  // their addresses.
   void give_back(std::size_t count) noexcept {
-    for (Slab** link = &first_; *link != nullptr && count > 0;) {
+    std::size_t keep = free_ - count;
+    for (Slab** link = &first_; *link != nullptr;) {
       Slab& slab = **link;
-      for (std::uint64_t bits = slab.free & slab.touched; bits != 0; bits &= bits - 1) {
+      const bool unused = keep == 0 && slab.free == kAllFree;
+      for (std::uint64_t bits = slab.free; bits != 0; bits &= bits - 1) {
+        if (keep > 0) {
+          --keep;
+          continue;
+        }
         const auto index = static_cast<unsigned>(std::countr_zero(bits));
+        const std::uint64_t bit = std::uint64_t{1} << index;
+        if ((slab.touched & bit) == 0) continue;
         ::madvise(slab.chunk(index), kChunkBytes, MADV_DONTNEED);
-        slab.touched &= ~(std::uint64_t{1} << index);
-        if (count > 0) --count;
+        slab.touched &= ~bit;
       }
-      if (slab.free != kAllFree) {
+      if (!unused) {
         link = &slab.next;
         continue;
       }
