@@ -70,8 +70,7 @@ class EventChunks {
     std::uint32_t count;
   };
 
-  EventChunks()
-      : head_{make_chunk(0), 0}, head_word_(word(head_.chunk)), tail_(word(head_.chunk)) {}
+  EventChunks() : head_{make_chunk(0), 0}, tail_(word(head_.chunk)) {}
   // All places must have been given back.
   ~EventChunks() { free_chunk(head_.chunk); }
   EventChunks(const EventChunks&) = delete;
@@ -117,6 +116,12 @@ class EventChunks {
     return run;
   }
 
+  // Consumers, after a take() that nothing but what was ready had limited: where what is there now
+  // ends. A place that was not ready holds back the rest.
+  std::uint64_t end_after_taking() const noexcept {
+    return head_.offset == kPlaces ? end_index() : head_.index();
+  }
+
   // Consumers: whether take() would find something.
   bool any_ready() noexcept {
     if (head_.offset == kPlaces && !advance()) return false;
@@ -125,24 +130,13 @@ class EventChunks {
 
   // Clears a place that was taken and whose event is gone; then, under the lock, counts such places
   // of a chunk.
-  static void clear(Place place) noexcept {
+  static void clear(Slot& slot) noexcept {
     // order: relaxed; the next producer of this place gets it by way of the locks.
-    place.slot().state.store(kFree, sync::order::relaxed);
+    slot.state.store(kFree, sync::order::relaxed);
   }
   static void finish(Chunk& chunk, std::uint32_t places) noexcept {
     chunk.done += places;
     if (chunk.done == kPlaces + 1) free_chunk(&chunk);
-  }
-
-  // For anybody: whether a place is claimed that no consumer has taken, perhaps not ready yet.
-  bool was_claimed() const noexcept {
-    // order: relaxed, a hint.
-    return tail_.load(sync::order::relaxed) != head_word_.load(sync::order::relaxed);
-  }
-  // Consumers: makes was_claimed() know of what was taken.
-  void publish_head() noexcept {
-    // order: relaxed, a hint.
-    head_word_.store(word(head_.chunk) + head_.offset, sync::order::relaxed);
   }
 
   static constexpr std::size_t kAlignment = detail::max(alignof(Slot), alignof(ChunkLayout));
@@ -193,12 +187,22 @@ class EventChunks {
 
   // A producer's place.
   Place claim() {
-    for (sync::Backoff backoff;; wait(backoff)) {
-      // order: acquire pairs with the release in append(): the chunk is made.
-      const std::uintptr_t tail = tail_.fetch_add(1, sync::order::acquire);
-      const std::uintptr_t offset = offset_of(tail);
-      if (offset < kPlaces) [[likely]] return {chunk_of(tail), static_cast<std::uint32_t>(offset)};
-      if (offset == kPlaces) return {append(chunk_of(tail)), 0};
+    // order: acquire pairs with the release in append(): the chunk is made.
+    const std::uintptr_t tail = tail_.fetch_add(1, sync::order::acquire);
+    const std::uintptr_t offset = offset_of(tail);
+    if (offset < kPlaces) [[likely]] return {chunk_of(tail), static_cast<std::uint32_t>(offset)};
+    return claim_behind(tail);
+  }
+
+  // The same where that addition found the chunk full.
+  Place claim_behind(std::uintptr_t tail) {
+    for (sync::Backoff backoff;;) {
+      if (offset_of(tail) == kPlaces) return {append(chunk_of(tail)), 0};
+      wait(backoff);
+      tail = tail_.fetch_add(1, sync::order::acquire);  // order: acquire, as in claim()
+      if (offset_of(tail) < kPlaces) {
+        return {chunk_of(tail), static_cast<std::uint32_t>(offset_of(tail))};
+      }
     }
   }
 
@@ -249,7 +253,6 @@ class EventChunks {
   }
 
   Place head_;  // the next to take; consumers'
-  sync::atomic<std::uintptr_t> head_word_;
   alignas(sync::destructive_span) sync::atomic<std::uintptr_t> tail_;
 };
 

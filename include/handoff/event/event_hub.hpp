@@ -74,11 +74,20 @@ class EventHub {
 
   // In `pass`, which is over this hub.
   void dispatch(Pass& pass, const Key& key, FilterArgument<Args>... args) const {
-    if (has_filters() && !filter(args...)) return;
+    ListenerList* const list = select(pass, key, args...);
+    if (list != nullptr) call(*list, args...);
+  }
+
+  // The two halves of it: the list of the key, unless a filter says no or there is none, after
+  // which the pass is over that list; and its listeners.
+  ListenerList* select(Pass& pass, const Key& key, FilterArgument<Args>... args) const {
+    if (has_filters() && !filter(args...)) return nullptr;
     ListenerList* const list = map_.find(key);
-    if (list == nullptr) return;
-    pass.narrow(list);
-    ListenerPass<Args...>::template run_all<R, Policies>(*list, args...);
+    if (list != nullptr) pass.narrow(list);
+    return list;
+  }
+  void call(const ListenerList& list, FilterArgument<Args>... args) const {
+    ListenerPass<Args...>::template run_all<R, Policies>(list, args...);
   }
 
  private:

@@ -292,11 +292,20 @@ class EventQueue<Key, R(Args...), Policies>
     stop,       // it stays, with those behind it
   };
 
+  // Keys that are copied and compared as fast as a look into the table begins.
+  static constexpr bool kRemembersKey = std::is_integral_v<Key> || std::is_enum_v<Key>;
+  struct Remembered {
+    detail::ListenerList* list = nullptr;
+    std::uint64_t epoch = 0;
+    std::conditional_t<kRemembersKey, Key, detail::Nothing<0>> key{};
+  };
+
   // What a draining call works with.
   struct Turn {
     Session session;
     detail::Pass& pass;
     typename Dispatcher::Hub& hub;
+    Remembered last;  // the list that the pass is over; null: over the hub
   };
 
   template <class K, class... A>
@@ -338,7 +347,7 @@ class EventQueue<Key, R(Args...), Policies>
     Store& store = *store_;
     const detail::Pass alive(&store);
     detail::Pass pass(this->hub_);
-    Turn turn{Session(store, most), pass, *this->hub_};
+    Turn turn{Session(store, most), pass, *this->hub_, {}};
     std::size_t count = 0;
     while (Stored* const stored = turn.session.next()) {
       const Next next = each(turn, *stored);
@@ -370,11 +379,38 @@ class EventQueue<Key, R(Args...), Policies>
 
   static Next deliver(Turn& turn, Stored& stored) {
     attempt(turn, [&] {
-      turn.pass.renew(&turn.hub);
-      std::apply([&](auto&... args) { turn.hub.dispatch(turn.pass, stored.event.key, args...); },
-                 stored.event.arguments);
+      std::apply(
+          [&](auto&... args) {
+            detail::ListenerList* const list = list_for(turn, stored.event.key, args...);
+            if (list != nullptr) turn.hub.call(*list, args...);
+          },
+          stored.event.arguments);
     });
     return Next::done;
+  }
+
+  // The listeners of an event, in a pass over them; null: it has none, or a filter says no.
+  template <class... A>
+  static detail::ListenerList* list_for(Turn& turn, const Key& key, A&... args) {
+    if constexpr (!kRemembersKey) {
+      turn.pass.renew(&turn.hub);
+      return turn.hub.select(turn.pass, key, args...);
+    } else {
+      Remembered& last = turn.last;
+      // As long as nothing is hidden anywhere the pass over the last event's list goes on.
+      // order: relaxed; what was hidden before the event came is seen, the event brought it. What
+      // is hidden now finds the pass over the list, whatever this sees.
+      const std::uint64_t epoch = detail::pass_epoch.load(sync::order::relaxed);
+      if (last.list != nullptr && last.key == key && last.epoch == epoch &&
+          !turn.hub.has_filters()) [[likely]] {
+        return last.list;
+      }
+      last.list = nullptr;  // a filter may throw
+      turn.pass.renew(&turn.hub);
+      last.key = key;
+      last.epoch = epoch;  // of the pass, or older: then the next event begins anew
+      return last.list = turn.hub.select(turn.pass, key, args...);
+    }
   }
 
   template <class Visitor>
@@ -455,12 +491,12 @@ Status EventQueue<Key, R(Args...), Policies>::wait_until(sync::Deadline deadline
   if (spin_for_.count() > 0) {
     const sync::Deadline spin_until = detail::min(deadline, sync::deadline_after(spin_for_));
     for (unsigned looks = 1;; ++looks) {
-      if (store_->was_any() && store_->any()) return Status::ok;
+      if (store_->any()) return Status::ok;
       if (looks % 64 == 0 && (sync::clock::now() >= spin_until || stop.stop_requested())) break;
       sync::pause();
     }
   } else if (spin_for_.count() < 0) {
-    for (sync::Backoff backoff; !store_->was_any();) {
+    for (sync::Backoff backoff; !store_->any();) {
       if (!backoff.snooze()) break;
     }
   }

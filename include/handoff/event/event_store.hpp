@@ -49,6 +49,8 @@ struct QueuedEvent {
 
 namespace detail {
 
+// What takes no room. Two members of one type would have two addresses: each has a type of its own.
+template <int Member>
 struct Nothing {};
 
 // How many events a bounded queue may still take.
@@ -101,8 +103,8 @@ struct StoredEvent {
   }
 
   Event event;
-  [[no_unique_address]] std::conditional_t<kExpires, sync::Deadline, Nothing> deadline{};
-  [[no_unique_address]] std::conditional_t<kOrdered, int, Nothing> priority{};
+  [[no_unique_address]] std::conditional_t<kExpires, sync::Deadline, Nothing<0>> deadline{};
+  [[no_unique_address]] std::conditional_t<kOrdered, int, Nothing<1>> priority{};
 };
 
 template <class Key, class Policies, class... Args>
@@ -146,11 +148,8 @@ class EventStore {
     chunks_.push(std::forward<With>(with)...);
   }
 
-  // Exact only for whoever gets it from no other thread.
-  bool was_any() const noexcept {
-    // order: relaxed, a hint.
-    return chunks_.was_claimed() || was_given_back_.load(sync::order::relaxed);
-  }
+  // Looks at the first place, not at the word that producers add to: each look at that would make
+  // the next of them wait for it.
   bool any() noexcept {
     const sync::Lock lock(mutex_);
     return !backlog_.empty() || chunks_.any_ready();
@@ -233,8 +232,6 @@ class EventStore {
       }
     }
     backlog_.push({place, priority_of(place)});
-    // order: relaxed, a hint
-    was_given_back_.store(true, sync::order::relaxed);
   }
 
   // Destroys an event that a newer one replaces; its place still waits and is passed over.
@@ -246,7 +243,7 @@ class EventStore {
   }
 
   void discard(const Place& place) noexcept {
-    Chunks::clear(place);
+    Chunks::clear(place.slot());
     Chunks::finish(*place.chunk, 1);
     if constexpr (kBounded) room_.give(1);
   }
@@ -283,8 +280,6 @@ class EventStore {
   Place pop() noexcept {
     const Place place = backlog_.top().place;
     backlog_.pop();
-    // order: relaxed, a hint
-    if (backlog_.empty()) was_given_back_.store(false, sync::order::relaxed);
     if constexpr (kCoalesces) {
       if (state_of(place) == Chunks::kReady) {
         const auto at = latest_.find(place.slot().event.read().event.key);
@@ -298,11 +293,10 @@ class EventStore {
   sync::Mutex mutex_;
   Backlog backlog_;
   std::size_t claimed_ = 0;       // places that sessions have
-  [[no_unique_address]] std::conditional_t<kCoalesces, Latest, Nothing> latest_;
+  [[no_unique_address]] std::conditional_t<kCoalesces, Latest, Nothing<0>> latest_;
   std::uint64_t voids_ = 0;  // places that never were events
   Tally totals_;             // without accepted and pending
   Room room_;
-  sync::atomic<bool> was_given_back_{false};
   sync::atomic<bool> ended_{false};
   Retired retired_;
 };
@@ -316,7 +310,7 @@ class EventStore<Key, Policies, Args...>::Session {
   ~Session() {
     const sync::Lock lock(store_.mutex_);
     settle();
-    for (; at_ < run_.count; ++at_) return_one(place());
+    for (; at_ != run_end_; ++at_) return_one(place());
     for (const Place& place : refused_) return_one(place);
   }
   Session(const Session&) = delete;
@@ -325,21 +319,26 @@ class EventStore<Key, Policies, Args...>::Session {
   // The next event, or null. Before the next call it is dropped or refused.
   Stored* next() {
     for (;;) {
-      if (at_ == run_.count && !refill()) return nullptr;
-      const std::uint32_t state = state_of(place());
+      if (at_ == run_end_ && !refill()) return nullptr;
+      // order: relaxed, taken under the lock
+      const std::uint32_t state = at_->state.load(sync::order::relaxed);
       if (state != Chunks::kReady) [[unlikely]] {
         if (state == Chunks::kVoid) ++voids_;
+        ++not_done_;
         clear();
         continue;
       }
-      Stored& stored = place().slot().event.write();
+      Stored& stored = at_->event.write();
       if (!is_late(stored)) [[likely]] return &stored;
-      drop(books_.expired);
+      expire();
     }
   }
 
   // Each destroys the event and says what became of it.
-  void done() noexcept { drop(books_.done); }
+  void done() noexcept {
+    at_->event.destroy();
+    clear();
+  }
   void cancel() noexcept { drop(books_.cancelled); }
   void expire() noexcept { drop(books_.expired); }
   void failed(const std::exception_ptr& why) noexcept {
@@ -350,23 +349,24 @@ class EventStore<Key, Policies, Args...>::Session {
   // Back to its place in the queue, at the end of this session.
   void refuse() {
     refused_.push_back(place());
+    ++kept_;
     ++at_;
   }
 
  private:
   void drop(std::uint64_t& where) noexcept {
-    place().slot().event.destroy();
     ++where;
-    clear();
+    ++not_done_;
+    done();
   }
 
-  Place place() const noexcept { return {run_.first.chunk, run_.first.offset + at_}; }
+  Place place() const noexcept {
+    return {chunk_, static_cast<std::uint32_t>(at_ - &chunk_->slot(0))};
+  }
 
   void clear() noexcept {
-    Chunks::clear(place());
-    ++cleared_;
+    Chunks::clear(*at_);
     ++at_;
-    if constexpr (kBounded) ++freed_;
   }
 
   bool is_late(const Stored& stored) noexcept {
@@ -386,25 +386,30 @@ class EventStore<Key, Policies, Args...>::Session {
     if (left_ == 0) return false;
     const auto most = static_cast<std::uint32_t>(detail::min<std::size_t>(left_, Chunks::kPlaces));
     if (!store_.ended()) store_.reserve(most);  // afterwards nothing comes back
+    typename Chunks::Run run{};
     if (!store_.backlog_.empty() && (gathers() || store_.backlog_.top().place.index() < end_)) {
-      run_ = {store_.pop(), 1};
+      run = {store_.pop(), 1};
     } else if (gathers()) {
       return false;
     } else {
-      run_ = store_.chunks_.take(most, end_);
-      store_.chunks_.publish_head();
+      run = store_.chunks_.take(most, end_);
+      // Before the first taking nobody has asked where the row ends: that word is the producers'.
+      if (end_ == kUnknown) end_ = store_.chunks_.end_after_taking();
     }
-    at_ = 0;
-    left_ -= run_.count;
-    store_.claimed_ += run_.count;
-    return run_.count != 0;
+    if (run.count == 0) return false;
+    chunk_ = run.first.chunk;
+    settled_ = at_ = &run.first.slot();
+    run_end_ = at_ + run.count;
+    left_ -= run.count;
+    store_.claimed_ += run.count;
+    return true;
   }
 
   void begin() {
-    end_ = store_.chunks_.end_index();
+    // What came back is taken first, and meanwhile listeners may enqueue.
+    if (gathers() || !store_.backlog_.empty()) end_ = store_.chunks_.end_index();
     if (gathers()) {
       store_.gather();
-      store_.chunks_.publish_head();
       left_ = detail::min(left_, store_.backlog_.size());
     }
     begun_ = true;
@@ -415,18 +420,19 @@ class EventStore<Key, Policies, Args...>::Session {
 
   // Enters into the books what was cleared since the last time. Under the mutex.
   void settle() noexcept {
-    if (cleared_ == 0) return;
-    Chunks::finish(*run_.first.chunk, cleared_);
-    store_.claimed_ -= cleared_;
-    cleared_ = 0;
+    const auto cleared =
+        static_cast<std::uint32_t>(at_ - std::exchange(settled_, at_)) - std::exchange(kept_, 0);
+    if (cleared == 0) return;
+    Chunks::finish(*chunk_, cleared);
+    store_.claimed_ -= cleared;
     Tally& totals = store_.totals_;
-    totals.done += std::exchange(books_.done, 0);
+    totals.done += cleared - std::exchange(not_done_, 0);
     totals.cancelled += std::exchange(books_.cancelled, 0);
     totals.failed += std::exchange(books_.failed, 0);
     totals.expired += std::exchange(books_.expired, 0);
     if (totals.first_failure == nullptr) totals.first_failure = books_.first_failure;
     store_.voids_ += std::exchange(voids_, 0);
-    if constexpr (kBounded) store_.room_.give(std::exchange(freed_, 0));
+    if constexpr (kBounded) store_.room_.give(cleared);
   }
 
   void return_one(const Place& place) noexcept {
@@ -434,16 +440,23 @@ class EventStore<Key, Policies, Args...>::Session {
     store_.give_back(place);
   }
 
+  using Slot = typename Chunks::Slot;
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
   EventStore& store_;
-  typename Chunks::Run run_{};
-  std::uint32_t at_ = 0;       // in the run
-  std::uint32_t cleared_ = 0;  // places of the run, not yet in the books
-  std::size_t left_;           // to take at most
+  // The run: places in a row, of one chunk.
+  Slot* at_ = nullptr;
+  Slot* run_end_ = nullptr;
+  Slot* settled_ = nullptr;  // what is in front of it is in the books
+  typename Chunks::Chunk* chunk_ = nullptr;
+  // Of what is between settled_ and at_: refused; cleared, but not done; never made.
+  std::uint32_t kept_ = 0;
+  std::uint32_t not_done_ = 0;
+  std::uint32_t voids_ = 0;
   bool begun_ = false;
-  std::uint64_t end_ = 0;      // what came later is not for this session
-  std::uint64_t voids_ = 0;
-  std::uint32_t freed_ = 0;
-  Tally books_;
+  std::size_t left_;              // to take at most
+  std::uint64_t end_ = kUnknown;  // what came later is not for this session
+  Tally books_;                   // without done
   std::vector<Place> refused_;
 };
 

@@ -42,7 +42,7 @@ class ListenerMap {
   ListenerList* find(const Key& key) const {
     // order: acquire pairs with the release in grow().
     Table* const table = table_.load(sync::order::acquire);
-    return table != nullptr ? table->at(key).list() : nullptr;
+    return table != nullptr ? table->find(key) : nullptr;
   }
 
   void add(const Key& key, const ListenerRef& listener, Place place, const Listener* before,
@@ -110,12 +110,23 @@ class ListenerMap {
 
     // The bucket that holds the key, or the free one where it belongs. There is always a free one.
     Bucket& at(const Key& key) {
-      // A hash may be the number itself: multiplying spreads it over the high bits (Knuth).
-      const std::uint64_t mixed = std::uint64_t{Hash{}(key)} * 0x9E37'79B9'7F4A'7C15;
-      for (std::size_t i = mixed >> (64 - bits.read());; i = (i + 1) & (size() - 1)) {
+      for (std::size_t i = first_for(key);; i = (i + 1) & (size() - 1)) {
         Bucket& bucket = begin()[i];
         if (bucket.list() == nullptr || bucket.key.read() == key) return bucket;
       }
+    }
+    // What is in it, by one look: an event in a queue waits for this.
+    ListenerList* find(const Key& key) {
+      for (std::size_t i = first_for(key);; i = (i + 1) & (size() - 1)) {
+        Bucket& bucket = begin()[i];
+        ListenerList* const list = bucket.list();
+        if (list == nullptr || bucket.key.read() == key) return list;
+      }
+    }
+    std::size_t first_for(const Key& key) const {
+      // A hash may be the number itself: multiplying spreads it over the high bits (Knuth).
+      const std::uint64_t mixed = std::uint64_t{Hash{}(key)} * 0x9E37'79B9'7F4A'7C15;
+      return mixed >> (64 - bits.read());
     }
 
     const sync::cell<unsigned> bits;  // 2^bits buckets
