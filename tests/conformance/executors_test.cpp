@@ -25,7 +25,8 @@ struct Mode {
   };
 };
 
-using Modes = testing::Types<Mode<PoolMode::stealing>, Mode<PoolMode::fixed>>;
+using Modes = testing::Types<Mode<PoolMode::stealing>, Mode<PoolMode::fixed>,
+                             Mode<PoolMode::active>, Mode<PoolMode::cached>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, ExecutorSuite, Modes);
 
 // A right pool, and a wrong one around it that goes wrong at one call.

@@ -4,8 +4,6 @@
 // deadline. A lost wake-up is a hang, which the watchdog turns into a failure. No failure in n
 // races bounds the rate of lost wake-ups below 3/n (95 %).
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-
 #include <atomic>
 #include <chrono>
 #include <handoff/sync/cache_line.hpp>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "support/support.hpp"
+#include "support/usage.hpp"
 
 namespace {
 
@@ -175,26 +174,14 @@ TEST(EventCountStress, IdleWaitersCostNothing) {
   }
   while (events.was_waiting() != 64) std::this_thread::yield();
   std::this_thread::sleep_for(50ms);
-  const auto cpu = [] {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto of = [](const timeval& t) {
-      return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
-    };
-    return of(usage.ru_utime) + of(usage.ru_stime);
-  };
-  const auto switches = [] {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nvcsw;
-  };
-  const auto cpu_before = cpu();
-  const long switches_before = switches();
+  const auto cpu_before = handoff::test::cpu_time();
+  const long sleeps_before = handoff::test::sleeps();
   std::this_thread::sleep_for(10s);
   // 10 ms of CPU is the promise; what counts without noise is that none of them woke up at all
   // (this thread itself does, once, and sanitizers have a thread of their own).
-  EXPECT_LE(cpu() - cpu_before, 10ms);
-  EXPECT_LE(switches() - switches_before, handoff::test::sanitized ? 300 : 16);
+  EXPECT_LE(handoff::test::cpu_time() - cpu_before, 10ms);
+  EXPECT_LE(handoff::test::sleeps() - sleeps_before,
+            handoff::test::sanitized ? 300 : 16);
   quit = true;
   events.notify_all();
   for (auto& waiter : waiters) waiter.join();

@@ -3,8 +3,6 @@
 // Event queues under real threads: order per producer and between producers, wake-ups, and books
 // that are right whatever went on. None seen in n bounds the rate below 3/n (95 %).
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "support/support.hpp"
+#include "support/usage.hpp"
 
 namespace {
 
@@ -212,17 +211,9 @@ TEST(EventQueueStress, ASleepingConsumerCostsNothing) {
   EventQueue<int, void(int)> queue;
   std::thread consumer([&] { EXPECT_EQ(queue.wait(), Status::closed); });
   std::this_thread::sleep_for(50ms);
-  const auto cpu = [] {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto of = [](const timeval& t) {
-      return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
-    };
-    return of(usage.ru_utime) + of(usage.ru_stime);
-  };
-  const auto before = cpu();
+  const auto before = test::cpu_time();
   std::this_thread::sleep_for(10s);
-  EXPECT_LE(cpu() - before, 10ms);
+  EXPECT_LE(test::cpu_time() - before, 10ms);
   (void)queue.close();
   consumer.join();
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/support.hpp"
+#include "support/usage.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -144,6 +145,25 @@ TEST_P(ThreadPoolStress, UnbalancedTrees) {
 }
 
 // The same harness must see a task that ran twice or never.
+// Pools of every mode that have worked and have nothing to do.
+TEST(ThreadPoolStressIdle, SleepingPoolsCostNothing) {
+  using namespace std::chrono_literals;
+  std::vector<ThreadPool> pools;
+  for (const PoolMode mode : test::each_mode) {
+    ThreadPoolOptions options;
+    options.mode = mode;
+    options.width = 4;
+    pools.emplace_back(options);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(pools.back().execute([] {}), Status::ok);
+  }
+  for (ThreadPool& pool : pools) (void)pool.wait();
+  std::this_thread::sleep_for(500ms);
+  const auto before = test::cpu_time();
+  std::this_thread::sleep_for(10s);
+  EXPECT_LE(test::cpu_time() - before, 10ms);
+  for (ThreadPool& pool : pools) EXPECT_TRUE(pool.close().balanced());
+}
+
 TEST(ThreadPoolStressCanary, TheCountSeesALostTask) {
   ThreadPool pool({.width = 2});
   std::atomic<std::uint64_t> begun{0};

@@ -33,8 +33,9 @@ class ModeTest : public testing::TestWithParam<PoolMode> {
   }
 };
 
-inline const auto modes =
-    testing::Values(PoolMode::stealing, PoolMode::fixed, PoolMode::active, PoolMode::cached);
+inline constexpr PoolMode each_mode[] = {PoolMode::stealing, PoolMode::fixed, PoolMode::active,
+                                         PoolMode::cached};
+inline const auto modes = testing::ValuesIn(each_mode);
 
 inline std::string name_of_mode(const testing::TestParamInfo<PoolMode>& mode) {
   return name_of(mode.param);
