@@ -44,6 +44,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -292,12 +293,16 @@ class EventQueue<Key, R(Args...), Policies>
     stop,       // it stays, with those behind it
   };
 
-  // Keys that are copied and compared as fast as a look into the table begins.
-  static constexpr bool kRemembersKey = std::is_integral_v<Key> || std::is_enum_v<Key>;
+  // The lists of the last keys, by their low bits, for keys that are copied and compared at once.
+  static constexpr bool kRemembersKeys = std::is_integral_v<Key> || std::is_enum_v<Key>;
   struct Remembered {
-    detail::ListenerList* list = nullptr;
-    std::uint64_t epoch = 0;
-    std::conditional_t<kRemembersKey, Key, detail::Nothing<0>> key{};
+    struct Entry {
+      detail::ListenerList* list = nullptr;
+      std::conditional_t<kRemembersKeys, Key, detail::Nothing<0>> key{};
+    };
+    Entry entries[kRemembersKeys ? 16 : 1];
+    std::uint64_t epoch = 0;  // in which all of them were found, or an older one
+    detail::ListenerList* current = nullptr;  // that the pass is over; null: it is over the hub
   };
 
   // What a draining call works with.
@@ -305,7 +310,7 @@ class EventQueue<Key, R(Args...), Policies>
     Session session;
     detail::Pass& pass;
     typename Dispatcher::Hub& hub;
-    Remembered last;  // the list that the pass is over; null: over the hub
+    Remembered known;
   };
 
   template <class K, class... A>
@@ -392,25 +397,47 @@ class EventQueue<Key, R(Args...), Policies>
   // The listeners of an event, in a pass over them; null: it has none, or a filter says no.
   template <class... A>
   static detail::ListenerList* list_for(Turn& turn, const Key& key, A&... args) {
-    if constexpr (!kRemembersKey) {
+    if constexpr (!kRemembersKeys) {
       turn.pass.renew(&turn.hub);
       return turn.hub.select(turn.pass, key, args...);
     } else {
-      Remembered& last = turn.last;
-      // As long as nothing is hidden anywhere the pass over the last event's list goes on.
-      // order: relaxed; what was hidden before the event came is seen, the event brought it. What
-      // is hidden now finds the pass over the list, whatever this sees.
-      const std::uint64_t epoch = detail::pass_epoch.load(sync::order::relaxed);
-      if (last.list != nullptr && last.key == key && last.epoch == epoch &&
-          !turn.hub.has_filters()) [[likely]] {
-        return last.list;
+      auto& entries = turn.known.entries;
+      auto& entry = entries[static_cast<std::size_t>(key) % std::size(entries)];
+      if (entry.list != nullptr && entry.key == key && !turn.hub.has_filters() &&
+          pass_over(turn, entry.list)) [[likely]] {
+        return entry.list;
       }
-      last.list = nullptr;  // a filter may throw
-      turn.pass.renew(&turn.hub);
-      last.key = key;
-      last.epoch = epoch;  // of the pass, or older: then the next event begins anew
-      return last.list = turn.hub.select(turn.pass, key, args...);
+      return look_up(turn, entry, key, args...);
     }
+  }
+
+  // Whether the pass is over this list, which was found when nothing was hidden that is hidden now.
+  static bool pass_over(Turn& turn, detail::ListenerList* list) noexcept {
+    if (list != turn.known.current) {
+      turn.pass.narrow(list);
+      turn.known.current = list;
+      // The partner of the heavy half of whoever hides something: either that one sees the pass
+      // over the list, or this sees that the epoch is another.
+      sync::asymmetric_fence_light();
+    }
+    // order: relaxed; what was hidden before the event came is seen, the event brought it. What is
+    // hidden now finds the pass over the list, whatever this sees.
+    return detail::pass_epoch.load(sync::order::relaxed) == turn.known.epoch;
+  }
+
+  template <class Entry, class... A>
+  static detail::ListenerList* look_up(Turn& turn, Entry& entry, const Key& key, A&... args) {
+    Remembered& known = turn.known;
+    known.current = nullptr;  // a filter may throw
+    // order: relaxed; of the pass that begins, or older: then the next event looks up again.
+    const std::uint64_t epoch = detail::pass_epoch.load(sync::order::relaxed);
+    turn.pass.renew(&turn.hub);
+    if (epoch != known.epoch) known = {};
+    known.epoch = epoch;
+    entry.list = turn.hub.select(turn.pass, key, args...);
+    entry.key = key;
+    known.current = entry.list;
+    return entry.list;
   }
 
   template <class Visitor>

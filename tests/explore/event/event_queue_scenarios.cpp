@@ -252,6 +252,21 @@ const Scenario removal("event_queue/remove_and_wait", [] {
   consumer.join();
 });
 
+// The same where the consumer has known both lists before.
+const Scenario removal_among_keys("event_queue/remove_among_keys", [] {
+  Queue queue;
+  sync::cell<int> owned;
+  const auto handle = queue.append_listener(0, [&](int) { owned.write() += 1; });
+  queue.append_listener(1, [](int) {});
+  for (const int key : {0, 1, 0}) {
+    explore::check(queue.enqueue(key, 1) == Status::ok, "there is room");
+  }
+  explore::Thread consumer([&] { explore::check(queue.process() == 3, "with or without it"); });
+  handle.remove_and_wait();
+  owned.write() += 1;
+  consumer.join();
+});
+
 // What is left when the queue ends, and a listener that ends it.
 const Scenario ended("event_queue/end_in_a_listener", [] {
   auto queue = std::make_optional<Queue>();
