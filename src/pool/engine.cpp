@@ -62,6 +62,12 @@ void Crew::leave_seat(Worker& seat) noexcept {
   seat.taken.store(false, order::release);
 }
 
+void Crew::end_spare(Worker& seat) noexcept {
+  seat.sitting = 0;
+  seat.spare = false;
+  leave_seat(seat);
+}
+
 bool Crew::somebody_sits() const noexcept {
   // order: seq_cst, against the fetch_add in take_seat(): who sat down before it looked whether
   // anybody searches is seen by whoever stopped searching before this look.
@@ -112,9 +118,12 @@ Engine::Engine(const ThreadPoolOptions& options)
       with_cpu_(sync::cpu_budget().width()),
       core_(core_of(options_, crew_.width())),
       where_(sync::CpuSet::of_this_thread()),
-      threads_(crew_.width()),
+      threads_(crew_.size()),
       present_(0),
       started_(0),
+      stand_ins_(0),
+      surplus_(0),
+      lent_(0),
       places_(static_cast<std::int64_t>(std::min<std::size_t>(capacity_, INT64_MAX))),
       quitting_(false),
       paused_(false),
@@ -156,13 +165,16 @@ void Engine::start(std::size_t index, bool called) {
   sync::ThreadOptions thread{.name = options_.name, .cpus = called ? &where_ : nullptr};
   if (!options_.cpus.empty()) thread.cpu = options_.cpus[index % options_.cpus.size()];
   threads_[index].join();  // the worker's last one is about to end
-  present_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  Worker& worker = *crew_.at(index);
+  sync::atomic<std::size_t>& count = worker.spare ? stand_ins_ : present_;
+  count.fetch_add(1, order::relaxed);     // order: relaxed, a number
   started_.fetch_add(1, order::relaxed);  // order: relaxed, a number
   try {
-    threads_[index] = sync::Thread(
-        thread, [this, index, called]() noexcept { serve(crew_.worker(index), called); });
+    threads_[index] = sync::Thread(thread, [this, &worker, called]() noexcept {
+      worker.spare ? stand_in(worker) : serve(worker, called);
+    });
   } catch (...) {
-    present_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+    count.fetch_sub(1, order::relaxed);     // order: relaxed, a number
     started_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
     throw;
   }
@@ -261,6 +273,57 @@ void Engine::begin_service(const Worker& worker, bool called) noexcept {
   if (called) sleepers_.begin_search();
 }
 
+// For a worker that blocks, until it is back, and then until no task is left here that others would
+// have to steal.
+void Engine::stand_in(Worker& seat) noexcept {
+  worker_slot() = &seat;
+  begin_service(seat, true);
+  Task* task = look(seat);
+  while (task != nullptr) {
+    run(seat, *task);
+    const bool nothing_here = seat.spawned.was_empty() && seat.claimed.was_empty();
+    task = nothing_here && take_surplus() ? nullptr : next(seat);
+  }
+  if (options_.on_stop) options_.on_stop(seat.index);
+  worker_slot() = nullptr;
+  stand_ins_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+  crew_.end_spare(seat);
+  tell_idle();
+}
+
+bool Engine::take_surplus() noexcept {
+  std::size_t surplus = surplus_.load(order::relaxed);  // order: relaxed, the exchange decides
+  while (surplus != 0) {
+    // order: relaxed, a number.
+    if (surplus_.compare_exchange_weak(surplus, surplus - 1, order::relaxed, order::relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Engine::lend() noexcept {
+  Worker* const seat = crew_.take_seat();
+  if (seat == nullptr) return false;
+  seat->base = seat->spawned.height();
+  seat->sitting = 1;  // so that no group gives it up
+  seat->spare = true;
+  lent_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  sleepers_.begin_absent(seat->place);
+  if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) wake_one();
+  return true;
+}
+
+// One stand-in is as good as another.
+void Engine::take_back() noexcept {
+  if (Sleepers::Place* const absent = sleepers_.withdraw_from(crew_.width())) {
+    crew_.end_spare(*crew_.at(absent->number));
+  } else {
+    surplus_.fetch_add(1, order::relaxed);  // order: relaxed, the lock below orders it
+    sleepers_.wake_from(crew_.width());
+  }
+}
+
 bool Engine::may_end(Worker& worker) noexcept {
   // order: relaxed, as in look().
   if (quitting_.load(order::relaxed)) return true;
@@ -316,17 +379,23 @@ Task* Engine::look(Worker& worker) noexcept {
         return nullptr;
       }
     } while (backoff.snooze());
-    if (slept == Sleepers::Slept::too_long && take_leave()) {
+    const bool goes = worker.spare ? take_surplus()
+                                   : slept == Sleepers::Slept::too_long && take_leave();
+    if (goes) {
       found_work(worker);  // what came meanwhile relied on this search
       return nullptr;
     }
     // order: relaxed, a number; one thread too many is here for a while, or a sleep is cut short.
-    const bool surplus = present_.load(order::relaxed) > core_;
+    const bool surplus = !worker.spare && present_.load(order::relaxed) > core_;
     const sync::Deadline deadline =
         surplus ? sync::deadline_after(options_.idle_time) : sync::no_deadline;
     worker.sleeps.add();
-    slept = sleepers_.sleep(
-        worker.place, [this]() noexcept { return is_work_or_end(); }, deadline);
+    const auto stay_awake = [this, &worker]() noexcept {
+      // order: relaxed, see Sleepers::wake_from().
+      if (worker.spare && surplus_.load(order::relaxed) != 0) return true;
+      return is_work_or_end();
+    };
+    slept = sleepers_.sleep(worker.place, stay_awake, deadline);
     // What kept us awake may be a task that its submitter, on this very CPU, is about to publish.
     if (slept == Sleepers::Slept::not_at_all) sync::yield();
   }
@@ -369,8 +438,10 @@ PoolStatistics Engine::statistics() const {
                       .stolen = worker->stolen.read(),
                       .sleeps = worker->sleeps.read()};
   }
-  now.threads = present_.load(order::relaxed);  // order: relaxed, a number
+  // order: relaxed, both: numbers.
+  now.threads = present_.load(order::relaxed) + stand_ins_.load(order::relaxed);
   now.started = started_.load(order::relaxed);  // order: relaxed, a number
+  now.lent = lent_.load(order::relaxed);        // order: relaxed, a number
   now.from_outside = scheduler_->accepted();
   now.run_by_caller = unqueued_.finished();
   return now;

@@ -175,6 +175,7 @@ class Crew {
   // Null if all are taken or the memory is.
   Worker* take_seat() noexcept;
   void leave_seat(Worker& seat) noexcept;
+  void end_spare(Worker& seat) noexcept;
   bool somebody_sits() const noexcept;
 
  private:
@@ -319,6 +320,12 @@ class Engine {
 
   Crew& crew() noexcept { return crew_; }
 
+  // The thread of one of our workers is about to block: lets another one work for it, when there is
+  // work. False: there is nobody to be had.
+  bool lend() noexcept;
+  // It goes on.
+  void take_back() noexcept;
+
   // Until resume() no worker begins a task that it has not taken yet. Nothing after close().
   void pause() noexcept;
   void resume() noexcept;
@@ -362,6 +369,8 @@ class Engine {
   void start_absent(Sleepers::Place& place) noexcept;
   void begin_service(const Worker& worker, bool called) noexcept;
   void serve(Worker& worker, bool called) noexcept;
+  void stand_in(Worker& seat) noexcept;
+  bool take_surplus() noexcept;
   bool may_end(Worker& worker) noexcept;
   bool take_leave() noexcept;
   Task* next(Worker& worker) noexcept;
@@ -390,11 +399,14 @@ class Engine {
   std::size_t with_cpu_;  // workers that can run at the same moment
   const std::size_t core_;    // threads that stay
   const sync::CpuSet where_;  // the constructor's thread may run, and so may ours
-  std::vector<sync::Thread> threads_;     // by worker; changed by who calls an absent one
+  std::vector<sync::Thread> threads_;     // by index; changed by who calls an absent worker
   std::size_t width_ = 0;                 // the most that run at a time
   sync::atomic<std::size_t> present_;     // workers that have a thread
   sync::atomic<std::uint64_t> started_;   // threads, ever
   sync::Mutex calling_;                   // for who gives a thread to an absent worker
+  sync::atomic<std::size_t> stand_ins_;   // threads that stand in for blocked ones
+  sync::atomic<std::size_t> surplus_;     // stand-ins whose workers are back
+  sync::atomic<std::uint64_t> lent_;      // stand-ins, ever
 
   Sleepers sleepers_;
   sync::EventCount idle_;  // who waits until nothing is unfinished

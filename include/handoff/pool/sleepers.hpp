@@ -31,6 +31,8 @@ namespace handoff::inline HANDOFF_ABI::detail {
 
 class Sleepers {
  public:
+  enum class Listed : std::uint8_t { nowhere, asleep, absent };
+
   // Of one worker.
   class Place {
    public:
@@ -43,7 +45,7 @@ class Sleepers {
     sync::EventCount bed_;
     sync::atomic<bool> woken_;
     sync::cell<Place*> below_;
-    sync::cell<bool> listed_;
+    sync::cell<Listed> listed_;
   };
 
   // How long nobody is started after the system refused a thread, unless told otherwise: asking
@@ -167,7 +169,7 @@ class Sleepers {
   [[nodiscard]] bool leave(Place& place, Stay&& stay) noexcept {
     begin_absent(place);
     sync::asymmetric_fence_heavy();  // as in sleep()
-    return !stay() || !unlist_if_absent(place);
+    return !stay() || !unlist_if_listed(place);
   }
 
   // The place that wake_one() returned got no thread. The caller then asks wanted_for(), on behalf
@@ -181,11 +183,34 @@ class Sleepers {
     state_.fetch_add(kSleeping - kSearching, sync::order::relaxed);
   }
 
+  // One of the absent workers from this number on is not to be chosen any more. Null: there is none.
+  Place* withdraw_from(std::size_t number) noexcept {
+    const sync::Lock lock(mutex_);
+    Place* const place = first_from(absent_, number);
+    if (place == nullptr) return nullptr;
+    remove(*place);
+    state_.fetch_sub(kSleeping, sync::order::relaxed);  // order: relaxed, who reads it looks again
+    return place;
+  }
+
+  // One of those that sleep from this number on. What the caller did before is seen by the look of
+  // each that falls asleep later.
+  void wake_from(std::size_t number) noexcept {
+    Place* place = nullptr;
+    {
+      const sync::Lock lock(mutex_);
+      place = first_from(top_, number);
+      if (place == nullptr) return;
+      unlist(*place);
+    }
+    rouse(*place);
+  }
+
   // Nobody absent will be wanted any more.
   void forget_absent() noexcept {
     const sync::Lock lock(mutex_);
     for (Place* place = absent_.read(); place != nullptr; place = place->below_.read()) {
-      place->listed_.write() = false;
+      place->listed_.write() = Listed::nowhere;
       state_.fetch_sub(kSleeping, sync::order::relaxed);  // order: relaxed, a matter of speed
     }
     absent_.write() = nullptr;
@@ -200,26 +225,34 @@ class Sleepers {
   void list(Place& place) noexcept {
     const sync::Lock lock(mutex_);
     place.below_.write() = top_.read();
-    place.listed_.write() = true;
+    place.listed_.write() = Listed::asleep;
     top_.write() = &place;
     state_.fetch_add(kSleeping - kSearching, sync::order::relaxed);  // order: relaxed, fenced later
   }
 
   // Under the lock. The sleeper counts as searching from here on.
-  void unlist(Place& place) noexcept { unlist_from(top_, place); }
-
-  void unlist_from(sync::cell<Place*>& first, Place& place) noexcept {
-    sync::cell<Place*>* link = &first;
-    while (link->read() != &place) link = &link->read()->below_;
-    link->write() = place.below_.read();
-    place.listed_.write() = false;
+  void unlist(Place& place) noexcept {
+    remove(place);
     // order: relaxed, as in begin_search().
     state_.fetch_sub(kSleeping - kSearching, sync::order::relaxed);
   }
 
+  static Place* first_from(const sync::cell<Place*>& first, std::size_t number) noexcept {
+    Place* place = first.read();
+    while (place != nullptr && place->number < number) place = place->below_.read();
+    return place;
+  }
+
+  void remove(Place& place) noexcept {
+    sync::cell<Place*>* link = place.listed_.read() == Listed::asleep ? &top_ : &absent_;
+    while (link->read() != &place) link = &link->read()->below_;
+    link->write() = place.below_.read();
+    place.listed_.write() = Listed::nowhere;
+  }
+
   bool unlist_if_listed(Place& place) noexcept {
     const sync::Lock lock(mutex_);
-    if (!place.listed_.read()) return false;
+    if (place.listed_.read() == Listed::nowhere) return false;
     unlist(place);
     return true;
   }
@@ -227,7 +260,7 @@ class Sleepers {
   // Both under the lock.
   void list_absent(Place& place) noexcept {
     place.below_.write() = absent_.read();
-    place.listed_.write() = true;
+    place.listed_.write() = Listed::absent;
     absent_.write() = &place;
   }
 
@@ -236,15 +269,8 @@ class Sleepers {
     if (place == nullptr) return nullptr;
     const sync::Deadline refused_until = refused_until_.read();
     if (refused_until != sync::Deadline{} && sync::clock::now() < refused_until) return nullptr;
-    unlist_from(absent_, *place);
+    unlist(*place);
     return place;
-  }
-
-  bool unlist_if_absent(Place& place) noexcept {
-    const sync::Lock lock(mutex_);
-    if (!place.listed_.read()) return false;
-    unlist_from(absent_, place);
-    return true;
   }
 
   static void rouse(Place& place) noexcept {

@@ -24,7 +24,8 @@
 //   woken for new work if nobody is looking for any, and wakes the next one if it finds more.
 // - Threads: `cached` begins with `core` of them. New work that finds all busy starts one more, on
 //   the thread that hands it over, up to the width; who has had nothing to do for `idle_time` ends,
-//   down to the core. A thread that the system refuses is asked for again later.
+//   down to the core. A thread that the system refuses is asked for again later. A task that waits
+//   for something else says so by blocking() (blocking.hpp), and is replaced meanwhile.
 // - Allocates: execute() nothing up to 48 bytes of closure, once the queue has grown to what is
 //   needed (its memory stays with the pool); submit() once. std::bad_alloc: nothing was handed
 //   over.

@@ -91,6 +91,10 @@ struct alignas(sync::destructive_span) Worker {
   sync::atomic<bool> taken;
   std::uint32_t sitting = 0;  // how often its thread sat down
   Worker* outer = nullptr;    // what the thread was before; see worker_slot()
+  bool spare = false;         // taken by a thread of the pool, in place of one that blocks
+
+  std::uint32_t blocking = 0;  // regions that its thread is in, one inside the other
+  bool replaced = false;       // somebody stands in
 
   void count(Outcome outcome) noexcept {
     switch (outcome) {

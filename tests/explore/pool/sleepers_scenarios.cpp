@@ -154,6 +154,21 @@ const Scenario leaves("sleepers/leaves", [] {
   explore::outcome(called ? 1 : 0);
 });
 
+// Either somebody chose the absent worker, or it is withdrawn.
+const Scenario withdraw("sleepers/withdraw", [] {
+  Work work(1);
+  Sleepers::Place absent;
+  work.sleepers.begin_absent(absent);
+  bool called = false;
+  explore::Thread submitter([&] {
+    called = work.sleepers.wanted() && work.sleepers.wake_one() != nullptr;
+  });
+  const bool withdrawn = work.sleepers.withdraw_from(0) != nullptr;
+  submitter.join();
+  explore::check(called != withdrawn, "one of the two has it");
+  explore::outcome(called ? 1 : 0);
+});
+
 const Scenario submit_beside_leave("sleepers/submit_beside_leave", [] {
   Work work(1);
   Sleepers::Place place;

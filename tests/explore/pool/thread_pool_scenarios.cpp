@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <handoff/pool/blocking.hpp>
 #include <handoff/pool/engine.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
@@ -89,6 +90,23 @@ const Scenario pause("thread_pool/pause", [] {
   explore::check(ran.read() == 1, "it ran");
   other.join();
 }, 2);
+
+// The task waits for another one, which needs a stand-in; that one goes when the task goes on.
+const Scenario blocks("thread_pool/blocking", [] {
+  ThreadPool pool({.width = 1});
+  sync::atomic<int> come{0};
+  sync::EventCount news;
+  explore::check(pool.execute([&come, &news] {
+    blocking([&come, &news] {
+      (void)news.await([&come]() noexcept { return come.load(sync::order::relaxed) != 0; });
+    });
+  }) == Status::ok, "open");
+  explore::check(pool.execute([&come, &news] {
+    come.store(1, sync::order::relaxed);
+    news.notify_all();
+  }) == Status::ok, "open");
+  explore::check(pool.close().done == 2, "both ran");
+}, 1);
 
 const Scenario group("thread_pool/group", [] {
   ThreadPool pool({.width = 1});

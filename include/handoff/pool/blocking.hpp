@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// A wait that does not help, inside a task: meanwhile another thread works in its place.
+//
+//   std::string line = handoff::blocking([&] { return read_line(socket); });
+//
+// For: input and output, locks that are held for long, waits for a std::future, for another task's
+// progress or another process, in a pool as wide as there are CPUs. Not for: Future::get(),
+// TaskGroup and loops, which help; waits of some microseconds. Where all tasks wait most of their
+// time the mode `cached` is simpler.
+//
+// Contract: executor tier.
+// - Concurrency: any thread. Outside of tasks it only calls the function. Regions may lie inside
+//   each other; the outermost counts.
+// - What happens: as long as the function runs the pool may have one worker more than its width,
+//   with an index from width() on; a thread is started for it when there is work that nobody else
+//   takes. When the function has returned, one such thread ends as soon as it has ended its task.
+//   In a task that works for several pools, one inside the other, each gets a stand-in.
+// - Blocks: as the function does. Allocates: when a thread is started.
+// - Full: there are 64 stand-ins a pool, shared with threads from outside that help. Where there is
+//   none, or no thread to be had, the function is called all the same.
+// - Closed: as ever; a close waits for the task.
+// - Exceptions: the function's.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/invoke.hpp>
+#include <handoff/pool/engine.hpp>
+#include <handoff/pool/worker.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+namespace detail {
+
+// The calling thread blocks, as long as this lives.
+class Lending {
+ public:
+  Lending() noexcept {
+    for (Worker* worker = worker_slot(); worker != nullptr; worker = worker->outer) {
+      if (!is_of_a_pool(*worker) || worker->blocking++ != 0) continue;
+      worker->replaced = worker->engine.lend();
+    }
+  }
+  ~Lending() {
+    for (Worker* worker = worker_slot(); worker != nullptr; worker = worker->outer) {
+      if (!is_of_a_pool(*worker) || --worker->blocking != 0) continue;
+      if (worker->replaced) worker->engine.take_back();
+    }
+  }
+  Lending(const Lending&) = delete;
+  Lending& operator=(const Lending&) = delete;
+
+ private:
+  // Not a guest, whose thread is not the pool's to replace.
+  static bool is_of_a_pool(const Worker& worker) noexcept {
+    return worker.depth != 0 && (!worker.guest || worker.spare);
+  }
+};
+
+}  // namespace detail
+
+// Calls function() and returns what it returns.
+template <class F>
+  requires std::is_invocable_v<F>
+decltype(auto) blocking(F&& function) {
+  const detail::Lending lending;
+  return detail::invoke(std::forward<F>(function));
+}
+
+}  // namespace handoff::inline HANDOFF_ABI
