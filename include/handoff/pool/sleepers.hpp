@@ -183,7 +183,7 @@ class Sleepers {
     state_.fetch_add(kSleeping - kSearching, sync::order::relaxed);
   }
 
-  // One of the absent workers from this number on is not to be chosen any more. Null: there is none.
+  // One of the absent workers from this number on is not to be chosen any more. Null: none there.
   Place* withdraw_from(std::size_t number) noexcept {
     const sync::Lock lock(mutex_);
     Place* const place = first_from(absent_, number);

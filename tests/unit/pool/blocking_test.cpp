@@ -95,7 +95,7 @@ TEST_P(BlockingTest, AfterwardsTheWidthIsWhatItWas) {
   given.core = 2;
   const std::size_t before = threads_of_process().size();
   ThreadPool pool(given);
-  for (std::size_t round = 0; round < test::rounds(5); ++round) {
+  for (std::size_t round = 0; round < test::rounds(2); ++round) {
     std::atomic<int> inside{0};
     std::vector<Future<void>> all;
     for (int i = 0; i < 5; ++i) {
@@ -110,7 +110,7 @@ TEST_P(BlockingTest, AfterwardsTheWidthIsWhatItWas) {
     until_threads_are_at_most(before + 2);
     std::atomic<int> running{0};
     std::atomic<int> most{0};
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 50; ++i) {
       ASSERT_EQ(pool.execute([&] {
         const int now = ++running;
         for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
@@ -164,7 +164,7 @@ TEST_P(BlockingTest, WithoutAThreadItBlocksAllTheSame) {
 
 TEST_P(BlockingTest, NothingIsLostWhileWorkersComeAndGo) {
   auto random = test::random();
-  for (std::size_t round = 0; round < test::rounds(40); ++round) {
+  for (std::size_t round = 0; round < test::rounds(15); ++round) {
     ThreadPool pool(options(1 + random() % 3));
     std::atomic<std::uint64_t> ran{0};
     std::uint64_t accepted = 0;
