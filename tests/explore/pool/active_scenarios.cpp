@@ -95,6 +95,6 @@ const Scenario whole_pool("thread_pool/active", [] {
   first.get();
   second.get();
   explore::check(one.read() + two.read() == 2, "both ran");
-}, 1);
+});
 
 }  // namespace

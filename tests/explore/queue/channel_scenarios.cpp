@@ -51,7 +51,7 @@ const Scenario sleepers("channel/two_sleepers", [] {
 const Scenario unbounded_sleepers("channel/unbounded", [] {
   Unbounded channel;
   two_sleepers(channel);
-}, 1);
+});
 
 // The same at the other end: two pushes sleep on a full ring of two.
 const Scenario two_writers("channel/two_writers", [] {
@@ -67,7 +67,7 @@ const Scenario two_writers("channel/two_writers", [] {
   writer.join();
   second_writer.join();
   explore::check(channel.was_size() == 2, "four in, two out");
-}, 1);
+});
 
 // Two consumers, one item, then close: one gets the item, both learn of the end. The push may be
 // half done when the close comes.

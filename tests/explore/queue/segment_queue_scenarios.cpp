@@ -56,7 +56,7 @@ const Scenario recycled("segment_queue/recycled", [] {
   explore::Thread producer([&] { test::push_all(queue, 1, 4); });
   const auto last = test::pop_all(queue, 4);
   explore::check(last[1] == 4, "each item once");
-}, 1);
+});
 
 const Scenario batch("segment_queue/batch", [] {
   SegmentQueue<Item, 2> queue;
