@@ -73,8 +73,8 @@ class ExecutorAudit {
     }
     for (auto& thread : submitters) thread.join();
     await([this] { return ran_ + refused_ >= tasks_.size(); });
-    await([this] { return alive_ == 0; });
-    ExecutorVerdict verdict{.refused = refused_, .unseen = unseen_, .kept = alive_};
+    await([this] { return *alive_ == 0; });
+    ExecutorVerdict verdict{.refused = refused_, .unseen = unseen_, .kept = *alive_};
     for (const Task& task : tasks_) {
       verdict.lost += task.times == 0;
       verdict.repeated += task.times > 1;
@@ -92,18 +92,18 @@ class ExecutorAudit {
   // What a closure holds: move-only, larger than what fits without an allocation, and counted.
   class Held {
    public:
-    explicit Held(std::atomic<std::size_t>& alive) : alive_(&alive), own_(std::make_unique<int>()) {
-      ++alive;
+    explicit Held(std::shared_ptr<std::atomic<std::size_t>> alive)
+        : alive_(std::move(alive)), own_(std::make_unique<int>()) {
+      ++*alive_;
     }
-    Held(Held&& other) noexcept
-        : alive_(std::exchange(other.alive_, nullptr)), own_(std::move(other.own_)) {}
+    Held(Held&&) noexcept = default;
     ~Held() {
       if (alive_ != nullptr) --*alive_;
     }
     bool whole() const { return own_ != nullptr; }
 
    private:
-    std::atomic<std::size_t>* alive_;
+    std::shared_ptr<std::atomic<std::size_t>> alive_;  // shared: what is kept may outlive the audit
     std::unique_ptr<int> own_;
     std::array<std::uint64_t, 8> bulk_{};
   };
@@ -149,7 +149,8 @@ class ExecutorAudit {
   std::atomic<std::size_t> ran_{0};
   std::atomic<std::size_t> refused_{0};
   std::atomic<std::size_t> unseen_{0};
-  std::atomic<std::size_t> alive_{0};
+  const std::shared_ptr<std::atomic<std::size_t>> alive_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 template <class Family>
