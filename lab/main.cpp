@@ -64,6 +64,9 @@ CLI::App* add_gate(CLI::App& program, GateOptions& options) {
   gate->add_option("figures", options.figures, "the figures, a TOML file")->required();
   gate->add_option("--results", options.results, "judge a result file instead of measuring")
       ->type_name("FILE");
+  gate->add_option("--passes", options.passes,
+                   "at most that many over what is too noisy to tell (default 4); a disturbed "
+                   "machine needs more and shorter ones");
   add_measure_options(*gate, options.measure);
   gate->get_option("--results")->excludes("--output");
   return gate;

@@ -96,8 +96,7 @@ int count(const Verdicts& verdicts, Verdict wanted) {
 }
 
 // Repeats what is too noisy to tell, each time with new launches beside those that are there.
-Verdicts measure(Session& session, const std::vector<Figure>& figures) {
-  constexpr int most_passes = 4;
+Verdicts measure(Session& session, const std::vector<Figure>& figures, int most_passes) {
   Verdicts verdicts;
   for (int pass = 0; pass < most_passes; ++pass) {
     bool measured = false;
@@ -136,6 +135,10 @@ int exit_code_of(const Verdicts& verdicts) {
 }  // namespace
 
 int gate(const GateOptions& options) {
+  constexpr int most_passes = 1000;
+  if (options.passes < 1 || options.passes > most_passes) {
+    throw UserError(fmt::format("--passes takes 1 to {}, not {}", most_passes, options.passes));
+  }
   Interrupt interrupt;
   Session session(options.measure, interrupt);
   const std::vector<Figure> figures = read_figures(options.figures, session.scenarios());
@@ -144,7 +147,7 @@ int gate(const GateOptions& options) {
   Verdicts verdicts;
   try {
     verdicts = options.results.empty()
-                   ? measure(session, figures)
+                   ? measure(session, figures, options.passes)
                    : judge_all(figures, read_result(options.results).at("rows"),
                                session.plan().seed);
   } catch (const Interrupted&) {

@@ -39,6 +39,7 @@ struct GateOptions {
   MeasureOptions measure;
   std::filesystem::path figures;
   std::filesystem::path results;  // judge these instead of measuring
+  int passes = 4;                 // at most, over all that is too noisy to tell
 };
 
 struct CompareOptions {

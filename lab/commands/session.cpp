@@ -160,7 +160,7 @@ nlohmann::json Session::result(nlohmann::json articles) const {
   }
   nlohmann::json around = environment(options_.command_line, plan().seed, all);
   around["floor"] = watch_ ? nlohmann::json(watch_->floor()) : nlohmann::json();
-  around["probe"] = watch_ ? to_json(watch_->best()) : nlohmann::json();
+  around["probe"] = watch_ ? to_json(watch_->usual()) : nlohmann::json();
   nlohmann::json result = result_file(std::move(around), rows_, std::move(articles));
   result["blocks"] = blocks_;
   result["interrupted"] = interrupted_;

@@ -107,8 +107,8 @@ double uncertain_s(const Look& look) {
 }
 
 std::string reason_for(const Disturbance& seen, const Look& after, double wall_s,
-                       const Speed& best) {
-  constexpr double least_speed = 0.85;  // of the best
+                       const Speed& usual) {
+  constexpr double least_speed = 0.85;  // of the usual one
   const double most_cpus = std::min(0.05 * after.cpus, 0.5) + uncertain_s(after) / wall_s;
   if (seen.foreign_cpus > most_cpus) {
     return fmt::format("other processes took {:.2f} CPUs", seen.foreign_cpus);
@@ -117,12 +117,13 @@ std::string reason_for(const Disturbance& seen, const Look& after, double wall_s
     return fmt::format("the host took {:.2f} CPUs", seen.stolen_cpus);
   }
   if (seen.throttled > 0) return fmt::format("throttled {:.0f} times", seen.throttled);
-  if (seen.speed.one < least_speed * best.one) {
-    return fmt::format("one CPU was at {:.0f} % of its speed", 100 * seen.speed.one / best.one);
+  if (seen.speed.one < least_speed * usual.one) {
+    return fmt::format("one CPU was at {:.0f} % of its usual speed",
+                       100 * seen.speed.one / usual.one);
   }
-  if (seen.speed.all < least_speed * best.all) {
-    return fmt::format("all CPUs together were at {:.0f} % of their speed",
-                       100 * seen.speed.all / best.all);
+  if (seen.speed.all < least_speed * usual.all) {
+    return fmt::format("all CPUs together were at {:.0f} % of their usual speed",
+                       100 * seen.speed.all / usual.all);
   }
   return {};
 }
@@ -140,7 +141,7 @@ Look look(const std::string& root) {
 }
 
 Disturbance disturbance(const Look& before, const Look& after, const Speed& speed,
-                        const Speed& best) {
+                        const Speed& usual) {
   Disturbance seen;
   seen.speed = speed;
   const double wall_s = after.time_s - before.time_s;
@@ -152,7 +153,7 @@ Disturbance disturbance(const Look& before, const Look& after, const Speed& spee
     seen.stolen_cpus = stolen / wall_s;
   }
   seen.throttled = std::max(0.0, after.throttled - before.throttled);
-  seen.reason = reason_for(seen, after, wall_s, best);
+  seen.reason = reason_for(seen, after, wall_s, usual);
   return seen;
 }
 

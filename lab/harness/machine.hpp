@@ -36,8 +36,10 @@ struct Disturbance {
   std::string reason;  // empty: not disturbed
 };
 
-// `best` is the fastest that the machine has been seen: it tells a slow state.
+// `usual` is how fast the machine is most of the time: it tells a slow state. Not how fast it is at
+// its best: where two CPUs are halves of one core, the host may give them a core each for a moment,
+// and all that follows is no disturbance.
 Disturbance disturbance(const Look& before, const Look& after, const Speed& speed,
-                        const Speed& best);
+                        const Speed& usual);
 
 }  // namespace handoff::lab

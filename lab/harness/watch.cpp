@@ -95,8 +95,10 @@ Disturbance Watch::end() {
   const Look after = look();
   const Speed now = probe();
   const Speed slowest{std::min(now.one, speed_before_.one), std::min(now.all, speed_before_.all)};
-  return disturbance(before_, after, slowest, best_);
+  return disturbance(before_, after, slowest, usual());
 }
+
+Speed Watch::usual() const { return {median(speeds_of_one_), median(speeds_of_all_)}; }
 
 std::vector<Row> Watch::rows(std::size_t count, int width) const {
   Cell cell("speed");
@@ -111,7 +113,8 @@ Speed Watch::probe() {
   both.insert(both.end(), on_all.begin(), on_all.end());
   bench_.measure(both);
   const Speed speed{speed_of(both[0]), speed_of(both[1])};
-  best_ = {std::max(best_.one, speed.one), std::max(best_.all, speed.all)};
+  speeds_of_one_.push_back(speed.one);
+  speeds_of_all_.push_back(speed.all);
   return speed;
 }
 

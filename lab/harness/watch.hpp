@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "harness/bursts.hpp"
 #include "harness/machine.hpp"
@@ -12,13 +13,14 @@ namespace handoff::lab {
 
 class Watch {
  public:
-  // Finds out how fast the machine is at its best, and how far equals are apart on it.
+  // Finds out how fast the machine is, and how far equals are apart on it.
   Watch(const std::vector<Contender>& contenders, const Plan& plan, Interrupt& interrupt);
 
   void begin();       // of a block
   Disturbance end();  // what happened since
 
-  [[nodiscard]] const Speed& best() const { return best_; }
+  // The median of all that it was found to be.
+  [[nodiscard]] Speed usual() const;
   // The A-against-A floor: several launches of the same program took turns, and no two of them
   // differed by more than this. 0.01 means 1 %.
   [[nodiscard]] double floor() const { return floor_; }
@@ -31,7 +33,8 @@ class Watch {
   Contender contender_;
   Bench bench_;
   int cpus_;
-  Speed best_;
+  std::vector<double> speeds_of_one_;
+  std::vector<double> speeds_of_all_;
   double floor_ = 0;
   Look before_;
   Speed speed_before_;

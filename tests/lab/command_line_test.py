@@ -31,6 +31,7 @@ REFUSED = [
     (("run", "matmul", "--launches", "many"), ["--launches", "many"]),
     (("run", "matmul", "--time-budget", "-1"), ["--time-budget", "-1"]),
     (("run", "matmul", "--time-budget", "nan"), ["--time-budget", "nan"]),
+    (("gate", "figures.toml", "--passes", "0"), ["--passes", "1", "0"]),
     (("run", "matmul", "--seed", "-1"), ["--seed", "below 0"]),
     (("run", "matmul", "--sed", "1"), ["--sed"]),
     (("run", "matmul", "--manifest", "none.json"), ["none.json", "cannot be read"]),

@@ -14,14 +14,14 @@ namespace {
 using namespace handoff::lab;
 namespace fs = std::filesystem;
 
-constexpr Speed best{100, 200};
+constexpr Speed usual{100, 200};
 
 // Two CPUs over ten seconds.
 Disturbance after(double idle_s, double own_s, double stolen_s = 0, double throttled = 0,
-                  Speed speed = best) {
+                  Speed speed = usual) {
   const Look start{50, 2, 7, 3, 4, 1};
   return disturbance(start, {60, 2, 7 + idle_s, 3 + stolen_s, 4 + own_s, 1 + throttled}, speed,
-                     best);
+                     usual);
 }
 
 TEST(Disturbance, IsWhatOthersTook) {
@@ -38,21 +38,21 @@ TEST(Disturbance, IsWhatOthersTook) {
 
 TEST(Disturbance, IsASlowState) {
   EXPECT_EQ(after(10, 10, 0, 0, {90, 180}).reason, "");
-  EXPECT_EQ(after(10, 10, 0, 0, {60, 200}).reason, "one CPU was at 60 % of its speed");
+  EXPECT_EQ(after(10, 10, 0, 0, {60, 200}).reason, "one CPU was at 60 % of its usual speed");
   EXPECT_EQ(after(10, 10, 0, 0, {100, 128}).reason,
-            "all CPUs together were at 64 % of their speed");
+            "all CPUs together were at 64 % of their usual speed");
 }
 
 TEST(Disturbance, OfAFewTicksIsNone) {
-  const Disturbance seen = disturbance({0, 2, 0, 0, 0, 0}, {0.1, 2, 0.07, 0, 0.1, 0}, best, best);
+  const Disturbance seen = disturbance({0, 2, 0, 0, 0, 0}, {0.1, 2, 0.07, 0, 0.1, 0}, usual, usual);
   EXPECT_EQ(seen.reason, "");
   EXPECT_GT(seen.foreign_cpus, 0.2);
 }
 
 TEST(Disturbance, IsNotMadeUpWhereNothingIsKnown) {
-  EXPECT_EQ(disturbance({1, 0, 0, 0, 0, 0}, {9, 0, 0, 0, 0, 0}, best, best).reason, "");
-  EXPECT_EQ(disturbance({1, 2, 0, 0, 0, 0}, {9, 1, 0, 0, 0, 0}, best, best).reason, "");
-  EXPECT_EQ(disturbance({1, 2, 0, 0, 0, 0}, {1, 2, 0, 0, 0, 0}, best, best).reason, "");
+  EXPECT_EQ(disturbance({1, 0, 0, 0, 0, 0}, {9, 0, 0, 0, 0, 0}, usual, usual).reason, "");
+  EXPECT_EQ(disturbance({1, 2, 0, 0, 0, 0}, {9, 1, 0, 0, 0, 0}, usual, usual).reason, "");
+  EXPECT_EQ(disturbance({1, 2, 0, 0, 0, 0}, {1, 2, 0, 0, 0, 0}, usual, usual).reason, "");
 }
 
 class FakeRoot {
