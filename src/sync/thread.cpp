@@ -85,6 +85,7 @@ CpuSet CpuSet::of_this_thread() noexcept {
 
 void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
   Attributes attributes;
+  options.name.copy(entry->name.data(), entry->name.size() - 1);
   int error = 0;
   if (options.cpu >= 0) {
     error = attributes.pin_to(options.cpu);
@@ -105,12 +106,13 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
   }
   entry.release();  // the thread owns it now
   joinable_ = true;
-  // A name is a comfort: not worth failing for.
-  if (!options.name.empty()) pthread_setname_np(handle_, options.name.substr(0, 15).c_str());
 }
 
 void* Thread::enter(void* entry) noexcept {
   const std::unique_ptr<Entry> owned(static_cast<Entry*>(entry));
+  // By the thread itself: another one would have to open a file of /proc for it. A name is a
+  // comfort: not worth failing for.
+  if (owned->name.front() != '\0') pthread_setname_np(pthread_self(), owned->name.data());
   owned->run();
   return nullptr;
 }

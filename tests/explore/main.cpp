@@ -4,6 +4,7 @@
 // bound; HANDOFF_TEST_DEEP=1 takes one deviation more and random priorities besides.
 //
 //   explore [NAME-PART...]          scenarios whose name contains one of these
+//     --except NAME-PART            not these
 //     --deviations N                another bound
 //     --search exhaustive|random|pct  --executions N  --seed N
 //     --memory cpp|x86|sequential
@@ -11,6 +12,7 @@
 //     --list                        the names
 //     --mutants FILE                weaken each order instead, see mutants.cpp; NAME-PART is then
 //                                   part of the path of a file of the library
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -27,6 +29,7 @@ using explore::Search;
 
 struct Arguments {
   std::vector<std::string> parts;
+  std::vector<std::string> except;
   explore::Options options;
   bool bound_given = false;
   bool list = false;
@@ -66,6 +69,8 @@ Arguments read_arguments(const std::vector<std::string>& words) {
       arguments.list = true;
     } else if (word == "--mutants") {
       arguments.mutants = value();
+    } else if (word == "--except") {
+      arguments.except.push_back(value());
     } else if (word == "--deviations") {
       options.deviations = static_cast<unsigned>(number_of(value()));
       arguments.bound_given = true;
@@ -93,11 +98,15 @@ Arguments read_arguments(const std::vector<std::string>& words) {
   return arguments;
 }
 
-bool is_chosen(const test::Scenario& scenario, const std::vector<std::string>& parts) {
-  for (const auto& part : parts) {
-    if (scenario.name.find(part) != std::string::npos) return true;
-  }
-  return parts.empty();
+bool is_any(const test::Scenario& scenario, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return scenario.name.find(part) != std::string::npos;
+  });
+}
+
+bool is_chosen(const test::Scenario& scenario, const Arguments& arguments) {
+  return (arguments.parts.empty() || is_any(scenario, arguments.parts)) &&
+         !is_any(scenario, arguments.except);
 }
 
 // Whether a failure needs a weakly ordered machine or shows on x86 as well.
@@ -148,7 +157,7 @@ int main(int argc, char** argv) {
   int chosen = 0;
   int failed = 0;
   for (const test::Scenario* const scenario : test::scenarios()) {
-    if (!is_chosen(*scenario, arguments.parts)) continue;
+    if (!is_chosen(*scenario, arguments)) continue;
     ++chosen;
     explore::Options options = arguments.options;
     if (arguments.list) {

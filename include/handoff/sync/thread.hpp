@@ -75,6 +75,7 @@ class Thread {
   struct Entry {
     virtual ~Entry() = default;
     virtual void run() noexcept = 0;
+    std::array<char, 16> name{};  // what the kernel keeps of it
   };
   template <class F>
   struct Call final : Entry {

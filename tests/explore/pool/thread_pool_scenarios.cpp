@@ -22,8 +22,7 @@ namespace {
 using namespace handoff;
 using test::Scenario;
 
-// An execution of a whole pool has hundreds of steps: where two deviations would take minutes, one
-// is the bound.
+// An execution of a whole pool has hundreds of steps, and these take minutes.
 const Scenario close_against_submit("thread_pool/close_against_submit", [] {
   ThreadPool pool({.width = 1});
   sync::cell<int> ran;
@@ -77,7 +76,7 @@ const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
   explore::check(pool.execute(meet) == Status::ok, "open");
   explore::check(pool.execute(meet) == Status::ok, "open");
   explore::check(pool.close().done == 2, "both ran");
-}, 1);
+});
 
 // A task that is handed over around a pause runs after it; nobody else comes to wake the worker.
 const Scenario pause("thread_pool/pause", [] {
@@ -107,7 +106,7 @@ const Scenario blocks("thread_pool/blocking", [] {
     news.notify_all();
   }) == Status::ok, "open");
   explore::check(pool.close().done == 2, "both ran");
-}, 1);
+});
 
 const Scenario group("thread_pool/group", [] {
   ThreadPool pool({.width = 1});
