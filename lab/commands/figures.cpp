@@ -247,6 +247,12 @@ Launches ratios_of(const Figure& figure, const Comparison& comparison, const jso
   return inverse ? ratio(hardest->other, hardest->own) : ratio(hardest->own, hardest->other);
 }
 
+// Values of 0 have no ratios to agree on.
+Agreement agreed_on(const Launches& figures, std::uint64_t seed) {
+  if (all_above_0(figures)) return agreement(figures, seed);
+  return {typical(figures), resample(figures, seed)};
+}
+
 Judged verdict_on(const Figure& figure, std::string what, double value,
                   const std::vector<double>& draws) {
   const auto within = [&](double ratio) {
@@ -303,7 +309,7 @@ std::vector<Judged> judge(const Figure& figure, const json& rows, std::uint64_t 
       const bool alone = comparison.against.empty();
       const Launches figures =
           alone ? values_of(figure, comparison, rows) : ratios_of(figure, comparison, rows);
-      Agreement agreed = agreement(figures, seed + draws.size());
+      Agreement agreed = agreed_on(figures, seed + draws.size());
       values.push_back({agreed.value});
       draws.push_back(std::move(agreed.draws));
       verdicts.push_back(

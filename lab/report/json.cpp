@@ -2,6 +2,7 @@
 #include "report/json.hpp"
 
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,24 @@ json parameters_of(const Scenario& scenario, const Cell& cell) {
   return parameters;
 }
 
+// What each member did of all the items, the submitter first: medians over the bursts that say it.
+json shares_of(const Row& row) {
+  std::vector<std::vector<double>> shares;  // member by member
+  for (const auto& bursts : row.launches) {
+    for (const Reading& reading : bursts) {
+      const double all = std::accumulate(reading.executed.begin(), reading.executed.end(), 0.0);
+      if (!(all > 0)) continue;
+      if (shares.size() < reading.executed.size()) shares.resize(reading.executed.size());
+      for (std::size_t i = 0; i < reading.executed.size(); ++i) {
+        shares[i].push_back(reading.executed[i] / all);
+      }
+    }
+  }
+  json medians = json::array();
+  for (auto& values : shares) medians.push_back(median(std::move(values)));
+  return medians;
+}
+
 // Figures by their median over all bursts that have them, curves from the last burst.
 void add_what_else_was_reported(const Row& row, json& result) {
   std::map<std::string, std::vector<double>> figures;
@@ -54,6 +73,7 @@ void add_what_else_was_reported(const Row& row, json& result) {
   json medians = json::object();
   for (auto& [name, values] : figures) medians[name] = median(std::move(values));
   if (!shares.empty()) result["share_elsewhere"] = median(std::move(shares));
+  if (json each = shares_of(row); !each.empty()) result["shares"] = std::move(each);
   result["figures"] = std::move(medians);
   result["curves"] = std::move(curves);
 }

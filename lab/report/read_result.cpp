@@ -109,6 +109,7 @@ constexpr std::array row_rules{
     Rule{"cpu_ns_per_op", false, a_figure, is_figure},
     Rule{"items_per_op", false, a_figure, is_figure},
     Rule{"share_elsewhere", false, a_figure, is_figure},
+    Rule{"shares", false, "a list of numbers", is_list_of_numbers},
     Rule{"block", false, "a whole number", [](const json& v) { return v.is_number_integer(); }},
     Rule{"launches", true, "a list of launches, each a list of numbers", is_launches},
     Rule{"figures", false, "an object of numbers", is_figures},

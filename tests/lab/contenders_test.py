@@ -96,6 +96,7 @@ class Misbehaving(LabTest):
         rows = {row["contender"]: row for row in result["rows"]}
         row = rows["limit.reports"]
         self.assertEqual((row["items_per_op"], row["share_elsewhere"]), (8, 0.75))
+        self.assertEqual(row["shares"], [0.25, 0, 0.75])
         self.assertEqual(row["figures"],
                          {"told_gflops": 1, "p50": 50, "p90": 90, "p99": 99, "p99_9": 100})
         percentiles = dict(row["latency"]["percentiles"])

@@ -76,6 +76,8 @@ class Gate(LabTest):
         self.assert_verdict(0, "holds", ["gflops 95.000 (95.000 .. 95.000), bound >= 95"],
                             figure(**alone, at_least=95.0), rows)
         self.assert_verdict(3, "falls short", [], figure(**alone, at_least=96.0), rows)
+        self.assert_verdict(3, "falls short", ["gflops 0.000 (0.000 .. 0.000), bound >= 96"],
+                            figure(**alone, at_least=96.0), [row("own.thread_team", steady(0))])
         for wrong in ({"ratio": "gflops"}, {"against": ["peer.openmp"]}):
             done = self.judge(figure(**{**alone, **wrong}, at_least=95.0), rows)
             self.assertEqual(done.returncode, 2, done.stdout + done.stderr)

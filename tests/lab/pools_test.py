@@ -24,7 +24,16 @@ class Pools(LabTest):
         rows = self.rows("tasks", "--set", "count=1000")
         self.assert_all_right(rows)
         self.assertEqual({row["metric"] for row in rows},
-                         {"fire_and_forget", "future", "ping", "run_and_wait", "idle_cpu"})
+                         {"fire_and_forget", "future", "spread", "balance", "crowded", "ping",
+                          "run_and_wait", "idle_cpu"})
+        for row in rows:
+            if row["status"] not in MEASURED:
+                continue
+            if row["metric"] == "balance":  # of two threads the one that ran less
+                self.assertTrue(0 <= row["median"] <= 50, row)
+            if row["metric"] == "spread":
+                self.assertGreaterEqual(row["median"], 1, row)
+                self.assertEqual(row["items_per_op"], 1, row)  # a sample
 
     def test_ping_is_run_by_another_thread(self):
         for row in self.rows("tasks", "--metrics", "ping", "--contenders", "own.*,limit.*"):
@@ -34,7 +43,7 @@ class Pools(LabTest):
         self.assert_all_right(self.rows("forkjoin", "--set", "problem=nqueens,tree"))
 
     def test_grain_keeps_its_curve(self):
-        done = self.run_lab("run", "grain", "--set", "unit=index", *QUICK, "--json")
+        done = self.run_lab("run", "grain", "--metrics", "metg50", "--set", "unit=index", *QUICK, "--json")
         rows = json.loads(done.stdout)["rows"]
         self.assertTrue(rows)
         for row in rows:
@@ -43,6 +52,13 @@ class Pools(LabTest):
             else:  # all that a machine with others on it may bring about
                 self.assertIn("less than half efficient at every size", row["reason"], row)
         self.assertEqual(done.returncode, int(any(row["status"] == "failed" for row in rows)))
+
+    def test_grain_fills_all_of_a_loop(self):
+        rows = self.rows("grain", "--metrics", "loop", "--set", "count=1,1000,100001")
+        self.assert_all_right(rows)
+        names = {row["contender"] for row in rows}
+        self.assertIn("own.pool.stealing", names)
+        self.assertNotIn("seed.pool.fixed", names)  # it has no loops
 
     def test_a_pool_that_loses_or_repeats_a_task_is_found(self):
         rows = self.rows("tasks", "--metrics", "fire_and_forget", "--set", "count=100", "--set",

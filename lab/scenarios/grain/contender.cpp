@@ -2,17 +2,23 @@
 // Turns the lab's parameters into a task.
 #include "scenarios/grain/contender.hpp"
 
+#include <vector>
+
 #include "scenarios/pools/kernel.hpp"
 
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                              std::span<const std::byte>) {
   struct Bench {
     pools::Answer output;
+    std::vector<grain::Tiny> items;
     grain::Task task;
   };
   auto bench = std::make_shared<Bench>();
-  bench->task = {parameters.text("unit") == "index", parameters.number("width"),
-                 pools::burn_step_ns(), &bench->output};
+  const bool loop = parameters.text("metric") == "loop";
+  if (loop) bench->items.resize(parameters.number("count"));
+  bench->task = {parameters.text("unit", "index") == "index", parameters.number("width"),
+                 loop ? 0 : pools::burn_step_ns(), &bench->output, bench->items};
   return {[bench, operation = grain::contender(bench->task)](Burst& burst) { operation(burst); },
-          std::as_writable_bytes(std::span(&bench->output, 1))};
+          loop ? std::as_writable_bytes(std::span(bench->items))
+               : std::as_writable_bytes(std::span(&bench->output, 1))};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a contender of `grain` is given. It hands its pool to measure().
+// What a contender of `grain` is given. It hands its pool to measure(), which asks it for batches
+// (pools/run_batch.hpp) and for loop(count, body), where it has them.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +9,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "harness/contender.hpp"
 #include "scenarios/grain/sweep.hpp"
+#include "scenarios/grain/tiny.hpp"
 #include "scenarios/pools/job.hpp"
 #include "scenarios/pools/run_batch.hpp"
 
@@ -21,6 +24,7 @@ struct Task {
   std::size_t width;
   double step_ns;
   pools::Answer* output;
+  std::span<Tiny> items;  // to be filled; none: the sweep is wanted
 };
 
 using Operation = std::function<void(Burst&)>;
@@ -58,12 +62,29 @@ double efficiency(const Task& task, Pool& pool, std::size_t size) {
   return useful / (times[trials / 2] * static_cast<double>(task.width));
 }
 
+// One loop over tiny items is an operation. How it is shared out is the pool's affair.
+template <class Pool>
+Operation fill(const Task& task, const std::shared_ptr<Pool>& pool) {
+  return [&task, pool](Burst& burst) {
+    pool->loop(task.items.size(), [items = task.items.data()](std::size_t i) {
+      items[i] = tiny(static_cast<Tiny>(i));
+    });
+    burst.items(static_cast<double>(task.items.size()));
+  };
+}
+
 }  // namespace detail
 
 // A sweep is an operation. The steps' length was measured on one thread that had the machine.
 template <class Pool>
 Operation measure(const Task& task) {
   auto pool = std::make_shared<Pool>(task.width);
+  if (!task.items.empty()) {
+    if constexpr (requires { pool->loop(0, [](std::size_t) {}); }) {
+      return detail::fill(task, pool);
+    }
+    throw Unavailable("it has no loops");
+  }
   return [&task, pool](Burst& burst) {
     pools::Board::clear();
     Efficiency found{};

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/grain/scenario.hpp"
 
+#include <cstring>
+
+#include <fmt/format.h>
+
 #include "scenarios/grain/sweep.hpp"
+#include "scenarios/grain/tiny.hpp"
 #include "scenarios/pools/answer.hpp"
 #include "scenarios/pools/fault.hpp"
 
@@ -39,6 +44,38 @@ class Sweep final : public Problem {
   pools::Answer right_{};
 };
 
+class Fill final : public Problem {
+ public:
+  explicit Fill(const Cell& cell) : count_(cell.number("count")), input_("grain input", 1) {
+    input_.seal();
+  }
+
+  const MemoryFile& input() const override { return input_; }
+  std::size_t answer_bytes() const override { return count_ * sizeof(Tiny); }
+
+  std::optional<std::string> fault(bool /*of_a_limit*/,
+                                   std::span<const std::byte> bytes) const override {
+    for (std::size_t i = 0; i < count_; ++i) {
+      Tiny item{};
+      std::memcpy(&item, &bytes[i * sizeof item], sizeof item);
+      if (item != tiny(static_cast<Tiny>(i))) return fmt::format("item {} is {:#x}, right is {:#x}", i, item,
+                                                       tiny(static_cast<Tiny>(i)));
+    }
+    return {};
+  }
+
+  double metric(const Reading& reading) const override { return reading.ns_per_item(); }
+
+  std::chrono::nanoseconds slowest_operation() const override {
+    constexpr std::uint64_t slowest_item_ns = 1'000;
+    return std::chrono::milliseconds(500) + std::chrono::nanoseconds(count_ * slowest_item_ns);
+  }
+
+ private:
+  std::size_t count_;
+  MemoryFile input_;
+};
+
 class Grain final : public Scenario {
  public:
   std::string name() const override { return "grain"; }
@@ -48,19 +85,22 @@ class Grain final : public Scenario {
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
-        {"metg50", "ns", false, "work in the smallest task that runs at half of full efficiency"}};
+        {"metg50", "ns", false, "work in the smallest task that runs at half of full efficiency"},
+        {"loop", "ns", false, "an item of a loop over `count` tiny ones, with no grain given"}};
     return metrics;
   }
 
   const std::vector<Parameter>& parameters() const override {
     static const std::vector<Parameter> parameters{
         {"unit", "what is handed over: a task, or an index of a loop", {"task", "index"},
-         {"task", "index"}},
+         {"task", "index"}, 0, 0, {"metg50"}},
+        {"count", "items of the loop", {"1000000"}, {}, 1, 10'000'000, {"loop"}},
         {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
     return parameters;
   }
 
-  std::shared_ptr<const Problem> problem(const Cell& /*cell*/) override {
+  std::shared_ptr<const Problem> problem(const Cell& cell) override {
+    if (cell.metric() == "loop") return std::make_shared<Fill>(cell);
     return std::make_shared<Sweep>();
   }
 };

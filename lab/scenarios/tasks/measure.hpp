@@ -29,12 +29,11 @@ namespace detail {
 // Long enough for every pool to have gone to sleep.
 inline void fall_idle() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
-// One operation of `times` batches, each of `count` jobs handed over by `batch`.
+// One operation of several batches, each of `count` jobs handed over by `batch`.
 template <class Batch>
 Operation repeated(const Task& task, const Batch& batch) {
-  return [&task, batch](Burst& burst) {
+  return [&task, batch, times = batches(task.metric, task.count, task.idle)](Burst& burst) {
     Board::clear();
-    const std::size_t times = batches(task.count, task.idle);
     if (task.idle) {
       fall_idle();
       burst.timed(batch);
@@ -49,6 +48,18 @@ Operation repeated(const Task& task, const Batch& batch) {
 template <class Pool>
 Operation fire_and_forget(const Task& task, const std::shared_ptr<Pool>& pool) {
   return repeated(task, [&task, pool] { pools::run_batch(*pool, task.count, task.steps); });
+}
+
+// Here an item is a sample: an operation's batches together.
+template <class Pool>
+Operation spread(const Task& task, const std::shared_ptr<Pool>& pool) {
+  return [&task, batches = fire_and_forget(task, pool)](Burst& burst) {
+    Burst unseen;
+    const auto start = std::chrono::steady_clock::now();
+    batches(unseen);
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+    burst.latencies().record(static_cast<std::uint64_t>(took.count()));
+  };
 }
 
 template <class Pool>
@@ -104,7 +115,10 @@ template <class Pool>
 Operation measure(const Task& task) {
   auto pool = std::make_shared<Pool>(task.width);
   if constexpr (pools::RunsBatches<Pool>) {
-    if (task.metric == "fire_and_forget") return detail::fire_and_forget(task, pool);
+    for (const char* const metric : {"fire_and_forget", "balance", "crowded"}) {
+      if (task.metric == metric) return detail::fire_and_forget(task, pool);
+    }
+    if (task.metric == "spread") return detail::spread(task, pool);
     if (task.metric == "idle_cpu") return detail::idle_cpu(task, pool);
   }
   if constexpr (requires { pool->submit(Job{}); }) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/tasks/scenario.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "scenarios/pools/answer.hpp"
@@ -10,13 +14,26 @@
 namespace handoff::lab::tasks {
 namespace {
 
+// Of the `width` threads that ran most, the share of the one that ran least, in %.
+double least_share(std::vector<double> executed, std::size_t width) {
+  if (executed.size() < width) return 0;
+  std::sort(executed.begin(), executed.end(), std::greater<>());
+  return 100 * executed[width - 1] / std::accumulate(executed.begin(), executed.end(), 0.0);
+}
+
+bool is_idle(const Cell& cell) {
+  const std::string* const state = cell.find("state");
+  return (state != nullptr ? *state : usual_state(cell.metric())) == "idle";
+}
+
 class Batch final : public Problem {
  public:
   explicit Batch(const Cell& cell)
       : metric_(cell.metric()),
+        width_(cell.number("width")),
         count_(cell.find("count") != nullptr ? cell.number("count") : 1),
-        work_ns_(cell.find("work") != nullptr ? std::stoll(cell.at("work")) : 0),
-        idle_(cell.find("state") == nullptr || cell.at("state") == "idle"),
+        times_(batches(metric_, count_, is_idle(cell))),
+        work_ns_(cell.find("work") != nullptr ? cell.number("work") : usual_work_ns(metric_)),
         input_("tasks input", 1) {
     input_.seal();
   }
@@ -26,27 +43,29 @@ class Batch final : public Problem {
 
   std::optional<std::string> fault(bool /*of_a_limit*/,
                                    std::span<const std::byte> bytes) const override {
-    return pools::fault_of(bytes, pools::right_answer(count_, batches(count_, idle_)));
+    return pools::fault_of(bytes, pools::right_answer(count_, times_));
   }
 
   double metric(const Reading& reading) const override {
     if (metric_ == "idle_cpu") return 100 * reading.cpu_ns / reading.wall_ns;
+    if (metric_ == "balance") return least_share(reading.executed, width_);
+    if (metric_ == "spread") return reading.figure("p90") / reading.figure("p50");
     const bool in_us = metric_ == "ping" || metric_ == "run_and_wait";
     return reading.ns_per_item() / (in_us ? 1000 : 1);
   }
 
   std::chrono::nanoseconds slowest_operation() const override {
-    constexpr std::int64_t slowest_task_ns = 20'000;
-    const auto tasks = static_cast<std::int64_t>(count_ * batches(count_, idle_));
+    constexpr std::uint64_t slowest_task_ns = 20'000;
     return std::chrono::milliseconds(500) +
-           std::chrono::nanoseconds(tasks * (slowest_task_ns + work_ns_));
+           std::chrono::nanoseconds(count_ * times_ * (slowest_task_ns + work_ns_));
   }
 
  private:
   std::string metric_;
+  std::size_t width_;
   std::size_t count_;
-  std::int64_t work_ns_;
-  bool idle_;
+  std::size_t times_;  // so many batches of it
+  std::uint64_t work_ns_;
   MemoryFile input_;
 };
 
@@ -61,6 +80,11 @@ class Tasks final : public Scenario {
     static const std::vector<Metric> metrics{
         {"fire_and_forget", "ns", false, "per task: `count` handed over, then waited for together"},
         {"future", "ns", false, "per task: the same with a future each, whose result is read"},
+        {"spread", "x", false,
+         "p90 over the median of fire_and_forget's time, in samples of a millisecond or more"},
+        {"balance", "%", true,
+         "of tasks of 1 us that the least busy of `width` threads ran, as fire_and_forget does"},
+        {"crowded", "ns", false, "fire_and_forget, with all threads on one CPU"},
         {"ping", "us", false,
          "until a task given to an idle pool has run on another thread, and the caller knows"},
         {"run_and_wait", "us", false, "one task given to an idle pool; the caller may run it"},
@@ -70,8 +94,10 @@ class Tasks final : public Scenario {
 
   const std::vector<Parameter>& parameters() const override {
     static const std::vector<std::string> batched{"fire_and_forget", "future"};
+    static const std::vector<std::string> counted{"fire_and_forget", "future", "spread", "balance",
+                                                  "crowded"};
     static const std::vector<Parameter> parameters{
-        {"count", "tasks in a batch", {"1000", "100000"}, {}, 1, 1'000'000, batched},
+        {"count", "tasks in a batch", {"1000", "100000"}, {}, 1, 1'000'000, counted},
         {"work", "ns of work in each task", {"0"}, {}, 0, 1'000'000, batched},
         {"state",
          "of the pool when a batch comes: hot, or idle for a millisecond",

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// This library's pool, mode stealing, for code that knows std::future only.
+#include <handoff/pool/to_std.hpp>
+
+#include "scenarios/pools/own_pool.hpp"
+#include "scenarios/tasks/measure.hpp"
+
+namespace handoff::lab::tasks {
+namespace {
+
+struct StdFutures : pools::OwnPool<PoolMode::stealing> {
+  using OwnPool::OwnPool;
+  std::future<std::uint64_t> submit(Job job) { return OwnPool::submit(job).to_std(); }
+};
+
+}  // namespace
+
+Operation contender(const Task& task) { return measure<StdFutures>(task); }
+
+}  // namespace handoff::lab::tasks
