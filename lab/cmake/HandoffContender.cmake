@@ -44,6 +44,31 @@ function(handoff_contender scenario name)
 \"package\": \"${arg_PACKAGE}\", \"when\": {${when}}}")
 endfunction()
 
+# handoff_header_contender(SCENARIO NAME INCLUDE_DIR ...): a contender whose library is its headers,
+# found in the folder that the variable INCLUDE_DIR names, if it names one.
+function(handoff_header_contender scenario name include_dir)
+  handoff_contender(${scenario} ${name} IF ${include_dir} ${ARGN})
+  if(${include_dir})
+    target_include_directories(handoff_${scenario}_${name} SYSTEM PRIVATE ${${include_dir}})
+  endif()
+endfunction()
+
+# handoff_find_header(INCLUDE_DIR HEADER SOURCE): where the header is whose library SOURCE compiles
+# with. A library that is too old for SOURCE counts as none.
+function(handoff_find_header include_dir header source)
+  find_path(${include_dir} ${header})
+  if(NOT ${include_dir})
+    return()
+  endif()
+  set(CMAKE_REQUIRED_INCLUDES ${${include_dir}})
+  set(CMAKE_REQUIRED_LIBRARIES Threads::Threads)
+  set(CMAKE_REQUIRED_FLAGS ${CMAKE_CXX20_STANDARD_COMPILE_OPTION})
+  check_cxx_source_compiles("#include <${header}>\nint main() { ${source} }" ${include_dir}_WORKS)
+  if(NOT ${include_dir}_WORKS)
+    set(${include_dir} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # handoff_contender_list(LIST): writes LIST.json, which names its contenders, beside the programs.
 function(handoff_contender_list name)
   get_property(entries GLOBAL PROPERTY handoff_list_${name})

@@ -100,7 +100,8 @@ Finding find_contenders(const std::vector<Contender>& contenders) {
   std::vector<std::string> lines;
   for (const auto& [package, names] : missing) {
     finding.value["missing"][package] = names;
-    lines.push_back(fmt::format("{}: apt-get install {}", fmt::join(names, ", "), package));
+    const char* const how = package.starts_with("github.com/") ? "see" : "apt-get install";
+    lines.push_back(fmt::format("{}: {} {}", fmt::join(names, ", "), how, package));
   }
   finding.advice = fmt::format("{}", fmt::join(lines, "\n"));
   return finding;

@@ -60,6 +60,16 @@ class Pools(LabTest):
         self.assertIn("own.pool.stealing", names)
         self.assertNotIn("seed.pool.fixed", names)  # it has no loops
 
+    def test_a_peer_that_no_package_brings_is_listed_with_its_source(self):
+        lines = self.run_lab("list").stdout.splitlines()
+        for peer, source in [("peer.taskflow", "github.com/taskflow/taskflow, 4.0 or later"),
+                             ("peer.bs_thread_pool", "github.com/bshoshany/thread-pool, 5.0"),
+                             ("peer.enkits", "github.com/dougbinks/enkiTS, built with")]:
+            said = [line for line in lines if line.split()[:1] == [peer]]
+            self.assertTrue(said, peer)
+            for line in said:
+                self.assertTrue("available" in line or f"not built, needs {source}" in line, line)
+
     def test_a_pool_that_loses_or_repeats_a_task_is_found(self):
         rows = self.rows("tasks", "--metrics", "fire_and_forget", "--set", "count=100", "--set",
                          "state=hot", "--manifest", MISBEHAVING, "--contenders",
