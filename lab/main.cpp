@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "commands/advise.hpp"
 #include "commands/compare.hpp"
 #include "commands/doctor.hpp"
 #include "commands/export.hpp"
@@ -19,6 +20,11 @@
 namespace handoff::lab {
 namespace {
 
+// CLI11 takes -1 for the largest number there is.
+std::string not_below_0(const std::string& text) {
+  return text.starts_with('-') ? "it is not below 0" : "";
+}
+
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--launches", options.launches, "new processes of each contender (default 5)");
   command.add_option("--time-budget", options.time_budget_s, "seconds for a cell (default 20)");
@@ -26,9 +32,7 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_flag("--no-probe", options.no_probe,
                    "trust the machine: do not watch whether others disturb it");
   command.add_option("--seed", options.seed, "of the random order (default: a new one)")
-      ->check([](const std::string& text) {
-        return std::string(text.starts_with('-') ? "it is not below 0" : "");
-      });
+      ->check(not_below_0);
   command.add_option("--output", options.output, "write the result file there")
       ->type_name("FILE");
   command.add_option("--manifest", options.manifests, "a list of more contenders")
@@ -146,6 +150,35 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
   return doctor;
 }
 
+CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
+  CLI::App* advise =
+      program.add_subcommand("advise", "which way fits some work, by what was measured here");
+  advise->footer("exit code: 4 if what it needs was not measured; it says by which command it is");
+  advise
+      ->add_option("results", options.results,
+                   "result files of `run --output` (default: report/results.json)")
+      ->type_name("FILE");
+  advise->add_option("--grain", options.grain, "work in one task: 300ns, 20us, 1.5ms")
+      ->required()
+      ->type_name("TIME");
+  advise->add_option("--count", options.count, "tasks handed over at once")
+      ->required()
+      ->check(not_below_0);
+  advise->add_option("--unit", options.unit, "task, or index: of a loop (default task)");
+  advise->add_option("--nesting", options.nesting,
+                     "none, or tasks: they hand over tasks and wait for them (default none)");
+  advise->add_option("--order", options.order,
+                     "any, or fifo: they begin in the order they came in (default any)");
+  advise
+      ->add_option("--idle-cost", options.idle_cost,
+                   "% of one CPU that having nothing to do may cost (default: any)")
+      ->type_name("PERCENT");
+  advise->add_option("--width", options.width, "threads (default: the most that were measured)")
+      ->check(not_below_0);
+  advise->add_flag("--json", options.json, "for tools, on stdout");
+  return advise;
+}
+
 // One line; for an unknown command with the one that was probably meant.
 std::string bad_usage(const CLI::ParseError& error, const CLI::App& program, int argc,
                       char** argv) {
@@ -172,6 +205,7 @@ int command(int argc, char** argv) {
   ReportOptions report_options;
   ExportOptions export_options;
   DoctorOptions doctor_options;
+  AdviseOptions advise_options;
   MeasureOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
   const CLI::App* gate_command = add_gate(program, gate_options);
@@ -179,6 +213,7 @@ int command(int argc, char** argv) {
   const CLI::App* report_command = add_report(program, report_options);
   const CLI::App* export_command = add_export(program, export_options);
   const CLI::App* doctor_command = add_doctor(program, doctor_options);
+  const CLI::App* advise_command = add_advise(program, advise_options);
   program.add_subcommand("list", "what can be measured, and with what")
       ->add_option("--manifest", list_options.manifests, "a list of more contenders")
       ->type_name("FILE");
@@ -199,6 +234,7 @@ int command(int argc, char** argv) {
   if (report_command->parsed()) return report(report_options);
   if (export_command->parsed()) return export_result(export_options);
   if (doctor_command->parsed()) return doctor(doctor_options);
+  if (advise_command->parsed()) return advise(advise_options);
   return list(list_options);
 }
 

@@ -73,6 +73,18 @@ struct DoctorOptions {
   std::vector<std::string> command_line;
 };
 
+struct AdviseOptions {
+  std::vector<std::filesystem::path> results;  // none: where ./run leaves them
+  std::string grain;                           // 20us
+  std::uint64_t count = 1;
+  std::string unit = "task";
+  std::string nesting = "none";
+  std::string order = "any";
+  std::optional<double> idle_cost;  // % of a CPU
+  std::optional<std::uint64_t> width;
+  bool json = false;
+};
+
 // What a command's exit code says.
 namespace exit_code {
 inline constexpr int ok = 0;

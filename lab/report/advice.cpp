@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+#include "report/advice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "harness/statistics.hpp"
+#include "report/columns.hpp"
+
+namespace handoff::lab {
+namespace {
+
+using nlohmann::json;
+using Parameters = std::vector<std::pair<const char*, json>>;
+
+// Of several rows of one contender the last one measured counts.
+using ByContender = std::map<std::string, const json*>;
+
+bool is_a_way(const json& row) {
+  const json& kind = row.at("kind");
+  return kind == "own" || kind == "peer";
+}
+
+bool has(const json& row, const Parameters& parameters) {
+  const json& there = row.at("parameters");
+  return std::all_of(parameters.begin(), parameters.end(), [&](const auto& wanted) {
+    return there.value(wanted.first, json()) == wanted.second;
+  });
+}
+
+class Rows {
+ public:
+  explicit Rows(const Results& results) {
+    for (const json* result : results) {
+      for (const json& row : result->at("rows")) {
+        if (is_measured(row)) rows_.push_back(&row);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<const json*> of(const char* metric, const Parameters& wanted) const {
+    std::vector<const json*> found;
+    for (const json* row : rows_) {
+      if (row->at("metric") == metric && has(*row, wanted)) found.push_back(row);
+    }
+    return found;
+  }
+  [[nodiscard]] ByContender ways(const char* metric, const Parameters& wanted) const {
+    ByContender found;
+    for (const json* row : of(metric, wanted)) {
+      if (is_a_way(*row)) found[text_of(*row, "contender")] = row;
+    }
+    return found;
+  }
+  // A contender's median, or NaN.
+  [[nodiscard]] double median_of(const std::string& contender, const char* metric,
+                                 const Parameters& wanted) const {
+    double median = std::numeric_limits<double>::quiet_NaN();
+    for (const json* row : of(metric, wanted)) {
+      if (text_of(*row, "contender") == contender) median = figure_of(*row, "median");
+    }
+    return median;
+  }
+
+ private:
+  std::vector<const json*> rows_;
+};
+
+// y at x, between the points' own, which are sorted by x; beyond them the outermost.
+double between(const std::vector<std::pair<double, double>>& points, double x) {
+  const auto above = std::upper_bound(points.begin(), points.end(), std::pair(x, HUGE_VAL));
+  if (above == points.begin()) return points.front().second;
+  if (above == points.end()) return points.back().second;
+  const auto [x0, y0] = *(above - 1);
+  return y0 + (above->second - y0) * (x - x0) / (above->first - x0);
+}
+
+// What a task of this size takes of the threads' time together, divided by their number.
+double ns_by_curve(const json& row, double task_ns, double width) {
+  std::vector<std::pair<double, double>> times;  // of a task, by its size
+  for (const json& point : row.at("curves").at("efficiency")) {
+    const double size = point[0];
+    const double efficiency = point[1];
+    if (size > 0 && efficiency > 0) times.emplace_back(size, size / (efficiency * width));
+  }
+  std::sort(times.begin(), times.end());
+  if (times.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto [largest, slowest] = times.back();
+  return task_ns > largest ? task_ns * slowest / largest : between(times, task_ns);
+}
+
+bool has_curve(const json& row) {
+  return row.contains("curves") && row.at("curves").contains("efficiency");
+}
+
+class Adviser {
+ public:
+  Adviser(const Question& question, const Results& results)
+      : question_(question), rows_(results) {}
+
+  Advice advice() {
+    choose_width();
+    const ByContender candidates = rows_.ways(metric(), work());
+    if (candidates.empty()) return nothing_of(scenario(), metric(), work());
+    const ByContender idle = rows_.ways("idle_cpu", {{"width", advice_.width}});
+    if (question_.idle_percent && idle.empty()) {
+      return nothing_of("tasks", "idle_cpu", {{"width", advice_.width}});
+    }
+    const double all = static_cast<double>(question_.count) * question_.task_ns;
+    advice_.ways.push_back({"here", "no hand-over: the thread that has the work does it", all,
+                            0, "", ""});
+    for (const auto& [name, row] : candidates) consider(name, *row, idle);
+    std::stable_sort(advice_.ways.begin(), advice_.ways.end(),
+                     [](const Way& a, const Way& b) { return a.ns < b.ns; });
+    return std::move(advice_);
+  }
+
+ private:
+  [[nodiscard]] const char* scenario() const { return question_.nested ? "forkjoin" : "grain"; }
+  [[nodiscard]] const char* metric() const { return question_.nested ? "ns_per_fork" : "metg50"; }
+  // The cells that tell about the work.
+  [[nodiscard]] Parameters work() const {
+    Parameters wanted{{"width", advice_.width}};
+    if (!question_.nested) wanted.emplace_back("unit", question_.by_index ? "index" : "task");
+    return wanted;
+  }
+
+  void choose_width() {
+    advice_.width = question_.width.value_or(0);
+    if (question_.width) return;
+    for (const json* row : rows_.of(metric(), {})) {
+      const json width = row->at("parameters").value("width", json());
+      if (is_a_way(*row) && width.is_number_unsigned()) {
+        advice_.width = std::max(advice_.width, width.get<std::uint64_t>());
+      }
+    }
+  }
+
+  Advice nothing_of(const char* scenario, const char* metric, const Parameters& cell) {
+    std::string text;
+    std::string set;
+    for (const auto& [name, value] : cell) {
+      if (value == 0) continue;  // no width was asked for, and none was measured
+      const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
+      text += fmt::format(" {}={}", name, shown);
+      set += fmt::format(" --set {}={}", name, shown);
+    }
+    advice_.missing = fmt::format("{} {}{}", scenario, metric, text);
+    advice_.command = fmt::format("handoff run {} --metrics {}{}", scenario, metric, set);
+    return std::move(advice_);
+  }
+
+  void consider(const std::string& name, const json& row, const ByContender& idle) {
+    std::string why = why_not(name, idle);
+    if (why.empty() && !question_.nested && !has_curve(row)) why = "its row has no curve";
+    if (!why.empty()) {
+      advice_.left_out.emplace_back(name, why);
+      return;
+    }
+    const double ping_us = rows_.median_of(name, "ping", {{"width", advice_.width}});
+    Way way{name, call_of(name), ns_of(name, row), ping_us * 1e3,
+            fmt::format("{} {}", scenario(), parameters_text(row)), ""};
+    if (row.at("status") != "ok") {
+      way.reservation = fmt::format("{}: {}", text_of(row, "status"), text_of(row, "reason"));
+    }
+    advice_.ways.push_back(std::move(way));
+  }
+
+  // What rules it out, or nothing.
+  [[nodiscard]] std::string why_not(const std::string& name, const ByContender& idle) const {
+    const bool keeps_order = name == "own.pool.fixed" || name == "own.pool.cached" ||
+                             name == "peer.bs_thread_pool";
+    if (question_.in_order && (question_.by_index || question_.nested || !keeps_order)) {
+      return "promises no order";
+    }
+    if (!question_.idle_percent) return {};
+    const auto row = idle.find(name);
+    if (row == idle.end()) return "what it costs when idle was not measured";
+    const double percent = figure_of(*row->second, "median");
+    if (percent <= *question_.idle_percent) return {};
+    return fmt::format("takes {} % of a CPU when idle", short_number(percent));
+  }
+
+  [[nodiscard]] double ns_of(const std::string& name, const json& row) const {
+    const double each = question_.nested ? ns_of_fork(name) : ns_of_task(name, row);
+    const auto rounds = static_cast<double>((question_.count + advice_.width - 1) / advice_.width);
+    return std::max(static_cast<double>(question_.count) * each, rounds * question_.task_ns);
+  }
+
+  [[nodiscard]] double ns_of_task(const std::string& name, const json& row) const {
+    const double ns = ns_by_curve(row, question_.task_ns, static_cast<double>(advice_.width));
+    return question_.by_index ? ns : std::fmax(ns, ns_of_empty_task(name));
+  }
+
+  // In batches of so many, between those measured by the logarithm; NaN where that was not measured.
+  [[nodiscard]] double ns_of_empty_task(const std::string& name) const {
+    std::map<double, double> times;
+    for (const json* row : rows_.of("fire_and_forget", {{"width", advice_.width},
+                                                        {"work", 0},
+                                                        {"state", "hot"}})) {
+      const json count = row->at("parameters").value("count", json());
+      if (text_of(*row, "contender") != name || !count.is_number()) continue;
+      times[std::log(count.get<double>())] = figure_of(*row, "median");
+    }
+    if (times.empty()) return std::numeric_limits<double>::quiet_NaN();
+    return between({times.begin(), times.end()}, std::log(static_cast<double>(question_.count)));
+  }
+
+  // The middle one of the problems measured, without their own work, and then this one's.
+  [[nodiscard]] double ns_of_fork(const std::string& name) const {
+    const auto width = static_cast<double>(advice_.width);
+    std::vector<double> costs;
+    for (const json* row : rows_.of(metric(), work())) {
+      if (text_of(*row, "contender") != name) continue;
+      const json& problem = row->at("parameters").value("problem", json());
+      const double serial = rows_.median_of("limit.serial", metric(),
+                                            {{"width", advice_.width}, {"problem", problem}});
+      const double its_work = std::isnan(serial) ? 0 : serial / width;
+      costs.push_back(std::max(0.0, figure_of(*row, "median") - its_work));
+    }
+    return median(std::move(costs)) + question_.task_ns / width;
+  }
+
+  [[nodiscard]] std::string call_of(const std::string& name) const {
+    if (name == "own.thread_team") return "handoff::ThreadTeam: run()";
+    constexpr std::string_view pool = "own.pool.";
+    if (!name.starts_with(pool)) return {};
+    const char* const call = question_.nested     ? "TaskGroup::run() and wait()"
+                             : question_.by_index ? "parallel_for()"
+                                                  : "execute() and wait()";
+    return fmt::format("handoff::ThreadPool, mode {}: {}", name.substr(pool.size()), call);
+  }
+
+  const Question& question_;
+  Rows rows_;
+  Advice advice_;
+};
+
+double per_task(const Question& question, const Way& way) {
+  return way.ns / static_cast<double>(question.count);
+}
+
+std::string text_of(const Question& question, std::uint64_t width) {
+  std::string text = fmt::format("{} {} of {}", question.count,
+                                 question.by_index ? "indices" : "tasks",
+                                 short_duration(question.task_ns));
+  if (question.nested) text += ", which hand over tasks and wait for them";
+  if (question.in_order) text += ", begun in order";
+  if (question.idle_percent) {
+    text += fmt::format(", idle for at most {} % of a CPU", *question.idle_percent);
+  }
+  return text + fmt::format("; {} threads", width);
+}
+
+// Beside the name, where there is something to say.
+std::string line_of(const char* word, const Question& question, const Way& way) {
+  return fmt::format("{:<6}{}{}{}: {} in all, {} each\n", word, way.name,
+                     way.call.empty() ? "" : ", ", way.call, short_duration(way.ns),
+                     short_duration(per_task(question, way)));
+}
+
+}  // namespace
+
+Advice advice_on(const Question& question, const Results& results) {
+  return Adviser(question, results).advice();
+}
+
+std::string advice_text(const Question& question, const Advice& advice, bool styled) {
+  std::string text = heading(text_of(question, advice.width), styled);
+  text += line_of("take", question, advice.ways.front());
+  if (advice.ways.size() > 1) text += line_of("else", question, advice.ways[1]);
+  text += '\n';
+  Columns columns;
+  columns.add({"way", "in all", "each", "times best", "wake-up", "by"});
+  std::string remarks;
+  for (const Way& way : advice.ways) {
+    columns.add({way.name, short_duration(way.ns), short_duration(per_task(question, way)),
+                 short_number(way.ns / advice.ways.front().ns), short_duration(way.after_idle_ns),
+                 way.source.empty() ? "-" : way.source});
+    if (!way.reservation.empty()) remarks += fmt::format("  {} is {}\n", way.name, way.reservation);
+  }
+  text += columns.text() + remarks;
+  for (const auto& [name, why] : advice.left_out) {
+    text += fmt::format("  left out: {}: {}\n", name, why);
+  }
+  return text;
+}
+
+json advice_json(const Question& question, const Advice& advice) {
+  json ways = json::array();
+  for (const Way& way : advice.ways) {
+    ways.push_back({{"name", way.name},
+                    {"call", way.call},
+                    {"ns", way.ns},
+                    {"ns_per_task", per_task(question, way)},
+                    {"after_idle_ns", std::isnan(way.after_idle_ns) ? json()
+                                                                    : json(way.after_idle_ns)},
+                    {"source", way.source},
+                    {"reservation", way.reservation}});
+  }
+  json left_out = json::object();
+  for (const auto& [name, why] : advice.left_out) left_out[name] = why;
+  const json idle = question.idle_percent ? json(*question.idle_percent) : json();
+  return {{"question",
+           {{"task_ns", question.task_ns},
+            {"count", question.count},
+            {"unit", question.by_index ? "index" : "task"},
+            {"nesting", question.nested ? "tasks" : "none"},
+            {"order", question.in_order ? "fifo" : "any"},
+            {"idle_cost", idle},
+            {"width", advice.width}}},
+          {"ways", std::move(ways)},
+          {"left_out", std::move(left_out)}};
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Advice: on results made for the purpose, and once on a real measurement."""
+
+import json
+import unittest
+
+from lab_support import LabTest
+from synthetic_results import environment, row
+
+SIZES = [4 ** k for k in range(10)]  # ns
+
+
+def grain(contender, overhead, unit="task", width=2, **more):
+    """A way that adds so many ns to each task."""
+    curve = [[size, size / (size + width * overhead)] for size in SIZES]
+    return row(contender, [[overhead]], scenario="grain", metric="metg50", unit="ns",
+               better="lower", parameters={"unit": unit, "width": width},
+               curves={"efficiency": curve}, **more)
+
+
+def fork(contender, ns, problem):
+    return row(contender, [[ns]], scenario="forkjoin", metric="ns_per_fork", unit="ns",
+               better="lower", parameters={"problem": problem, "width": 2})
+
+
+def tasks(contender, metric, value, **parameters):
+    return row(contender, [[value]], scenario="tasks", metric=metric, unit="", better="lower",
+               parameters={**parameters, "width": 2})
+
+
+PLAIN = [grain("own.pool.stealing", 10), grain("own.pool.fixed", 30), grain("peer.onetbb", 100),
+         grain("seed.pool.fixed", 1)]
+
+
+class Advise(LabTest):
+    def write(self, rows):
+        (self.folder / "rows.json").write_text(
+            json.dumps({"schema": 1, "environment": environment(), "rows": rows}))
+
+    def advice(self, rows, *flags):
+        self.write(rows)
+        done = self.run_lab("advise", "rows.json", *flags, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def costs(self, rows, *flags):
+        return {way["name"]: way["ns"] for way in self.advice(rows, *flags)["ways"]}
+
+    def assert_costs(self, expected, rows, *flags):
+        costs = self.costs(rows, *flags)
+        self.assertEqual(list(costs), list(expected))
+        for name, ns in expected.items():
+            self.assertAlmostEqual(costs[name] / ns, 1, places=6, msg=name)
+
+    def test_the_cheapest_comes_first_and_no_seed_is_among_them(self):
+        self.assert_costs({"own.pool.stealing": 510e3, "own.pool.fixed": 530e3,
+                           "peer.onetbb": 600e3, "here": 1000e3},
+                          PLAIN, "--grain", "1us", "--count", "1000")
+
+    def test_tasks_smaller_than_any_hand_over_stay_where_they_are(self):
+        costs = self.costs(PLAIN, "--grain", "5ns", "--count", "1000")
+        self.assertEqual(next(iter(costs)), "here")
+
+    def test_tasks_larger_than_any_measured(self):
+        efficiency = SIZES[-1] / (SIZES[-1] + 20)
+        costs = self.costs(PLAIN, "--grain", "1ms", "--count", "10")
+        self.assertAlmostEqual(costs["own.pool.stealing"] / (5e6 / efficiency), 1, places=6)
+
+    def test_one_task_gains_nothing_and_three_take_two_rounds(self):
+        self.assertEqual(next(iter(self.costs(PLAIN, "--grain", "1ms", "--count", "1"))), "here")
+        self.assertEqual(self.costs(PLAIN, "--grain", "1ms", "--count", "3")["own.pool.stealing"],
+                         2e6)
+
+    def test_no_task_of_a_batch_costs_less_than_an_empty_one(self):
+        rows = PLAIN + [tasks("own.pool.stealing", "fire_and_forget", cost, count=count, work=0,
+                              state="hot") for count, cost in ((1000, 20), (100000, 700))]
+        self.assertAlmostEqual(
+            self.costs(rows, "--grain", "1us", "--count", "1000000")["own.pool.stealing"], 700e6)
+        self.assertAlmostEqual(
+            self.costs(rows, "--grain", "100ns", "--count", "10000")["own.pool.stealing"], 3.6e6)
+
+    def test_order_rules_out_who_promises_none(self):
+        advice = self.advice(PLAIN, "--grain", "1us", "--count", "1000", "--order", "fifo")
+        self.assertEqual([way["name"] for way in advice["ways"]], ["own.pool.fixed", "here"])
+        self.assertEqual(advice["left_out"], {"own.pool.stealing": "promises no order",
+                                              "peer.onetbb": "promises no order"})
+
+    def test_idle_cost_rules_out_who_spins_and_who_was_not_measured(self):
+        rows = PLAIN + [tasks("own.pool.stealing", "idle_cpu", 0.01),
+                        tasks("peer.onetbb", "idle_cpu", 40)]
+        advice = self.advice(rows, "--grain", "1us", "--count", "9", "--idle-cost", "0.1")
+        self.assertEqual([way["name"] for way in advice["ways"]], ["own.pool.stealing", "here"])
+        self.assertEqual(advice["left_out"],
+                         {"own.pool.fixed": "what it costs when idle was not measured",
+                          "peer.onetbb": "takes 40.0 % of a CPU when idle"})
+
+    def test_nested_tasks_pay_for_forks_without_the_work_measured_in_them(self):
+        rows = [fork(contender, ns, problem) for contender, ns, problem in (
+            ("own.pool.stealing", 30, "fib"), ("limit.serial", 20, "fib"),
+            ("own.pool.stealing", 70, "nqueens"), ("limit.serial", 80, "nqueens"),
+            ("own.pool.stealing", 90, "tree"), ("peer.onetbb", 60, "fib"))]
+        self.assert_costs({"own.pool.stealing": 1000 * (30 + 50), "here": 1000 * 100,
+                           "peer.onetbb": 1000 * (50 + 50)},
+                          rows, "--grain", "100ns", "--count", "1000", "--nesting", "tasks")
+
+    def test_indices_and_widths_have_rows_of_their_own(self):
+        rows = PLAIN + [grain("own.thread_team", 2, unit="index"),
+                        grain("own.thread_team", 2, unit="index", width=4)]
+        flags = ("--grain", "100ns", "--count", "1000", "--unit", "index")
+        self.assert_costs({"own.thread_team": 27e3, "here": 100e3}, rows, *flags)
+        self.assert_costs({"own.thread_team": 52e3, "here": 100e3}, rows, *flags, "--width", "2")
+
+    def test_text_for_people(self):
+        noisy = grain("own.pool.stealing", 10, status="noisy", reason="others took 1 CPU")
+        self.write([noisy, PLAIN[2], tasks("peer.onetbb", "ping", 25)])
+        done = self.run_lab("advise", "rows.json", "--grain", "1us", "--count", "1000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ["1000 tasks of 1.00 us; 2 threads",
+                      "take  own.pool.stealing, handoff::ThreadPool, mode stealing: execute() and "
+                      "wait(): 510 us in all, 510 ns each",
+                      "else  peer.onetbb: 600 us", "25.0 us", "grain unit=task width=2",
+                      "own.pool.stealing is noisy: others took 1 CPU"]:
+            self.assertIn(words, done.stdout)
+        self.assertIn("note: rows.json was measured on", done.stderr)
+
+    def test_what_was_not_measured_is_said_with_the_command_that_measures_it(self):
+        self.write(PLAIN)
+        flags = ("--grain", "1us", "--count", "10")
+        for arguments, words in [
+                (("rows.json", "--nesting", "tasks"), "`handoff run forkjoin --metrics ns_per_fork "
+                 "--output FILE`"),
+                (("rows.json", "--unit", "index"), "--set width=2 --set unit=index --output FILE`"),
+                (("rows.json", "--width", "3"), "--set width=3 --set unit=task --output FILE`"),
+                (("rows.json", "--idle-cost", "1"), "run tasks --metrics idle_cpu --set width=2"),
+                ((), "there is no report/results.json; `handoff run grain")]:
+            done = self.run_lab("advise", *arguments, *flags)
+            self.assertEqual((done.returncode, done.stdout), (4, ""), arguments)
+            said = done.stderr.splitlines()[-1]
+            self.assertTrue(said.startswith("handoff: this needs rows of"), said)
+            self.assertIn(words, said)
+
+    def test_what_run_leaves_is_found(self):
+        (self.folder / "report").mkdir()
+        self.write(PLAIN)
+        (self.folder / "rows.json").rename(self.folder / "report" / "results.json")
+        self.assertEqual(self.run_lab("advise", "--grain", "1us", "--count", "1").returncode, 0)
+
+    def test_bad_questions_are_refused(self):
+        self.write(PLAIN)
+        good = {"--grain": "1us", "--count": "10"}
+        for wrong, words in [
+                ({"--grain": "20"}, "--grain takes a time"), ({"--grain": "us"}, "'us'"),
+                ({"--grain": "-1us"}, "--grain"), ({"--grain": "1e99s"}, "1000s"),
+                ({"--grain": "nanus"}, "'nanus'"), ({"--count": "0"}, "--count takes 1 to"),
+                ({"--count": "-1"}, "below 0"), ({"--count": "many"}, "many"),
+                ({"--unit": "tasks"}, "--unit takes task or index, not 'tasks'"),
+                ({"--nesting": "deep"}, "--nesting takes none or tasks"),
+                ({"--order": "lifo"}, "--order takes any or fifo"),
+                ({"--unit": "index", "--nesting": "tasks"}, "--nesting tasks goes with"),
+                ({"--idle-cost": "-1"}, "--idle-cost"), ({"--idle-cost": "nan"}, "--idle-cost"),
+                ({"--width": "0"}, "--width takes 1"), ({"--grain": None}, "--grain"),
+                ({"--count": None}, "--count")]:
+            flags = [word for option in {**good, **wrong}.items() if option[1] is not None
+                     for word in option]
+            with self.subTest(flags=flags):
+                self.assert_refused("advise", "rows.json", *flags, mentions=[words],
+                                    leaves=["rows.json"])
+        self.assert_refused("advise", "none.json", "--grain", "1us", "--count", "1",
+                            mentions=["none.json", "cannot be read"], leaves=["rows.json"])
+
+    def test_rows_of_this_machine(self):
+        done = self.run_lab("run", "forkjoin", "--set", "problem=nqueens", "--contenders",
+                            "own.*,limit.*", "--launches", "1", "--time-budget", "1", "--no-probe",
+                            "--output", "forks.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_lab("advise", "forks.json", "--grain", "20us", "--count", "1000",
+                            "--nesting", "tasks", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        advice = json.loads(done.stdout)
+        self.assertEqual({way["name"] for way in advice["ways"]}, {"own.pool.stealing", "here"})
+        self.assertEqual(advice["question"]["width"], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
