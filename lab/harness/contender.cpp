@@ -20,6 +20,7 @@
 
 #include "harness/counters.hpp"
 #include "harness/protocol.hpp"
+#include "harness/thread_times.hpp"
 
 namespace handoff::lab {
 
@@ -241,16 +242,22 @@ class Session {
     static_cast<void>(repeat(untimed, least_ns / untimed_part));
     std::memset(prepared_.output.data(), protocol::poison, prepared_.output.size());
     Burst burst;
+    const ThreadTimes threads_before = ThreadTimes::now();
     const rusage usage = usage_of_this_process();
     const Times start;
     const long long operations = repeat(burst, least_ns);
     const Times end;
     const rusage used = usage_of_this_process();
+    const ThreadTimes threads = ThreadTimes::now();
     const auto bytes = std::min(answer_.size(), prepared_.output.size());
     std::memcpy(answer_.data(), prepared_.output.data(), bytes);
     BurstReply line(burst, end.wall_ns - start.wall_ns, end.cpu_ns - start.cpu_ns, operations);
     line.add(protocol::usage, "voluntary_switches", used.ru_nvcsw - usage.ru_nvcsw);
     line.add(protocol::usage, "involuntary_switches", used.ru_nivcsw - usage.ru_nivcsw);
+    const auto wall_ns = static_cast<double>(end.wall_ns - start.wall_ns);
+    for (const auto& [name, ns] : threads.since(threads_before, wall_ns)) {
+      line.add(protocol::usage, name, ns);
+    }
     add_counters(line, least_ns / untimed_part);
     reply(line.text());
   }

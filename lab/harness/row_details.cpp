@@ -9,6 +9,7 @@
 
 #include "harness/counters.hpp"
 #include "harness/histogram.hpp"
+#include "harness/thread_times.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -38,6 +39,11 @@ json for_an_item(const Row& row) {
   json figures = json::object();
   for (const char* name : {"voluntary_switches", "involuntary_switches"}) {
     figures[name] = median_or_null(values_named(row, name, &Reading::usage));
+  }
+  for (const auto& [on_cpu, ready, off_cpu] : thread_time_names) {
+    for (const char* name : {on_cpu, ready, off_cpu}) {
+      figures[name] = median_or_null(values_named(row, name, &Reading::usage));
+    }
   }
   for (const CounterKind& kind : counter_kinds) {
     figures[kind.name] = median_or_null(values_named(row, kind.name, &Reading::counts));

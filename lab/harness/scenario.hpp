@@ -88,7 +88,8 @@ struct Article {
   std::string title;
   Cell cell;
   std::vector<ArticleRow> rows;
-  double metric_ms = 0;  // what 1 of the metric is in ms; 0: it tells an operation's time
+  double metric_ms = 0;  // what 1 of the metric is in ms; 0: it tells a time
+  double items = 0;      // that took it; 0: an operation's
 };
 
 // How an article's scheme stands to another contender, by the article's figures or by its own code

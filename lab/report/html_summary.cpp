@@ -118,12 +118,17 @@ Data line_for(const MergedScenario& scenario, const MergedCell& cell,
   return data;
 }
 
-Data article_line(const ArticleLine& line) {
+Data article_line(const ArticleLine& line, bool threads) {
   Data figures{Data::type::list};
   figures.push_back(figure(short_number(line.article_ms) + (line.note.empty() ? "" : "*"),
                            line.article_ms));
   for (const double value : {line.article_speedup, line.here_ms, line.here_speedup}) {
     figures.push_back(figure(short_number(value), value));
+  }
+  if (threads) {
+    for (const ThreadsMs& ms : {line.on_cpu_ms, line.off_cpu_ms}) {
+      figures.push_back(figure(text_of(ms), ms.submitter + ms.others));
+    }
   }
   Data data;
   data.set("scheme", line.scheme);
@@ -137,8 +142,9 @@ Data article_line(const ArticleLine& line) {
 Data article_table(const ArticleView& view, const std::string& machine, const std::string& id) {
   Data lines{Data::type::list};
   Data notes{Data::type::list};
+  const bool threads = tells_threads(view);
   for (const ArticleLine& line : view.lines) {
-    lines.push_back(article_line(line));
+    lines.push_back(article_line(line, threads));
     if (!line.note.empty()) notes.push_back("* " + line.note);
   }
   Data data;
@@ -146,6 +152,7 @@ Data article_table(const ArticleView& view, const std::string& machine, const st
   data.set("machine", machine);
   data.set("title", view.title);
   data.set("parameters", view.parameters);
+  data.set("threads", threads);
   data.set("lines", lines);
   data.set("notes", notes);
   return data;
@@ -169,6 +176,7 @@ ArticleView together(const std::vector<ArticleView>& views) {
     ArticleLine& line = all.lines[l];
     line.here_ms = ms.empty() ? NAN : median(ms);
     line.here_speedup = speedups.empty() ? NAN : median(speedups);
+    line.on_cpu_ms = line.off_cpu_ms = {};
     line.reproduced.reset();
     if (told > 0) line.why = fmt::format("on {} of {} machines", reproduced, told);
   }

@@ -70,6 +70,12 @@ const std::vector<Column>& known_columns() {
       {"time each", [](const json& row) { return per_item(row, "wall_ns_per_op"); },
        short_duration},
       {"CPU each", [](const json& row) { return per_item(row, "cpu_ns_per_op"); }, short_duration},
+      {"off CPU each",
+       [](const json& row) {
+         return under(row, "per_item", "submitter_off_cpu_ns") +
+                under(row, "per_item", "others_off_cpu_ns");
+       },
+       short_duration},
       {"elsewhere", [](const json& row) { return figure_of(row, "share_elsewhere"); },
        as_percent},
       {"switches each",

@@ -133,6 +133,7 @@ json article_to_json(const Scenario& scenario, const Article& article) {
             {"parameters", parameters_of(scenario, article.cell)},
             {"rows", rows}};
   if (article.metric_ms > 0) made["metric_ms"] = article.metric_ms;
+  if (article.items > 0) made["items"] = article.items;
   return made;
 }
 

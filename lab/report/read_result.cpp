@@ -122,6 +122,7 @@ constexpr std::array article_rules{
     Rule{"metric", false, a_text, is_plain_text},
     Rule{"parameters", true, "an object of texts and numbers", is_parameters},
     Rule{"metric_ms", false, a_figure, is_figure},
+    Rule{"items", false, a_figure, is_figure},
     Rule{"rows", true, "a list", [](const json& v) { return v.is_array(); }}};
 
 constexpr std::array article_row_rules{

@@ -44,19 +44,27 @@ std::string cell_table(const CellView& cell, bool styled) {
 }
 
 std::string article_table(const ArticleView& article, bool styled) {
+  const bool threads = tells_threads(article);
   Columns columns;
-  columns.add({"scheme", "article ms", "speed-up", "here ms", "speed-up", "by", "reproduced"});
+  std::vector<std::string> titles{"scheme", "article ms", "speed-up", "here ms", "speed-up"};
+  if (threads) titles.insert(titles.end(), {"on CPU ms", "off CPU ms"});
+  titles.insert(titles.end(), {"by", "reproduced"});
+  columns.add(std::move(titles));
   std::string notes;
   for (const ArticleLine& line : article.lines) {
     const std::string mark = line.note.empty() ? "" : "*";
-    columns.add({line.scheme, short_number(line.article_ms) + mark,
-                 short_number(line.article_speedup), short_number(line.here_ms),
-                 short_number(line.here_speedup), line.contender.empty() ? "-" : line.contender,
-                 said_of(line)});
+    std::vector<std::string> cells{line.scheme, short_number(line.article_ms) + mark,
+                                   short_number(line.article_speedup), short_number(line.here_ms),
+                                   short_number(line.here_speedup)};
+    if (threads) cells.insert(cells.end(), {text_of(line.on_cpu_ms), text_of(line.off_cpu_ms)});
+    cells.insert(cells.end(),
+                 {line.contender.empty() ? "-" : line.contender, said_of(line)});
+    columns.add(std::move(cells));
     if (!line.note.empty()) notes += fmt::format("  * {}\n", line.note);
   }
   const std::string title =
       fmt::format("The article beside this machine: {} ({})", article.title, article.parameters);
+  if (threads) notes += "  on and off CPU: the thread that hands over + the others together\n";
   return heading(title, styled) + columns.text() + notes;
 }
 

@@ -85,18 +85,37 @@ const json* row_behind(const Results& results, const json& article, const json& 
   return nullptr;
 }
 
-// What a row says in ms: the time of an operation, or its metric, where an article is about that.
+// Items that the article's time is for, as one row counts them.
+double items_of(const json& article, const json& here) {
+  const double told = figure_of(article, "items");
+  return std::isnan(told) ? figure_of(here, "items_per_op") : told;
+}
+
+// What a row says in ms: a time, or its metric, where an article is about that.
 double ms_of(const json& article, const json* here) {
   if (here == nullptr) return unknown;
   const double metric_ms = figure_of(article, "metric_ms");
-  return std::isnan(metric_ms) ? figure_of(*here, "wall_ns_per_op") / 1e6
-                               : figure_of(*here, "median") * metric_ms;
+  if (!std::isnan(metric_ms)) return figure_of(*here, "median") * metric_ms;
+  const double operations = items_of(article, *here) / figure_of(*here, "items_per_op");
+  return figure_of(*here, "wall_ns_per_op") * (std::isnan(operations) ? 1 : operations) / 1e6;
+}
+
+// Where the threads' time went meanwhile.
+void add_threads(ArticleLine& line, const json& article, const json& here) {
+  if (article.contains("metric_ms") || !here.contains("per_item")) return;
+  const json& per_item = here.at("per_item");
+  const double ms = items_of(article, here) / 1e6;
+  line.on_cpu_ms = {figure_of(per_item, "submitter_on_cpu_ns") * ms,
+                    figure_of(per_item, "others_on_cpu_ns") * ms};
+  line.off_cpu_ms = {figure_of(per_item, "submitter_off_cpu_ns") * ms,
+                     figure_of(per_item, "others_off_cpu_ns") * ms};
 }
 
 ArticleLine line_of(const json& article, const json& line, const json* here) {
   const double ms = ms_of(article, here);
   ArticleLine view{line.at("scheme"), line.at("note"), line.at("contender"),
-                   line.at("milliseconds"), unknown, ms, unknown, {}, ""};
+                   line.at("milliseconds"), unknown, ms, unknown, {}, "", {}, {}};
+  if (here != nullptr) add_threads(view, article, *here);
   if (view.contender.empty()) {
     view.why = "no contender re-makes this scheme";
   } else if (here == nullptr) {
@@ -218,6 +237,16 @@ std::vector<ArticleView> articles_of(const Results& results) {
 std::string said_of(const ArticleLine& line) {
   if (line.reproduced) return *line.reproduced ? "reproduced" : "not reproduced: " + line.why;
   return line.why.empty() ? "base" : line.why;
+}
+
+bool tells_threads(const ArticleView& article) {
+  return std::any_of(article.lines.begin(), article.lines.end(),
+                     [](const ArticleLine& line) { return !std::isnan(line.on_cpu_ms.submitter); });
+}
+
+std::string text_of(const ThreadsMs& threads) {
+  if (std::isnan(threads.submitter)) return "-";
+  return fmt::format("{} + {}", short_number(threads.submitter), short_number(threads.others));
 }
 
 std::string short_number(double value) {

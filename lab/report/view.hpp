@@ -4,6 +4,7 @@
 // outlive them.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,12 @@ struct MachineView {
 
 std::vector<MachineView> machines_of(const Results& results);
 
+// Of the thread that hands over, and of the others together: of a pool the workers. NaN: unknown.
+struct ThreadsMs {
+  double submitter = NAN;
+  double others = NAN;
+};
+
 // One scheme of an article, and who runs it here. What is unknown is NaN.
 struct ArticleLine {
   std::string scheme;
@@ -57,6 +64,8 @@ struct ArticleLine {
   double here_speedup;
   std::optional<bool> reproduced;  // nothing for the first line and for what was not measured
   std::string why;                 // why not, or why that cannot be told
+  ThreadsMs on_cpu_ms;             // here, while it took here_ms
+  ThreadsMs off_cpu_ms;
 };
 
 struct ArticleView {
@@ -74,6 +83,10 @@ std::vector<ArticleView> articles_of(const Results& results);
 
 // "base", "reproduced", "not reproduced: ..." or why that cannot be told.
 std::string said_of(const ArticleLine& line);
+
+// Whether it is known where the threads' time went, and how that is shown.
+bool tells_threads(const ArticleView& article);
+std::string text_of(const ThreadsMs& threads);
 
 // Three significant digits, without an exponent (1.23 M); a dash for NaN.
 std::string short_number(double value);

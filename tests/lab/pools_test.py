@@ -35,6 +35,12 @@ class Pools(LabTest):
                 self.assertGreaterEqual(row["median"], 1, row)
                 self.assertEqual(row["items_per_op"], 1, row)  # a sample
 
+    def test_the_articles_times_are_of_as_many_tasks_as_it_had(self):
+        result = self.result_of("run", "tasks", "--metrics", "fire_and_forget", "--contenders",
+                                "seed.pool.fixed", "--set", "count=100", *QUICK)
+        self.assertEqual([article["items"] for article in result["articles"]],
+                         [article["parameters"]["count"] for article in result["articles"]])
+
     def test_ping_is_run_by_another_thread(self):
         for row in self.rows("tasks", "--metrics", "ping", "--contenders", "own.*,limit.*"):
             self.assertEqual(row["share_elsewhere"], 1, row)

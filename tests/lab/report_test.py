@@ -185,6 +185,23 @@ class Pages(LabTest):
             "no contender re-makes this scheme",
             "unavailable: not built: needs libmoon-dev"])
 
+    def test_an_article_says_where_the_time_went_where_that_is_known(self):
+        result = synthetic.result()
+        titles = ("[...document.querySelectorAll('#s1a1 ~ .scroll thead')].pop().innerText")
+        self.browser.open(self.page_of(result))
+        self.assertNotIn("off CPU", self.browser.evaluate(titles))
+        for row in result["rows"]:
+            if row["contender"] == "seed.single":
+                row["per_item"] = {"submitter_on_cpu_ns": 9e5, "submitter_off_cpu_ns": 1e5,
+                                   "others_on_cpu_ns": 0, "others_off_cpu_ns": 2e5}
+        self.browser.open(self.page_of(result))
+        self.assertIn("off CPU, ms", self.browser.evaluate(titles))
+        cells = self.browser.evaluate(
+            "[...document.querySelectorAll('#s1a1 ~ .scroll tbody tr')]"
+            ".map(row => [...row.cells].map(cell => cell.textContent))")
+        self.assertEqual(cells[0][5:7], ["0.900 + 0.00", "0.100 + 0.200"])
+        self.assertEqual(cells[1][5:7], ["-", "-"])
+
     def test_curves_and_scaling_are_drawn(self):
         self.browser.open(self.page_of(synthetic.result()))
         charts = self.browser.evaluate("""[...document.querySelectorAll("figure")].map(f => [

@@ -70,6 +70,10 @@ class ResultFile(LabTest):
             self.assertGreater(row["phases"]["stop_ns"], 0)
             self.assertGreater(row["peak_memory_bytes"], 1 << 16)
             self.assertGreaterEqual(row["per_item"]["involuntary_switches"], 0)
+            if (on_cpu := row["per_item"]["submitter_on_cpu_ns"]) is not None:
+                self.assertGreater(on_cpu, 0)
+                for other in ("submitter_ready_ns", "submitter_off_cpu_ns"):
+                    self.assertGreaterEqual(row["per_item"][other], 0)
             for counter, reason in self.result["environment"]["counters"].items():
                 self.assertEqual(row["per_item"][counter] is None, reason is not None, counter)
         environment = self.result["environment"]

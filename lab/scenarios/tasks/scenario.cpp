@@ -124,6 +124,7 @@ class Tasks final : public Scenario {
                            {"active", active, "submission only, Debug build", "seed.pool.active"},
                            {"cached", cached, "submission only, Debug build",
                             "seed.pool.cached"}}});
+      articles.back().items = std::stod(count);
     };
     add("100", 0.765, 0.304, 4.17);
     add("1000", 4.258, 2.774, 4.329);
