@@ -27,4 +27,16 @@ class FunctionTable {
   std::vector<std::function<void(const Payload&)>> functions_;
 };
 
+// What such queues derive from.
+class CallsByIndex {
+ public:
+  template <class F>
+  void listen(int key, F f) {
+    functions_.listen(key, std::move(f));
+  }
+
+ protected:
+  FunctionTable functions_;
+};
+
 }  // namespace handoff::lab::events

@@ -17,14 +17,9 @@ struct Slot {
   Payload payload;
 };
 
-class Ring {
+class Ring : public CallsByIndex {
  public:
   explicit Ring(const Task& task) : slots_(std::bit_ceil(task.count)) {}
-
-  template <class F>
-  void listen(int key, F f) {
-    functions_.listen(key, f);
-  }
 
   void enqueue(int key, const Payload& payload) {
     const std::size_t ticket = tail_.fetch_add(1, std::memory_order_relaxed);
@@ -49,7 +44,6 @@ class Ring {
     return static_cast<std::uint32_t>(ticket / slots_.size() + 1);
   }
 
-  FunctionTable functions_;
   std::vector<Slot> slots_;
   alignas(128) std::atomic<std::size_t> tail_{0};
   alignas(128) std::size_t head_ = 0;

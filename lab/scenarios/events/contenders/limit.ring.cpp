@@ -10,14 +10,9 @@
 namespace handoff::lab::events {
 namespace {
 
-class Ring {
+class Ring : public CallsByIndex {
  public:
   explicit Ring(const Task& /*task*/) : slots_(1024) {}
-
-  template <class F>
-  void listen(int key, F f) {
-    functions_.listen(key, f);
-  }
 
   void enqueue(int key, const Payload& payload) {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
@@ -42,7 +37,6 @@ class Ring {
     Payload payload;
   };
 
-  FunctionTable functions_;
   std::vector<Slot> slots_;
   alignas(128) std::atomic<std::size_t> tail_{0};
   alignas(128) std::atomic<std::size_t> head_{0};

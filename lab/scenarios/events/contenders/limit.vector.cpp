@@ -12,14 +12,10 @@
 namespace handoff::lab::events {
 namespace {
 
-class VectorQueue {
+class VectorQueue : public CallsByIndex {
  public:
   explicit VectorQueue(const Task& /*task*/) {}
 
-  template <class F>
-  void listen(int key, F f) {
-    functions_.listen(key, f);
-  }
   void enqueue(int key, const Payload& payload) { waiting_.emplace_back(key, payload); }
   template <class Visitor>
   void visit(Visitor&& visitor) {
@@ -29,7 +25,6 @@ class VectorQueue {
   void process() { visit(functions_); }
 
  private:
-  FunctionTable functions_;
   std::vector<std::pair<int, Payload>> waiting_;
 };
 

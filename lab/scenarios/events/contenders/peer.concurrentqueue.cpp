@@ -16,16 +16,12 @@ struct Event {
   Payload payload;
 };
 
-class Moodycamel {
+class Moodycamel : public CallsByIndex {
  public:
   explicit Moodycamel(const Task& task) {
     if (is_latency(task.metric) && !task.spins) throw Unavailable("it has no way to sleep");
   }
 
-  template <class F>
-  void listen(int key, F f) {
-    functions_.listen(key, f);
-  }
   void enqueue(int key, const Payload& payload) {
     if (!queue_.enqueue({key, payload})) throw std::runtime_error("refused");
   }
@@ -38,7 +34,6 @@ class Moodycamel {
   void process() { visit(functions_); }
 
  private:
-  FunctionTable functions_;
   moodycamel::ConcurrentQueue<Event> queue_;
   std::array<Event, 64> taken_;
 };

@@ -9,16 +9,12 @@
 namespace handoff::lab::events {
 namespace {
 
-class Moodycamel {
+class Moodycamel : public CallsByIndex {
  public:
   explicit Moodycamel(const Task& task) {
     if (!task.spins) throw Unavailable("it has no way to sleep");
   }
 
-  template <class F>
-  void listen(int key, F f) {
-    functions_.listen(key, f);
-  }
   void enqueue(int key, const Payload& payload) {
     if (!queue_.enqueue({key, payload})) throw std::runtime_error("refused");
   }
@@ -34,7 +30,6 @@ class Moodycamel {
     Payload payload;
   };
 
-  FunctionTable functions_;
   moodycamel::ReaderWriterQueue<Event> queue_;
 };
 
