@@ -58,8 +58,8 @@ class Fill final : public Problem {
     for (std::size_t i = 0; i < count_; ++i) {
       Tiny item{};
       std::memcpy(&item, &bytes[i * sizeof item], sizeof item);
-      if (item != tiny(static_cast<Tiny>(i))) return fmt::format("item {} is {:#x}, right is {:#x}", i, item,
-                                                       tiny(static_cast<Tiny>(i)));
+      const Tiny right = tiny(static_cast<Tiny>(i));
+      if (item != right) return fmt::format("item {} is {:#x}, right is {:#x}", i, item, right);
     }
     return {};
   }

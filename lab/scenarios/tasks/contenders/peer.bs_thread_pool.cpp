@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// BS::thread_pool.
+// BS::thread_pool: one queue, a caller that only waits.
 #include "scenarios/pools/bs_thread_pool.hpp"
 #include "scenarios/tasks/measure.hpp"
 
