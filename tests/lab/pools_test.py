@@ -49,7 +49,8 @@ class Pools(LabTest):
         self.assert_all_right(self.rows("forkjoin", "--set", "problem=nqueens,tree"))
 
     def test_grain_keeps_its_curve(self):
-        done = self.run_lab("run", "grain", "--metrics", "metg50", "--set", "unit=index", *QUICK, "--json")
+        done = self.run_lab("run", "grain", "--metrics", "metg50", "--set", "unit=index",
+                            *QUICK, "--json")
         rows = json.loads(done.stdout)["rows"]
         self.assertTrue(rows)
         for row in rows:
