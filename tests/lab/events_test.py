@@ -69,7 +69,7 @@ class Events(LabTest):
         self.assertTrue(table.startswith("eventpp's bottlenecks: a visitor"), done.stdout)
         for scheme in ("process", "processQueueWith"):  # each a metric of its own
             [line] = [line.split() for line in table.splitlines() if line.split()[:1] == [scheme]]
-            self.assertEqual(line[5], "seed.eventpp_optimised", line)
+            self.assertIn("seed.eventpp_optimised", line)
             self.assertGreater(float(line[3]), 0, line)
 
     def test_a_queue_that_loses_or_repeats_an_event_is_found(self):
