@@ -164,7 +164,10 @@ int main(int argc, char** argv) {
       std::cout << scenario->name << "\n";
       continue;
     }
-    if (!arguments.bound_given) options.deviations = scenario->deviations + (is_deep() ? 1U : 0U);
+    if (!arguments.bound_given) {
+      const bool deeper = is_deep() && scenario->size == test::Size::small;
+      options.deviations = test::kDeviations + (deeper ? 1 : 0);
+    }
     if (!explore_one(*scenario, options, argv[0])) ++failed;
     if (!is_deep() || options.search != Search::exhaustive) continue;
     options.search = Search::pct;

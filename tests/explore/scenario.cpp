@@ -17,11 +17,11 @@ std::vector<const Scenario*>& registered() {
 
 }  // namespace
 
-Scenario::Scenario(std::string scenario_name, std::function<void()> body, unsigned deviations_bound,
+Scenario::Scenario(std::string scenario_name, std::function<void()> body, Size its_size,
                    unsigned deaths_bound)
     : name(std::move(scenario_name)),
       run(std::move(body)),
-      deviations(deviations_bound),
+      size(its_size),
       deaths(deaths_bound) {
   registered().push_back(this);
 }

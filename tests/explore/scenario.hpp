@@ -23,15 +23,22 @@
 
 namespace handoff::test {
 
+// The bound in `./check`.
+inline constexpr unsigned kDeviations = 2;
+
+// What else is asked of a scenario: one deviation more in a deep run, and all of them again for each
+// order that is weakened. Of a large one, whose two deviations take minutes already, it is two in a
+// deep run and one for each weakened order.
+enum class Size { small, large };
+
 struct Scenario {
-  // Registers itself. `deviations`: the bound in `./check`; one more in a deep run. `deaths`: how
-  // many processes may be killed.
-  Scenario(std::string scenario_name, std::function<void()> body, unsigned deviations_bound = 2,
+  // Registers itself. `deaths`: how many processes may be killed.
+  Scenario(std::string scenario_name, std::function<void()> body, Size its_size = Size::small,
            unsigned deaths_bound = 0);
 
   std::string name;
   std::function<void()> run;
-  unsigned deviations;
+  Size size;
   unsigned deaths;
 };
 

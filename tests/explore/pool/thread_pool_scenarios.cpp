@@ -22,7 +22,6 @@ namespace {
 using namespace handoff;
 using test::Scenario;
 
-// An execution of a whole pool has hundreds of steps, and these take minutes.
 const Scenario close_against_submit("thread_pool/close_against_submit", [] {
   ThreadPool pool({.width = 1});
   sync::cell<int> ran;
@@ -49,7 +48,7 @@ const Scenario visitor("thread_pool/visitor", [] {
   }
   explore::check(ran.read() == 1, "what was accepted ran");
   explore::check(home.close().done == 1, "so did who waited");
-});
+}, test::Size::large);
 
 const Scenario sleeping("thread_pool/sleeping", [] {
   ThreadPool pool({.width = 1});
@@ -76,7 +75,7 @@ const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
   explore::check(pool.execute(meet) == Status::ok, "open");
   explore::check(pool.execute(meet) == Status::ok, "open");
   explore::check(pool.close().done == 2, "both ran");
-});
+}, test::Size::large);
 
 // A task that is handed over around a pause runs after it; nobody else comes to wake the worker.
 const Scenario pause("thread_pool/pause", [] {
@@ -106,7 +105,7 @@ const Scenario blocks("thread_pool/blocking", [] {
     news.notify_all();
   }) == Status::ok, "open");
   explore::check(pool.close().done == 2, "both ran");
-});
+}, test::Size::large);
 
 const Scenario group("thread_pool/group", [] {
   ThreadPool pool({.width = 1});
