@@ -112,7 +112,7 @@ class Adviser {
     }
     const double all = static_cast<double>(question_.count) * question_.task_ns;
     advice_.ways.push_back({"here", "no hand-over: the thread that has the work does it", all,
-                            0, "", ""});
+                            std::numeric_limits<double>::quiet_NaN(), "", ""});
     for (const auto& [name, row] : candidates) consider(name, *row, idle);
     std::stable_sort(advice_.ways.begin(), advice_.ways.end(),
                      [](const Way& a, const Way& b) { return a.ns < b.ns; });

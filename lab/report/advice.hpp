@@ -34,7 +34,7 @@ struct Way {
   std::string name;           // a contender, or `here`
   std::string call;           // what to write; empty where that is another library's affair
   double ns = 0;              // all tasks
-  double after_idle_ns = 0;   // until the first one has run elsewhere; NaN: not measured
+  double after_idle_ns = 0;   // until the first one has run elsewhere; NaN: unknown, or never
   std::string source;         // the row that it follows from; empty: none
   std::string reservation;    // of that row; empty: none
 };

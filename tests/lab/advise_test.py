@@ -82,6 +82,7 @@ class Advise(LabTest):
     def test_order_rules_out_who_promises_none(self):
         advice = self.advice(PLAIN, "--grain", "1us", "--count", "1000", "--order", "fifo")
         self.assertEqual([way["name"] for way in advice["ways"]], ["own.pool.fixed", "here"])
+        self.assertEqual([way["after_idle_ns"] for way in advice["ways"]], [None, None])
         self.assertEqual(advice["left_out"], {"own.pool.stealing": "promises no order",
                                               "peer.onetbb": "promises no order"})
 
