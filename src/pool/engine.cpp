@@ -125,6 +125,7 @@ Engine::Engine(const ThreadPoolOptions& options)
       surplus_(0),
       lent_(0),
       places_(static_cast<std::int64_t>(std::min<std::size_t>(capacity_, INT64_MAX))),
+      timers_(nullptr),
       quitting_(false),
       paused_(false),
       dropping_(kKeep),
@@ -201,7 +202,51 @@ void Engine::start_absent(Sleepers::Place& place) noexcept {
   }
 }
 
-Engine::~Engine() { (void)close(drain); }
+Engine::~Engine() {
+  (void)close(drain);
+  // order: relaxed, all others are gone
+  if (Timers* const timers = timers_.load(order::relaxed)) timers->release();
+}
+
+Timers* Engine::timers() {
+  // order: acquire pairs with the release below: they are made.
+  if (Timers* const made = timers_.load(order::acquire)) return made;
+  const sync::Lock lock(calling_);
+  // order: relaxed, under the lock
+  if (Timers* const made = timers_.load(order::relaxed)) return made;
+  if (unqueued_.closed()) return nullptr;  // close_timers() may have been here
+  const auto hand_over = [](void* self, TimedTask& due) {
+    static_cast<Engine*>(self)->hand_over_due(due);
+  };
+  auto* const timers = new Timers({this, hand_over, options_.name, where_});
+  timers_.store(timers, order::release);  // order: release pairs with the acquire above
+  return timers;
+}
+
+// Takes a place even if there is none: a moment that has come cannot wait for room.
+void Engine::hand_over_due(TimedTask& due) {
+  if (capacity_ != 0) places_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+  Placement placement;
+  try {
+    placement = reserve_outside();
+  } catch (...) {
+    if (capacity_ != 0) give_places(1);
+    throw;
+  }
+  // The queue is closed after the timers, so there is a task.
+  ::new (static_cast<void*>(placement.task->storage)) TimedTask*(&due);
+  publish(placement, TimedKind::kind);
+}
+
+// After unqueued_.close().
+void Engine::close_timers() noexcept {
+  Timers* timers = nullptr;
+  {
+    const sync::Lock lock(calling_);
+    timers = timers_.load(order::relaxed);  // order: relaxed, under the lock
+  }
+  if (timers != nullptr) timers->close();
+}
 
 Placement Engine::reserve_bounded(Worker* worker) {
   while (!take_place()) {
@@ -647,6 +692,7 @@ Tally Engine::close(const Closing& closing) {
   const sync::Lock lock(closing_);
   if (!threads_.empty()) {
     unqueued_.close();
+    close_timers();
     scheduler_->close();
     room_.notify_all();
     {
@@ -700,6 +746,12 @@ Tally Engine::tally() const {
   tally.accepted = unqueued_.accepted() + scheduler_->accepted();
   for (std::size_t i = 0; i < crew_.in_use(); ++i) {
     if (const Worker* const worker = crew_.at(i)) tally.accepted += worker->accepted.read();
+  }
+  // order: acquire pairs with the release in timers().
+  if (Timers* const timers = timers_.load(order::acquire)) {
+    const Timers::Figures figures = timers->figures();
+    tally.accepted += figures.waiting + figures.cancelled;
+    tally.cancelled += figures.cancelled;
   }
   tally.pending = tally.accepted - tally.done - tally.failed - tally.cancelled - tally.expired;
   const sync::Lock lock(failures_);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include <atomic>
 #include <cstdarg>
@@ -23,6 +24,9 @@ struct State {
   std::atomic<int> error{0};
 };
 State states[static_cast<std::size_t>(Call::close) + 1];
+
+std::atomic<std::int64_t> wall_clock_step{0};
+std::atomic<std::size_t> wall_clock_uses{0};
 
 State& state_of(Call call) noexcept { return states[static_cast<std::size_t>(call)]; }
 
@@ -46,10 +50,15 @@ void fail_after(Call call, int k, int error) noexcept {
 
 bool stop_failing(Call call) noexcept { return state_of(call).until_failure.exchange(-1) < 0; }
 
+void step_wall_clock(std::int64_t seconds) noexcept { wall_clock_step += seconds; }
+std::size_t uses_of_wall_clock() noexcept { return wall_clock_uses; }
+
 }  // namespace handoff::test
 
 using handoff::test::Call;
 using handoff::test::fails;
+using handoff::test::wall_clock_step;
+using handoff::test::wall_clock_uses;
 
 extern "C" {
 
@@ -88,8 +97,19 @@ long __wrap_syscall(long number, ...) {
   if (number == SYS_futex) {
     const bool is_wake = (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE;
     if (fails(is_wake ? Call::wake : Call::futex)) return -1;
+    if (!is_wake && (a[1] & FUTEX_CLOCK_REALTIME) != 0) ++wall_clock_uses;
   }
   return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+int __real_clock_gettime(clockid_t, timespec*);
+int __wrap_clock_gettime(clockid_t clock, timespec* now) {
+  const int result = __real_clock_gettime(clock, now);
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) {
+    ++wall_clock_uses;
+    now->tv_sec += wall_clock_step;
+  }
+  return result;
 }
 
 int __real_open(const char*, int, mode_t);

@@ -41,6 +41,13 @@ void fail_after(Call call, int k, int error) noexcept;
 // Lets all calls through again; true if the failure had happened.
 bool stop_failing(Call call) noexcept;
 
+// The wall clock jumps: from here on it says so many seconds more to whoever asks it. A wait for a
+// moment on it cannot be made to jump; it is counted.
+void step_wall_clock(std::int64_t seconds) noexcept;
+
+// How often somebody asked the wall clock, or waited for it.
+std::size_t uses_of_wall_clock() noexcept;
+
 // See above. `afterwards` runs after each run, when nothing fails any more. Returns how many places
 // there were.
 inline int until_whole(Call call, int error, const std::function<void()>& scenario,

@@ -35,6 +35,7 @@
 #include <handoff/pool/task.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_queue.hpp>
+#include <handoff/pool/timers.hpp>
 #include <handoff/pool/unqueued_tasks.hpp>
 #include <handoff/pool/worker.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -330,6 +331,9 @@ class Engine {
   void pause() noexcept;
   void resume() noexcept;
 
+  // Makes them at their first use. Null once closed. Throws std::bad_alloc.
+  Timers* timers();
+
   PoolStatistics statistics() const;
 
   // Nothing of the pool is unfinished, or somebody may believe so: tells those who wait.
@@ -360,6 +364,8 @@ class Engine {
   };
 
   Placement reserve_bounded(Worker* worker);
+  void hand_over_due(TimedTask& due);
+  void close_timers() noexcept;
   bool take_place() noexcept;
   void give_places(std::size_t count) noexcept;
 
@@ -412,6 +418,7 @@ class Engine {
   sync::EventCount idle_;  // who waits until nothing is unfinished
   sync::EventCount room_;  // who waits for a place
   sync::atomic<std::int64_t> places_;
+  sync::atomic<Timers*> timers_;  // null: nobody asked for them
   UnqueuedTasks unqueued_;  // of which the close is for all that come by no queue
   sync::atomic<bool> quitting_;
   sync::atomic<bool> paused_;

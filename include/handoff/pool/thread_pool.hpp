@@ -40,11 +40,17 @@
 //   the next wait() rethrows the first. All count as failed, and the Tally keeps the first.
 // - Stack: a task that waits runs what it waits for, one inside the other. When three quarters of
 //   the stack are in use, what is deeper runs on a further thread, which is this worker meanwhile.
+// - Later: execute_at(), execute_after() and execute_every() hand over when the moment has come, on
+//   a clock that no step of the wall clock touches (and that stands while the machine is
+//   suspended). One thread more, started with the first of them, sleeps until then. What waits for
+//   its moment is in the tally() as pending, but wait() does not wait for it, and a close() of any
+//   kind cancels it. It never counts for the capacity, and is never refused but by a close.
 // - fork(): the child has the forking thread alone, so it must not use the pool; it may exec.
 //
 // How it works: docs/design/thread_pool.md.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -53,6 +59,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
@@ -61,6 +68,7 @@
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/hand_over.hpp>
 #include <handoff/pool/statistics.hpp>
+#include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -116,6 +124,37 @@ class ThreadPool {
     return detail::FutureAccess::make<Result>(work);
   }
 
+  // Calls function() once, as soon as a worker is free from that moment on. Those of one moment are
+  // handed over in the order in which they were asked for. Throws NotRun if closed, and
+  // std::system_error if the system refuses the thread that waits; then nothing was taken. The
+  // handle calls it off, and need not be kept.
+  template <class F>
+    requires std::is_invocable_v<std::decay_t<F>&>
+  TimerHandle execute_at(sync::Deadline moment, F&& function) {
+    return timed(moment, sync::clock::duration::zero(), std::forward<F>(function));
+  }
+  template <class Rep, class Period, class F>
+    requires std::is_invocable_v<std::decay_t<F>&>
+  TimerHandle execute_after(std::chrono::duration<Rep, Period> delay, F&& function) {
+    return execute_at(sync::deadline_after(delay), std::forward<F>(function));
+  }
+
+  // Calls function() again and again until the handle or a close() ends it, for the first time when
+  // a period has passed. The rate is fixed: runs are due at multiples of the period. None begins
+  // while the one before it goes on: those whose moments pass meanwhile are left out, and the next
+  // one is due at the first multiple that is still to come. (For a pause between end and beginning,
+  // let the function ask for execute_after().) Each run counts as a task. One that throws is
+  // treated as any task that throws, and the next one comes. A period of nothing is misuse.
+  template <class Rep, class Period, class F>
+    requires std::is_invocable_v<std::decay_t<F>&>
+  TimerHandle execute_every(std::chrono::duration<Rep, Period> period, F&& function) {
+    if (!(period > period.zero())) {
+      misuse("ThreadPool: execute_every() with a period of nothing or less");
+    }
+    return timed(sync::deadline_after(period), detail::whole_nanoseconds(period),
+                 std::forward<F>(function));
+  }
+
   // Until nothing is unfinished; the caller helps if it has no deadline and no stop token. Rethrows
   // the first failure, since the last call, of tasks with neither Future nor TaskGroup nor
   // on_error. ok, stopped or timed_out.
@@ -152,6 +191,17 @@ class ThreadPool {
 
  private:
   friend detail::Engine& detail::engine_of(ThreadPool& pool) noexcept;
+
+  template <class F>
+  TimerHandle timed(sync::Deadline moment, sync::clock::duration period, F&& function) {
+    detail::Timers* const timers = engine_->timers();
+    detail::TimedTask* const task =
+        timers == nullptr
+            ? nullptr
+            : detail::add_timed(*timers, moment, period, std::forward<F>(function));
+    if (task == nullptr) throw NotRun(Status::closed);
+    return TimerHandle(*task);
+  }
 
   std::unique_ptr<detail::Engine> engine_;
 };

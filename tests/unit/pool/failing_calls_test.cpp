@@ -25,6 +25,7 @@
 namespace {
 
 using namespace handoff;
+using namespace std::chrono_literals;
 using test::Call;
 using test::threads_of_process;
 using test::until_whole;
@@ -111,6 +112,65 @@ TEST_P(PoolFailingCalls, NoMemoryLosesNothing) {
   const int places = until_whole(Call::allocation, 0, scenario,
                                  [&] { EXPECT_TRUE(threads_become(before)); });
   EXPECT_GT(places, 50);
+}
+
+// The same for tasks that begin later. What is asked for in vain was not taken, all else runs.
+void live_later(const ThreadPoolOptions& options) {
+  ThreadPool pool(options);
+  std::atomic<std::uint64_t> ran{0};
+  std::atomic<std::uint64_t> runs{0};
+  std::uint64_t accepted = 0;
+  std::uint64_t never = 0;
+  const auto attempt = [](std::uint64_t& taken, auto&& ask) {
+    try {
+      (void)ask();
+      ++taken;
+    } catch (const std::bad_alloc&) {
+    } catch (const std::system_error&) {
+    }
+  };
+  std::uint64_t series = 0;
+  for (int i = 0; i < 10; ++i) {
+    attempt(accepted, [&] { return pool.execute_after(50us * i, [&] { ++ran; }); });
+    attempt(never, [&] { return pool.execute_after(1h, [] {}); });
+    if (i == 0) attempt(series, [&] { return pool.execute_every(100us, [&] { ++runs; }); });
+  }
+  EXPECT_GE(accepted + never + series, 20U) << "one fails at most, what follows does not";
+  while (ran < accepted || runs < 3 * series) std::this_thread::sleep_for(100us);
+  const Tally tally = pool.close();
+  EXPECT_EQ(ran, accepted);
+  EXPECT_EQ(tally.done, ran + runs);
+  EXPECT_EQ(tally.cancelled, never);
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.pending, 0U);
+}
+
+TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfAThread) {
+  const std::size_t before = threads_of_process().size();
+  int refused = 0;
+  const int places = until_whole(Call::thread, EAGAIN, [&] {
+    try {
+      live_later(options(2));
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(refused, 0) << "only a pool without any thread cannot be: " << error.what();
+    }
+    ++refused;
+    EXPECT_TRUE(threads_become(before));
+  });
+  EXPECT_GE(places, 2);
+}
+
+TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfMemory) {
+  const std::size_t before = threads_of_process().size();
+  int given_up = 0;
+  const int places = until_whole(Call::allocation, 0, [&] {
+    try {
+      live_later(options(2));
+    } catch (const std::bad_alloc&) {
+      ++given_up;  // the constructor
+    }
+  }, [&] { EXPECT_TRUE(threads_become(before)); });
+  EXPECT_GT(places, given_up + 20);
 }
 
 TEST_P(PoolFailingCalls, SleepsThatAreCutShortChangeNothing) {

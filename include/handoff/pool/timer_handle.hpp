@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// What is left in the hand of whoever asked a pool to run something later: to call it off.
+//
+//   handoff::TimerHandle beat = pool.execute_every(100ms, [&] { send_heartbeat(); });
+//   beat.cancel();            // no run begins any more; one that is going on goes on
+//   beat.cancel_and_wait();   // ... and when this returns none is going on
+//
+// Not for: keeping a timer alive. What was asked for happens without its handle, too.
+//
+// Concurrency: one handle like a std::unique_ptr; against the run of its function: any threads. It
+// may outlive the pool, and then says false to everything.
+// Order: what came before cancel() happens before the end of the function's closure; a run happens
+// before a cancel_and_wait() that returns after it.
+// Blocks: cancel_and_wait(), until the run that is going on is over; not inside that run. In
+// another task it holds up a worker, see blocking().
+// Destroys: the closure, at once if its moment has not come, else on the worker that it was for.
+// Allocates, throws: never.
+#pragma once
+
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/pool/timers.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+class TimerHandle {
+ public:
+  TimerHandle() noexcept = default;  // of nothing
+  TimerHandle(TimerHandle&& other) noexcept : task_(std::exchange(other.task_, nullptr)) {}
+  TimerHandle& operator=(TimerHandle&& other) noexcept {
+    if (this != &other) {
+      reset();
+      task_ = std::exchange(other.task_, nullptr);
+    }
+    return *this;
+  }
+  ~TimerHandle() { reset(); }
+
+  // True for the one call that ended it: the function will not begin any more, of a series not once
+  // more. False if it has begun, or is over, whatever the reason.
+  bool cancel() noexcept { return task_ != nullptr && task_->timers().cancel(*task_); }
+
+  bool cancel_and_wait() noexcept {
+    const bool cancelled = cancel();
+    if (task_ != nullptr) task_->timers().await_end(*task_);
+    return cancelled;
+  }
+
+  // For ThreadPool.
+  explicit TimerHandle(detail::TimedTask& task) noexcept : task_(&task) {}
+
+ private:
+  void reset() noexcept {
+    if (task_ == nullptr) return;
+    detail::Timers& timers = task_->timers();
+    timers.leave(*std::exchange(task_, nullptr));
+    timers.release();
+  }
+
+  detail::TimedTask* task_ = nullptr;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+//
+// The heap of moments, the thread that waits for the earliest, and how a timed task ends.
+#include <chrono>
+#include <handoff/pool/timers.hpp>
+#include <handoff/sync/pause.hpp>
+#include <new>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+using sync::Lock;
+using sync::order;
+
+namespace {
+
+// Without memory for a place in the queue: how long until the next try.
+constexpr std::chrono::milliseconds kTryAgain{1};
+
+// The moment of a series that follows `moment` and has not passed.
+sync::Deadline next_moment(sync::Deadline moment, TimedTask::Duration period) noexcept {
+  const sync::Deadline now = sync::clock::now();
+  if (period >= sync::no_deadline - now) return sync::no_deadline;
+  moment += period;
+  if (moment > now) return moment;
+  return moment + ((now - moment) / period + 1) * period;
+}
+
+}  // namespace
+
+void Timers::retain() noexcept {
+  references_.fetch_add(1, order::relaxed);  // order: relaxed, the caller has one
+}
+
+void Timers::release() noexcept {
+  // order: acq_rel, every use by others happens before the end.
+  if (references_.fetch_sub(1, order::acq_rel) == 1) delete this;
+}
+
+// ---- The heap, under the lock ------------------------------------------------------------------
+
+bool Timers::comes_before(TimedTask& a, TimedTask& b) noexcept {
+  const TimedTask::Times& first = times(a);
+  const TimedTask::Times& second = times(b);
+  return first.when != second.when ? first.when < second.when : first.number < second.number;
+}
+
+void Timers::put(std::size_t place, TimedTask& task) noexcept {
+  book_.write().heap[place] = &task;
+  times(task).place = place;
+}
+
+void Timers::rise(std::size_t place, TimedTask& task) noexcept {
+  const std::vector<TimedTask*>& heap = book_.read().heap;
+  while (place != 0 && comes_before(task, *heap[(place - 1) / 2])) {
+    put(place, *heap[(place - 1) / 2]);
+    place = (place - 1) / 2;
+  }
+  put(place, task);
+}
+
+void Timers::sink(std::size_t place, TimedTask& task) noexcept {
+  const std::vector<TimedTask*>& heap = book_.read().heap;
+  for (;;) {
+    std::size_t next = 2 * place + 1;
+    if (next >= heap.size()) break;
+    if (next + 1 < heap.size() && comes_before(*heap[next + 1], *heap[next])) ++next;
+    if (!comes_before(*heap[next], task)) break;
+    put(place, *heap[next]);
+    place = next;
+  }
+  put(place, task);
+}
+
+// True if it is the first now. There is room (I2).
+bool Timers::push(TimedTask& task) noexcept {
+  Book& book = book_.write();
+  times(task).state = State::waiting;
+  times(task).number = ++book.numbers;
+  book.heap.push_back(&task);
+  rise(book.heap.size() - 1, task);
+  if (!task.is_series()) ++book.figures.waiting;
+  return book.heap.front() == &task;
+}
+
+void Timers::take_out(TimedTask& task) noexcept {
+  Book& book = book_.write();
+  const std::size_t place = times(task).place;
+  TimedTask& last = *book.heap.back();
+  book.heap.pop_back();
+  if (&last != &task) {
+    sink(place, last);
+    rise(times(last).place, last);
+  }
+  if (!task.is_series()) --book.figures.waiting;
+}
+
+// ---- In ----------------------------------------------------------------------------------------
+
+bool Timers::prepare() {
+  const Lock lock(mutex_);
+  Book& book = book_.write();
+  if (book.closed) return false;
+  if (book.tasks == book.heap.capacity()) {
+    constexpr std::size_t at_first = 16;
+    book.heap.reserve(book.tasks == 0 ? at_first : 2 * book.tasks);
+  }
+  if (!book.has_thread) {
+    const sync::ThreadOptions options{.name = pool_.thread_name, .cpus = &pool_.where};
+    thread_ = sync::Thread(options, [this]() noexcept { serve(); });
+    book.has_thread = true;
+  }
+  ++book.tasks;
+  ++book.coming;
+  return true;
+}
+
+void Timers::give_up() noexcept {
+  const Lock lock(mutex_);
+  --book_.write().tasks;
+  --book_.write().coming;
+}
+
+void Timers::add(TimedTask& task) noexcept {
+  bool is_first = false;
+  bool closed = false;
+  {
+    const Lock lock(mutex_);
+    Book& book = book_.write();
+    closed = book.closed;
+    if (!closed) {
+      is_first = push(task);
+      --book.coming;
+    } else {
+      times(task).state = State::ending;
+      if (!task.is_series()) ++book.figures.cancelled;
+    }
+  }
+  if (is_first) news_.notify_one();
+  if (!closed) return;
+  end(task);
+  const Lock lock(mutex_);
+  --book_.write().coming;  // close() may return from here on
+}
+
+// ---- The thread --------------------------------------------------------------------------------
+
+void Timers::serve() noexcept {
+  for (;;) {
+    sync::Deadline next = sync::no_deadline;
+    if (TimedTask* const due = take_due(next)) {
+      hand_over(*due);
+      continue;
+    }
+    const auto is_news_or_end = [this, next]() noexcept { return is_news(next); };
+    (void)news_.await(is_news_or_end, next, {}, sync::Spin::never);
+    const Lock lock(mutex_);
+    if (book_.read().closed) return;
+  }
+}
+
+// Null if nothing is due before `next`.
+TimedTask* Timers::take_due(sync::Deadline& next) noexcept {
+  const Lock lock(mutex_);
+  if (book_.read().heap.empty()) return nullptr;
+  TimedTask& first = *book_.read().heap.front();
+  next = times(first).when;
+  if (next > sync::clock::now()) return nullptr;
+  take_out(first);
+  times(first).state = State::due;
+  return &first;
+}
+
+bool Timers::is_news(sync::Deadline awaited) noexcept {
+  const Lock lock(mutex_);
+  const Book& book = book_.read();
+  return book.closed || (!book.heap.empty() && times(*book.heap.front()).when < awaited);
+}
+
+void Timers::hand_over(TimedTask& due) noexcept {
+  try {
+    pool_.hand_over(pool_.self, due);
+    return;
+  } catch (const std::bad_alloc&) {
+  }
+  {
+    const Lock lock(mutex_);
+    if (!book_.read().closed && !times(due).cancelled) {
+      times(due).when = sync::clock::now() + kTryAgain;
+      (void)push(due);
+      return;
+    }
+    times(due).state = State::ending;
+    if (!due.is_series()) ++book_.write().figures.cancelled;
+  }
+  end(due);
+}
+
+// ---- The workers' side -------------------------------------------------------------------------
+
+Outcome Timers::run(TimedTask& task) {
+  Timers& timers = task.timers_;
+  if (!timers.begin(task)) {
+    timers.end(task);
+    return Outcome::cancelled;
+  }
+  struct EndRun {
+    TimedTask& task;
+    ~EndRun() { task.timers_.end_run(task); }
+  } const end{task};
+  task.call();
+  return Outcome::done;
+}
+
+// Only a pool that is being closed drops, so a series is over as well.
+Outcome Timers::drop(TimedTask& task, Outcome why) noexcept {
+  Timers& timers = task.timers_;
+  {
+    const Lock lock(timers.mutex_);
+    times(task).state = State::ending;
+  }
+  timers.end(task);
+  return why;
+}
+
+bool Timers::begin(TimedTask& task) noexcept {
+  const Lock lock(mutex_);
+  TimedTask::Times& now = times(task);
+  now.state = now.cancelled ? State::ending : State::running;
+  now.runner = sync::this_thread_id();
+  return !now.cancelled;
+}
+
+void Timers::end_run(TimedTask& task) noexcept {
+  bool is_first = false;
+  if (!wait_again(task, is_first)) {
+    end(task);
+  } else if (is_first) {
+    news_.notify_one();
+  }
+}
+
+bool Timers::wait_again(TimedTask& task, bool& is_first) noexcept {
+  const Lock lock(mutex_);
+  TimedTask::Times& now = times(task);
+  now.runner = nullptr;
+  if (!task.is_series() || now.cancelled || book_.read().closed) {
+    now.state = State::ending;
+    return false;
+  }
+  now.when = now.moment = next_moment(now.moment, task.period_);
+  is_first = push(task);
+  return true;
+}
+
+// Of a task whose state is `ending`.
+void Timers::end(TimedTask& task) noexcept {
+  task.discard();
+  bool handle_gone = false;
+  {
+    const Lock lock(mutex_);
+    --book_.write().tasks;
+    times(task).state = State::over;
+    handle_gone = times(task).handle_gone;
+  }
+  // Somebody keeps all this meanwhile: the handle that cancelled it, or the pool.
+  if (handle_gone) {
+    task.destroy();
+  } else {
+    ended_.notify_all();
+  }
+}
+
+// ---- The handle's side -------------------------------------------------------------------------
+
+bool Timers::cancel(TimedTask& task) noexcept {
+  {
+    const Lock lock(mutex_);
+    TimedTask::Times& now = times(task);
+    const bool more_to_come =
+        now.state == State::waiting || now.state == State::due ||
+        (now.state == State::running && task.is_series() && !book_.read().closed);
+    if (now.cancelled || !more_to_come) return false;
+    now.cancelled = true;
+    if (now.state != State::waiting) return true;  // the worker ends it
+    take_out(task);
+    now.state = State::ending;
+    if (!task.is_series()) ++book_.write().figures.cancelled;
+  }
+  end(task);
+  return true;
+}
+
+void Timers::await_end(TimedTask& task) noexcept {
+  const auto is_at_rest = [this, &task]() noexcept {
+    const Lock lock(mutex_);
+    const TimedTask::Times& now = times(task);
+    if (now.state == State::running) return now.runner == sync::this_thread_id();
+    return now.state != State::ending;
+  };
+  (void)ended_.await(is_at_rest);
+}
+
+void Timers::leave(TimedTask& task) noexcept {
+  bool over = false;
+  {
+    const Lock lock(mutex_);
+    times(task).handle_gone = true;
+    over = times(task).state == State::over;
+  }
+  if (over) task.destroy();
+}
+
+// ---- The end -----------------------------------------------------------------------------------
+
+void Timers::close() noexcept {
+  std::vector<TimedTask*> waiting;
+  {
+    const Lock lock(mutex_);
+    Book& book = book_.write();
+    book.closed = true;
+    waiting.swap(book.heap);
+    book.figures.cancelled += std::exchange(book.figures.waiting, 0);
+    for (TimedTask* const task : waiting) times(*task).state = State::ending;
+  }
+  for (TimedTask* const task : waiting) end(*task);
+  news_.notify_one();
+  thread_.join();
+  for (;;) {  // somebody makes a closure, which ends here and now
+    {
+      const Lock lock(mutex_);
+      if (book_.read().coming == 0) return;
+    }
+    sync::yield();
+  }
+}
+
+Timers::Figures Timers::figures() noexcept {
+  const Lock lock(mutex_);
+  return book_.read().figures;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// Timed tasks: the moment against the cancel and the close, and who frees what.
+// docs/design/thread_pool.md.
+#include <chrono>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/timer_handle.hpp>
+#include <handoff/pool/timers.hpp>
+#include <handoff/sync/cell.hpp>
+#include <new>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::detail;
+using namespace std::chrono_literals;
+using test::Scenario;
+
+// A pool of which the timers' own thread is the worker. It has no memory for the first `misses`.
+struct OneThread {
+  int misses = 0;
+  int done = 0;
+  int cancelled = 0;
+  Timers& timers = *new Timers({this, &OneThread::hand_over, {}, {}});
+
+  OneThread() = default;
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread() { timers.release(); }
+
+  static void hand_over(void* self, TimedTask& due) {
+    auto& pool = *static_cast<OneThread*>(self);
+    if (pool.misses-- > 0) throw std::bad_alloc();
+    (Timers::run(due) == Outcome::done ? pool.done : pool.cancelled) += 1;
+  }
+
+  template <class F>
+  TimerHandle add(std::chrono::nanoseconds delay, std::chrono::nanoseconds period, F function) {
+    return TimerHandle(
+        *add_timed(timers, sync::deadline_after(delay), period, std::move(function)));
+  }
+};
+
+const Scenario cancel("timers/cancel", [] {
+  OneThread pool;
+  sync::cell<int> ran;
+  bool cancelled = false;
+  TimerHandle handle = pool.add(1ns, 0ns, [&ran] { ++ran.write(); });
+  explore::Thread other([&] { cancelled = handle.cancel(); });
+  other.join();
+  pool.timers.close();
+  const auto figures = pool.timers.figures();
+  explore::check(figures.waiting == 0, "none left");
+  explore::check(ran.read() == pool.done, "ran once at most");
+  explore::check(pool.done + pool.cancelled + static_cast<int>(figures.cancelled) == 1, "one end");
+  explore::check(!cancelled || ran.read() == 0, "what was cancelled did not run");
+  explore::outcome(cancelled ? 1 : 0);
+  explore::outcome(static_cast<std::uint64_t>(pool.done));
+});
+
+const Scenario waits("timers/cancel_and_wait", [] {
+  OneThread pool;
+  sync::cell<int> ran;
+  TimerHandle handle = pool.add(1ns, 0ns, [&ran] { ++ran.write(); });
+  const bool cancelled = handle.cancel_and_wait();
+  explore::check(ran.read() <= 1, "it is over, so this is no race");
+  explore::check(!cancelled || ran.read() == 0, "what was cancelled did not run");
+  explore::outcome(static_cast<std::uint64_t>(ran.read()));
+  pool.timers.close();
+});
+
+const Scenario close("timers/close", [] {
+  OneThread pool;
+  sync::cell<int> ran;
+  int accepted = 0;
+  explore::Thread other([&] {
+    if (TimedTask* const task = add_timed(pool.timers, sync::deadline_after(1ns),
+                                          TimedTask::Duration::zero(), [&ran] { ++ran.write(); })) {
+      ++accepted;
+      const TimerHandle handle(*task);
+    }
+  });
+  pool.timers.close();
+  const auto figures = pool.timers.figures();
+  other.join();
+  explore::check(ran.read() == pool.done, "ran once at most");
+  explore::check(pool.done + static_cast<int>(figures.cancelled) == accepted, "all told by then");
+  explore::outcome(static_cast<std::uint64_t>(accepted + 2 * pool.done));
+});
+
+// The thread sleeps for the later one when the earlier one comes.
+const Scenario earlier("timers/earlier", [] {
+  OneThread pool;
+  sync::cell<int> first;
+  TimerHandle later = pool.add(1h, 0ns, [&first] {
+    if (first.read() == 0) first.write() = 2;
+  });
+  TimerHandle sooner = pool.add(1ns, 0ns, [&first] {
+    if (first.read() == 0) first.write() = 1;
+  });
+  explore::Thread other([&] { (void)later.cancel_and_wait(); });
+  other.join();
+  (void)sooner.cancel_and_wait();
+  pool.timers.close();
+  explore::check(first.read() != 2, "the earlier one came first");
+}, 1);
+
+const Scenario series("timers/series", [] {
+  OneThread pool;
+  sync::cell<int> ran;
+  TimerHandle handle = pool.add(1ns, 1ns, [&ran] { ++ran.write(); });
+  explore::check(handle.cancel_and_wait(), "a series never ends by itself");
+  const int runs = ran.read();
+  pool.timers.close();
+  explore::check(ran.read() == runs, "none after the wait");
+  explore::check(pool.done == runs, "and all were counted");
+  explore::outcome(static_cast<std::uint64_t>(runs));
+});
+
+const Scenario no_memory("timers/no_memory", [] {
+  OneThread pool;
+  pool.misses = 1;
+  sync::cell<int> ran;
+  sync::EventCount news;
+  sync::atomic<bool> there{false};
+  TimerHandle handle = pool.add(1ns, 0ns, [&] {
+    ++ran.write();
+    there.store(true, sync::order::release);
+    news.notify_all();
+  });
+  (void)news.await([&there]() noexcept { return there.load(sync::order::acquire); });
+  explore::check(ran.read() == 1, "it came all the same");
+  pool.timers.close();
+});
+
+// The pool and all: a moment against the close.
+const Scenario later("thread_pool/later", [] {
+  sync::cell<int> ran;
+  ThreadPool pool({.width = 1});
+  { const TimerHandle handle = pool.execute_after(1ns, [&ran] { ++ran.write(); }); }
+  const Tally tally = pool.close();
+  explore::check(tally.balanced() && tally.accepted == 1, "accepted");
+  explore::check(tally.done == static_cast<std::uint64_t>(ran.read()), "ran or cancelled");
+  explore::check(tally.done + tally.cancelled == 1, "one end");
+  explore::outcome(tally.done);
+}, 1);
+
+}  // namespace
