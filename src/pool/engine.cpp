@@ -11,6 +11,8 @@
 #include <new>
 #include <system_error>
 
+#include "scheduler.hpp"
+
 namespace handoff::inline HANDOFF_ABI::detail {
 
 using sync::order;
@@ -127,7 +129,8 @@ Engine::Engine(const ThreadPoolOptions& options)
       places_(static_cast<std::int64_t>(std::min<std::size_t>(capacity_, INT64_MAX))),
       timers_(nullptr),
       quitting_(false),
-      paused_(false),
+      notes_(0),
+      side_queues_(nullptr),
       dropping_(kKeep),
       visitors_(0) {
   if (options_.on_full == OnFull::grow || options_.on_full == OnFull::overwrite_oldest) {
@@ -187,15 +190,26 @@ void Engine::wake_one() noexcept {
 
 // If there is no thread to be had the others go on without; nobody asks again for some time.
 void Engine::start_absent(Sleepers::Place& place) noexcept {
-  {
-    const sync::Lock lock(calling_);
-    try {
-      // order: relaxed, set before stop_workers() takes the lock
-      if (!quitting_.load(order::relaxed)) return start(place.number, true);
-    } catch (const std::system_error&) {
-    } catch (const std::bad_alloc&) {
-    }
+  try {
+    start_called(place);
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
   }
+}
+
+void Engine::start_called(Sleepers::Place& place) {
+  try {
+    const sync::Lock lock(calling_);
+    // order: relaxed, set before stop_workers() takes the lock
+    if (!quitting_.load(order::relaxed)) return start(place.number, true);
+  } catch (...) {
+    not_started(place);
+    throw;
+  }
+  not_started(place);
+}
+
+void Engine::not_started(Sleepers::Place& place) noexcept {
   sleepers_.put_back(place);
   if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) {
     sleepers_.wake_present();
@@ -204,6 +218,7 @@ void Engine::start_absent(Sleepers::Place& place) noexcept {
 
 Engine::~Engine() {
   (void)close(drain);
+  delete made_side_queues();
   // order: relaxed, all others are gone
   if (Timers* const timers = timers_.load(order::relaxed)) timers->release();
 }
@@ -214,7 +229,7 @@ Timers* Engine::timers() {
   const sync::Lock lock(calling_);
   // order: relaxed, under the lock
   if (Timers* const made = timers_.load(order::relaxed)) return made;
-  if (unqueued_.closed()) return nullptr;  // close_timers() may have been here
+  if (unqueued_.closed()) return nullptr;  // close_queues() may have been here
   const auto hand_over = [](void* self, TimedTask& due) {
     static_cast<Engine*>(self)->hand_over_due(due);
   };
@@ -238,17 +253,21 @@ void Engine::hand_over_due(TimedTask& due) {
   publish(placement, TimedKind::kind);
 }
 
-// After unqueued_.close().
-void Engine::close_timers() noexcept {
+// After unqueued_.close(), which those see who would make what is not there.
+void Engine::close_queues() noexcept {
   Timers* timers = nullptr;
+  SideQueues* queues = nullptr;
   {
     const sync::Lock lock(calling_);
     timers = timers_.load(order::relaxed);  // order: relaxed, under the lock
+    queues = made_side_queues();
   }
-  if (timers != nullptr) timers->close();
+  if (timers != nullptr) timers->close();  // first, as its thread hands over
+  scheduler_->close();
+  if (queues != nullptr) queues->close();
 }
 
-Placement Engine::reserve_bounded(Worker* worker) {
+Placement Engine::reserve_bounded(Worker* worker, Priority priority) {
   while (!take_place()) {
     if (unqueued_.closed()) return {.status = Status::closed};
     if (options_.on_full == OnFull::reject) return {.status = Status::full};
@@ -267,13 +286,73 @@ Placement Engine::reserve_bounded(Worker* worker) {
   }
   Placement placement;
   try {
-    placement = reserve_outside();
+    placement = priority == Priority::normal ? reserve_outside() : reserve_beside(priority);
   } catch (...) {
     give_places(1);
     throw;
   }
   if (placement.task == nullptr) give_places(1);
   return placement;
+}
+
+Placement Engine::reserve_aside(Priority priority) {
+  return capacity_ == 0 ? reserve_beside(priority) : reserve_bounded(worker_here(), priority);
+}
+
+Placement Engine::reserve_beside(Priority priority) {
+  SideQueues* const queues = side_queues();
+  return placed(queues != nullptr ? queues->reserve(priority) : nullptr);
+}
+
+// The worker is woken, or gets a thread, before the ticket is taken; as it is expected, it neither
+// sleeps nor ends in between.
+Placement Engine::reserve_for(std::size_t index) {
+  SideQueues* const queues = side_queues();
+  if (queues == nullptr) return placed(nullptr);
+  struct Expecting {
+    SideQueues& queues;
+    std::size_t index;
+    ~Expecting() { queues.expect_no_more(index); }
+  };
+  queues->expect(index);
+  const Expecting expecting{*queues, index};
+  Sleepers::Place& place = crew_.worker(index).place;
+  if (sleepers_.call(place)) {
+    start_called(place);
+  } else {
+    sleepers_.wake(place);
+  }
+  Placement placement = placed(queues->reserve_for(index));
+  placement.told = true;
+  return placement;
+}
+
+// Made at their first use. Null once closed. Throws std::bad_alloc.
+SideQueues* Engine::side_queues() {
+  if (SideQueues* const made = made_side_queues()) return made;
+  const sync::Lock lock(calling_);
+  if (SideQueues* const made = made_side_queues()) return made;
+  if (unqueued_.closed()) return nullptr;  // close_queues() may have been here
+  auto* const queues = new SideQueues(crew_.width());
+  // order: seq_cst, for those who look for tasks in it, see SideQueues::has_tickets(); as a release
+  // it pairs with the load below.
+  side_queues_.store(queues, order::seq_cst);
+  // order: relaxed, a worker that does not see it yet sees it after its next look for tasks.
+  notes_.fetch_or(kSideQueues, order::relaxed);
+  return queues;
+}
+
+SideQueues* Engine::made_side_queues() const noexcept {
+  return side_queues_.load(order::seq_cst);  // order: seq_cst, see side_queues()
+}
+
+std::uint64_t Engine::accepted() const noexcept {
+  std::uint64_t sum = unqueued_.accepted() + scheduler_->accepted();
+  if (const SideQueues* const queues = made_side_queues()) sum += queues->accepted();
+  for (std::size_t i = 0; i < crew_.in_use(); ++i) {
+    if (const Worker* const worker = crew_.at(i)) sum += worker->accepted.read();
+  }
+  return sum;
 }
 
 bool Engine::take_place() noexcept {
@@ -372,7 +451,10 @@ void Engine::take_back() noexcept {
 bool Engine::may_end(Worker& worker) noexcept {
   // order: relaxed, as in look().
   if (quitting_.load(order::relaxed)) return true;
-  if (sleepers_.leave(worker.place, [this]() noexcept { return is_work_or_end(); })) return true;
+  const auto stay = [this, &worker]() noexcept {
+    return is_work_or_end() || has_own_tasks(worker);
+  };
+  if (sleepers_.leave(worker.place, stay)) return true;
   present_.fetch_add(1, order::relaxed);  // order: relaxed, a number
   return false;
 }
@@ -398,8 +480,22 @@ Task* Engine::next(Worker& worker) noexcept {
 // Null if there is none to begin.
 Task* Engine::take(Worker& worker) noexcept {
   // order: relaxed, a task that slips through has begun in time
-  if (paused_.load(order::relaxed)) [[unlikely]] return nullptr;
+  const std::uint32_t notes = notes_.load(order::relaxed);
+  if (notes != 0) [[unlikely]] return take_noted(worker, notes);
   return scheduler_->next(worker);
+}
+
+Task* Engine::take_noted(Worker& worker, std::uint32_t notes) noexcept {
+  if ((notes & kPaused) != 0) return nullptr;
+  const SideQueues* const queues = made_side_queues();
+  if (queues == nullptr) return scheduler_->next(worker);
+  Task* task = nullptr;
+  if (queues->high() != nullptr) task = claim(*queues->high(), worker, 1);
+  SmallTaskQueue* const own = queues->own(worker.index);
+  if (task == nullptr && own != nullptr) task = claim_unbounded(*own, worker);
+  if (task == nullptr) task = scheduler_->next(worker);
+  if (task == nullptr && queues->low() != nullptr) task = claim(*queues->low(), worker, 1);
+  return task;
 }
 
 Task* Engine::search(Worker& worker) noexcept {
@@ -438,7 +534,7 @@ Task* Engine::look(Worker& worker) noexcept {
     const auto stay_awake = [this, &worker]() noexcept {
       // order: relaxed, see Sleepers::wake_from().
       if (worker.spare && surplus_.load(order::relaxed) != 0) return true;
-      return is_work_or_end();
+      return is_work_or_end() || (!is_paused() && has_own_tasks(worker));
     };
     slept = sleepers_.sleep(worker.place, stay_awake, deadline);
     // What kept us awake may be a task that its submitter, on this very CPU, is about to publish.
@@ -450,26 +546,41 @@ bool Engine::is_work_or_end() const noexcept {
   // order: relaxed. The wake_all() after the store comes before a worker was listed, under the same
   // lock, so that it is seen here; or after, and wakes it.
   if (quitting_.load(order::relaxed)) return true;
+  if (is_paused()) return false;
+  if (deques_have_work() || scheduler_->has_tasks()) return true;
+  const SideQueues* const queues = made_side_queues();
+  return queues != nullptr && queues->has_tasks();
+}
+
+bool Engine::is_paused() const noexcept {
   // order: relaxed, behind the fence that comes before each look; partner is the one in resume()
-  if (paused_.load(order::relaxed)) return false;
-  return deques_have_work() || scheduler_->has_tasks();
+  return (notes_.load(order::relaxed) & kPaused) != 0;
+}
+
+bool Engine::has_own_tasks(const Worker& worker) const noexcept {
+  const SideQueues* const queues = made_side_queues();
+  return queues != nullptr && queues->has_tasks_for(worker.index);
 }
 
 // Whoever pauses pretends to search: so nobody is woken meanwhile.
 void Engine::pause() noexcept {
   const sync::Lock lock(pausing_);
-  if (never_paused_.read() || paused_.load(order::relaxed)) return;  // order: relaxed, locked
+  if (never_paused_.read() || is_paused()) return;
   sleepers_.begin_search();
-  paused_.store(true, order::relaxed);  // order: relaxed, else one more task begins
+  notes_.fetch_or(kPaused, order::relaxed);  // order: relaxed, else one more task begins
 }
 
 // Ends the search as if it had found work.
 void Engine::resume() noexcept {
   const sync::Lock lock(pausing_);
-  if (!paused_.load(order::relaxed)) return;  // order: relaxed, locked
-  paused_.store(false, order::relaxed);       // order: relaxed, a fence comes before the look
+  if (!is_paused()) return;
+  // order: relaxed, a fence comes before the look
+  notes_.fetch_and(~std::uint32_t{kPaused}, order::relaxed);
   (void)sleepers_.end_search();
   if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) wake_one();
+  for (std::size_t i = 0; i < crew_.width(); ++i) {
+    if (has_own_tasks(crew_.worker(i))) sleepers_.wake(crew_.worker(i).place);
+  }
 }
 
 PoolStatistics Engine::statistics() const {
@@ -488,6 +599,7 @@ PoolStatistics Engine::statistics() const {
   now.started = started_.load(order::relaxed);  // order: relaxed, a number
   now.lent = lent_.load(order::relaxed);        // order: relaxed, a number
   now.from_outside = scheduler_->accepted();
+  if (const SideQueues* const queues = made_side_queues()) now.from_outside += queues->accepted();
   now.run_by_caller = unqueued_.finished();
   return now;
 }
@@ -503,6 +615,8 @@ void Engine::found_work(const Worker& worker) noexcept {
 
 bool Engine::is_more_work(const Worker& worker, std::uint64_t asleep) noexcept {
   if (!worker.claimed.was_empty() || scheduler_->has_tasks()) return true;
+  const SideQueues* const queues = made_side_queues();
+  if (queues != nullptr && queues->has_tasks()) return true;
   // If all others sleep, nobody else can have made a task.
   if (asleep + 1 >= crew_.width() && !crew_.somebody_sits()) return false;
   sync::asymmetric_fence_heavy();  // partner is the light half in publish()
@@ -677,11 +791,7 @@ bool Engine::is_idle() const noexcept {
   for (std::size_t i = 0; i < crew_.in_use(); ++i) {
     if (const Worker* const worker = crew_.at(i)) finished += worker->finished();
   }
-  std::uint64_t accepted = unqueued_.accepted() + scheduler_->accepted();
-  for (std::size_t i = 0; i < crew_.in_use(); ++i) {
-    if (const Worker* const worker = crew_.at(i)) accepted += worker->accepted.read();
-  }
-  return finished == accepted;
+  return finished == accepted();
 }
 
 Tally Engine::close(const Closing& closing) {
@@ -692,8 +802,7 @@ Tally Engine::close(const Closing& closing) {
   const sync::Lock lock(closing_);
   if (!threads_.empty()) {
     unqueued_.close();
-    close_timers();
-    scheduler_->close();
+    close_queues();
     room_.notify_all();
     {
       const sync::Lock pause_lock(pausing_);
@@ -727,7 +836,7 @@ void Engine::stop_workers() noexcept {
 // them.
 void Engine::drop_leftovers() noexcept {
   Worker& worker = crew_.worker(0);
-  while (Task* const task = scheduler_->next(worker)) run(worker, *task);
+  while (Task* const task = take(worker)) run(worker, *task);
 }
 
 Tally Engine::tally() const {
@@ -743,10 +852,7 @@ Tally Engine::tally() const {
     tally.cancelled += worker->cancelled.read();
     tally.expired += worker->expired.read();
   }
-  tally.accepted = unqueued_.accepted() + scheduler_->accepted();
-  for (std::size_t i = 0; i < crew_.in_use(); ++i) {
-    if (const Worker* const worker = crew_.at(i)) tally.accepted += worker->accepted.read();
-  }
+  tally.accepted = accepted();
   // order: acquire pairs with the release in timers().
   if (Timers* const timers = timers_.load(order::acquire)) {
     const Timers::Figures figures = timers->figures();

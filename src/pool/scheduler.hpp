@@ -30,10 +30,24 @@ Task* claim_by(Take&& take, Worker& worker, std::size_t most) noexcept {
 }
 
 // ... of a queue.
-inline Task* claim(TaskQueue& queue, Worker& worker, std::size_t most) noexcept {
+template <class Queue>
+Task* claim(Queue& queue, Worker& worker, std::size_t most) noexcept {
   return claim_by([&queue](std::size_t count, auto&& into) noexcept {
     return queue.claim(count, into);
   }, worker, most);
+}
+
+// One task of a queue for which the pool's capacity is none.
+inline Task* claim_unbounded(SmallTaskQueue& queue, Worker& worker) noexcept {
+  Task* node = nullptr;
+  const auto into = [&worker, &node]() noexcept -> Task* {
+    try {
+      return node = worker.nodes.take();
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  };
+  return queue.claim(1, into) != 0 ? node : nullptr;
 }
 
 // Takes the oldest task of somebody else. The search begins with whoever had some last time.

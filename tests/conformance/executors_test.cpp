@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The suite of the executor tier on each mode of ThreadPool; and pools that are wrong on purpose,
-// which it must find.
+// The suite of the executor tier on each mode of ThreadPool, by each of its ways in; and pools that
+// are wrong on purpose, which it must find.
+#include <atomic>
+#include <chrono>
 #include <handoff/pool/thread_pool.hpp>
+#include <thread>
 #include <utility>
 
 #include "conformance/executor_suite.hpp"
@@ -25,9 +28,72 @@ struct Mode {
   };
 };
 
+// The same by another way in.
+template <PoolMode mode, Priority priority>
+struct ByPriority {
+  class Executor {
+   public:
+    explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
+    template <class F>
+    bool execute(F function) {
+      return pool_.execute({.priority = priority}, std::move(function)) == Status::ok;
+    }
+
+   private:
+    ThreadPool pool_;
+  };
+};
+
+template <PoolMode mode>
+struct Pinned {
+  class Executor {
+   public:
+    explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
+    template <class F>
+    bool execute(F function) {
+      const std::size_t worker = next_.fetch_add(1) % pool_.width();
+      return pool_.execute_on(worker, std::move(function)) == Status::ok;
+    }
+
+   private:
+    std::atomic<std::size_t> next_{0};
+    ThreadPool pool_;
+  };
+};
+
+template <PoolMode mode>
+struct AtOnce {  // by the timers
+  class Executor {
+   public:
+    explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
+    // Those of a timed task whose moment has not come when the pool closes are cancelled: wait.
+    ~Executor() {
+      while (pool_.tally().pending != 0) std::this_thread::yield();
+    }
+    template <class F>
+    bool execute(F function) {
+      (void)pool_.execute_after(std::chrono::seconds(0), std::move(function));
+      return true;
+    }
+
+   private:
+    ThreadPool pool_;
+  };
+};
+
 using Modes = testing::Types<Mode<PoolMode::stealing>, Mode<PoolMode::fixed>,
                              Mode<PoolMode::active>, Mode<PoolMode::cached>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, ExecutorSuite, Modes);
+
+using Ways = testing::Types<
+    ByPriority<PoolMode::stealing, Priority::high>, ByPriority<PoolMode::fixed, Priority::high>,
+    ByPriority<PoolMode::active, Priority::high>, ByPriority<PoolMode::cached, Priority::high>,
+    ByPriority<PoolMode::stealing, Priority::low>, ByPriority<PoolMode::fixed, Priority::low>,
+    ByPriority<PoolMode::active, Priority::low>, ByPriority<PoolMode::cached, Priority::low>,
+    Pinned<PoolMode::stealing>, Pinned<PoolMode::fixed>, Pinned<PoolMode::active>,
+    Pinned<PoolMode::cached>, AtOnce<PoolMode::stealing>, AtOnce<PoolMode::fixed>,
+    AtOnce<PoolMode::active>, AtOnce<PoolMode::cached>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPoolWays, ExecutorSuite, Ways);
 
 // A right pool, and a wrong one around it that goes wrong at one call.
 class Wrong {

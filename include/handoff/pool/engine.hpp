@@ -29,8 +29,10 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/core/invoke.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/pool/side_queues.hpp>
 #include <handoff/pool/sleepers.hpp>
 #include <handoff/pool/task.hpp>
 #include <handoff/pool/statistics.hpp>
@@ -225,6 +227,7 @@ struct Placement {
   Worker* worker = nullptr;  // whose deque; null: the pool's queue
   Status status = Status::ok;
   bool run_here = false;     // refused, but the caller is to run it
+  bool told = false;         // who is to run it knows already
 };
 
 class Engine {
@@ -251,6 +254,11 @@ class Engine {
     if (worker != nullptr && worker->depth != 0 && keeps_local_) return reserve_local(*worker);
     return capacity_ == 0 ? reserve_outside() : reserve_bounded(worker);
   }
+  Placement reserve(Priority priority) {
+    return priority == Priority::normal ? reserve() : reserve_aside(priority);
+  }
+  // For this worker alone. Throws std::system_error if there is no thread to be had for it.
+  Placement reserve_for(std::size_t index);
   Placement reserve_in(Worker& worker) {  // for a group: never refused
     worker.spawned.reserve();
     Task* const task = worker.nodes.take();
@@ -269,7 +277,9 @@ class Engine {
       // either that look finds this task, or the line below finds the worker asleep.
       sync::asymmetric_fence_light();
     }
-    if (sleepers_.wanted()) [[unlikely]] wake_one();
+    if (sleepers_.wanted()) [[unlikely]] {
+      if (!placement.told) wake_one();
+    }
   }
 
   // A task that found no place, under OnFull::run_here.
@@ -346,26 +356,30 @@ class Engine {
 
  private:
   enum Dropping : std::uint32_t { kKeep, kCancel, kExpire };
+  // What a worker has to know before it takes a task; nothing, most of the time.
+  enum Notes : std::uint32_t { kPaused = 1, kSideQueues = 2 };
 
   Placement reserve_local(Worker& worker) {
     if (unqueued_.closed()) return {.status = Status::closed};
     return reserve_in(worker);
   }
-  Placement reserve_outside() {
-    Task* const task = scheduler_->reserve();
+  Placement reserve_outside() { return placed(scheduler_->reserve()); }
+  static Placement placed(Task* task) noexcept {
     if (task == nullptr) return {.status = Status::closed};
     task->group.write() = nullptr;
     return {.task = task};
   }
+  Placement reserve_aside(Priority priority);
+  Placement reserve_beside(Priority priority);
   // What with_room() calls elsewhere.
   struct Rest {
     void* function;
     void (*call)(void* function) noexcept;
   };
 
-  Placement reserve_bounded(Worker* worker);
+  Placement reserve_bounded(Worker* worker, Priority priority = Priority::normal);
   void hand_over_due(TimedTask& due);
-  void close_timers() noexcept;
+  void close_queues() noexcept;
   bool take_place() noexcept;
   void give_places(std::size_t count) noexcept;
 
@@ -373,6 +387,8 @@ class Engine {
   void start(std::size_t index, bool called);
   void wake_one() noexcept;
   void start_absent(Sleepers::Place& place) noexcept;
+  void start_called(Sleepers::Place& place);
+  void not_started(Sleepers::Place& place) noexcept;
   void begin_service(const Worker& worker, bool called) noexcept;
   void serve(Worker& worker, bool called) noexcept;
   void stand_in(Worker& seat) noexcept;
@@ -381,9 +397,15 @@ class Engine {
   bool take_leave() noexcept;
   Task* next(Worker& worker) noexcept;
   Task* take(Worker& worker) noexcept;
+  Task* take_noted(Worker& worker, std::uint32_t notes) noexcept;
   Task* search(Worker& worker) noexcept;
   Task* look(Worker& worker) noexcept;
+  bool is_paused() const noexcept;
   bool is_work_or_end() const noexcept;
+  bool has_own_tasks(const Worker& worker) const noexcept;
+  SideQueues* side_queues();
+  SideQueues* made_side_queues() const noexcept;
+  std::uint64_t accepted() const noexcept;
   void found_work(const Worker& worker) noexcept;
   bool is_more_work(const Worker& worker, std::uint64_t asleep) noexcept;
   bool deques_have_work() const noexcept;
@@ -421,7 +443,8 @@ class Engine {
   sync::atomic<Timers*> timers_;  // null: nobody asked for them
   UnqueuedTasks unqueued_;  // of which the close is for all that come by no queue
   sync::atomic<bool> quitting_;
-  sync::atomic<bool> paused_;
+  sync::atomic<std::uint32_t> notes_;  // Notes
+  sync::atomic<SideQueues*> side_queues_;  // null: nobody asked for them
   sync::Mutex pausing_;
   sync::cell<bool> never_paused_;        // any more; under pausing_
   sync::atomic<std::uint32_t> dropping_;  // Dropping

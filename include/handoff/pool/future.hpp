@@ -19,7 +19,8 @@
 //   any. So futures of tasks may be waited for in tasks to any depth, on one worker too. Outside
 //   they only wait, spinning a little, then asleep. The destructor does not wait.
 // - Allocates: nothing; submit() allocated once, for the task, its result and this.
-// - Closed: a task that was dropped gives NotRun (stopped: cancelled; timed_out: expired).
+// - Closed, stopped: a task that was dropped gives NotRun (stopped: cancelled, by a close or by its
+//   stop token; timed_out: expired).
 // - Exceptions: get() rethrows what the task threw. get(), wait() or then() on an empty Future is
 //   misuse.
 #pragma once
@@ -38,6 +39,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/invoke.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/engine.hpp>
 #include <handoff/pool/task.hpp>
@@ -186,6 +188,13 @@ class FutureWork final : public FutureResult<R> {
 
  private:
   Outcome compute() noexcept override {
+    if constexpr (is_stoppable<F>) {
+      if (std::get<0>(*call_).stop.stop_requested()) {
+        call_.reset();
+        this->set_error(std::make_exception_ptr(NotRun(Status::stopped)));
+        return Outcome::cancelled;
+      }
+    }
     Outcome outcome = Outcome::done;
     try {
       this->emplace([this]() -> R {

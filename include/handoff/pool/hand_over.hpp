@@ -49,21 +49,26 @@ Status hand_over_made(Engine& engine, Reserve&& reserve, Make&& make) {
   return Status::ok;
 }
 
-template <class Reserve, class F>
-Status hand_over(Engine& engine, Reserve&& reserve, F&& function) {
-  using Closure = std::decay_t<F>;
+// The closure is Closure(given...).
+template <class Closure, class Reserve, class... Given>
+Status hand_over_as(Engine& engine, Reserve&& reserve, Given&&... given) {
   if constexpr (Task::fits<Closure>) {
     return hand_over_made(engine, reserve, [&](Task& task) -> const TaskKind& {
-      ::new (static_cast<void*>(task.storage)) Closure(std::forward<F>(function));
+      ::new (static_cast<void*>(task.storage)) Closure(std::forward<Given>(given)...);
       return InlineKind<Closure>::kind;
     });
   } else {
     RawBox<Closure> box;
     return hand_over_made(engine, reserve, [&](Task& task) -> const TaskKind& {
-      ::new (static_cast<void*>(task.storage)) Closure*(box.make(std::forward<F>(function)));
+      ::new (static_cast<void*>(task.storage)) Closure*(box.make(std::forward<Given>(given)...));
       return BoxedKind<Closure>::kind;
     });
   }
+}
+
+template <class Reserve, class F>
+Status hand_over(Engine& engine, Reserve&& reserve, F&& function) {
+  return hand_over_as<std::decay_t<F>>(engine, reserve, std::forward<F>(function));
 }
 
 }  // namespace handoff::inline HANDOFF_ABI::detail

@@ -206,6 +206,24 @@ class Sleepers {
     rouse(*place);
   }
 
+  // This one, if it sleeps.
+  void wake(Place& place) noexcept {
+    {
+      const sync::Lock lock(mutex_);
+      if (place.listed_.read() != Listed::asleep) return;
+      unlist(place);
+    }
+    rouse(place);
+  }
+
+  // This one, if it is absent: true, and then as after wake_one().
+  [[nodiscard]] bool call(Place& place) noexcept {
+    const sync::Lock lock(mutex_);
+    if (place.listed_.read() != Listed::absent) return false;
+    unlist(place);
+    return true;
+  }
+
   // Nobody absent will be wanted any more.
   void forget_absent() noexcept {
     const sync::Lock lock(mutex_);

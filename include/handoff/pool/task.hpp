@@ -17,6 +17,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/invoke.hpp>
+#include <handoff/pool/task_options.hpp>
 #include <handoff/sync/allocate.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -98,9 +99,12 @@ struct alignas(sync::cache_line) Task {
 static_assert(sizeof(Task) == sync::cache_line);
 #endif
 
-// Calls a closure, whatever it returns.
+// Calls a closure, whatever it returns, unless it has been stopped.
 template <class F>
 Outcome call_closure(F& function) {
+  if constexpr (is_stoppable<F>) {
+    if (function.stop.stop_requested()) return Outcome::cancelled;
+  }
   if constexpr (std::is_same_v<std::invoke_result_t<F&>, Outcome>) {
     return detail::invoke(function);
   } else {

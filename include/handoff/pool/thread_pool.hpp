@@ -17,7 +17,8 @@
 //   which are misuse inside a task of this pool, and wait(), which is too: it would wait for
 //   itself. The destructor comes last, when no other call on the pool is going on.
 // - Order: what came before a hand-over happens before the task. `stealing`, `active`: no order
-//   among tasks. `fixed`, `cached`: tasks begin in the order in which they were handed over.
+//   among tasks. `fixed`, `cached`: tasks of one priority begin in the order in which they were
+//   handed over.
 // - Blocks: wait() and close(), until the tasks are done; wait() without a deadline helps. Handing
 //   over never, but for a bounded pool with OnFull::wait.
 // - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is
@@ -68,6 +69,7 @@
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/hand_over.hpp>
 #include <handoff/pool/statistics.hpp>
+#include <handoff/pool/task_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -94,6 +96,32 @@ class ThreadPool {
         *engine_, [this] { return engine_->reserve(); }, std::forward<F>(function));
   }
 
+  template <class F>
+    requires std::is_invocable_v<std::decay_t<F>&>
+  [[nodiscard]] Status execute(const TaskOptions& options, F&& function) {
+    const auto reserve = [this, &options] { return engine_->reserve(options.priority); };
+    if (!options.stop.stop_possible()) {
+      return detail::hand_over(*engine_, reserve, std::forward<F>(function));
+    }
+    return detail::hand_over_as<detail::Stoppable<std::decay_t<F>>>(
+        *engine_, reserve,
+        detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
+  }
+
+  // Calls function() once, on the worker of this index, which is below width(). Tasks for one worker
+  // begin in the order in which they were handed over, before others of normal priority. They are
+  // not counted for the capacity. In `cached` a worker without a thread gets one; if the system
+  // refuses it, std::system_error says so and nothing was handed over. While the worker blocks, in
+  // blocking() too, they wait. An index too large is misuse.
+  template <class F>
+    requires std::is_invocable_v<std::decay_t<F>&>
+  [[nodiscard]] Status execute_on(std::size_t worker, F&& function) {
+    if (worker >= width()) misuse("ThreadPool: execute_on() a worker that there is not");
+    return detail::hand_over(
+        *engine_, [this, worker] { return engine_->reserve_for(worker); },
+        std::forward<F>(function));
+  }
+
   // Hands over each callable of the range, moved; returns the iterator to the first that was
   // refused, which is unmoved.
   template <std::input_iterator I, std::sentinel_for<I> S>
@@ -111,17 +139,25 @@ class ThreadPool {
   [[nodiscard]] auto submit(F&& function, Args&&... args) {
     using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
-    detail::RawBox<Work> box;
-    Work* work = nullptr;
-    const Status status = detail::hand_over_made(
-        *engine_, [this] { return engine_->reserve(); },
-        [&](detail::Task& task) -> const detail::TaskKind& {
-          work = box.make(engine_.get(), std::forward<F>(function), std::forward<Args>(args)...);
-          ::new (static_cast<void*>(task.storage)) detail::FutureState*(work);
-          return detail::FutureKind::kind;
-        });
-    if (status != Status::ok) throw NotRun(status);
-    return detail::FutureAccess::make<Result>(work);
+    return submit_work<Result, Work>([this] { return engine_->reserve(); },
+                                     std::forward<F>(function), std::forward<Args>(args)...);
+  }
+  template <class F, class... Args>
+    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
+  [[nodiscard]] auto submit(const TaskOptions& options, F&& function, Args&&... args) {
+    using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+    using Function = detail::Stoppable<std::decay_t<F>>;
+    using Work = detail::FutureWork<Result, Function, std::decay_t<Args>...>;
+    return submit_work<Result, Work>(
+        [this, &options] { return engine_->reserve(options.priority); },
+        detail::StoppableOf<F>{options.stop, std::forward<F>(function)},
+        std::forward<Args>(args)...);
+  }
+  template <class F, class... Args>
+    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
+  [[nodiscard]] auto submit(sync::StopToken stop, F&& function, Args&&... args) {
+    return submit(TaskOptions{.stop = std::move(stop)}, std::forward<F>(function),
+                  std::forward<Args>(args)...);
   }
 
   // Calls function() once, as soon as a worker is free from that moment on. Those of one moment are
@@ -191,6 +227,20 @@ class ThreadPool {
 
  private:
   friend detail::Engine& detail::engine_of(ThreadPool& pool) noexcept;
+
+  template <class Result, class Work, class Reserve, class... Given>
+  Future<Result> submit_work(Reserve&& reserve, Given&&... given) {
+    detail::RawBox<Work> box;
+    Work* work = nullptr;
+    const Status status = detail::hand_over_made(
+        *engine_, reserve, [&](detail::Task& task) -> const detail::TaskKind& {
+          work = box.make(engine_.get(), std::forward<Given>(given)...);
+          ::new (static_cast<void*>(task.storage)) detail::FutureState*(work);
+          return detail::FutureKind::kind;
+        });
+    if (status != Status::ok) throw NotRun(status);
+    return detail::FutureAccess::make<Result>(work);
+  }
 
   template <class F>
   TimerHandle timed(sync::Deadline moment, sync::clock::duration period, F&& function) {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// Which of the things that wait comes first. Each type that has priorities says what they mean.
+#pragma once
+
+#include <cstdint>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+enum class Priority : std::uint8_t { high, normal, low };
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// Queues that are made when somebody first asks for them, beside a worker that is about to sleep.
+// docs/design/thread_pool.md.
+#include <handoff/pool/side_queues.hpp>
+#include <handoff/pool/sleepers.hpp>
+#include <handoff/sync/cell.hpp>
+
+#include "explore/pool/sleeper.hpp"
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::detail;
+using test::Scenario;
+
+// Made by one of two, used by both.
+const Scenario made_once("side_queues/made_once", [] {
+  SideQueues queues(1);
+  int places = 0;
+  const auto use = [&] {
+    if (Task* const task = queues.reserve(Priority::high)) {
+      TaskQueue::publish(*task, StillbornKind::kind);
+    }
+  };
+  explore::Thread other(use);
+  use();
+  other.join();
+  Task node;
+  while (queues.high()->claim(1, [&node] { return &node; }) != 0) ++places;
+  explore::check(places == 2, "each has a place in the same queue");
+  explore::check(queues.accepted() == 2, "and is counted");
+});
+
+const Scenario close("side_queues/close", [] {
+  SideQueues queues(1);
+  bool accepted = false;
+  explore::Thread other([&] {
+    Task* const task = queues.reserve(Priority::low);
+    accepted = task != nullptr;
+    if (accepted) TaskQueue::publish(*task, StillbornKind::kind);
+  });
+  queues.close();
+  const std::uint64_t counted = queues.accepted();
+  other.join();
+  explore::check(counted == (accepted ? 1U : 0U), "the count is whole");
+  explore::check(queues.reserve(Priority::high) == nullptr, "closed is closed");
+  explore::outcome(counted);
+});
+
+// Who found nobody asleep has made work that the sleeper's last look finds.
+const Scenario beside_sleep("side_queues/beside_sleep", [] {
+  SideQueues queues(1);
+  Sleepers sleepers;
+  Sleepers::Place bed;
+  bool told = false;
+  explore::Thread other([&] {
+    (void)queues.reserve(Priority::high);
+    told = sleepers.wanted();
+    if (told) (void)sleepers.wake_one();
+  });
+  sleepers.begin_search();
+  const auto slept = sleepers.sleep(bed, [&] { return queues.has_tasks(); });
+  other.join();
+  explore::outcome(static_cast<std::uint64_t>(slept));
+});
+
+// Who is expected is told, or stays awake: else this hangs.
+const Scenario expected("side_queues/expected", [] {
+  SideQueues queues(1);
+  Sleepers sleepers;
+  Sleepers::Place bed;
+  explore::Thread other([&] {
+    queues.expect(0);
+    sleepers.wake(bed);
+    (void)queues.reserve_for(0);
+    queues.expect_no_more(0);
+  });
+  sleepers.begin_search();
+  (void)sleepers.sleep(bed, [&] { return queues.has_tasks_for(0); });
+  explore::check(queues.has_tasks_for(0), "and finds it");
+  (void)sleepers.end_search();
+  other.join();
+});
+
+}  // namespace

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+//
+// What may be said of a task: its priority, its stop token, its worker.
+#include <errno.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::Gate;
+
+class TaskOptionsTest : public test::ModeTest {
+ protected:
+  // The pool's only worker is busy until the gate opens.
+  static void hold(ThreadPool& pool, Gate& gate) {
+    Gate begun;
+    ASSERT_EQ(pool.execute([&] {
+      begun.open();
+      gate.wait();
+    }),
+              Status::ok);
+    begun.wait();
+  }
+};
+HANDOFF_EACH_MODE(TaskOptionsTest);
+
+TEST_P(TaskOptionsTest, HighBeforeNormalBeforeLow) {
+  std::string order;
+  Gate gate;
+  ThreadPool pool(options(1));
+  hold(pool, gate);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(pool.execute({.priority = Priority::low}, [&] { order += 'l'; }), Status::ok);
+    ASSERT_EQ(pool.execute([&] { order += 'n'; }), Status::ok);
+    ASSERT_EQ(pool.execute({.priority = Priority::high}, [&] { order += 'h'; }), Status::ok);
+    ASSERT_EQ(pool.execute({.priority = Priority::normal}, [&] { order += 'n'; }), Status::ok);
+  }
+  gate.open();
+  const Tally tally = pool.close();
+  EXPECT_EQ(order, std::string(50, 'h') + std::string(100, 'n') + std::string(50, 'l'));
+  EXPECT_EQ(tally.accepted, 201U);
+  EXPECT_EQ(tally.done, 201U);
+}
+
+TEST_P(TaskOptionsTest, EachPriorityKeepsItsOrder) {
+  std::vector<int> high;
+  std::vector<int> low;
+  Gate gate;
+  ThreadPool pool(options(1));
+  hold(pool, gate);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(pool.execute({.priority = Priority::low}, [&, i] { low.push_back(i); }), Status::ok);
+    ASSERT_EQ(pool.execute({.priority = Priority::high}, [&, i] { high.push_back(i); }),
+              Status::ok);
+  }
+  gate.open();
+  (void)pool.close();
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(high[static_cast<std::size_t>(i)], i);
+    ASSERT_EQ(low[static_cast<std::size_t>(i)], i);
+  }
+}
+
+// Also before tasks that its worker has claimed already.
+TEST_P(TaskOptionsTest, HighComesNextWhateverWaits) {
+  std::string order;
+  Gate gate;
+  ThreadPool pool(options(1));
+  hold(pool, gate);
+  ASSERT_EQ(pool.execute([&] {
+    order += '1';
+    EXPECT_EQ(pool.execute({.priority = Priority::high}, [&] { order += 'h'; }), Status::ok);
+    EXPECT_EQ(pool.execute({.priority = Priority::low}, [&] { order += 'l'; }), Status::ok);
+  }),
+            Status::ok);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(pool.execute([&] { order += 'n'; }), Status::ok);
+  gate.open();
+  EXPECT_EQ(pool.wait(sync::deadline_after(1h)), Status::ok);  // does not help
+  EXPECT_EQ(order, "1hnnnl");
+}
+
+// A sleeping pool wakes up for each, and a task has its result.
+TEST_P(TaskOptionsTest, APriorityIsEnoughToBeRun) {
+  ThreadPool pool(options(2));
+  for (std::size_t i = 0; i < test::rounds(300); ++i) {
+    const Priority priority = i % 2 == 0 ? Priority::high : Priority::low;
+    if (i % 3 == 0) std::this_thread::sleep_for(50us);
+    EXPECT_EQ(pool.submit({.priority = priority}, [](int n) { return n; }, 7).get(), 7);
+  }
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(pool.execute({.priority = Priority::low}, [&] { ++ran; }), Status::ok);
+  }
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(ran, 1000);
+}
+
+TEST_P(TaskOptionsTest, PrioritiesCountForTheCapacity) {
+  auto given = options(1);
+  given.capacity = 2;
+  given.on_full = OnFull::reject;
+  Gate gate;
+  std::atomic<int> ran{0};
+  ThreadPool pool(given);
+  for (int round = 0; round < 3; ++round) {
+    gate.shut();
+    hold(pool, gate);
+    ASSERT_EQ(pool.execute({.priority = Priority::high}, [&] { ++ran; }), Status::ok);
+    ASSERT_EQ(pool.execute({.priority = Priority::low}, [&] { ++ran; }), Status::ok);
+    EXPECT_EQ(pool.execute({.priority = Priority::high}, [] { FAIL(); }), Status::full);
+    EXPECT_EQ(pool.execute([] { FAIL(); }), Status::full);
+    EXPECT_EQ(pool.execute_on(0, [&] { ++ran; }), Status::ok) << "which has to be there";
+    gate.open();
+    EXPECT_EQ(pool.wait(), Status::ok);
+  }
+  EXPECT_EQ(ran, 9);
+}
+
+TEST_P(TaskOptionsTest, WhatIsRefusedIsUnmoved) {
+  ThreadPool pool(options(1));
+  (void)pool.close();
+  auto function = [own = std::make_unique<int>(1)] { return *own; };
+  sync::StopSource source;
+  const TaskOptions low{.priority = Priority::low, .stop = source.token()};
+  EXPECT_EQ(pool.execute(low, std::move(function)), Status::closed);
+  EXPECT_EQ(pool.execute_on(0, std::move(function)), Status::closed);
+  EXPECT_THROW((void)pool.submit(low, std::move(function)), NotRun);
+  EXPECT_THROW((void)pool.submit(source.token(), std::move(function)), NotRun);
+  EXPECT_EQ(function(), 1);
+  EXPECT_EQ(pool.tally().accepted, 0U);
+}
+
+TEST_P(TaskOptionsTest, WhatIsStoppedBeforeItBeginsDoesNot) {
+  Gate gate;
+  ThreadPool pool(options(1));
+  hold(pool, gate);
+  std::stop_source source;
+  auto token = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = token;
+  auto stopped = pool.submit(source.get_token(), [token] { return *token; });
+  ASSERT_EQ(pool.execute({.stop = source.get_token()}, [token] { FAIL() << *token; }), Status::ok);
+  ASSERT_EQ(pool.execute({.priority = Priority::high, .stop = source.get_token()},
+                         [token = std::move(token)] { FAIL() << *token; }),
+            Status::ok);
+  auto kept = pool.submit(std::stop_token(), [](int n) { return n; }, 3);
+  source.request_stop();
+  gate.open();
+  try {
+    (void)stopped.get();
+    FAIL() << "it should not have begun";
+  } catch (const NotRun& error) {
+    EXPECT_EQ(error.status(), Status::stopped);
+  }
+  EXPECT_EQ(kept.get(), 3);
+  const Tally tally = pool.close();
+  EXPECT_TRUE(watch.expired());
+  EXPECT_EQ(tally.cancelled, 3U);
+  EXPECT_EQ(tally.done, 2U);
+  EXPECT_EQ(tally.failed, 0U);
+}
+
+TEST_P(TaskOptionsTest, WhatHasBegunGoesOn) {
+  ThreadPool pool(options(1));
+  std::stop_source source;
+  Gate begun;
+  Gate gate;
+  auto future = pool.submit(source.get_token(), [&] {
+    begun.open();
+    gate.wait();
+    return source.stop_requested();
+  });
+  begun.wait();
+  source.request_stop();
+  gate.open();
+  EXPECT_TRUE(future.get());
+  EXPECT_EQ(pool.close().done, 1U);
+}
+
+// Who helps looks at the token too.
+TEST_P(TaskOptionsTest, AWaitingTaskDoesNotRunWhatIsStopped) {
+  ThreadPool pool(options(1));
+  std::stop_source source;
+  auto outer = pool.submit([&] {
+    auto inner = pool.submit(source.get_token(), [] { return 1; });
+    source.request_stop();
+    try {
+      return inner.get();
+    } catch (const NotRun&) {
+      return 2;
+    }
+  });
+  EXPECT_EQ(outer.get(), 2);
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.cancelled, 1U);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(TaskOptionsTest, APinnedTaskRunsOnItsWorkerInOrder) {
+  constexpr std::size_t width = 3;
+  std::vector<std::vector<int>> seen(width);
+  std::atomic<int> elsewhere{0};
+  ThreadPool pool(options(width));
+  const int each = static_cast<int>(test::rounds(500));
+  for (int i = 0; i < each; ++i) {
+    if (i % 50 == 0) std::this_thread::sleep_for(200us);  // so that some sleep
+    for (std::size_t worker = 0; worker < width; ++worker) {
+      ASSERT_EQ(pool.execute_on(worker, [&, worker, i] {
+        if (pool.worker_index() != worker) ++elsewhere;
+        seen[worker].push_back(i);
+      }),
+                Status::ok);
+    }
+    ASSERT_EQ(pool.execute([] {}), Status::ok);
+  }
+  const Tally tally = pool.close();
+  EXPECT_EQ(elsewhere, 0);
+  for (const std::vector<int>& order : seen) {
+    ASSERT_EQ(order.size(), static_cast<std::size_t>(each));
+    for (int i = 0; i < each; ++i) ASSERT_EQ(order[static_cast<std::size_t>(i)], i);
+  }
+  EXPECT_EQ(tally.done, (width + 1) * static_cast<std::size_t>(each));
+}
+
+// One at a time, to a pool that may be asleep; from outside and from tasks.
+TEST_P(TaskOptionsTest, APinnedTaskWakesItsWorker) {
+  constexpr std::size_t width = 4;
+  ThreadPool pool(options(width));
+  for (std::size_t i = 0; i < test::rounds(400); ++i) {
+    std::atomic<std::size_t> ran_on{width};
+    const auto pinned = [&] { ran_on = pool.worker_index(); };
+    if (i % 2 == 0) {
+      ASSERT_EQ(pool.execute_on(i % width, pinned), Status::ok);
+    } else {
+      ASSERT_EQ(pool.execute([&] { EXPECT_EQ(pool.execute_on(i % width, pinned), Status::ok); }),
+                Status::ok);
+    }
+    while (ran_on == width) std::this_thread::yield();
+    ASSERT_EQ(ran_on, i % width);
+    ASSERT_EQ(pool.wait(), Status::ok);
+  }
+}
+
+// While its worker is busy it waits, though others have nothing to do.
+TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
+  Gate gate;
+  Gate begun;
+  std::atomic<int> ran{0};
+  ThreadPool pool(options(2));
+  ASSERT_EQ(pool.execute_on(1, [&] {
+    begun.open();
+    gate.wait();
+  }),
+            Status::ok);
+  begun.wait();
+  ASSERT_EQ(pool.execute_on(1, [&] { ++ran; }), Status::ok);
+  for (int i = 0; i < 100; ++i) pool.submit([] {}).get();
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(pool.wait(sync::deadline_after(1ms)), Status::timed_out);
+  gate.open();
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(ran, 1);
+}
+
+TEST_P(TaskOptionsTest, PinnedTasksSurviveAPause) {
+  ThreadPool pool(options(2));
+  for (std::size_t i = 0; i < test::rounds(100); ++i) {
+    std::atomic<int> ran{0};
+    if (i % 2 == 0) std::this_thread::sleep_for(50us);
+    pool.pause();
+    for (std::size_t worker = 0; worker < 2; ++worker) {
+      ASSERT_EQ(pool.execute_on(worker, [&] { ++ran; }), Status::ok);
+    }
+    if (i % 3 == 0) std::this_thread::sleep_for(50us);
+    pool.resume();
+    while (ran < 2) std::this_thread::yield();
+  }
+}
+
+TEST_P(TaskOptionsTest, AWorkerThatThereIsNotIsMisuse) {
+  ThreadPool pool(options(2));
+  EXPECT_THROW((void)pool.execute_on(2, [] {}), std::logic_error);
+  EXPECT_THROW((void)pool.execute_on(ThreadPool::no_index, [] {}), std::logic_error);
+}
+
+TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
+  for (const bool drains : {true, false}) {
+    std::atomic<std::uint64_t> ran{0};
+    Gate gate;
+    ThreadPool pool(options(1));
+    hold(pool, gate);
+    auto future = pool.submit({.priority = Priority::low}, [&] { ++ran; });
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_EQ(pool.execute({.priority = Priority::low}, [&] { ++ran; }), Status::ok);
+      ASSERT_EQ(pool.execute({.priority = Priority::high}, [&] { ++ran; }), Status::ok);
+      ASSERT_EQ(pool.execute_on(0, [&] { ++ran; }), Status::ok);
+    }
+    std::thread opener([&] {
+      while (pool.execute([] {}) == Status::ok) std::this_thread::sleep_for(100us);
+      if (!drains) std::this_thread::sleep_for(2ms);  // the word to drop comes after the close
+      gate.open();
+    });
+    const Tally tally = pool.close(drains ? drain : abandon);
+    opener.join();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.pending, 0U);
+    EXPECT_GE(tally.accepted, 62U);
+    if (drains) {
+      EXPECT_EQ(ran, 61U);
+      EXPECT_EQ(tally.cancelled, 0U);
+    } else {
+      EXPECT_EQ(tally.done + tally.cancelled, tally.accepted);
+    }
+    EXPECT_TRUE(future.is_ready());
+  }
+}
+
+// The future's task was run by who waited for it; its entry in the queue is left to the close.
+TEST_P(TaskOptionsTest, LowTasksThatAreWaitedForInTasksRunThere) {
+  ThreadPool pool(options(1));
+  auto outer = pool.submit([&] {
+    auto low = pool.submit({.priority = Priority::low}, [] { return 4; });
+    auto high = pool.submit({.priority = Priority::high}, [] { return 5; });
+    return low.get() + high.get();
+  });
+  EXPECT_EQ(outer.get(), 9);
+  EXPECT_EQ(pool.close().done, 3U);
+}
+
+// Worker 3 has no thread when its task comes, and the system refuses one at first.
+TEST(CachedTaskOptions, APinnedTaskStartsItsWorker) {
+  ThreadPoolOptions given;
+  given.mode = PoolMode::cached;
+  given.width = 4;
+  given.core = 1;
+  given.idle_time = 1ms;
+  ThreadPool pool(given);
+  for (std::size_t i = 0; i < test::rounds(50); ++i) {
+    if (i % 10 == 0) std::this_thread::sleep_for(3ms);  // it ends
+    std::atomic<std::size_t> ran_on{given.width};
+    const auto pinned = [&] { ran_on = pool.worker_index(); };
+    if (i % 10 == 0) {
+      test::fail_after(test::Call::thread, 0, EAGAIN);
+      try {
+        ASSERT_EQ(pool.execute_on(3, pinned), Status::ok);  // it was there after all
+      } catch (const std::system_error&) {
+        ASSERT_EQ(ran_on, given.width);
+        ASSERT_EQ(pool.execute_on(3, pinned), Status::ok);
+      }
+      (void)test::stop_failing(test::Call::thread);
+    } else {
+      ASSERT_EQ(pool.execute_on(3, pinned), Status::ok);
+    }
+    while (ran_on == given.width) std::this_thread::yield();
+    ASSERT_EQ(ran_on, 3U);
+  }
+  EXPECT_EQ(pool.close().done, test::rounds(50));
+}
+
+}  // namespace
