@@ -63,6 +63,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/engine.hpp>
@@ -108,7 +109,7 @@ class ThreadPool {
         detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
   }
 
-  // Calls function() once, on the worker of this index, which is below width(). Tasks for one worker
+  // Calls function() once, on the worker of this index, which is below width(). Tasks for a worker
   // begin in the order in which they were handed over, before others of normal priority. They are
   // not counted for the capacity. In `cached` a worker without a thread gets one; if the system
   // refuses it, std::system_error says so and nothing was handed over. While the worker blocks, in
@@ -197,6 +198,12 @@ class ThreadPool {
   Status wait(sync::Deadline deadline = sync::no_deadline, const sync::StopToken& stop = {}) {
     return engine_->wait(deadline, stop);
   }
+
+  // co_await schedule() goes on as a task of this pool; include <handoff/pool/coroutine.hpp>.
+  auto schedule(Priority priority = Priority::normal) noexcept;
+
+  // As a scheduler of std::execution; include <handoff/pool/scheduler.hpp>.
+  auto get_scheduler() noexcept;
 
   // Until resume() the workers begin no task; what has begun goes on, and so do the tasks of its
   // groups and loops that it runs itself while it waits. wait() waits. close() resumes for good.

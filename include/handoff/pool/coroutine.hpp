@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// Coroutines that go on as tasks of a pool.
+//
+//   Job handle(handoff::ThreadPool& pool, Request request) {
+//     co_await pool.schedule();           // from here on a worker runs this
+//     Answer answer = compute(request);
+//     co_await ui.schedule();             // and from here on one of another pool
+//     show(answer);
+//   }
+//
+// For: going over to a pool, or back, in the middle of a function. Not for: starting coroutines,
+// whose type is the user's; a result (ThreadPool::submit).
+// A lambda that is a coroutine must not have captures, unless it outlives its run: they lie in the
+// lambda, not in the coroutine. Parameters lie in the coroutine.
+//
+// Contract: executor tier.
+// - Concurrency, order, full: as ThreadPool::execute(). Where a full pool has the caller run the
+//   task (OnFull::run_here, and OnFull::wait inside a task) the coroutine goes on where it is.
+// - Blocks: as execute(). Allocates: nothing beside the queue's memory.
+// - Closed, full: co_await throws NotRun where the coroutine is. Dropped by a close: it goes on, on
+//   a worker, and co_await throws NotRun (stopped: cancelled; timed_out: expired). So it always
+//   goes on, and ends what it holds. Then nothing must leave it.
+// - Exceptions: what leaves the coroutine, if its promise lets it, is a failure of the task.
+#pragma once
+
+#include <coroutine>
+#include <new>
+
+#include <handoff/config.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/engine.hpp>
+#include <handoff/pool/hand_over.hpp>
+#include <handoff/pool/task.hpp>
+#include <handoff/pool/thread_pool.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+// What ThreadPool::schedule() returns, to be awaited at once. It lies in the coroutine.
+class [[nodiscard]] ScheduleAwaiter {
+ public:
+  ScheduleAwaiter(detail::Engine& engine, Priority priority) noexcept
+      : engine_(engine), priority_(priority) {}
+
+  bool await_ready() const noexcept { return false; }
+
+  // The coroutine may be over, and this gone, before the hand-over returns.
+  void await_suspend(std::coroutine_handle<> coroutine) {
+    coroutine_ = coroutine;
+    detail::Engine& engine = engine_;
+    const auto reserve = [&engine, priority = priority_] { return engine.reserve(priority); };
+    const Status status = detail::hand_over_made(
+        engine, reserve, [this](detail::Task& task) -> const detail::TaskKind& {
+          ::new (static_cast<void*>(task.storage)) ScheduleAwaiter*(this);
+          return kind;
+        });
+    if (status != Status::ok) throw NotRun(status);
+  }
+
+  void await_resume() const {
+    if (dropped_ != Status::ok) throw NotRun(dropped_);
+  }
+
+ private:
+  static detail::Outcome run(detail::Task& task) {
+    task.as<ScheduleAwaiter*>()->coroutine_.resume();
+    return detail::Outcome::done;
+  }
+  static detail::Outcome drop(detail::Task& task, detail::Outcome why) noexcept {
+    ScheduleAwaiter& awaiter = *task.as<ScheduleAwaiter*>();
+    awaiter.dropped_ = why == detail::Outcome::expired ? Status::timed_out : Status::stopped;
+    awaiter.coroutine_.resume();
+    return why;
+  }
+  static constexpr detail::TaskKind kind{&run, &drop, nullptr};
+
+  detail::Engine& engine_;
+  const Priority priority_;
+  Status dropped_ = Status::ok;
+  std::coroutine_handle<> coroutine_;
+};
+
+inline auto ThreadPool::schedule(Priority priority) noexcept {
+  return ScheduleAwaiter(*engine_, priority);
+}
+
+}  // namespace handoff::inline HANDOFF_ABI

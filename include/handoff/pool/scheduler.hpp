@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+//
+// A pool as a scheduler of std::execution (P2300), for stdexec or for a standard library that has
+// it.
+//
+//   auto work = stdexec::schedule(pool.get_scheduler()) | stdexec::then([] { return answer(); });
+//   auto [result] = stdexec::sync_wait(std::move(work)).value();
+//
+// The words of that vocabulary (set_value, get_env ...) come as a parameter, so that this follows
+// whichever library is there: stdexec where <stdexec/execution.hpp> is found, else <execution>
+// where that has senders. Where neither is, there is no get_scheduler(), and a vocabulary of the
+// user's own may be given to BasicPoolScheduler.
+//
+// Contract: executor tier.
+// - Concurrency: a scheduler is a handle, copied freely; the pool outlives it and what it started.
+// - Completion: set_value() on a worker; set_stopped() there if the receiver's stop token was asked
+//   to stop by then, or if a close dropped the task; set_stopped() in start() if the pool is closed
+//   or full; set_error(std::exception_ptr) in start() if there is no memory. Where a full pool has
+//   the caller run the task, it completes in start().
+// - Blocks: as ThreadPool::execute(). Allocates: nothing beside the queue's memory.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/engine.hpp>
+#include <handoff/pool/hand_over.hpp>
+#include <handoff/pool/task.hpp>
+#include <handoff/pool/thread_pool.hpp>
+
+#if __has_include(<stdexec/execution.hpp>)
+#include <stdexec/execution.hpp>
+#define HANDOFF_HAS_SENDERS 1
+#elif __has_include(<execution>)
+#include <version>
+#if defined(__cpp_lib_senders)
+#include <execution>
+#define HANDOFF_HAS_SENDERS 1
+#endif
+#endif
+
+namespace handoff::inline HANDOFF_ABI {
+
+// `Words`: see StandardWords below.
+template <class Words>
+class BasicPoolScheduler {
+ public:
+  using scheduler_concept = typename Words::scheduler_t;
+
+  explicit BasicPoolScheduler(ThreadPool& pool) noexcept : engine_(&detail::engine_of(pool)) {}
+
+  class Env {
+   public:
+    explicit Env(BasicPoolScheduler scheduler) noexcept : scheduler_(scheduler) {}
+    template <class Tag>
+    BasicPoolScheduler query(typename Words::template get_completion_scheduler_t<Tag>)
+        const noexcept {
+      return scheduler_;
+    }
+
+   private:
+    BasicPoolScheduler scheduler_;
+  };
+
+  template <class Receiver>
+  class Operation {
+   public:
+    using operation_state_concept = typename Words::operation_state_t;
+
+    Operation(detail::Engine& engine, Receiver receiver)
+        : engine_(engine), receiver_(std::move(receiver)) {}
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+
+    // The operation may be over, and this gone, before the hand-over returns.
+    void start() & noexcept {
+      detail::Engine& engine = engine_;
+      Status status = Status::ok;
+      try {
+        status = detail::hand_over_made(
+            engine, [&engine] { return engine.reserve(); },
+            [this](detail::Task& task) -> const detail::TaskKind& {
+              ::new (static_cast<void*>(task.storage)) Operation*(this);
+              return kind;
+            });
+      } catch (...) {
+        return Words::set_error(std::move(receiver_), std::current_exception());
+      }
+      if (status != Status::ok) Words::set_stopped(std::move(receiver_));
+    }
+
+   private:
+    static detail::Outcome run(detail::Task& task) {
+      Receiver& receiver = task.as<Operation*>()->receiver_;
+      if (Words::stop_requested(receiver)) return drop(task, detail::Outcome::cancelled);
+      Words::set_value(std::move(receiver));
+      return detail::Outcome::done;
+    }
+    static detail::Outcome drop(detail::Task& task, detail::Outcome why) noexcept {
+      Words::set_stopped(std::move(task.as<Operation*>()->receiver_));
+      return why;
+    }
+    static constexpr detail::TaskKind kind{&run, &drop, nullptr};
+
+    detail::Engine& engine_;
+    Receiver receiver_;
+  };
+
+  class Sender {
+   public:
+    using sender_concept = typename Words::sender_t;
+    using completion_signatures = typename Words::completion_signatures;
+
+    explicit Sender(BasicPoolScheduler scheduler) noexcept : scheduler_(scheduler) {}
+
+    template <class... Any>
+    static consteval completion_signatures get_completion_signatures() noexcept {
+      return {};
+    }
+    Env get_env() const noexcept { return Env(scheduler_); }
+
+    template <class Receiver>
+    Operation<Receiver> connect(Receiver receiver) const {
+      return Operation<Receiver>(*scheduler_.engine_, std::move(receiver));
+    }
+
+   private:
+    BasicPoolScheduler scheduler_;
+  };
+
+  [[nodiscard]] Sender schedule() const noexcept { return Sender(*this); }
+
+  auto query(typename Words::get_forward_progress_guarantee_t) const noexcept {
+    return Words::parallel;
+  }
+  template <class Tag>
+  BasicPoolScheduler query(typename Words::template get_completion_scheduler_t<Tag>)
+      const noexcept {
+    return *this;
+  }
+
+  friend bool operator==(const BasicPoolScheduler&, const BasicPoolScheduler&) noexcept = default;
+
+ private:
+  detail::Engine* engine_;
+};
+
+#if defined(HANDOFF_HAS_SENDERS)
+
+namespace detail {
+#if __has_include(<stdexec/execution.hpp>)
+namespace senders = ::stdexec;
+using ::stdexec::get_stop_token;
+#else
+namespace senders = ::std::execution;
+using ::std::get_stop_token;
+#endif
+}  // namespace detail
+
+struct StandardWords {
+  using scheduler_t = detail::senders::scheduler_t;
+  using sender_t = detail::senders::sender_t;
+  using operation_state_t = detail::senders::operation_state_t;
+  using get_forward_progress_guarantee_t = detail::senders::get_forward_progress_guarantee_t;
+  template <class Tag>
+  using get_completion_scheduler_t = detail::senders::get_completion_scheduler_t<Tag>;
+  using completion_signatures =
+      detail::senders::completion_signatures<detail::senders::set_value_t(),
+                                             detail::senders::set_error_t(std::exception_ptr),
+                                             detail::senders::set_stopped_t()>;
+  static constexpr auto parallel = detail::senders::forward_progress_guarantee::parallel;
+
+  template <class Receiver>
+  static bool stop_requested(const Receiver& receiver) noexcept {
+    return detail::get_stop_token(detail::senders::get_env(receiver)).stop_requested();
+  }
+  template <class Receiver>
+  static void set_value(Receiver&& receiver) noexcept {
+    detail::senders::set_value(std::forward<Receiver>(receiver));
+  }
+  template <class Receiver>
+  static void set_error(Receiver&& receiver, std::exception_ptr error) noexcept {
+    detail::senders::set_error(std::forward<Receiver>(receiver), std::move(error));
+  }
+  template <class Receiver>
+  static void set_stopped(Receiver&& receiver) noexcept {
+    detail::senders::set_stopped(std::forward<Receiver>(receiver));
+  }
+};
+
+using PoolScheduler = BasicPoolScheduler<StandardWords>;
+
+inline auto ThreadPool::get_scheduler() noexcept { return PoolScheduler(*this); }
+
+#endif
+
+}  // namespace handoff::inline HANDOFF_ABI

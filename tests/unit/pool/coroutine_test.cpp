@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// Coroutines that go over to a pool, and what becomes of them when it is full or closed.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <exception>
+#include <handoff/pool/coroutine.hpp>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Gate;
+
+class CoroutineTest : public test::ModeTest {};
+HANDOFF_EACH_MODE(CoroutineTest);
+
+// Runs by itself and ends by itself; what it throws leaves resume().
+struct Job {
+  struct promise_type {
+    Job get_return_object() const noexcept { return {}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const { throw; }
+  };
+};
+
+Job hop(ThreadPool& pool, Priority priority, std::shared_ptr<std::atomic<int>> there) {
+  const auto here = std::this_thread::get_id();
+  co_await pool.schedule(priority);
+  if (pool.worker_index() < pool.width() && std::this_thread::get_id() != here) ++*there;
+}
+
+TEST_P(CoroutineTest, GoesOnAsATaskOfThePool) {
+  ThreadPool pool(options(2));
+  auto there = std::make_shared<std::atomic<int>>(0);
+  for (const Priority priority : {Priority::normal, Priority::high, Priority::low}) {
+    for (int i = 0; i < 100; ++i) hop(pool, priority, there);
+  }
+  const Tally tally = pool.close();
+  EXPECT_EQ(*there, 300);
+  EXPECT_EQ(there.use_count(), 1) << "each has ended";
+  EXPECT_EQ(tally.done, 300U);
+}
+
+Job between(ThreadPool& one, ThreadPool& other, int times, std::atomic<int>& right, Gate& over) {
+  for (int i = 0; i < times; ++i) {
+    co_await one.schedule();
+    if (one.worker_index() == 0 && other.worker_index() == ThreadPool::no_index) ++right;
+    co_await other.schedule();
+    if (other.worker_index() == 0 && one.worker_index() == ThreadPool::no_index) ++right;
+  }
+  over.open();
+}
+
+TEST_P(CoroutineTest, GoesToAndFroBetweenPools) {
+  ThreadPool one(options(1));
+  ThreadPool other(options(1));
+  std::atomic<int> right{0};
+  Gate over;
+  between(one, other, 200, right, over);
+  over.wait();
+  EXPECT_EQ(right, 400);
+}
+
+Job count_refusal(ThreadPool& pool, Status& status) {
+  try {
+    co_await pool.schedule();
+  } catch (const NotRun& error) {
+    status = error.status();
+  }
+}
+
+TEST_P(CoroutineTest, ARefusalIsThrownWhereItIs) {
+  Gate gate;
+  auto given = options(1);
+  given.capacity = 1;
+  given.on_full = OnFull::reject;
+  ThreadPool pool(given);
+  Gate begun;
+  ASSERT_EQ(pool.execute([&] {
+    begun.open();
+    gate.wait();
+  }),
+            Status::ok);
+  begun.wait();
+  ASSERT_EQ(pool.execute([] {}), Status::ok);
+  Status status = Status::ok;
+  count_refusal(pool, status);
+  EXPECT_EQ(status, Status::full);
+  gate.open();
+  EXPECT_EQ(pool.close().accepted, 2U);
+  count_refusal(pool, status);
+  EXPECT_EQ(status, Status::closed);
+}
+
+TEST_P(CoroutineTest, AFullPoolMayHaveItGoOnHere) {
+  Gate gate;
+  auto given = options(1);
+  given.capacity = 1;
+  given.on_full = OnFull::run_here;
+  ThreadPool pool(given);
+  Gate begun;
+  ASSERT_EQ(pool.execute([&] {
+    begun.open();
+    gate.wait();
+  }),
+            Status::ok);
+  begun.wait();
+  ASSERT_EQ(pool.execute([] {}), Status::ok);
+  Status status = Status::full;
+  bool went_on = false;
+  [](ThreadPool& full, bool& on, Status& said) -> Job {
+    co_await full.schedule();
+    on = true;
+    said = Status::ok;
+  }(pool, went_on, status);
+  EXPECT_TRUE(went_on) << "before it returned";
+  EXPECT_EQ(status, Status::ok);
+  gate.open();
+  EXPECT_EQ(pool.close().done, 3U);
+}
+
+// It is told, and ends what it holds.
+TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
+  for (const bool expired : {false, true}) {
+    auto held = std::make_shared<int>(1);
+    std::vector<Status> status(20, Status::ok);
+    Gate gate;
+    Gate begun;
+    ThreadPool pool(options(1));
+    ASSERT_EQ(pool.execute([&] {
+      begun.open();
+      gate.wait();
+    }),
+              Status::ok);
+    begun.wait();
+    for (Status& mine : status) {
+      [](ThreadPool& home, Status& said, std::shared_ptr<int> own) -> Job {
+        try {
+          co_await home.schedule();
+        } catch (const NotRun& error) {
+          said = error.status();
+        }
+        if (own == nullptr) said = Status::empty;
+      }(pool, mine, held);
+    }
+    std::thread opener([&] {
+      while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the word to drop comes first
+      gate.open();
+    });
+    const Tally tally = pool.close(expired ? drain_until(sync::Deadline{}) : abandon);
+    opener.join();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(held.use_count(), 1);
+    std::uint64_t dropped = 0;
+    for (const Status mine : status) {
+      if (mine == Status::ok) continue;  // began before the word came
+      EXPECT_EQ(mine, expired ? Status::timed_out : Status::stopped);
+      ++dropped;
+    }
+    EXPECT_LE(dropped, expired ? tally.expired : tally.cancelled);
+  }
+}
+
+// One that an exception has left is ended by whoever has its handle.
+struct Kept {
+  struct promise_type {
+    Kept get_return_object() noexcept {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_always final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const { throw; }
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+TEST_P(CoroutineTest, WhatLeavesItIsAFailureOfTheTask) {
+  ThreadPool pool(options(1));
+  const Kept kept = [](ThreadPool& home) -> Kept {
+    co_await home.schedule();
+    throw std::runtime_error("planned");
+  }(pool);
+  EXPECT_THROW((void)pool.wait(), std::runtime_error);
+  EXPECT_EQ(pool.close().failed, 1U);
+  kept.handle.destroy();
+}
+
+Job again_and_again(ThreadPool& pool, int times, Gate& over) {
+  for (int i = 0; i < times; ++i) co_await pool.schedule();
+  over.open();
+}
+
+// The awaiter is the task: once the pool has its memory, going over takes none.
+TEST_P(CoroutineTest, AllocatesNothing) {
+  ThreadPool pool(options(1));
+  for (int warm = 0; warm < 2; ++warm) {
+    Gate over;
+    again_and_again(pool, 3000, over);
+    over.wait();
+    (void)pool.wait();
+  }
+  Gate over;
+  const std::size_t before = test::calls(test::Call::allocation);
+  again_and_again(pool, 1000, over);
+  over.wait();
+  EXPECT_LE(test::calls(test::Call::allocation) - before, 1U) << "the coroutine itself";
+}
+
+}  // namespace

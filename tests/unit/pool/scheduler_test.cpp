@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//
+// A pool as a scheduler of senders, against a small model of std::execution, and against the real
+// one where it is there.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <exception>
+#include <handoff/pool/scheduler.hpp>
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "support/failing.hpp"
+#include "unit/pool/modes.hpp"
+#include "unit/pool/senders_model.hpp"
+
+namespace {
+
+using namespace handoff;
+namespace senders = test::senders;
+using Scheduler = BasicPoolScheduler<senders::Words>;
+
+static_assert(senders::scheduler<Scheduler>);
+static_assert(senders::sender_to<Scheduler::Sender, senders::Then<Scheduler::Sender, int (*)()>::
+                                                        Receiver<senders::WaitReceiver<int>>>);
+
+class SchedulerTest : public test::ModeTest {};
+HANDOFF_EACH_MODE(SchedulerTest);
+
+TEST_P(SchedulerTest, CompletesOnAWorker) {
+  ThreadPool pool(options(2));
+  ThreadPool other(options(1));
+  const Scheduler scheduler(pool);
+  EXPECT_EQ(scheduler, Scheduler(pool));
+  EXPECT_NE(scheduler, Scheduler(other));
+  EXPECT_EQ(scheduler.query(senders::get_forward_progress_guarantee_t{}),
+            senders::forward_progress_guarantee::parallel);
+  const auto work = senders::then(scheduler.schedule(), [&] { return pool.worker_index(); });
+  for (int i = 0; i < 200; ++i) {
+    const auto index = senders::sync_wait(work);
+    ASSERT_TRUE(index.has_value());
+    ASSERT_LT(*index, 2U);
+  }
+  EXPECT_EQ(pool.close().done, 200U);
+}
+
+TEST_P(SchedulerTest, WhatIsThrownArrives) {
+  ThreadPool pool(options(1));
+  const auto work = senders::then(Scheduler(pool).schedule(),
+                                  []() -> int { throw std::runtime_error("planned"); });
+  EXPECT_THROW((void)senders::sync_wait(work), std::runtime_error);
+  EXPECT_EQ(pool.close().failed, 0U) << "it reached its receiver";
+}
+
+TEST_P(SchedulerTest, AStopIsHeard) {
+  ThreadPool pool(options(1));
+  std::stop_source source;
+  source.request_stop();
+  const auto work = senders::then(Scheduler(pool).schedule(), [] { return 1; });
+  EXPECT_FALSE(senders::sync_wait(work, source.get_token()).has_value());
+  EXPECT_EQ(pool.close().cancelled, 1U);
+}
+
+TEST_P(SchedulerTest, AClosedPoolStops) {
+  ThreadPool pool(options(1));
+  const auto work = senders::then(Scheduler(pool).schedule(), [] { return 1; });
+  EXPECT_TRUE(senders::sync_wait(work).has_value());
+  (void)pool.close();
+  EXPECT_FALSE(senders::sync_wait(work).has_value());
+}
+
+TEST_P(SchedulerTest, WhatACloseDropsIsStopped) {
+  test::Gate gate;
+  test::Gate begun;
+  ThreadPool pool(options(1));
+  ASSERT_EQ(pool.execute([&] {
+    begun.open();
+    gate.wait();
+  }),
+            Status::ok);
+  begun.wait();
+  std::atomic<bool> told{false};
+  std::thread waiting([&] {
+    const auto work = senders::then(Scheduler(pool).schedule(), [] { return 1; });
+    (void)senders::sync_wait(work);  // ran, or was dropped; in any case it completes
+    told = true;
+  });
+  std::thread opener([&] {
+    while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
+    gate.open();
+  });
+  const Tally tally = pool.close(abandon);
+  opener.join();
+  waiting.join();
+  EXPECT_TRUE(told);
+  EXPECT_TRUE(tally.balanced());
+}
+
+// What a start has to say.
+struct CountingReceiver {
+  using receiver_concept = senders::receiver_t;
+  struct Env {
+    std::stop_token query(senders::get_stop_token_t) const noexcept { return {}; }
+  };
+  Env get_env() const noexcept { return {}; }
+  void set_value() && noexcept { ++*done; }
+  void set_error(std::exception_ptr) && noexcept { ++*errors; }
+  void set_stopped() && noexcept {}
+  std::atomic<int>* done;
+  std::atomic<int>* errors;
+};
+
+TEST_P(SchedulerTest, NoMemoryIsAnError) {
+  std::atomic<int> done{0};
+  std::atomic<int> errors{0};
+  test::Gate gate;
+  ThreadPool pool(options(1));
+  ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
+  using Operation = Scheduler::Operation<CountingReceiver>;
+  std::vector<std::unique_ptr<Operation>> operations;
+  constexpr int count = 1100;  // more than one segment of the queue
+  for (int i = 0; i < count; ++i) {
+    operations.push_back(std::make_unique<Operation>(
+        detail::engine_of(pool), CountingReceiver{&done, &errors}));
+  }
+  test::fail_after(test::Call::allocation, 0, 0);
+  for (const auto& operation : operations) operation->start();
+  EXPECT_TRUE(test::stop_failing(test::Call::allocation));
+  EXPECT_EQ(errors, 1);
+  gate.open();
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(done, count - 1);
+}
+
+#if defined(HANDOFF_HAS_SENDERS)
+TEST_P(SchedulerTest, IsAStandardScheduler) {
+  static_assert(detail::senders::scheduler<PoolScheduler>);
+  ThreadPool pool(options(2));
+  auto work = detail::senders::schedule(pool.get_scheduler()) |
+              detail::senders::then([&] { return pool.worker_index(); });
+  EXPECT_LT(std::get<0>(detail::senders::sync_wait(std::move(work)).value()), 2U);
+}
+#endif
+
+}  // namespace
