@@ -117,6 +117,7 @@ Engine::Engine(const ThreadPoolOptions& options)
       crew_(*this, width_of(options_)),
       scheduler_(make_scheduler(options_, crew_)),
       keeps_local_(scheduler_->keeps_local()),
+      watches_(static_cast<bool>(options_.on_wait_cycle)),
       with_cpu_(sync::cpu_budget().width()),
       core_(core_of(options_, crew_.width())),
       where_(sync::CpuSet::of_this_thread()),

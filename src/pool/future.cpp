@@ -6,6 +6,8 @@
 #include <handoff/pool/future.hpp>
 #include <utility>
 
+#include "wait_watch.hpp"
+
 namespace handoff::inline HANDOFF_ABI::detail {
 
 using sync::order;
@@ -15,10 +17,16 @@ Outcome FutureState::run_as_task() noexcept {
     give_back(kTaskGone);
     return Outcome::elsewhere;
   }
-  const Outcome outcome = compute();
+  const Outcome outcome = make();
   if (outcome == Outcome::failed) engine_->note_failure(error_);
   finish(kTaskGone);
   return outcome;
+}
+
+Outcome FutureState::make() noexcept {
+  if (engine_ == nullptr || !engine_->watches()) [[likely]] return compute();
+  const WatchedRun run(*this);
+  return compute();
 }
 
 Outcome FutureState::drop_as_task(Outcome why) noexcept {
@@ -66,9 +74,21 @@ void FutureState::continue_with(Next next) noexcept {
   if ((before & kReady) != 0) next.call(next.argument);
 }
 
-Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) noexcept {
+Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   if (is_ready()) return Status::ok;
-  if (deadline == sync::no_deadline && !stop.stop_possible() && help()) return Status::ok;
+  if (deadline != sync::no_deadline || stop.stop_possible()) return sleep(deadline, stop);
+  if (help()) return Status::ok;
+  const Worker* const here = worker_slot();
+  if (here == nullptr || here->depth == 0 || !here->engine.watches()) [[likely]] {
+    return sleep(deadline, stop);
+  }
+  const WatchedWait watched(*this);
+  const WaitCycle cycle = watched.cycle();
+  if (!cycle.tasks.empty()) here->engine.tell_cycle(cycle);
+  return sleep(deadline, stop);
+}
+
+Status FutureState::sleep(sync::Deadline deadline, const sync::StopToken& stop) noexcept {
   // order: relaxed, one word has one history: either finish() finds the bit or we find kReady.
   word_.fetch_or(kAwaited, order::relaxed);
   switch (ready_.await([this]() noexcept { return is_ready(); }, deadline, stop)) {
@@ -99,7 +119,7 @@ void FutureState::run_here(Worker& here) noexcept {
   const std::int64_t base = std::exchange(here.base, here.spawned.height());
   Worker* const mine = engine_->worker_here();
   if (mine == nullptr) engine_->begin_visit();
-  const Outcome outcome = compute();
+  const Outcome outcome = make();
   here.base = base;
   if (outcome == Outcome::failed) engine_->note_failure(error_);
   if (mine != nullptr) {

@@ -39,6 +39,7 @@
 #include <handoff/pool/task_queue.hpp>
 #include <handoff/pool/timers.hpp>
 #include <handoff/pool/unqueued_tasks.hpp>
+#include <handoff/pool/wait_cycle.hpp>
 #include <handoff/pool/worker.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
@@ -138,6 +139,14 @@ struct ThreadPoolOptions {
   // must not throw, and is called by several at the same moment. Without one, wait() rethrows the
   // first.
   PoolHook<std::exception_ptr> on_error = {};
+
+  // The watchdog. Gets the tasks of this pool that wait for each other's Futures in a circle, and
+  // so would never go on; with other pools that have one, also across them. It is called in the
+  // task that closed the circle, and may throw: then the wait of that one throws it, and the circle
+  // is broken. A task with a Future then costs a lock at its begin, at its end and at a wait;
+  // without a watchdog, nothing. Waits that end by themselves, by a deadline or a stop token, are
+  // none of its business, nor are locks and channels.
+  PoolHook<const WaitCycle&> on_wait_cycle = {};
 };
 
 }  // namespace handoff::inline HANDOFF_ABI
@@ -290,6 +299,10 @@ class Engine {
     if (capacity_ != 0) [[unlikely]] give_places(count);
   }
 
+  // Whether waits for Futures are watched.
+  bool watches() const noexcept { return watches_; }
+  void tell_cycle(const WaitCycle& cycle) const { options_.on_wait_cycle(cycle); }
+
   // Runs a task of this pool on a thread that works for it.
   void run(Worker& worker, Task& task) noexcept;
 
@@ -424,6 +437,7 @@ class Engine {
   Crew crew_;
   std::unique_ptr<Scheduler> scheduler_;
   bool keeps_local_;
+  const bool watches_;
   std::size_t with_cpu_;  // workers that can run at the same moment
   const std::size_t core_;    // threads that stay
   const sync::CpuSet where_;  // the constructor's thread may run, and so may ours

@@ -17,7 +17,8 @@
 // - Blocks: wait() and get(). Inside a task of any pool they help: if the task has not begun it
 //   runs right there; else what the waiting task has handed over itself runs, as long as there is
 //   any. So futures of tasks may be waited for in tasks to any depth, on one worker too. Outside
-//   they only wait, spinning a little, then asleep. The destructor does not wait.
+//   they only wait, spinning a little, then asleep. The destructor does not wait. Two tasks that
+//   wait for each other's Futures never go on; ThreadPoolOptions::on_wait_cycle tells of them.
 // - Allocates: nothing; submit() allocated once, for the task, its result and this.
 // - Closed, stopped: a task that was dropped gives NotRun (stopped: cancelled, by a close or by its
 //   stop token; timed_out: expired).
@@ -31,6 +32,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -78,11 +80,15 @@ class FutureState {
     // order: acquire pairs with the releases in finish(): the result.
     return (word_.load(sync::order::acquire) & kReady) != 0;
   }
-  Status wait(sync::Deadline deadline, const sync::StopToken& stop) noexcept;
+  // Throws what ThreadPoolOptions::on_wait_cycle throws.
+  Status wait(sync::Deadline deadline, const sync::StopToken& stop);
   void leave() noexcept { give_back(kFutureGone); }
 
   // `next` is called once, when the result is there, on the thread that made it, or here and now.
   void continue_with(Next next) noexcept;
+
+  // Of the task, for a person.
+  virtual std::string_view name() const noexcept { return "what follows a task"; }
 
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
@@ -116,8 +122,10 @@ class FutureState {
   }
   void finish(std::uint32_t share) noexcept;
   void give_back(std::uint32_t share) noexcept;
+  Outcome make() noexcept;
   bool help() noexcept;
   void run_here(Worker& here) noexcept;
+  Status sleep(sync::Deadline deadline, const sync::StopToken& stop) noexcept;
 
   Engine* const engine_;
   sync::atomic<std::uint32_t> word_;
@@ -178,6 +186,15 @@ class FutureResult : public FutureState {
   std::optional<Kept> result_;
 };
 
+template <class F>
+constexpr std::string_view type_name() noexcept {
+  std::string_view name = __PRETTY_FUNCTION__;  // "... [with F = the type; ...]", "... [F = ...]"
+  if (const auto begin = name.find("F = "); begin != name.npos) name.remove_prefix(begin + 4);
+  if (const auto end = name.find_last_of(";]"); end != name.npos) name = name.substr(0, end);
+  if (const auto end = name.find("; "); end != name.npos) name = name.substr(0, end);
+  return name;
+}
+
 // ... and how it is made: a closure with its arguments, called once as std::async would.
 template <class R, class F, class... Args>
 class FutureWork final : public FutureResult<R> {
@@ -185,6 +202,8 @@ class FutureWork final : public FutureResult<R> {
   template <class... Given>
   explicit FutureWork(Engine* engine, Given&&... given)
       : FutureResult<R>(engine), call_(std::in_place, std::forward<Given>(given)...) {}
+
+  std::string_view name() const noexcept override { return type_name<F>(); }
 
  private:
   Outcome compute() noexcept override {

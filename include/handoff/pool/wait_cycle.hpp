@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// Tasks that wait for each other, so that none will ever go on: what
+// ThreadPoolOptions::on_wait_cycle gets.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+struct WaitCycle {
+  // A task that waits for the Future of the next in the cycle, the last one for that of the first.
+  struct Task {
+    std::string name;        // the type of its function, as the compiler writes it
+    std::size_t worker = 0;  // where it runs, by index in the pool of that thread
+  };
+  std::vector<Task> tasks;  // the one that closed the cycle first
+
+  // For a log: "worker 1 in f() waits for worker 2 in g() waits for worker 1".
+  std::string to_string() const;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// The book of runs and waits, and the walk from wait to run to wait that finds a cycle.
+#include "wait_watch.hpp"
+
+#include <handoff/sync/mutex.hpp>
+#include <string>
+
+namespace handoff::inline HANDOFF_ABI {
+
+std::string WaitCycle::to_string() const {
+  std::string text;
+  for (const Task& task : tasks) {
+    text += "worker " + std::to_string(task.worker) + " in " + task.name + " waits for ";
+  }
+  if (!tasks.empty()) text += "worker " + std::to_string(tasks.front().worker);
+  return text;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI
+
+namespace handoff::inline HANDOFF_ABI::detail {
+namespace {
+
+// Under the lock: two lists, the latest entry first.
+sync::Mutex book;
+WatchedRun* runs = nullptr;
+WatchedWait* waits = nullptr;
+
+const Worker* this_thread() noexcept {
+  const Worker* worker = worker_slot();
+  while (worker != nullptr && worker->outer != nullptr) worker = worker->outer;
+  return worker;
+}
+
+}  // namespace
+
+WatchedRun::WatchedRun(const FutureState& state) noexcept
+    : state_(state), thread_(this_thread()) {
+  const sync::Lock lock(book);
+  next_ = runs;
+  if (next_ != nullptr) next_->previous_ = this;
+  runs = this;
+}
+
+WatchedRun::~WatchedRun() {
+  const sync::Lock lock(book);
+  (previous_ != nullptr ? previous_->next_ : runs) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+}
+
+WatchedWait::WatchedWait(const FutureState& awaited) noexcept
+    : awaited_(awaited), thread_(this_thread()) {
+  const sync::Lock lock(book);
+  next_ = waits;
+  if (next_ != nullptr) next_->previous_ = this;
+  waits = this;
+}
+
+WatchedWait::~WatchedWait() {
+  const sync::Lock lock(book);
+  (previous_ != nullptr ? previous_->next_ : waits) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+}
+
+const WatchedRun* WatchedWait::run_of(const FutureState& state) noexcept {
+  const WatchedRun* run = runs;
+  while (run != nullptr && &run->state_ != &state) run = run->next_;
+  return run;
+}
+
+const WatchedRun* WatchedWait::innermost_run(const Worker* thread) noexcept {
+  const WatchedRun* run = runs;
+  while (run != nullptr && run->thread_ != thread) run = run->next_;
+  return run;
+}
+
+const WatchedWait* WatchedWait::wait_of(const Worker* thread) noexcept {
+  const WatchedWait* wait = waits;
+  while (wait != nullptr && wait->thread_ != thread) wait = wait->next_;
+  return wait;
+}
+
+WaitCycle::Task WatchedWait::describe(const Worker* thread) {
+  const WatchedRun* const run = innermost_run(thread);
+  return {run != nullptr ? std::string(run->state_.name()) : "a task without a Future",
+          thread->index};
+}
+
+// Who waits for what runs on a thread waits for all that this thread waits for. Other cycles, which
+// have been told before, may be on the way: so no more steps than there are waits.
+WaitCycle WatchedWait::cycle() const {
+  WaitCycle cycle;
+  const sync::Lock lock(book);
+  const WatchedWait* step = waits;
+  for (const WatchedWait* wait = this; wait != nullptr && step != nullptr; step = step->next_) {
+    if (wait->awaited_.is_ready()) break;
+    cycle.tasks.push_back(describe(wait->thread_));
+    const WatchedRun* const run = run_of(wait->awaited_);
+    if (run == nullptr) break;
+    if (run->thread_ == thread_) return cycle;
+    wait = wait_of(run->thread_);
+  }
+  return {};
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::detail
