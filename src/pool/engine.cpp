@@ -128,10 +128,8 @@ Engine::Engine(const ThreadPoolOptions& options)
       surplus_(0),
       lent_(0),
       places_(static_cast<std::int64_t>(std::min<std::size_t>(capacity_, INT64_MAX))),
-      timers_(nullptr),
       quitting_(false),
       notes_(0),
-      side_queues_(nullptr),
       dropping_(kKeep),
       visitors_(0) {
   if (options_.on_full == OnFull::grow || options_.on_full == OnFull::overwrite_oldest) {
@@ -219,24 +217,19 @@ void Engine::not_started(Sleepers::Place& place) noexcept {
 
 Engine::~Engine() {
   (void)close(drain);
-  delete made_side_queues();
-  // order: relaxed, all others are gone
-  if (Timers* const timers = timers_.load(order::relaxed)) timers->release();
+  delete side_queues_.made();
+  if (Timers* const timers = timers_.made()) timers->release();
 }
 
 Timers* Engine::timers() {
-  // order: acquire pairs with the release below: they are made.
-  if (Timers* const made = timers_.load(order::acquire)) return made;
-  const sync::Lock lock(calling_);
-  // order: relaxed, under the lock
-  if (Timers* const made = timers_.load(order::relaxed)) return made;
-  if (unqueued_.closed()) return nullptr;  // close_queues() may have been here
-  const auto hand_over = [](void* self, TimedTask& due) {
-    static_cast<Engine*>(self)->hand_over_due(due);
-  };
-  auto* const timers = new Timers({this, hand_over, options_.name, where_});
-  timers_.store(timers, order::release);  // order: release pairs with the acquire above
-  return timers;
+  return timers_.get(calling_, [this]() -> std::unique_ptr<Timers, Timers::Release> {
+    if (unqueued_.closed()) return nullptr;  // close_queues() may have been here
+    const auto hand_over = [](void* self, TimedTask& due) {
+      static_cast<Engine*>(self)->hand_over_due(due);
+    };
+    return std::unique_ptr<Timers, Timers::Release>(
+        new Timers({this, hand_over, options_.name, where_}));
+  });
 }
 
 // Takes a place even if there is none: a moment that has come cannot wait for room.
@@ -260,8 +253,8 @@ void Engine::close_queues() noexcept {
   SideQueues* queues = nullptr;
   {
     const sync::Lock lock(calling_);
-    timers = timers_.load(order::relaxed);  // order: relaxed, under the lock
-    queues = made_side_queues();
+    timers = timers_.made();
+    queues = side_queues_.made();
   }
   if (timers != nullptr) timers->close();  // first, as its thread hands over
   scheduler_->close();
@@ -330,26 +323,18 @@ Placement Engine::reserve_for(std::size_t index) {
 
 // Made at their first use. Null once closed. Throws std::bad_alloc.
 SideQueues* Engine::side_queues() {
-  if (SideQueues* const made = made_side_queues()) return made;
-  const sync::Lock lock(calling_);
-  if (SideQueues* const made = made_side_queues()) return made;
-  if (unqueued_.closed()) return nullptr;  // close_queues() may have been here
-  auto* const queues = new SideQueues(crew_.width());
-  // order: seq_cst, for those who look for tasks in it, see SideQueues::has_tickets(); as a release
-  // it pairs with the load below.
-  side_queues_.store(queues, order::seq_cst);
-  // order: relaxed, a worker that does not see it yet sees it after its next look for tasks.
-  notes_.fetch_or(kSideQueues, order::relaxed);
-  return queues;
-}
-
-SideQueues* Engine::made_side_queues() const noexcept {
-  return side_queues_.load(order::seq_cst);  // order: seq_cst, see side_queues()
+  return side_queues_.get(calling_, [this]() -> std::unique_ptr<SideQueues> {
+    if (unqueued_.closed()) return nullptr;  // close_queues() may have been here
+    auto queues = std::make_unique<SideQueues>(crew_.width());
+    // order: relaxed, a worker that does not see it yet sees it after its next look for tasks.
+    notes_.fetch_or(kSideQueues, order::relaxed);
+    return queues;
+  });
 }
 
 std::uint64_t Engine::accepted() const noexcept {
   std::uint64_t sum = unqueued_.accepted() + scheduler_->accepted();
-  if (const SideQueues* const queues = made_side_queues()) sum += queues->accepted();
+  if (const SideQueues* const queues = side_queues_.look()) sum += queues->accepted();
   for (std::size_t i = 0; i < crew_.in_use(); ++i) {
     if (const Worker* const worker = crew_.at(i)) sum += worker->accepted.read();
   }
@@ -488,7 +473,7 @@ Task* Engine::take(Worker& worker) noexcept {
 
 Task* Engine::take_noted(Worker& worker, std::uint32_t notes) noexcept {
   if ((notes & kPaused) != 0) return nullptr;
-  const SideQueues* const queues = made_side_queues();
+  const SideQueues* const queues = side_queues_.look();
   if (queues == nullptr) return scheduler_->next(worker);
   Task* task = nullptr;
   if (queues->high() != nullptr) task = claim(*queues->high(), worker, 1);
@@ -549,7 +534,7 @@ bool Engine::is_work_or_end() const noexcept {
   if (quitting_.load(order::relaxed)) return true;
   if (is_paused()) return false;
   if (deques_have_work() || scheduler_->has_tasks()) return true;
-  const SideQueues* const queues = made_side_queues();
+  const SideQueues* const queues = side_queues_.look();
   return queues != nullptr && queues->has_tasks();
 }
 
@@ -559,7 +544,7 @@ bool Engine::is_paused() const noexcept {
 }
 
 bool Engine::has_own_tasks(const Worker& worker) const noexcept {
-  const SideQueues* const queues = made_side_queues();
+  const SideQueues* const queues = side_queues_.look();
   return queues != nullptr && queues->has_tasks_for(worker.index);
 }
 
@@ -600,7 +585,7 @@ PoolStatistics Engine::statistics() const {
   now.started = started_.load(order::relaxed);  // order: relaxed, a number
   now.lent = lent_.load(order::relaxed);        // order: relaxed, a number
   now.from_outside = scheduler_->accepted();
-  if (const SideQueues* const queues = made_side_queues()) now.from_outside += queues->accepted();
+  if (const SideQueues* const queues = side_queues_.look()) now.from_outside += queues->accepted();
   now.run_by_caller = unqueued_.finished();
   return now;
 }
@@ -616,7 +601,7 @@ void Engine::found_work(const Worker& worker) noexcept {
 
 bool Engine::is_more_work(const Worker& worker, std::uint64_t asleep) noexcept {
   if (!worker.claimed.was_empty() || scheduler_->has_tasks()) return true;
-  const SideQueues* const queues = made_side_queues();
+  const SideQueues* const queues = side_queues_.look();
   if (queues != nullptr && queues->has_tasks()) return true;
   // If all others sleep, nobody else can have made a task.
   if (asleep + 1 >= crew_.width() && !crew_.somebody_sits()) return false;
@@ -854,8 +839,7 @@ Tally Engine::tally() const {
     tally.expired += worker->expired.read();
   }
   tally.accepted = accepted();
-  // order: acquire pairs with the release in timers().
-  if (Timers* const timers = timers_.load(order::acquire)) {
+  if (Timers* const timers = timers_.made()) {
     const Timers::Figures figures = timers->figures();
     tally.accepted += figures.waiting + figures.cancelled;
     tally.cancelled += figures.cancelled;

@@ -32,6 +32,7 @@
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/pool/late.hpp>
 #include <handoff/pool/side_queues.hpp>
 #include <handoff/pool/sleepers.hpp>
 #include <handoff/pool/task.hpp>
@@ -417,7 +418,6 @@ class Engine {
   bool is_work_or_end() const noexcept;
   bool has_own_tasks(const Worker& worker) const noexcept;
   SideQueues* side_queues();
-  SideQueues* made_side_queues() const noexcept;
   std::uint64_t accepted() const noexcept;
   void found_work(const Worker& worker) noexcept;
   bool is_more_work(const Worker& worker, std::uint64_t asleep) noexcept;
@@ -454,11 +454,11 @@ class Engine {
   sync::EventCount idle_;  // who waits until nothing is unfinished
   sync::EventCount room_;  // who waits for a place
   sync::atomic<std::int64_t> places_;
-  sync::atomic<Timers*> timers_;  // null: nobody asked for them
+  Late<Timers> timers_;
   UnqueuedTasks unqueued_;  // of which the close is for all that come by no queue
   sync::atomic<bool> quitting_;
   sync::atomic<std::uint32_t> notes_;  // Notes
-  sync::atomic<SideQueues*> side_queues_;  // null: nobody asked for them
+  Late<SideQueues> side_queues_;
   sync::Mutex pausing_;
   sync::cell<bool> never_paused_;        // any more; under pausing_
   sync::atomic<std::uint32_t> dropping_;  // Dropping

@@ -18,6 +18,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/priority.hpp>
+#include <handoff/pool/late.hpp>
 #include <handoff/pool/task_queue.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
@@ -49,10 +50,10 @@ class SideQueues {
   }
 
   // Null: not made.
-  SmallTaskQueue* high() const noexcept { return made(high_); }
-  SmallTaskQueue* low() const noexcept { return made(low_); }
+  SmallTaskQueue* high() const noexcept { return high_.made(); }
+  SmallTaskQueue* low() const noexcept { return low_.made(); }
   SmallTaskQueue* own(std::size_t worker) const noexcept {
-    return worker < own_.size() ? made(own_[worker].queue) : nullptr;
+    return worker < own_.size() ? own_[worker].queue.made() : nullptr;
   }
 
   // Whether there is a task, or a place for one, that any worker may take.
@@ -82,49 +83,35 @@ class SideQueues {
   }
 
  private:
-  using Late = sync::atomic<SmallTaskQueue*>;  // null: not made
+  using Queue = Late<SmallTaskQueue>;
   struct Own {
-    Late queue{nullptr};
+    Queue queue;
     sync::atomic<std::uint32_t> expected{0};
   };
 
-  Late& of(Priority priority) noexcept { return priority == Priority::high ? high_ : low_; }
+  Queue& of(Priority priority) noexcept { return priority == Priority::high ? high_ : low_; }
 
-  static SmallTaskQueue* made(const Late& late) noexcept {
-    return late.load(sync::order::acquire);  // order: acquire pairs with the store in reserve_in()
-  }
-
-  static bool has_tickets(const Late& late) noexcept {
-    // order: seq_cst, with the store in reserve_in(), against the look whether anybody must be
-    // woken, as for the tickets in TaskQueue::reserve().
-    const SmallTaskQueue* const queue = late.load(sync::order::seq_cst);
+  static bool has_tickets(const Queue& late) noexcept {
+    const SmallTaskQueue* const queue = late.look();
     return queue != nullptr && queue->has_tickets();
   }
 
-  Task* reserve_in(Late& late) {
-    SmallTaskQueue* queue = made(late);
-    if (queue == nullptr) {
-      const sync::Lock lock(making_);
-      queue = late.load(sync::order::relaxed);  // order: relaxed, under the lock
-      if (queue == nullptr) {
-        if (closed_.read()) return nullptr;
-        queue = new SmallTaskQueue();
-        // order: seq_cst, see has_tickets(); as a release it pairs with the acquire in made().
-        late.store(queue, sync::order::seq_cst);
-      }
-    }
-    return queue->reserve();
+  Task* reserve_in(Queue& late) {
+    SmallTaskQueue* const queue = late.get(making_, [this] {
+      return closed_.read() ? nullptr : std::make_unique<SmallTaskQueue>();
+    });
+    return queue != nullptr ? queue->reserve() : nullptr;
   }
 
   template <class F>
   void for_each(F&& visit) const noexcept {
-    visit(made(high_));
-    visit(made(low_));
-    for (const Own& own : own_) visit(made(own.queue));
+    visit(high_.made());
+    visit(low_.made());
+    for (const Own& own : own_) visit(own.queue.made());
   }
 
-  Late high_{nullptr};
-  Late low_{nullptr};
+  Queue high_;
+  Queue low_;
   std::vector<Own> own_;  // by worker
   sync::Mutex making_;
   sync::cell<bool> closed_;

@@ -129,6 +129,9 @@ class Timers {
 
   explicit Timers(Pool pool) : pool_(std::move(pool)), references_(1) {}
 
+  struct Release {
+    void operator()(Timers* timers) const noexcept { timers->release(); }
+  };
   void retain() noexcept;
   void release() noexcept;
 

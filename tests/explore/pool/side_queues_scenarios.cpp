@@ -66,6 +66,24 @@ const Scenario beside_sleep("side_queues/beside_sleep", [] {
   explore::outcome(static_cast<std::uint64_t>(slept));
 });
 
+// A task that woke nobody, because somebody searches, is seen by that one when it has found work.
+const Scenario beside_found("side_queues/beside_found", [] {
+  SideQueues queues(1);
+  Sleepers sleepers;
+  test::beside_a_sleeper(sleepers, [&] {
+    bool told = false;
+    sleepers.begin_search();
+    explore::Thread submitter([&] {
+      (void)queues.reserve(Priority::high);
+      told = sleepers.wanted();
+    });
+    const auto left = sleepers.end_search();
+    const bool seen = left.nobody_searches && left.asleep != 0 && queues.has_tasks();
+    submitter.join();
+    explore::check(told || seen, "one of the two sees the other");
+  });
+});
+
 // Who is expected is told, or stays awake: else this hangs.
 const Scenario expected("side_queues/expected", [] {
   SideQueues queues(1);

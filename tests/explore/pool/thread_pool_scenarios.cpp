@@ -114,19 +114,7 @@ const Scenario aside("thread_pool/aside", [] {
   pool.submit({.priority = Priority::low}, [&ran] { ran.write() = 1; }).get();
   pool.submit({.priority = Priority::high}, [&ran] { ran.write() = 2; }).get();
   explore::check(ran.read() == 2, "both ran");
-}, 1);
-
-// Only the second worker may run it, whoever sleeps or searches.
-const Scenario pinned("thread_pool/pinned", [] {
-  ThreadPool pool({.width = 2});
-  sync::cell<int> ran;
-  explore::check(pool.execute_on(1, [&] {
-    explore::check(pool.worker_index() == 1, "on its worker");
-    ran.write() = 1;
-  }) == Status::ok, "open");
-  explore::check(pool.close().done == 1, "it ran");
-  explore::check(ran.read() == 1, "it did");
-}, 1);
+});
 
 const Scenario pinned_against_close("thread_pool/pinned_against_close", [] {
   ThreadPool pool({.width = 1});
@@ -140,7 +128,7 @@ const Scenario pinned_against_close("thread_pool/pinned_against_close", [] {
   explore::check(ran.read() == accepted, "what was accepted ran");
   explore::check(tally.balanced() && tally.done == static_cast<std::uint64_t>(accepted), "exact");
   explore::outcome(tally.done);
-}, 1);
+});
 
 const Scenario pinned_pause("thread_pool/pinned_pause", [] {
   ThreadPool pool({.width = 1});
@@ -152,7 +140,7 @@ const Scenario pinned_pause("thread_pool/pinned_pause", [] {
   explore::check(pool.execute_on(0, [&ran] { ran.write() = 1; }) == Status::ok, "open");
   other.join();
   explore::check(pool.close().done == 1, "it ran");
-}, 1);
+});
 
 const Scenario group("thread_pool/group", [] {
   ThreadPool pool({.width = 1});
