@@ -26,9 +26,9 @@ namespace handoff::test {
 // The bound in `./check`.
 inline constexpr unsigned kDeviations = 2;
 
-// What else is asked of a scenario: one deviation more in a deep run, and all of them again for each
-// order that is weakened. Of a large one, whose two deviations take minutes already, it is two in a
-// deep run and one for each weakened order.
+// What else is asked of a scenario: one deviation more in a deep run, and all of them again for
+// each order that is weakened. Of a large one, whose two deviations take minutes already, it is two
+// in a deep run and one for each weakened order.
 enum class Size { small, large };
 
 struct Scenario {
