@@ -11,6 +11,7 @@
 #include <new>
 #include <system_error>
 
+#include "../trace/probes.hpp"
 #include "scheduler.hpp"
 
 namespace handoff::inline HANDOFF_ABI::detail {
@@ -81,22 +82,22 @@ namespace {
 // For a CPU, of tasks that wait for something else half of the time and more.
 constexpr std::size_t kCachedPerCpu = 4;
 
-std::size_t width_of(const ThreadPoolOptions& options) {
+std::size_t width_of(const ThreadPoolOptions& options, std::size_t cpus) {
   constexpr std::size_t max_width = 4096;
   std::size_t width = options.width;
   if (width == 0) {
-    width = sync::cpu_budget().width();
+    width = cpus;
     if (options.mode == PoolMode::cached) width = std::max(width * kCachedPerCpu, options.core);
   }
   if (width > max_width) misuse("ThreadPool: a width above ThreadPool::max_width was asked for");
   return width;
 }
 
-std::size_t core_of(const ThreadPoolOptions& options, std::size_t width) {
+std::size_t core_of(const ThreadPoolOptions& options, std::size_t width, std::size_t cpus) {
   if (options.mode != PoolMode::cached) return width;
   if (options.core > width) misuse("ThreadPool: a core above the width was asked for");
   if (options.core != 0) return options.core;
-  return std::min<std::size_t>(sync::cpu_budget().width(), width);
+  return std::min(cpus, width);
 }
 
 std::unique_ptr<Scheduler> make_scheduler(const ThreadPoolOptions& options, Crew& crew) {
@@ -114,12 +115,12 @@ std::unique_ptr<Scheduler> make_scheduler(const ThreadPoolOptions& options, Crew
 Engine::Engine(const ThreadPoolOptions& options)
     : options_(options),
       capacity_(options_.capacity),
-      crew_(*this, width_of(options_)),
+      with_cpu_(sync::cpu_budget().width()),
+      crew_(*this, width_of(options_, with_cpu_)),
       scheduler_(make_scheduler(options_, crew_)),
       keeps_local_(scheduler_->keeps_local()),
       watches_(static_cast<bool>(options_.on_wait_cycle)),
-      with_cpu_(sync::cpu_budget().width()),
-      core_(core_of(options_, crew_.width())),
+      core_(core_of(options_, crew_.width(), with_cpu_)),
       where_(sync::CpuSet::of_this_thread()),
       threads_(crew_.size()),
       present_(0),
@@ -360,10 +361,12 @@ void Engine::give_places(std::size_t count) noexcept {
 void Engine::serve(Worker& worker, bool called) noexcept {
   do {
     worker_slot() = &worker;
+    HANDOFF_PROBE(worker_begin, worker.index);
     begin_service(worker, called);
     Task* task = called ? look(worker) : next(worker);
     for (; task != nullptr; task = next(worker)) run(worker, *task);
     if (options_.on_stop) options_.on_stop(worker.index);
+    HANDOFF_PROBE(worker_end, worker.index);
     worker_slot() = nullptr;
     called = true;  // if it stays, it searches
   } while (!may_end(worker));
@@ -387,6 +390,7 @@ void Engine::begin_service(const Worker& worker, bool called) noexcept {
 // have to steal.
 void Engine::stand_in(Worker& seat) noexcept {
   worker_slot() = &seat;
+  HANDOFF_PROBE(worker_begin, seat.index);
   begin_service(seat, true);
   Task* task = look(seat);
   while (task != nullptr) {
@@ -395,6 +399,7 @@ void Engine::stand_in(Worker& seat) noexcept {
     task = nothing_here && take_surplus() ? nullptr : next(seat);
   }
   if (options_.on_stop) options_.on_stop(seat.index);
+  HANDOFF_PROBE(worker_end, seat.index);
   worker_slot() = nullptr;
   stand_ins_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
   crew_.end_spare(seat);
@@ -522,7 +527,9 @@ Task* Engine::look(Worker& worker) noexcept {
       if (worker.spare && surplus_.load(order::relaxed) != 0) return true;
       return is_work_or_end() || (!is_paused() && has_own_tasks(worker));
     };
+    HANDOFF_PROBE(worker_sleep, worker.index);
     slept = sleepers_.sleep(worker.place, stay_awake, deadline);
+    HANDOFF_PROBE(worker_wake, worker.index);
     // What kept us awake may be a task that its submitter, on this very CPU, is about to publish.
     if (slept == Sleepers::Slept::not_at_all) sync::yield();
   }
@@ -647,7 +654,9 @@ void Engine::run_to_end(Worker& worker, Task& task) noexcept {
   TaskGroup* const group = task.group.read();
   const std::int64_t base = std::exchange(worker.base, worker.spawned.height());
   ++worker.depth;
+  HANDOFF_PROBE(task_begin, worker.index, &task);
   const Outcome outcome = perform(task, group);
+  HANDOFF_PROBE(task_end, worker.index, &task, static_cast<int>(outcome));
   --worker.depth;
   worker.base = base;
   worker.nodes.give(&task);

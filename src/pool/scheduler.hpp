@@ -8,6 +8,8 @@
 #include <handoff/pool/task_group.hpp>
 #include <new>
 
+#include "../trace/probes.hpp"
+
 namespace handoff::inline HANDOFF_ABI::detail {
 
 // Takes tasks, `most` at most, by take(most, into): returns the oldest, the others go into the
@@ -62,6 +64,7 @@ inline Task* steal(Crew& crew, Worker& thief) noexcept {
       Task* task = nullptr;
       if (deque->was_empty() || deque->steal(task) != Status::ok) continue;
       thief.victim = static_cast<std::uint32_t>(index);
+      HANDOFF_PROBE(task_steal, thief.index, task);
       thief.stolen.add();
       if (TaskGroup* const group = task->group.read()) group->stolen_by(thief);
       return task;

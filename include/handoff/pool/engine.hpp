@@ -434,11 +434,11 @@ class Engine {
 
   const ThreadPoolOptions options_;
   const std::size_t capacity_;
+  const std::size_t with_cpu_;  // workers that can run at the same moment; asked once, it is slow
   Crew crew_;
   std::unique_ptr<Scheduler> scheduler_;
   bool keeps_local_;
   const bool watches_;
-  std::size_t with_cpu_;  // workers that can run at the same moment
   const std::size_t core_;    // threads that stay
   const sync::CpuSet where_;  // the constructor's thread may run, and so may ours
   std::vector<sync::Thread> threads_;     // by index; changed by who calls an absent worker

@@ -113,6 +113,12 @@ Outcome call_closure(F& function) {
   }
 }
 
+// For a closure that has to say why it was not called.
+template <class F>
+void tell_dropped(F& function, Outcome why) noexcept {
+  if constexpr (requires { function.dropped(why); }) function.dropped(why);
+}
+
 // A closure inside the task.
 template <class F>
 struct InlineKind {
@@ -125,7 +131,8 @@ struct InlineKind {
     return call_closure(end.function);
   }
   static Outcome drop(Task& task, Outcome why) noexcept {
-    std::destroy_at(std::addressof(task.as<F>()));
+    const End end{task.as<F>()};
+    tell_dropped(end.function, why);
     return why;
   }
   static void move(Task& from, Task& to) noexcept {
@@ -152,6 +159,7 @@ struct BoxedKind {
   }
   static Outcome drop(Task& task, Outcome why) noexcept {
     const Owner owner(task.as<F*>());
+    tell_dropped(*owner, why);
     return why;
   }
   static constexpr TaskKind kind{&run, &drop, nullptr};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Future::to_std(): the result as a std::future, for code that knows no other.
+// Results as a std::future, for code that knows no other.
 //
-//   std::future<int> f = pool.submit(work).to_std();
+//   std::future<int> f = pool.submit(work).to_std();   // of any Future, also after then()
+//   std::future<int> g = submit_std(pool, work);       // of a task that needs no Future: cheaper
 //
 // For: interfaces that ask for a std::future. Not for: waiting inside a task, since a std::future
 // does not help: a task that waits for it holds up its worker.
@@ -12,18 +13,27 @@
 // - Concurrency, order: as Future. The std::future becomes ready on the thread that made the
 //   result, or here and now.
 // - Blocks: never. Unlike one from std::async, the std::future's destructor does not either.
-// - Allocates: twice, the promise and what leads to it; std::bad_alloc: the Future is as it was.
-// - Closed: a task that was dropped gives NotRun.
+// - Allocates: to_std() the promise and what leads to it; std::bad_alloc: the Future is as it was.
+//   submit_std() the promise, and more only for closures above 16 bytes.
+// - Full, closed: submit_std() throws NotRun. A task that was dropped gives NotRun.
 // - Exceptions: what the task threw is the std::future's. An empty Future is misuse.
 #pragma once
 
 #include <exception>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/invoke.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/engine.hpp>
 #include <handoff/pool/future.hpp>
+#include <handoff/pool/hand_over.hpp>
+#include <handoff/pool/task.hpp>
+#include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/std_future.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
@@ -51,7 +61,90 @@ struct StdPassage {
   }
 };
 
+// A closure with its arguments and the promise of its result, for one call or none.
+//
+// Invariant: while engine_ is not null call_ lives, and the promise is unkept.
+template <class R, class F, class... Args>
+class StdTask {
+ public:
+  template <class... Given>
+  StdTask(Engine& engine, sync::StdPromise<R>& promise, Given&&... given)
+      : call_(std::forward<Given>(given)...), promise_(std::move(promise)), engine_(&engine) {}
+  StdTask(StdTask&& other) noexcept(std::is_nothrow_move_constructible_v<std::tuple<F, Args...>>)
+      : call_(std::move(other.call_)),
+        promise_(std::move(other.promise_)),
+        engine_(other.engine_) {
+    other.end_call();
+  }
+  ~StdTask() {
+    if (engine_ != nullptr) end_call();
+  }
+
+  // The closure ends before anybody hears: it may hold what the waiting thread is about to end.
+  Outcome operator()() {
+    Engine& engine = *engine_;
+    try {
+      if constexpr (std::is_void_v<R>) {
+        call();
+        end_call();
+        promise_.set_value();
+      } else {
+        R made = call();
+        end_call();
+        promise_.set_value(std::forward<R>(made));
+      }
+      return Outcome::done;
+    } catch (...) {
+      if (engine_ != nullptr) end_call();
+      engine.note_failure(std::current_exception());
+      promise_.set_exception(std::current_exception());
+      return Outcome::failed;
+    }
+  }
+
+  void dropped(Outcome why) noexcept {
+    end_call();
+    const Status status = why == Outcome::expired ? Status::timed_out : Status::stopped;
+    promise_.set_exception(std::make_exception_ptr(NotRun(status)));
+  }
+
+ private:
+  R call() {
+    return std::apply(
+        [](F& function, Args&... args) -> R {
+          return detail::invoke(std::move(function), std::move(args)...);
+        },
+        call_);
+  }
+  void end_call() noexcept {
+    std::destroy_at(std::addressof(call_));
+    engine_ = nullptr;
+  }
+
+  union {
+    std::tuple<F, Args...> call_;
+  };
+  sync::StdPromise<R> promise_;
+  Engine* engine_;
+};
+
 }  // namespace detail
+
+// Calls function(args...) once on a thread of the pool, with copies of them.
+template <class F, class... Args>
+  requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
+[[nodiscard]] auto submit_std(ThreadPool& pool, F&& function, Args&&... args) {
+  using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+  using Work = detail::StdTask<Result, std::decay_t<F>, std::decay_t<Args>...>;
+  detail::Engine& engine = detail::engine_of(pool);
+  sync::StdPromise<Result> promise;
+  sync::StdFuture<Result> future = promise.get_future();
+  const Status status = detail::hand_over_as<Work>(
+      engine, [&engine] { return engine.reserve(); }, engine, promise, std::forward<F>(function),
+      std::forward<Args>(args)...);
+  if (status != Status::ok) throw NotRun(status);
+  return future;
+}
 
 template <class R>
 auto Future<R>::to_std() && {

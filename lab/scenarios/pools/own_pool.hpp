@@ -20,6 +20,8 @@ class OwnPool {
   explicit OwnPool(std::size_t width)
       : pool_({.mode = kMode, .width = std::max<std::size_t>(width - 1, 1)}) {}
 
+  ThreadPool& pool() { return pool_; }
+
   template <class F>
   void execute(F job) {
     require(pool_.execute(job));

@@ -3,6 +3,7 @@
 // Future: results, failures, waiting inside and outside of tasks, continuations, ends of life.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -73,6 +74,26 @@ TEST_P(FutureTest, BecomesAStandardFuture) {
   auto unasked = pool.submit([] { return 3; }).to_std();  // nobody takes it
 }
 
+TEST_P(FutureTest, AStandardFutureComesWithoutAnother) {
+  ThreadPool pool(options(2));
+  EXPECT_EQ(*submit_std(pool, [](std::unique_ptr<int> n) { return n; },
+                        std::make_unique<int>(4)).get(), 4);
+  int target = 0;
+  EXPECT_EQ(&submit_std(pool, [&target]() -> int& { return target; }).get(), &target);
+  submit_std(pool, [large = std::array<int, 100>{7}, &target] { target = large[0]; }).get();
+  EXPECT_EQ(target, 7);
+  EXPECT_THROW(submit_std(pool, []() -> int { throw 5; }).get(), int);
+  auto kept = std::make_shared<int>(1);
+  auto future = submit_std(pool, [kept] { return *kept; });
+  future.wait();
+  EXPECT_EQ(kept.use_count(), 1) << "the closure ended before anybody heard";
+  EXPECT_EQ(pool.wait(), Status::ok) << "a failure with a future is nobody else's";
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_TRUE(tally.first_failure);
+  EXPECT_THROW((void)submit_std(pool, [] {}), NotRun);
+}
+
 TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   ThreadPool pool(options(1));
   Gate begun;
@@ -83,6 +104,8 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   });
   begun.wait();
   std::future<int> dropped = pool.submit([] { return 1; }).to_std();
+  auto kept = std::make_shared<int>(1);
+  std::future<void> other = submit_std(pool, [kept] {});
   std::thread opener([&] {
     while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
     std::this_thread::sleep_for(1ms);  // so that the close has said what to drop, most times
@@ -92,6 +115,8 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   opener.join();
   first.get();
   EXPECT_THROW(dropped.get(), NotRun);
+  EXPECT_THROW(other.get(), NotRun);
+  EXPECT_EQ(kept.use_count(), 1);
 }
 
 TEST_P(FutureTest, WaitsWithADeadlineAndAStop) {

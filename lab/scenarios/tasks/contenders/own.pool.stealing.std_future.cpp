@@ -10,7 +10,7 @@ namespace {
 
 struct StdFutures : pools::OwnPool<PoolMode::stealing> {
   using OwnPool::OwnPool;
-  std::future<std::uint64_t> submit(Job job) { return OwnPool::submit(job).to_std(); }
+  std::future<std::uint64_t> submit(Job job) { return submit_std(pool(), job); }
 };
 
 }  // namespace
