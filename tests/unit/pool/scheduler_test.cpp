@@ -116,9 +116,14 @@ struct CountingReceiver {
 TEST_P(SchedulerTest, NoMemoryIsAnError) {
   std::atomic<int> done{0};
   std::atomic<int> errors{0};
+  test::Gate begun;
   test::Gate gate;
   ThreadPool pool(options(1));
-  ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
+  ASSERT_EQ(pool.execute([&] {
+    begun.open();
+    gate.wait();
+  }), Status::ok);
+  begun.wait();  // from here on the worker asks for no memory
   using Operation = Scheduler::Operation<CountingReceiver>;
   std::vector<std::unique_ptr<Operation>> operations;
   constexpr int count = 1100;  // more than one segment of the queue

@@ -351,9 +351,9 @@ TEST_P(TimerTest, StepsOfTheWallClockChangeNothing) {
     return now.tv_sec;
   };
   for (const std::int64_t step : {3600, -3600}) {
-    ThreadPool pool(options(2));
     std::atomic<sync::Deadline> began{sync::Deadline{}};
     std::atomic<int> runs{0};
+    ThreadPool pool(options(2));
     const std::size_t uses = test::uses_of_wall_clock();
     const sync::Deadline moment = sync::deadline_after(40ms);
     (void)pool.execute_at(moment, [&] { began = sync::clock::now(); });
