@@ -211,7 +211,7 @@ void Engine::start_called(Sleepers::Place& place) {
 
 void Engine::not_started(Sleepers::Place& place) noexcept {
   sleepers_.put_back(place);
-  if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) {
+  if (is_somebody_wanted()) {
     sleepers_.wake_present();
   }
 }
@@ -378,7 +378,7 @@ void Engine::begin_service(const Worker& worker, bool called) noexcept {
   if (!options_.on_start) return;
   if (called) {
     (void)sleepers_.end_search();
-    if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) {
+    if (is_somebody_wanted()) {
       sleepers_.wake_present();
     }
   }
@@ -425,7 +425,7 @@ bool Engine::lend() noexcept {
   seat->spare = true;
   lent_.fetch_add(1, order::relaxed);  // order: relaxed, a number
   sleepers_.begin_absent(seat->place);
-  if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) wake_one();
+  if (is_somebody_wanted()) wake_one();
   return true;
 }
 
@@ -545,6 +545,10 @@ bool Engine::is_work_or_end() const noexcept {
   return queues != nullptr && queues->has_tasks();
 }
 
+bool Engine::is_somebody_wanted() noexcept {
+  return sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); });
+}
+
 bool Engine::is_paused() const noexcept {
   // order: relaxed, behind the fence that comes before each look; partner is the one in resume()
   return (notes_.load(order::relaxed) & kPaused) != 0;
@@ -570,7 +574,7 @@ void Engine::resume() noexcept {
   // order: relaxed, a fence comes before the look
   notes_.fetch_and(~std::uint32_t{kPaused}, order::relaxed);
   (void)sleepers_.end_search();
-  if (sleepers_.wanted_for([this]() noexcept { return is_work_or_end(); })) wake_one();
+  if (is_somebody_wanted()) wake_one();
   for (std::size_t i = 0; i < crew_.width(); ++i) {
     if (has_own_tasks(crew_.worker(i))) sleepers_.wake(crew_.worker(i).place);
   }

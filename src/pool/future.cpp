@@ -35,8 +35,7 @@ Outcome FutureState::drop_as_task(Outcome why) noexcept {
     return Outcome::elsewhere;
   }
   discard();
-  set_error(std::make_exception_ptr(
-      NotRun(why == Outcome::expired ? Status::timed_out : Status::stopped)));
+  set_error(std::make_exception_ptr(NotRun(reason_of(why))));
   finish(kTaskGone);
   return why;
 }

@@ -12,19 +12,23 @@
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
+// For one task more of the worker's own. Null: no memory; the task stays where it is until then.
+inline Task* node_of(Worker& worker) noexcept {
+  try {
+    return worker.nodes.take();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 // Takes tasks, `most` at most, by take(most, into): returns the oldest, the others go into the
 // worker's empty deque, oldest on top. Null if there was none, or no memory to hold one.
 template <class Take>
 Task* claim_by(Take&& take, Worker& worker, std::size_t most) noexcept {
   std::array<Task*, Worker::batch_most> claimed;  // no initial value: only `count` are used
   std::size_t tried = 0;
-  const std::size_t count = take(most, [&]() noexcept -> Task* {
-    try {
-      return claimed[tried++] = worker.nodes.take();
-    } catch (const std::bad_alloc&) {
-      return nullptr;  // what is left stays in the queue, for when there is memory again
-    }
-  });
+  const std::size_t count =
+      take(most, [&]() noexcept { return claimed[tried++] = node_of(worker); });
   if (count == 0) return nullptr;
   worker.engine.free_places(count);
   for (std::size_t i = count - 1; i > 0; --i) worker.claimed.push(claimed[i]);
@@ -42,13 +46,7 @@ Task* claim(Queue& queue, Worker& worker, std::size_t most) noexcept {
 // One task of a queue for which the pool's capacity is none.
 inline Task* claim_unbounded(SmallTaskQueue& queue, Worker& worker) noexcept {
   Task* node = nullptr;
-  const auto into = [&worker, &node]() noexcept -> Task* {
-    try {
-      return node = worker.nodes.take();
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-  };
+  const auto into = [&worker, &node]() noexcept { return node = node_of(worker); };
   return queue.claim(1, into) != 0 ? node : nullptr;
 }
 

@@ -35,50 +35,50 @@ const Worker* this_thread() noexcept {
 
 }  // namespace
 
-WatchedRun::WatchedRun(const FutureState& state) noexcept
-    : state_(state), thread_(this_thread()) {
+template <class Entry>
+void WatchBook::enter(Entry*& list, Entry& entry) noexcept {
   const sync::Lock lock(book);
-  next_ = runs;
-  if (next_ != nullptr) next_->previous_ = this;
-  runs = this;
+  entry.next_ = list;
+  if (list != nullptr) list->previous_ = &entry;
+  list = &entry;
 }
 
-WatchedRun::~WatchedRun() {
+template <class Entry>
+void WatchBook::leave(Entry*& list, Entry& entry) noexcept {
   const sync::Lock lock(book);
-  (previous_ != nullptr ? previous_->next_ : runs) = next_;
-  if (next_ != nullptr) next_->previous_ = previous_;
+  (entry.previous_ != nullptr ? entry.previous_->next_ : list) = entry.next_;
+  if (entry.next_ != nullptr) entry.next_->previous_ = entry.previous_;
 }
+
+// The latest of which this is true.
+template <class Entry, class Condition>
+const Entry* WatchBook::latest(const Entry* list, Condition&& condition) noexcept {
+  while (list != nullptr && !condition(*list)) list = list->next_;
+  return list;
+}
+
+WatchedRun::WatchedRun(const FutureState& state) noexcept
+    : state_(state), thread_(this_thread()) {
+  WatchBook::enter(runs, *this);
+}
+WatchedRun::~WatchedRun() { WatchBook::leave(runs, *this); }
 
 WatchedWait::WatchedWait(const FutureState& awaited) noexcept
     : awaited_(awaited), thread_(this_thread()) {
-  const sync::Lock lock(book);
-  next_ = waits;
-  if (next_ != nullptr) next_->previous_ = this;
-  waits = this;
+  WatchBook::enter(waits, *this);
 }
-
-WatchedWait::~WatchedWait() {
-  const sync::Lock lock(book);
-  (previous_ != nullptr ? previous_->next_ : waits) = next_;
-  if (next_ != nullptr) next_->previous_ = previous_;
-}
+WatchedWait::~WatchedWait() { WatchBook::leave(waits, *this); }
 
 const WatchedRun* WatchedWait::run_of(const FutureState& state) noexcept {
-  const WatchedRun* run = runs;
-  while (run != nullptr && &run->state_ != &state) run = run->next_;
-  return run;
+  return WatchBook::latest(runs, [&](const WatchedRun& run) { return &run.state_ == &state; });
 }
 
 const WatchedRun* WatchedWait::innermost_run(const Worker* thread) noexcept {
-  const WatchedRun* run = runs;
-  while (run != nullptr && run->thread_ != thread) run = run->next_;
-  return run;
+  return WatchBook::latest(runs, [&](const WatchedRun& run) { return run.thread_ == thread; });
 }
 
 const WatchedWait* WatchedWait::wait_of(const Worker* thread) noexcept {
-  const WatchedWait* wait = waits;
-  while (wait != nullptr && wait->thread_ != thread) wait = wait->next_;
-  return wait;
+  return WatchBook::latest(waits, [&](const WatchedWait& wait) { return wait.thread_ == thread; });
 }
 
 WaitCycle::Task WatchedWait::describe(const Worker* thread) {

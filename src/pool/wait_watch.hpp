@@ -14,6 +14,17 @@
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
+// The two lists.
+struct WatchBook {
+  template <class Entry>
+  static void enter(Entry*& list, Entry& entry) noexcept;
+  template <class Entry>
+  static void leave(Entry*& list, Entry& entry) noexcept;
+  // Under the lock.
+  template <class Entry, class Condition>
+  static const Entry* latest(const Entry* list, Condition&& condition) noexcept;
+};
+
 // A task runs on this thread as long as this lives.
 class WatchedRun {
  public:
@@ -24,10 +35,11 @@ class WatchedRun {
 
  private:
   friend class WatchedWait;
+  friend struct WatchBook;
 
   const FutureState& state_;
   const Worker* const thread_;
-  WatchedRun* next_;
+  WatchedRun* next_ = nullptr;
   WatchedRun* previous_ = nullptr;
 };
 
@@ -43,6 +55,8 @@ class WatchedWait {
   WaitCycle cycle() const;
 
  private:
+  friend struct WatchBook;
+
   // Under the lock.
   static const WatchedRun* run_of(const FutureState& state) noexcept;
   static const WatchedRun* innermost_run(const Worker* thread) noexcept;
@@ -51,7 +65,7 @@ class WatchedWait {
 
   const FutureState& awaited_;
   const Worker* const thread_;
-  WatchedWait* next_;
+  WatchedWait* next_ = nullptr;
   WatchedWait* previous_ = nullptr;
 };
 

@@ -51,11 +51,7 @@ class [[nodiscard]] ScheduleAwaiter {
     coroutine_ = coroutine;
     detail::Engine& engine = engine_;
     const auto reserve = [&engine, priority = priority_] { return engine.reserve(priority); };
-    const Status status = detail::hand_over_made(
-        engine, reserve, [this](detail::Task& task) -> const detail::TaskKind& {
-          ::new (static_cast<void*>(task.storage)) ScheduleAwaiter*(this);
-          return kind;
-        });
+    const Status status = detail::hand_over_pointer(engine, reserve, this, kind);
     if (status != Status::ok) throw NotRun(status);
   }
 
@@ -70,7 +66,7 @@ class [[nodiscard]] ScheduleAwaiter {
   }
   static detail::Outcome drop(detail::Task& task, detail::Outcome why) noexcept {
     ScheduleAwaiter& awaiter = *task.as<ScheduleAwaiter*>();
-    awaiter.dropped_ = why == detail::Outcome::expired ? Status::timed_out : Status::stopped;
+    awaiter.dropped_ = detail::reason_of(why);
     awaiter.coroutine_.resume();
     return why;
   }

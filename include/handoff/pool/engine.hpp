@@ -416,6 +416,7 @@ class Engine {
   Task* look(Worker& worker) noexcept;
   bool is_paused() const noexcept;
   bool is_work_or_end() const noexcept;
+  bool is_somebody_wanted() noexcept;
   bool has_own_tasks(const Worker& worker) const noexcept;
   SideQueues* side_queues();
   std::uint64_t accepted() const noexcept;

@@ -195,6 +195,16 @@ constexpr std::string_view type_name() noexcept {
   return name;
 }
 
+// The function of a tuple with its arguments, each given away.
+template <class R, class F, class... Args>
+R call_as_moved(std::tuple<F, Args...>& call) {
+  return std::apply(
+      [](F& function, Args&... args) -> R {
+        return detail::invoke(std::move(function), std::move(args)...);
+      },
+      call);
+}
+
 // ... and how it is made: a closure with its arguments, called once as std::async would.
 template <class R, class F, class... Args>
 class FutureWork final : public FutureResult<R> {
@@ -216,13 +226,7 @@ class FutureWork final : public FutureResult<R> {
     }
     Outcome outcome = Outcome::done;
     try {
-      this->emplace([this]() -> R {
-        return std::apply(
-            [](F& function, Args&... args) -> R {
-              return detail::invoke(std::move(function), std::move(args)...);
-            },
-            *call_);
-      });
+      this->emplace([this]() -> R { return call_as_moved<R>(*call_); });
     } catch (...) {
       this->set_error(std::current_exception());
       outcome = Outcome::failed;

@@ -49,6 +49,15 @@ Status hand_over_made(Engine& engine, Reserve&& reserve, Make&& make) {
   return Status::ok;
 }
 
+// The task leads to something of its maker's, whose type `kind` knows.
+template <class Target, class Reserve>
+Status hand_over_pointer(Engine& engine, Reserve&& reserve, Target* target, const TaskKind& kind) {
+  return hand_over_made(engine, reserve, [target, &kind](Task& task) -> const TaskKind& {
+    ::new (static_cast<void*>(task.storage)) Target*(target);
+    return kind;
+  });
+}
+
 // The closure is Closure(given...).
 template <class Closure, class Reserve, class... Given>
 Status hand_over_as(Engine& engine, Reserve&& reserve, Given&&... given) {

@@ -81,12 +81,8 @@ class BasicPoolScheduler {
       detail::Engine& engine = engine_;
       Status status = Status::ok;
       try {
-        status = detail::hand_over_made(
-            engine, [&engine] { return engine.reserve(); },
-            [this](detail::Task& task) -> const detail::TaskKind& {
-              ::new (static_cast<void*>(task.storage)) Operation*(this);
-              return kind;
-            });
+        status = detail::hand_over_pointer(
+            engine, [&engine] { return engine.reserve(); }, this, kind);
       } catch (...) {
         return Words::set_error(std::move(receiver_), std::current_exception());
       }

@@ -17,6 +17,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/invoke.hpp>
+#include <handoff/core/status.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/sync/allocate.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -37,6 +38,11 @@ enum class Outcome : std::uint8_t {
   expired,
   elsewhere,  // not here: whoever ran it counts it
 };
+
+// Why a task that was dropped did not run, for NotRun.
+constexpr Status reason_of(Outcome why) noexcept {
+  return why == Outcome::expired ? Status::timed_out : Status::stopped;
+}
 
 struct Task;
 

@@ -26,7 +26,6 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/invoke.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/engine.hpp>
@@ -85,11 +84,11 @@ class StdTask {
     Engine& engine = *engine_;
     try {
       if constexpr (std::is_void_v<R>) {
-        call();
+        call_as_moved<R>(call_);
         end_call();
         promise_.set_value();
       } else {
-        R made = call();
+        R made = call_as_moved<R>(call_);
         end_call();
         promise_.set_value(std::forward<R>(made));
       }
@@ -104,18 +103,10 @@ class StdTask {
 
   void dropped(Outcome why) noexcept {
     end_call();
-    const Status status = why == Outcome::expired ? Status::timed_out : Status::stopped;
-    promise_.set_exception(std::make_exception_ptr(NotRun(status)));
+    promise_.set_exception(std::make_exception_ptr(NotRun(reason_of(why))));
   }
 
  private:
-  R call() {
-    return std::apply(
-        [](F& function, Args&... args) -> R {
-          return detail::invoke(std::move(function), std::move(args)...);
-        },
-        call_);
-  }
   void end_call() noexcept {
     std::destroy_at(std::addressof(call_));
     engine_ = nullptr;

@@ -146,13 +146,7 @@ TEST(CachedPool, AHookMayWaitForTasksOfThePool) {
   };
   ThreadPool pool(given);
   made = &pool;
-  test::Gate begun;
-  ASSERT_EQ(pool.execute([&] {
-    begun.open();
-    gate.wait();
-  }),
-            Status::ok);
-  begun.wait();
+  test::hold(pool, gate);
   std::atomic<bool> more{false};
   ASSERT_EQ(pool.execute([&] {  // occupies the second, so that a third thread is called
     while (!more) std::this_thread::yield();

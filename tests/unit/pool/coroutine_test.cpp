@@ -21,6 +21,7 @@ namespace {
 
 using namespace handoff;
 using test::Gate;
+using test::hold;
 
 class CoroutineTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(CoroutineTest);
@@ -88,13 +89,7 @@ TEST_P(CoroutineTest, ARefusalIsThrownWhereItIs) {
   given.capacity = 1;
   given.on_full = OnFull::reject;
   ThreadPool pool(given);
-  Gate begun;
-  ASSERT_EQ(pool.execute([&] {
-    begun.open();
-    gate.wait();
-  }),
-            Status::ok);
-  begun.wait();
+  hold(pool, gate);
   ASSERT_EQ(pool.execute([] {}), Status::ok);
   Status status = Status::ok;
   count_refusal(pool, status);
@@ -111,13 +106,7 @@ TEST_P(CoroutineTest, AFullPoolMayHaveItGoOnHere) {
   given.capacity = 1;
   given.on_full = OnFull::run_here;
   ThreadPool pool(given);
-  Gate begun;
-  ASSERT_EQ(pool.execute([&] {
-    begun.open();
-    gate.wait();
-  }),
-            Status::ok);
-  begun.wait();
+  hold(pool, gate);
   ASSERT_EQ(pool.execute([] {}), Status::ok);
   Status status = Status::full;
   bool went_on = false;
@@ -138,14 +127,8 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
     auto held = std::make_shared<int>(1);
     std::vector<Status> status(20, Status::ok);
     Gate gate;
-    Gate begun;
     ThreadPool pool(options(1));
-    ASSERT_EQ(pool.execute([&] {
-      begun.open();
-      gate.wait();
-    }),
-              Status::ok);
-    begun.wait();
+    hold(pool, gate);
     for (Status& mine : status) {
       [](ThreadPool& home, Status& said, std::shared_ptr<int> own) -> Job {
         try {

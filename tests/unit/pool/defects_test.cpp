@@ -107,14 +107,8 @@ TEST_P(PoolDefects, Defect92ARefusalIsNoResult) {
   given.capacity = 1;
   given.on_full = OnFull::reject;
   test::Gate gate;
-  test::Gate begun;
   ThreadPool pool(given);
-  ASSERT_EQ(pool.execute([&] {
-    begun.open();
-    gate.wait();
-  }),
-            Status::ok);
-  begun.wait();
+  test::hold(pool, gate);
   auto accepted = pool.submit([] { return 5; });
   EXPECT_THROW((void)pool.submit([] { return 5; }), NotRun);
   gate.open();

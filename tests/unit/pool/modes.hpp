@@ -58,4 +58,15 @@ class Gate {
   std::atomic<bool> open_{false};
 };
 
+// A worker of the pool is busy from here on, until the gate opens.
+inline void hold(ThreadPool& pool, Gate& gate) {
+  Gate begun;
+  const auto task = [&begun, &gate] {
+    begun.open();
+    gate.wait();
+  };
+  ASSERT_EQ(pool.execute(task), Status::ok);
+  begun.wait();
+}
+
 }  // namespace handoff::test

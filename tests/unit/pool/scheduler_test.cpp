@@ -74,14 +74,8 @@ TEST_P(SchedulerTest, AClosedPoolStops) {
 
 TEST_P(SchedulerTest, WhatACloseDropsIsStopped) {
   test::Gate gate;
-  test::Gate begun;
   ThreadPool pool(options(1));
-  ASSERT_EQ(pool.execute([&] {
-    begun.open();
-    gate.wait();
-  }),
-            Status::ok);
-  begun.wait();
+  test::hold(pool, gate);
   std::atomic<bool> told{false};
   std::thread waiting([&] {
     const auto work = senders::then(Scheduler(pool).schedule(), [] { return 1; });
@@ -116,14 +110,9 @@ struct CountingReceiver {
 TEST_P(SchedulerTest, NoMemoryIsAnError) {
   std::atomic<int> done{0};
   std::atomic<int> errors{0};
-  test::Gate begun;
   test::Gate gate;
   ThreadPool pool(options(1));
-  ASSERT_EQ(pool.execute([&] {
-    begun.open();
-    gate.wait();
-  }), Status::ok);
-  begun.wait();  // from here on the worker asks for no memory
+  test::hold(pool, gate);  // from here on the worker asks for no memory
   using Operation = Scheduler::Operation<CountingReceiver>;
   std::vector<std::unique_ptr<Operation>> operations;
   constexpr int count = 1100;  // more than one segment of the queue

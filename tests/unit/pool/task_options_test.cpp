@@ -26,20 +26,9 @@ namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 using test::Gate;
+using test::hold;
 
-class TaskOptionsTest : public test::ModeTest {
- protected:
-  // The pool's only worker is busy until the gate opens.
-  static void hold(ThreadPool& pool, Gate& gate) {
-    Gate begun;
-    ASSERT_EQ(pool.execute([&] {
-      begun.open();
-      gate.wait();
-    }),
-              Status::ok);
-    begun.wait();
-  }
-};
+class TaskOptionsTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(TaskOptionsTest);
 
 TEST_P(TaskOptionsTest, HighBeforeNormalBeforeLow) {

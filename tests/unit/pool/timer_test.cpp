@@ -28,6 +28,7 @@ namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 using test::Gate;
+using test::hold;
 
 class TimerTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(TimerTest);
@@ -275,15 +276,9 @@ TEST_P(TimerTest, AFullPoolRefusesNoMoment) {
   given.capacity = 1;
   given.on_full = OnFull::reject;
   Gate gate;
-  Gate begun;
   std::atomic<int> ran{0};
   ThreadPool pool(given);
-  ASSERT_EQ(pool.execute([&] {
-    begun.open();
-    gate.wait();
-  }),
-            Status::ok);
-  begun.wait();
+  hold(pool, gate);
   ASSERT_EQ(pool.execute([&] { ++ran; }), Status::ok);
   for (int i = 0; i < 5; ++i) (void)pool.execute_after(0s, [&] { ++ran; });
   until([&] { return pool.statistics().from_outside == 7; });
@@ -292,13 +287,7 @@ TEST_P(TimerTest, AFullPoolRefusesNoMoment) {
   EXPECT_EQ(pool.wait(), Status::ok);
   EXPECT_EQ(ran, 6);
   gate.shut();
-  begun.shut();
-  ASSERT_EQ(pool.execute([&] {
-    begun.open();
-    gate.wait();
-  }),
-            Status::ok);
-  begun.wait();
+  hold(pool, gate);
   EXPECT_EQ(pool.execute([] {}), Status::ok);
   EXPECT_EQ(pool.execute([] {}), Status::full) << "the capacity is what it was";
   gate.open();
