@@ -12,8 +12,9 @@ namespace handoff::lab {
 namespace {
 
 void print(const Metric& metric) {
-  fmt::print("    {:<18} {}\n{:23}{}, {} is better\n", metric.name, metric.meaning, "", metric.unit,
-             metric.higher_is_better ? "higher" : "lower");
+  fmt::print("    {:<18} {}\n{:23}{}, {} is better{}\n", metric.name, metric.meaning, "",
+             metric.unit, metric.higher_is_better ? "higher" : "lower",
+             metric.in_overview ? "" : "; not in the overview");
 }
 
 void print(const Parameter& parameter) {

@@ -26,13 +26,18 @@ struct RunOptions {
   MeasureOptions measure;
   std::vector<std::string> scenarios;   // none: all
   std::vector<std::string> settings;    // n=512,1024
-  std::vector<std::string> metrics;     // none: all
+  std::vector<std::string> metrics;     // none: all; in an overview, those that belong there
   std::vector<std::string> contenders;  // patterns; none: all
   bool json = false;
   std::filesystem::path page;
   std::filesystem::path a;  // these three: real input instead of the scenario's own
   std::filesystem::path b;
   std::filesystem::path result;
+
+  // A quick look at everything: details stay out, for it is to take minutes however much there is.
+  [[nodiscard]] bool is_overview() const noexcept {
+    return measure.quick && scenarios.empty() && settings.empty() && metrics.empty();
+  }
 };
 
 struct GateOptions {

@@ -2,6 +2,7 @@
 #include "commands/run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 
@@ -22,18 +23,31 @@ namespace {
 
 using nlohmann::json;
 
+// For the measuring in an overview: with starting, checking and drawing it takes three minutes.
+constexpr std::chrono::seconds kOverview(120);
+
 struct Chosen {
   Scenario* scenario;
   std::vector<Session::Block> blocks;
 };
 
+std::vector<std::string> metrics_for(const RunOptions& options, const Scenario& scenario) {
+  if (!options.is_overview()) return options.metrics;
+  std::vector<std::string> metrics;
+  for (const Metric& metric : scenario.metrics()) {
+    if (metric.in_overview) metrics.push_back(metric.name);
+  }
+  return metrics;
+}
+
 // Articles' own cells, where their metrics are wanted.
-void add_articles(const Scenario& scenario, const std::vector<std::string>& metrics,
+void add_articles(const Scenario& scenario, const std::vector<std::string>& metrics, bool overview,
                   std::vector<Cell>& cells) {
   for (const Article& article : scenario.articles()) {
     const bool wanted =
-        metrics.empty() ||
-        std::find(metrics.begin(), metrics.end(), article.cell.metric()) != metrics.end();
+        (article.in_overview || !overview) &&
+        (metrics.empty() ||
+         std::find(metrics.begin(), metrics.end(), article.cell.metric()) != metrics.end());
     const bool there = std::find(cells.begin(), cells.end(), article.cell) != cells.end();
     if (wanted && !there) cells.push_back(article.cell);
   }
@@ -41,8 +55,9 @@ void add_articles(const Scenario& scenario, const std::vector<std::string>& metr
 
 // A block a cell. Without settings the articles' own cells are among them.
 Chosen choose(const RunOptions& options, const Session& session, Scenario& scenario) {
-  std::vector<Cell> cells = scenario.cells(values_of(options.settings), options.metrics);
-  if (options.settings.empty()) add_articles(scenario, options.metrics, cells);
+  const std::vector<std::string> metrics = metrics_for(options, scenario);
+  std::vector<Cell> cells = scenario.cells(values_of(options.settings), metrics);
+  if (options.settings.empty()) add_articles(scenario, metrics, options.is_overview(), cells);
   std::vector<Contender> contenders;
   for (const Contender& contender : session.contenders()) {
     if (contender.scenario == scenario.name()) contenders.push_back(contender);
@@ -75,6 +90,24 @@ std::vector<Chosen> choose(const RunOptions& options, const Session& session) {
     all.push_back(choose(options, session, scenario_named(session.scenarios(), name)));
   }
   return all;
+}
+
+std::size_t blocks_of(const std::vector<Chosen>& all) {
+  std::size_t count = 0;
+  for (const Chosen& chosen : all) count += chosen.blocks.size();
+  return count;
+}
+
+// What an overview does not show, so that nobody takes it for all there is.
+void print_left_out(const std::vector<Chosen>& all) {
+  std::vector<std::string> left_out;
+  for (const auto& [scenario, blocks] : all) {
+    for (const Metric& metric : scenario->metrics()) {
+      if (!metric.in_overview) left_out.push_back(scenario->name() + ' ' + metric.name);
+    }
+  }
+  fmt::print(stderr, "an overview, without {}; `handoff run SCENARIO` measures all of one\n",
+             fmt::join(left_out, ", "));
 }
 
 void require_writable_outputs(const RunOptions& options) {
@@ -112,6 +145,10 @@ int run(const RunOptions& options) {
   const std::vector<Chosen> all = choose(options, session);
   require_writable_outputs(options);
   fmt::print(stderr, "launches {}, seed {}\n", session.plan().launches, session.plan().seed);
+  if (options.is_overview()) {
+    print_left_out(all);
+    if (!options.measure.time_budget_s) session.spend_at_most(kOverview, blocks_of(all));
+  }
   json articles = json::array();
   std::optional<Interrupted> interrupted;
   try {

@@ -2,6 +2,8 @@
 // What the measuring commands share: scenarios, contenders and a bench, and the rows that came out.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +25,11 @@ class Session {
   [[nodiscard]] const Scenarios& scenarios() const { return scenarios_; }
   [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
   [[nodiscard]] const Plan& plan() const { return bench_.plan(); }
+
+  // No more than this for so many blocks, as far as their least launches allow.
+  void spend_at_most(std::chrono::seconds whole, std::size_t blocks) {
+    bench_.spend_at_most(std::chrono::nanoseconds(whole) / blocks);
+  }
 
   // Measured against each other, interleaved.
   struct Entry {

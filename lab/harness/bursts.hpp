@@ -3,6 +3,8 @@
 // burst in random order, all but one stopped, every answer checked.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -71,6 +73,11 @@ class Bench {
   // The same with less repetition, for a choice between settings.
   [[nodiscard]] Bench quick() const;
   [[nodiscard]] const Plan& plan() const { return plan_; }
+
+  // No longer than this for a block from now on, if its least launches and rounds allow it.
+  void spend_at_most(std::chrono::nanoseconds budget) {
+    plan_.budget = std::min(plan_.budget, budget);
+  }
 
  private:
   struct Running {

@@ -23,6 +23,7 @@ struct Metric {
   std::string unit;
   bool higher_is_better = false;
   std::string meaning;
+  bool in_overview = true;  // false: measured where it, or its scenario, is asked for by name
 };
 
 struct Parameter {
@@ -90,6 +91,7 @@ struct Article {
   std::vector<ArticleRow> rows;
   double metric_ms = 0;  // what 1 of the metric is in ms; 0: it tells a time
   double items = 0;      // that took it; 0: an operation's
+  bool in_overview = true;  // its cell, where no metric has it by default
 };
 
 // How an article's scheme stands to another contender, by the article's figures or by its own code

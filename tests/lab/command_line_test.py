@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command line: what is refused and how, what goes where, exit codes."""
 
+import json
 import os
 import pty
 import unittest
@@ -81,6 +82,20 @@ class CommandLine(LabTest):
         result = self.result_of(*SMALL, "--contenders", "seed.*,own.thread_tea?")
         names = {row["contender"] for row in result["rows"]}
         self.assertEqual(names, {"seed.single", "seed.threads", "own.thread_team"})
+
+    def test_a_quick_run_of_everything_is_an_overview_and_says_so(self):
+        done = self.run_lab("run", "--quick", "--no-probe", "--launches", "1", "--time-budget",
+                            "0.1", "--contenders", "own.*", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("without events second_queue", done.stderr)
+        metrics = {(row["scenario"], row["metric"]) for row in json.loads(done.stdout)["rows"]}
+        self.assertIn(("matmul", "gflops"), metrics)
+        self.assertIn(("events", "enqueue_process"), metrics)
+        self.assertNotIn(("events", "second_queue"), metrics)
+        named = self.result_of("run", "events", "--quick", "--no-probe", "--launches", "1",
+                               "--time-budget", "0.1", "--set", "count=10", "--contenders",
+                               "own.*", "--metrics", "second_queue")
+        self.assertEqual({row["metric"] for row in named["rows"]}, {"second_queue"})
 
     def test_a_terminal_sees_progress_and_bold_headings_unless_no_color(self):
         if not terminals_exist():

@@ -77,11 +77,13 @@ class Events final : public Scenario {
         {"enqueue_process", "ns", false, "an event: enqueued, looked up, given to its listener"},
         {"enqueue_visit", "ns", false, "an event: enqueued, given to a visitor"},
         {"second_queue", "ns", false,
-         "an event, where a process that has used one queue makes another and uses it once"},
+         "an event, where a process that has used one queue makes another and uses it once",
+         /*in_overview=*/false},
         {"throughput", "ns", false, "an event, by `producers` to the thread that handles it"},
         {"latency_p50", "ns", false,
          "from the enqueueing to the listener on another thread, an event every 10 us"},
-        {"latency_p99", "ns", false, "the same, which one of a hundred exceeds"}};
+        {"latency_p99", "ns", false, "the same, which one of a hundred exceeds",
+         /*in_overview=*/false}};
     return metrics;
   }
 
