@@ -28,7 +28,8 @@ std::string not_below_0(const std::string& text) {
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--launches", options.launches, "new processes of each contender (default 5)");
   command.add_option("--time-budget", options.time_budget_s, "seconds for a cell (default 20)");
-  command.add_flag("--quick", options.quick, "3 launches and 8 s for a cell; a run of everything is an overview");
+  command.add_flag("--quick", options.quick,
+                   "3 launches and 8 s for a cell; a run of everything is an overview");
   command.add_flag("--no-probe", options.no_probe,
                    "trust the machine: do not watch whether others disturb it");
   command.add_option("--seed", options.seed, "of the random order (default: a new one)")
