@@ -31,21 +31,12 @@ struct Chosen {
   std::vector<Session::Block> blocks;
 };
 
-std::vector<std::string> metrics_for(const RunOptions& options, const Scenario& scenario) {
-  if (!options.is_overview()) return options.metrics;
-  std::vector<std::string> metrics;
-  for (const Metric& metric : scenario.metrics()) {
-    if (metric.in_overview) metrics.push_back(metric.name);
-  }
-  return metrics;
-}
-
 // Articles' own cells, where their metrics are wanted.
-void add_articles(const Scenario& scenario, const std::vector<std::string>& metrics, bool overview,
-                  std::vector<Cell>& cells) {
+void add_articles(const Scenario& scenario, const RunOptions& options, std::vector<Cell>& cells) {
   for (const Article& article : scenario.articles()) {
+    const auto& metrics = options.metrics;
     const bool wanted =
-        (article.in_overview || !overview) &&
+        (article.in_overview || !options.is_overview()) &&
         (metrics.empty() ||
          std::find(metrics.begin(), metrics.end(), article.cell.metric()) != metrics.end());
     const bool there = std::find(cells.begin(), cells.end(), article.cell) != cells.end();
@@ -55,9 +46,10 @@ void add_articles(const Scenario& scenario, const std::vector<std::string>& metr
 
 // A block a cell. Without settings the articles' own cells are among them.
 Chosen choose(const RunOptions& options, const Session& session, Scenario& scenario) {
-  const std::vector<std::string> metrics = metrics_for(options, scenario);
-  std::vector<Cell> cells = scenario.cells(values_of(options.settings), metrics);
-  if (options.settings.empty()) add_articles(scenario, metrics, options.is_overview(), cells);
+  std::vector<Cell> cells = options.is_overview()
+                                ? scenario.overview()
+                                : scenario.cells(values_of(options.settings), options.metrics);
+  if (options.settings.empty()) add_articles(scenario, options, cells);
   std::vector<Contender> contenders;
   for (const Contender& contender : session.contenders()) {
     if (contender.scenario == scenario.name()) contenders.push_back(contender);
@@ -106,7 +98,9 @@ void print_left_out(const std::vector<Chosen>& all) {
       if (!metric.in_overview) left_out.push_back(scenario->name() + ' ' + metric.name);
     }
   }
-  fmt::print(stderr, "an overview, without {}; `handoff run SCENARIO` measures all of one\n",
+  fmt::print(stderr,
+             "an overview: without {}, and with fewer values; "
+             "`handoff run SCENARIO` measures all of one\n",
              fmt::join(left_out, ", "));
 }
 

@@ -87,7 +87,7 @@ class CommandLine(LabTest):
         done = self.run_lab("run", "--quick", "--no-probe", "--launches", "1", "--time-budget",
                             "0.1", "--contenders", "own.*", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("without events second_queue", done.stderr)
+        self.assertIn("without events enqueue_visit, events second_queue", done.stderr)
         metrics = {(row["scenario"], row["metric"]) for row in json.loads(done.stdout)["rows"]}
         self.assertIn(("matmul", "gflops"), metrics)
         self.assertIn(("events", "enqueue_process"), metrics)

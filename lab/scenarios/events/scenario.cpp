@@ -75,7 +75,8 @@ class Events final : public Scenario {
     static const std::vector<Metric> metrics{
         {"invoke", "ns", false, "a call of one listener in a list"},
         {"enqueue_process", "ns", false, "an event: enqueued, looked up, given to its listener"},
-        {"enqueue_visit", "ns", false, "an event: enqueued, given to a visitor"},
+        {"enqueue_visit", "ns", false, "an event: enqueued, given to a visitor",
+         /*in_overview=*/false},
         {"second_queue", "ns", false,
          "an event, where a process that has used one queue makes another and uses it once",
          /*in_overview=*/false},
@@ -94,7 +95,7 @@ class Events final : public Scenario {
     static const std::vector<Parameter> parameters{
         {"listeners", "in the list", {"1", "8", "100"}, {}, 1, 10'000, {"invoke"}},
         {"count", "events that wait in the queue at once", {"10000", "100000", "1000000"}, {}, 1,
-         10'000'000, counted},
+         10'000'000, counted, {"10000", "1000000"}},
         {"ids", "different keys", {"1", "10"}, {}, 1, 1000, drained},
         {"producers", "threads that enqueue", {"1", "2"}, {}, 1, 64, {"throughput"}},
         {"consumer",

@@ -111,7 +111,8 @@ class Tasks final : public Scenario {
          {"hot", "idle"},
          0,
          0,
-         batched},
+         batched,
+         {"hot"}},
         {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
     return parameters;
   }
@@ -131,7 +132,6 @@ class Tasks final : public Scenario {
                            {"cached", cached, "submission only, Debug build",
                             "seed.pool.cached"}}});
       articles.back().items = std::stod(count);
-      articles.back().in_overview = false;
     };
     add("100", 0.765, 0.304, 4.17);
     add("1000", 4.258, 2.774, 4.329);
