@@ -33,21 +33,24 @@ namespace handoff::inline HANDOFF_ABI::detail {
 template <class Event>
 class EventChunks {
  public:
+  // Of a place, with the life that its chunk is in. What was said in an earlier life says nothing:
+  // so a place is free again without a store, and its line is not taken from who fills it next.
   enum State : std::uint32_t {
-    kFree,
-    kReady,  // holds an event
-    kVoid,   // its event could not be made: passed over
-    kGone,   // its event has been destroyed: passed over
+    kReady = 1,  // holds an event
+    kVoid,       // its event could not be made: passed over
+    kGone,       // its event has been destroyed: passed over
   };
 
   struct Slot {
-    sync::atomic<std::uint32_t> state{kFree};
+    sync::atomic<std::uint32_t> state{0};
     sync::raw_cell<Event> event;
   };
 
   struct Chunk : ChunkLayout {
     sync::cell<std::uint64_t> first_index;  // of its first place, in the order of all events
-    sync::atomic<Chunk*> next{nullptr};
+    sync::cell<std::uint32_t> life;         // a multiple of kLife, not 0
+    // What consumers write lies apart from what producers read.
+    alignas(sync::cache_line) sync::atomic<Chunk*> next{nullptr};
     std::uint32_t done = 0;  // places given back, and one when the head has left; for consumers
 
     Slot& slot(std::uint32_t offset) noexcept {
@@ -61,6 +64,8 @@ class EventChunks {
     std::uint32_t offset;
 
     Slot& slot() const noexcept { return chunk->slot(offset); }
+    // Its state, if it is `state`.
+    std::uint32_t stamp(State state) const noexcept { return chunk->life.read() + state; }
     std::uint64_t index() const noexcept { return chunk->first_index.read() + offset; }
   };
 
@@ -83,15 +88,16 @@ class EventChunks {
     Slot& slot = place.slot();
     struct Guard {  // for an event that cannot be made
       Slot* slot;
+      std::uint32_t stamp;
       ~Guard() {
         // order: release pairs with the acquire in ready(), as below.
-        if (slot != nullptr) slot->state.store(kVoid, sync::order::release);
+        if (slot != nullptr) slot->state.store(stamp, sync::order::release);
       }
-    } guard{&slot};
+    } guard{&slot, place.stamp(kVoid)};
     slot.event.construct(std::forward<Args>(args)...);
     guard.slot = nullptr;
     // order: release pairs with the acquire in ready(): the event is whole.
-    slot.state.store(kReady, sync::order::release);
+    slot.state.store(place.stamp(kReady), sync::order::release);
   }
 
   // Consumers: how many places have been claimed so far; each of them will be ready.
@@ -128,12 +134,7 @@ class EventChunks {
     return ready(head_);
   }
 
-  // Clears a place that was taken and whose event is gone; then, under the lock, counts such places
-  // of a chunk.
-  static void clear(Slot& slot) noexcept {
-    // order: relaxed; the next producer of this place gets it by way of the locks.
-    slot.state.store(kFree, sync::order::relaxed);
-  }
+  // Consumers: gives back so many places of a chunk, taken before and without events now.
   static void finish(Chunk& chunk, std::uint32_t places) noexcept {
     chunk.done += places;
     if (chunk.done == kPlaces + 1) free_chunk(&chunk);
@@ -149,6 +150,8 @@ class EventChunks {
 #endif
 
  private:
+  static constexpr std::uint32_t kLife = 4;  // leaves room for a State
+
   static_assert(kHeader + 4 * sizeof(Slot) <= kChunkBytes,
                 "the arguments of an event are too large: put them behind a unique_ptr");
 
@@ -163,16 +166,18 @@ class EventChunks {
   static Chunk* make_chunk(std::uint64_t first_index) {
     static const char tag = 0;
     void* const memory = take_chunk();
-    Chunk* chunk = nullptr;
-    if (static_cast<ChunkLayout*>(memory)->tag == &tag) {
-      chunk = static_cast<Chunk*>(static_cast<ChunkLayout*>(memory));
+    auto* chunk = static_cast<Chunk*>(static_cast<ChunkLayout*>(memory));
+    std::uint32_t life = chunk->tag == &tag ? chunk->life.read() + kLife : 0;
+    if (life != 0) {
       chunk->next.store(nullptr, sync::order::relaxed);  // order: relaxed, nobody knows it yet
       chunk->done = 0;
-    } else {
+    } else {  // it was nothing yet, or something else, or lives would repeat
       chunk = ::new (memory) Chunk;
       std::uninitialized_default_construct_n(&chunk->slot(0), kPlaces);
       chunk->tag = &tag;
+      life = kLife;
     }
+    chunk->life.write() = life;
     chunk->first_index.write() = first_index;
     return chunk;
   }
@@ -238,7 +243,8 @@ class EventChunks {
 
   static bool ready(Place place) noexcept {
     // order: acquire pairs with the releases in push().
-    return place.slot().state.load(sync::order::acquire) != kFree;
+    const std::uint32_t state = place.slot().state.load(sync::order::acquire);
+    return (state & ~(kLife - 1)) == place.chunk->life.read();
   }
 
   // Moves the head from the end of its chunk to the next one. Not before the tail has left it: the

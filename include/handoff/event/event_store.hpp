@@ -238,12 +238,11 @@ class EventStore {
   void supersede(const Place& place) noexcept {
     place.slot().event.destroy();
     // order: relaxed, under the mutex
-    place.slot().state.store(Chunks::kGone, sync::order::relaxed);
+    place.slot().state.store(place.stamp(Chunks::kGone), sync::order::relaxed);
     ++totals_.cancelled;
   }
 
   void discard(const Place& place) noexcept {
-    Chunks::clear(place.slot());
     Chunks::finish(*place.chunk, 1);
     if constexpr (kBounded) room_.give(1);
   }
@@ -262,7 +261,7 @@ class EventStore {
       if (run.count == 0) return;
       for (std::uint32_t i = 0; i < run.count; ++i) {
         const Place place{run.first.chunk, run.first.offset + i};
-        if (state_of(place) == Chunks::kVoid) {
+        if (state_of(place) == place.stamp(Chunks::kVoid)) {
           ++voids_;
           discard(place);
           continue;
@@ -281,7 +280,7 @@ class EventStore {
     const Place place = backlog_.top().place;
     backlog_.pop();
     if constexpr (kCoalesces) {
-      if (state_of(place) == Chunks::kReady) {
+      if (state_of(place) == place.stamp(Chunks::kReady)) {
         const auto at = latest_.find(place.slot().event.read().event.key);
         if (at != latest_.end() && at->second.index() == place.index()) latest_.erase(at);
       }
@@ -322,10 +321,10 @@ class EventStore<Key, Policies, Args...>::Session {
       if (at_ == run_end_ && !refill()) return nullptr;
       // order: relaxed, taken under the lock
       const std::uint32_t state = at_->state.load(sync::order::relaxed);
-      if (state != Chunks::kReady) [[unlikely]] {
-        if (state == Chunks::kVoid) ++voids_;
+      if (state != ready_) [[unlikely]] {
+        if (state == place().stamp(Chunks::kVoid)) ++voids_;
         ++not_done_;
-        clear();
+        ++at_;
         continue;
       }
       Stored& stored = at_->event.write();
@@ -337,7 +336,7 @@ class EventStore<Key, Policies, Args...>::Session {
   // Each destroys the event and says what became of it.
   void done() noexcept {
     at_->event.destroy();
-    clear();
+    ++at_;
   }
   void cancel() noexcept { drop(books_.cancelled); }
   void expire() noexcept { drop(books_.expired); }
@@ -362,11 +361,6 @@ class EventStore<Key, Policies, Args...>::Session {
 
   Place place() const noexcept {
     return {chunk_, static_cast<std::uint32_t>(at_ - &chunk_->slot(0))};
-  }
-
-  void clear() noexcept {
-    Chunks::clear(*at_);
-    ++at_;
   }
 
   bool is_late(const Stored& stored) noexcept {
@@ -398,6 +392,7 @@ class EventStore<Key, Policies, Args...>::Session {
     }
     if (run.count == 0) return false;
     chunk_ = run.first.chunk;
+    ready_ = run.first.stamp(Chunks::kReady);
     settled_ = at_ = &run.first.slot();
     run_end_ = at_ + run.count;
     left_ -= run.count;
@@ -418,7 +413,7 @@ class EventStore<Key, Policies, Args...>::Session {
   // The last session of all destroys what is left, in any order.
   bool gathers() const noexcept { return kGathers && !store_.ended(); }
 
-  // Enters into the books what was cleared since the last time. Under the mutex.
+  // Enters into the books what was passed since the last time. Under the mutex.
   void settle() noexcept {
     const auto cleared =
         static_cast<std::uint32_t>(at_ - std::exchange(settled_, at_)) - std::exchange(kept_, 0);
@@ -449,7 +444,8 @@ class EventStore<Key, Policies, Args...>::Session {
   Slot* run_end_ = nullptr;
   Slot* settled_ = nullptr;  // what is in front of it is in the books
   typename Chunks::Chunk* chunk_ = nullptr;
-  // Of what is between settled_ and at_: refused; cleared, but not done; never made.
+  std::uint32_t ready_ = 0;  // the state of its places that hold events
+  // Of what is between settled_ and at_: refused; given back, but not done; never made.
   std::uint32_t kept_ = 0;
   std::uint32_t not_done_ = 0;
   std::uint32_t voids_ = 0;
