@@ -124,15 +124,19 @@ class ActiveObject {
     return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
   }
 
+  // What one thread writes lies apart from what another one reads, or the neighbourhood would be
+  // measured: the queue decides what its own threads share.
+  static constexpr std::size_t kApart = 128;
+
   const Task& task_;
   const bool timed_;
+  alignas(kApart) std::uint64_t heard_ = 0;  // the consumer's, as the latencies are in a burst
   std::unique_ptr<Histogram> latencies_ = std::make_unique<Histogram>();
-  std::uint64_t heard_ = 0;
-  std::atomic<std::uint64_t> expected_{0};
+  alignas(kApart) std::atomic<std::uint64_t> expected_{0};
   std::atomic<std::uint64_t> ended_{0};
   std::atomic<bool> quit_{false};
-  Queue queue_;
-  std::thread consumer_;
+  alignas(kApart) Queue queue_;
+  alignas(kApart) std::thread consumer_;
 };
 
 template <class Queue>
