@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Slabs of 63 chunks and a header. A free chunk is a bit in its slab's header, so that its pages
-// can go back to the system while the slab stays.
+// Slabs of 127 chunks and a header. A free chunk is a bit in its slab's header, so that its pages
+// can go back to the system while the slab stays. All slabs but the first may be huge pages: who
+// has so many events walks over more of them than the processor can translate at once.
 #include <handoff/event/chunk_pool.hpp>
 #include <handoff/sync/allocate.hpp>
 #include <new>
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <handoff/sync/mutex.hpp>
@@ -27,18 +29,47 @@ void trim_chunks() noexcept {}
 #else
 namespace {
 
-constexpr std::size_t kChunks = 64;  // with the first one, which holds the header
-constexpr std::size_t kSlabBytes = kChunks * kChunkBytes;
-constexpr std::uint64_t kAllFree = ~std::uint64_t{1};
+constexpr std::size_t kChunks = 128;  // with the first one, which holds the header
+constexpr std::size_t kSlabBytes = kChunks * kChunkBytes;  // a huge page of most machines
 constexpr std::size_t kLooksApart = 1024;  // takings between two looks at what was never needed,
 constexpr std::size_t kTurnovers = 4;      // and how often all chunks could have been taken
 
+// A bit for each chunk of a slab.
+class Marks {
+ public:
+  bool has(std::size_t index) const noexcept { return (words_[index / 64] & bit(index)) != 0; }
+  void set(std::size_t index) noexcept { words_[index / 64] |= bit(index); }
+  void clear(std::size_t index) noexcept { words_[index / 64] &= ~bit(index); }
+  // The first one set; kChunks: there is none.
+  std::size_t first() const noexcept {
+    std::size_t word = 0;
+    while (word < words_.size() && words_[word] == 0) ++word;
+    if (word == words_.size()) return kChunks;
+    return word * 64 + static_cast<std::size_t>(std::countr_zero(words_[word]));
+  }
+  std::size_t count() const noexcept {
+    std::size_t count = 0;
+    for (const std::uint64_t word : words_) count += static_cast<std::size_t>(std::popcount(word));
+    return count;
+  }
+
+ private:
+  static std::uint64_t bit(std::size_t index) noexcept { return std::uint64_t{1} << index % 64; }
+
+  std::array<std::uint64_t, kChunks / 64> words_{};
+};
+
 struct Slab {
-  std::uint64_t free = kAllFree;  // a bit for each chunk
-  std::uint64_t touched = 0;      // its pages may be there
+  Marks free;
+  Marks touched;  // its pages may be there
   Slab* next = nullptr;
 
-  void* chunk(unsigned index) noexcept {
+  Slab() noexcept {
+    for (std::size_t i = 1; i < kChunks; ++i) free.set(i);
+  }
+  bool full() const noexcept { return free.first() == kChunks; }
+  bool unused() const noexcept { return free.count() == kChunks - 1; }
+  void* chunk(std::size_t index) noexcept {
     return reinterpret_cast<std::byte*>(this) + index * kChunkBytes;
   }
 };
@@ -56,22 +87,19 @@ class Pool {
     const sync::Lock lock(mutex_);
     if (first_with_free_ == nullptr) add_slab();
     Slab& slab = *first_with_free_;
-    const auto index = static_cast<unsigned>(std::countr_zero(slab.free));
-    const std::uint64_t bit = std::uint64_t{1} << index;
-    slab.free &= ~bit;
+    const std::size_t index = slab.free.first();
+    slab.free.clear(index);
     --free_;
     least_free_ = std::min(least_free_, free_);
-    while (first_with_free_ != nullptr && first_with_free_->free == 0) {
-      first_with_free_ = first_with_free_->next;
-    }
+    pass_full();
     if (++taken_ >= std::max(kLooksApart, kTurnovers * chunks_)) {
       give_back(least_free_);
       least_free_ = free_;
       taken_ = 0;
     }
     void* const chunk = slab.chunk(index);
-    if ((slab.touched & bit) == 0) {
-      slab.touched |= bit;
+    if (!slab.touched.has(index)) {
+      slab.touched.set(index);
       ::new (chunk) ChunkLayout;
     }
     return chunk;
@@ -81,7 +109,7 @@ class Pool {
     std::size_t index = 0;
     Slab& slab = slab_of(chunk, index);
     const sync::Lock lock(mutex_);
-    slab.free |= std::uint64_t{1} << index;
+    slab.free.set(index);
     ++free_;
     // Lower addresses first: of the slabs in use the same few stay in use.
     if (first_with_free_ == nullptr || precedes(slab, *first_with_free_)) first_with_free_ = &slab;
@@ -96,9 +124,18 @@ class Pool {
  private:
   static bool precedes(const Slab& a, const Slab& b) noexcept { return &a < &b; }
 
+  void pass_full() noexcept {
+    while (first_with_free_ != nullptr && first_with_free_->full()) {
+      first_with_free_ = first_with_free_->next;
+    }
+  }
+
   // In the order of addresses.
   void add_slab() {
-    auto* const slab = ::new (sync::allocate(kSlabBytes, kSlabBytes)) Slab;
+    void* const memory = sync::allocate(kSlabBytes, kSlabBytes);
+    // Not the first: a queue of few events would have two megabytes.
+    if (first_ != nullptr) ::madvise(memory, kSlabBytes, MADV_HUGEPAGE);
+    auto* const slab = ::new (memory) Slab;
     Slab** link = &first_;
     while (*link != nullptr && precedes(**link, *slab)) link = &(*link)->next;
     slab->next = *link;
@@ -114,30 +151,32 @@ class Pool {
     std::size_t keep = free_ - count;
     for (Slab** link = &first_; *link != nullptr;) {
       Slab& slab = **link;
-      const bool unused = keep == 0 && slab.free == kAllFree;
-      for (std::uint64_t bits = slab.free; bits != 0; bits &= bits - 1) {
-        if (keep > 0) {
-          --keep;
-          continue;
-        }
-        const auto index = static_cast<unsigned>(std::countr_zero(bits));
-        const std::uint64_t bit = std::uint64_t{1} << index;
-        if ((slab.touched & bit) == 0) continue;
-        ::madvise(slab.chunk(index), kChunkBytes, MADV_DONTNEED);
-        slab.touched &= ~bit;
-      }
-      if (!unused) {
+      if (keep > 0 || !slab.unused()) {
+        give_back_pages(slab, keep);
         link = &slab.next;
         continue;
       }
       *link = slab.next;
       free_ -= kChunks - 1;
       chunks_ -= kChunks - 1;
+      ::madvise(&slab, kSlabBytes, MADV_DONTNEED);  // who deallocates may keep it
       sync::deallocate(&slab, kSlabBytes, kSlabBytes);
     }
     first_with_free_ = first_;
-    while (first_with_free_ != nullptr && first_with_free_->free == 0) {
-      first_with_free_ = first_with_free_->next;
+    pass_full();
+  }
+
+  // Those of its free chunks, except the first `keep`, which are counted off.
+  static void give_back_pages(Slab& slab, std::size_t& keep) noexcept {
+    for (Marks left = slab.free; left.first() != kChunks;) {
+      const std::size_t index = left.first();
+      left.clear(index);
+      if (keep > 0) {
+        --keep;
+      } else if (slab.touched.has(index)) {
+        ::madvise(slab.chunk(index), kChunkBytes, MADV_DONTNEED);
+        slab.touched.clear(index);
+      }
     }
   }
 
