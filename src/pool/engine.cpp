@@ -497,9 +497,9 @@ Task* Engine::search(Worker& worker) noexcept {
 // The worker counts as searching.
 Task* Engine::look(Worker& worker) noexcept {
   tell_idle();
-  const sync::Spin spin = worker.index < with_cpu_ ? sync::spin_policy() : sync::Spin::never;
   for (auto slept = Sleepers::Slept::not_at_all;;) {
-    sync::Backoff backoff(slept == Sleepers::Slept::too_long ? sync::Spin::never : spin);
+    const bool hopes = slept != Sleepers::Slept::too_long && expects_more(worker);
+    sync::Backoff backoff(hopes ? sync::spin_policy() : sync::Spin::never);
     do {
       if (Task* const task = take(worker)) {
         found_work(worker);
@@ -528,11 +528,34 @@ Task* Engine::look(Worker& worker) noexcept {
       return is_work_or_end() || (!is_paused() && has_own_tasks(worker));
     };
     HANDOFF_PROBE(worker_sleep, worker.index);
-    slept = sleepers_.sleep(worker.place, stay_awake, deadline);
+    slept = sleep(worker, stay_awake, deadline);
     HANDOFF_PROBE(worker_wake, worker.index);
     // What kept us awake may be a task that its submitter, on this very CPU, is about to publish.
     if (slept == Sleepers::Slept::not_at_all) sync::yield();
   }
+}
+
+// Whether it is worth while to spin. Work that came alone, after a long time, is followed by
+// nothing for a long time: then spinning would only take the CPU from whoever waits for that work,
+// if it is this one, and the yields at its end the right to have it at once when next woken.
+bool Engine::expects_more(const Worker& worker) const noexcept {
+  if (worker.index >= with_cpu_) return false;
+  return !worker.rested || worker.finished() - worker.finished_when_woken > 1;
+}
+
+template <class StayAwake>
+Sleepers::Slept Engine::sleep(Worker& worker, const StayAwake& stay_awake,
+                              sync::Deadline deadline) noexcept {
+  // Ten times what it costs to spin in vain; the time that a wake-up takes is part of it.
+  constexpr std::chrono::microseconds long_time{200};
+  const auto by_seq_cst = [this](std::uint64_t asleep) noexcept {
+    return only_outsiders_hand_over(asleep);
+  };
+  const auto since = sync::clock::now();
+  const auto slept = sleepers_.sleep(worker.place, by_seq_cst, stay_awake, deadline);
+  worker.rested = sync::clock::now() - since >= long_time;
+  worker.finished_when_woken = worker.finished();
+  return slept;
 }
 
 bool Engine::is_work_or_end() const noexcept {
@@ -614,10 +637,15 @@ bool Engine::is_more_work(const Worker& worker, std::uint64_t asleep) noexcept {
   if (!worker.claimed.was_empty() || scheduler_->has_tasks()) return true;
   const SideQueues* const queues = side_queues_.look();
   if (queues != nullptr && queues->has_tasks()) return true;
-  // If all others sleep, nobody else can have made a task.
-  if (asleep + 1 >= crew_.width() && !crew_.somebody_sits()) return false;
+  if (only_outsiders_hand_over(asleep + 1)) return false;
   sync::asymmetric_fence_heavy();  // partner is the light half in publish()
   return deques_have_work();
+}
+
+// With so many asleep, the caller counted with them: nobody else can make a task in a
+// deque. Those that come by a queue come by a seq_cst operation.
+bool Engine::only_outsiders_hand_over(std::uint64_t asleep) const noexcept {
+  return asleep >= crew_.width() && !crew_.somebody_sits();
 }
 
 bool Engine::deques_have_work() const noexcept {

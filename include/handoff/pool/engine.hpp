@@ -422,6 +422,11 @@ class Engine {
   std::uint64_t accepted() const noexcept;
   void found_work(const Worker& worker) noexcept;
   bool is_more_work(const Worker& worker, std::uint64_t asleep) noexcept;
+  bool only_outsiders_hand_over(std::uint64_t asleep) const noexcept;
+  bool expects_more(const Worker& worker) const noexcept;
+  template <class StayAwake>
+  Sleepers::Slept sleep(Worker& worker, const StayAwake& stay_awake,
+                        sync::Deadline deadline) noexcept;
   bool deques_have_work() const noexcept;
   void help_until_idle(Worker& worker) noexcept;
   bool on_new_stack(const Rest& rest) noexcept;

@@ -133,16 +133,19 @@ class Sleepers {
   // A searching worker gives up. It sleeps until woken or until the deadline, unless `stay_awake()`
   // says, after the worker is known to sleep, that there is something to do. Searching again when
   // it returns. What woke it need not be visible yet: its next look comes as a look before sleep
-  // does.
-  template <class StayAwake>
-  Slept sleep(Place& place, StayAwake&& stay_awake,
+  // does. `by_seq_cst(asleep)`, asked when so many are known to sleep, this one with them: whether
+  // all who could make work now do so by a seq_cst operation, none by the light fence.
+  template <class BySeqCst, class StayAwake>
+  Slept sleep(Place& place, BySeqCst&& by_seq_cst, StayAwake&& stay_awake,
               sync::Deadline deadline = sync::no_deadline) noexcept {
     // order: relaxed, the waker of last time is done with it, and the lock below orders the next.
     place.woken_.store(false, sync::order::relaxed);
-    list(place);
-    // Heavy half; partner is the light half, or the seq_cst order, between work and wanted(): who
-    // did not see us sleep has made work that the next line sees.
-    sync::asymmetric_fence_heavy();
+    const std::uint64_t asleep = list(place);
+    // order: seq_cst; partner is the seq_cst operation that makes work, then that in wanted(): who
+    // did not see us sleep has made work that the look below sees.
+    sync::fence(sync::order::seq_cst);
+    // Heavy half; partner is the light half between work and wanted(), for the same reason.
+    if (!by_seq_cst(asleep)) sync::asymmetric_fence_heavy();
     if (stay_awake() && unlist_if_listed(place)) return Slept::not_at_all;
     const auto woken = [&place]() noexcept {
       return place.woken_.load(sync::order::relaxed);  // order: relaxed, nothing comes with it
@@ -240,12 +243,14 @@ class Sleepers {
   static std::uint64_t searching(std::uint64_t state) noexcept { return state % kSleeping; }
   static std::uint64_t sleeping(std::uint64_t state) noexcept { return state / kSleeping; }
 
-  void list(Place& place) noexcept {
+  // How many are asleep now.
+  std::uint64_t list(Place& place) noexcept {
     const sync::Lock lock(mutex_);
     place.below_.write() = top_.read();
     place.listed_.write() = Listed::asleep;
     top_.write() = &place;
-    state_.fetch_add(kSleeping - kSearching, sync::order::relaxed);  // order: relaxed, fenced later
+    // order: relaxed, fenced later
+    return sleeping(state_.fetch_add(kSleeping - kSearching, sync::order::relaxed)) + 1;
   }
 
   // Under the lock. The sleeper counts as searching from here on.

@@ -84,6 +84,9 @@ struct alignas(sync::destructive_span) Worker {
   Counter stolen;  // from others
   Counter sleeps;
 
+  bool rested = false;                    // its last sleep was long
+  std::uint64_t finished_when_woken = 0;  // finished() then
+
   sync::EventCount joined;  // its thread, when it waits for tasks that others run
   Sleepers::Place place;    // its thread, when there is no work
 

@@ -61,7 +61,7 @@ const Scenario beside_sleep("side_queues/beside_sleep", [] {
     if (told) (void)sleepers.wake_one();
   });
   sleepers.begin_search();
-  const auto slept = sleepers.sleep(bed, [&] { return queues.has_tasks(); });
+  const auto slept = sleepers.sleep(bed, test::by_seq_cst, [&] { return queues.has_tasks(); });
   other.join();
   explore::outcome(static_cast<std::uint64_t>(slept));
 });
@@ -98,7 +98,7 @@ const Scenario expected("side_queues/expected", [] {
   });
   sleepers.begin_search();
   do {
-    (void)sleepers.sleep(bed, [&] { return queues.has_tasks_for(0); });
+    (void)sleepers.sleep(bed, test::by_seq_cst, [&] { return queues.has_tasks_for(0); });
   } while (!queues.has_tasks_for(0));
   (void)sleepers.end_search();
   other.join();

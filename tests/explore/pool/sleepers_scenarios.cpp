@@ -24,6 +24,7 @@ struct Work {
   Sleepers sleepers;
   sync::atomic<int> tasks{0};
   sync::atomic<int> left;
+  bool lightly = false;  // submit_lightly() is used
 
   explicit Work(int all) : left(all) {}
 
@@ -67,7 +68,9 @@ struct Work {
           (void)sleepers.end_search();
           return;
         }
-        (void)sleepers.sleep(place, [this] { return over() || tasks.load(order::relaxed) > 0; });
+        (void)sleepers.sleep(
+            place, [this](std::uint64_t /*asleep*/) { return !lightly; },
+            [this] { return over() || tasks.load(order::relaxed) > 0; });
       }
     }
   }
@@ -85,6 +88,7 @@ const Scenario one_worker("sleepers/one_worker", [] {
 
 const Scenario light_submit("sleepers/light_submit", [] {
   Work work(1);
+  work.lightly = true;
   Sleepers::Place place;
   explore::Thread worker([&] { work.serve(place); });
   work.submit_lightly();
@@ -124,7 +128,8 @@ struct Staff : Work {
           slept = Sleepers::Slept::not_at_all;
           continue;
         }
-        slept = sleepers.sleep(place, [this] { return is_work(); }, sync::deadline_after(one));
+        slept = sleepers.sleep(place, test::by_seq_cst, [this] { return is_work(); },
+                               sync::deadline_after(one));
       }
       wake_next();
     }
