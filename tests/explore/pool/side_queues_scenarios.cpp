@@ -4,6 +4,7 @@
 // docs/design/thread_pool.md.
 #include <handoff/pool/side_queues.hpp>
 #include <handoff/pool/sleepers.hpp>
+#include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
 
 #include "explore/pool/sleeper.hpp"
@@ -103,5 +104,37 @@ const Scenario expected("side_queues/expected", [] {
   (void)sleepers.end_search();
   other.join();
 });
+
+// ... and of two workers that one, however deep the other one sleeps.
+const Scenario expected_of_two("side_queues/expected_of_two", [] {
+  SideQueues queues(2);
+  Sleepers sleepers;
+  Sleepers::Place bed(1);
+  Sleepers::Place other_bed(0);
+  sync::atomic<bool> over{false};
+  explore::Thread neighbour([&] {
+    sleepers.begin_search();
+    (void)sleepers.sleep(other_bed, test::by_seq_cst, [&] {
+      return queues.has_tasks_for(0) || over.load(sync::order::seq_cst);
+    });
+    (void)sleepers.end_search();
+  });
+  explore::Thread submitter([&] {
+    queues.expect(1);
+    sleepers.wake(bed);
+    (void)queues.reserve_for(1);
+    queues.expect_no_more(1);
+  });
+  sleepers.begin_search();
+  do {
+    (void)sleepers.sleep(bed, test::by_seq_cst, [&] { return queues.has_tasks_for(1); });
+  } while (!queues.has_tasks_for(1));
+  (void)sleepers.end_search();
+  submitter.join();
+  explore::check(!queues.has_tasks_for(0), "it is the other one's task");
+  over.store(true, sync::order::seq_cst);
+  sleepers.wake_all();
+  neighbour.join();
+}, test::Size::large);
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -185,23 +186,45 @@ TEST_P(PoolFailingCalls, SleepsThatAreCutShortChangeNothing) {
 }
 
 // No wake-up call while a worker is awake or on its way.
-TEST_P(PoolFailingCalls, Defect94WakesAtMostOneSleeperPerTask) {
-  test::Gate gate;  // these two outlive the pool, whose tasks look at them
+// A pool, and one with the fault: each task wakes everybody.
+struct WakesOne {
+  static Status execute(ThreadPool& pool, const std::function<void()>& task) {
+    return pool.execute(task);
+  }
+};
+struct WakesAll {
+  static Status execute(ThreadPool& pool, const std::function<void()>& task) {
+    for (std::size_t i = 0; i < pool.width(); ++i) (void)pool.execute_on(i, [] {});
+    return pool.execute(task);
+  }
+};
+
+// Wake-ups for so many tasks, one at a time, each for a pool that may be asleep.
+template <class Way>
+std::size_t wake_ups(ThreadPool& pool, int tasks) {
   std::atomic<int> ran{0};
+  const std::size_t before = test::calls(Call::wake);
+  for (int i = 0; i < tasks; ++i) {
+    EXPECT_EQ(Way::execute(pool, [&] { ++ran; }), Status::ok);
+    while (ran <= i) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return test::calls(Call::wake) - before;
+}
+
+TEST_P(PoolFailingCalls, Defect94WakesAtMostOneSleeperPerTask) {
+  test::Gate gate;  // outlives the pool, whose tasks look at it
   ThreadPool pool(options(4));
   constexpr int tasks = 300;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  std::size_t before = test::calls(Call::wake);
-  for (int i = 0; i < tasks; ++i) {  // one at a time, each for a pool that may be asleep
-    ASSERT_EQ(pool.execute([&] { ++ran; }), Status::ok);
-    while (ran <= i) std::this_thread::yield();
-  }
-  EXPECT_LE(test::calls(Call::wake) - before, 2U * tasks);
+  EXPECT_LE(wake_ups<WakesOne>(pool, tasks), 2U * tasks);
   ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
-  before = test::calls(Call::wake);
+  const std::size_t before = test::calls(Call::wake);
   for (int i = 0; i < 10'000; ++i) ASSERT_EQ(pool.execute([] {}), Status::ok);  // a burst
   EXPECT_LE(test::calls(Call::wake) - before, 2'000U);
   gate.open();
+  (void)pool.wait();
+  EXPECT_GT(wake_ups<WakesAll>(pool, tasks), 2U * tasks);
 }
 
 TEST_P(PoolFailingCalls, AForkedChildMayExecWhileThePoolIsBusy) {
