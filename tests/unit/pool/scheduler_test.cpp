@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "support/failing.hpp"
@@ -136,6 +138,31 @@ TEST_P(SchedulerTest, IsAStandardScheduler) {
   auto work = detail::senders::schedule(pool.get_scheduler()) |
               detail::senders::then([&] { return pool.worker_index(); });
   EXPECT_LT(std::get<0>(detail::senders::sync_wait(std::move(work)).value()), 2U);
+}
+
+// Whether what stands behind the pool's sender runs there, and is heard of elsewhere.
+TEST_P(SchedulerTest, WorksWithStandardAlgorithms) {
+  namespace std_senders = detail::senders;
+  ThreadPool pool(options(2));
+  const auto on_pool = [&pool](int x) { return pool.worker_index() < 2 ? x + 1 : 0; };
+  const auto result = [](auto&& work) {
+    return std_senders::sync_wait(std::forward<decltype(work)>(work)).value();
+  };
+  const auto one = [&] { return std_senders::schedule(pool.get_scheduler()); };
+  EXPECT_EQ(result(std_senders::when_all(one() | std_senders::then([] { return 1; }),
+                                         one() | std_senders::then([] { return 2; }))),
+            std::tuple(1, 2));
+  EXPECT_EQ(result(std_senders::on(pool.get_scheduler(),
+                                   std_senders::just(3) | std_senders::then(on_pool))),
+            std::tuple(4));
+  EXPECT_EQ(result(std_senders::just(5) |
+                   std_senders::continues_on(pool.get_scheduler()) |
+                   std_senders::then(on_pool)),
+            std::tuple(6));
+  EXPECT_THROW((void)result(one() | std_senders::then([]() -> int {
+                              throw std::runtime_error("planned");
+                            })),
+               std::runtime_error);
 }
 #endif
 
