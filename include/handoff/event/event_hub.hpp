@@ -64,6 +64,12 @@ class EventHub {
 
   ListenerList* find(const Key& key) const { return map_.find(key); }
 
+  // Calls `visitor(key, list)` for each key. In a pass over this hub.
+  template <class Visitor>
+  void for_each(Visitor&& visitor) const {
+    map_.for_each(visitor);
+  }
+
   bool has_filters() const noexcept { return !filters_->empty(); }
 
   // Whether all of them say true. In a pass over this hub.

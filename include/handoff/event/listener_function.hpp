@@ -54,9 +54,9 @@ bool is_empty_function(const F& function) noexcept {
   }
 }
 
-// `Base` is what makes a node more than a holder of F.
+// `Base`, a Listener, is what makes a node more than a holder of F.
 template <class F, class Base>
-class ListenerNode final : public Listener, public Base {
+class ListenerNode final : public Base {
  public:
   template <class G, class... BaseArgs>
   static ListenerRef make(Listener::Call call, int priority, G&& function, BaseArgs&&... base) {
@@ -80,8 +80,7 @@ class ListenerNode final : public Listener, public Base {
  private:
   template <class G, class... BaseArgs>
   ListenerNode(Listener::Call call, int priority, G&& function, BaseArgs&&... base)
-      : Listener(kKind, call, priority),
-        Base{std::forward<BaseArgs>(base)...},
+      : Base(kKind, call, priority, std::forward<BaseArgs>(base)...),
         function_(std::forward<G>(function)) {}
   ~ListenerNode() {}  // the function has ended before
 
@@ -93,39 +92,47 @@ class ListenerNode final : public Listener, public Base {
     node->~ListenerNode();
     sync::deallocate(node, sizeof(ListenerNode), alignof(ListenerNode));
   }
-  static constexpr Kind kKind{&ListenerNode::end, &ListenerNode::deallocate};
+  static constexpr Listener::Kind kKind{&ListenerNode::end, &ListenerNode::deallocate};
 
   union {
     F function_;
   };
 };
 
-struct PlainListener {};
+struct PlainListener : Listener {
+  using Listener::Listener;
+};
 
-struct CountedListener {
-  explicit CountedListener(std::uint32_t calls) noexcept : left(calls) {}
+struct CountedListener : Listener {
+  CountedListener(const Kind& kind, Call call, int priority, std::uint32_t calls) noexcept
+      : Listener(kind, call, priority), left(calls) {}
   sync::atomic<std::uint32_t> left;
 
   // True if one more call may be made. The last one removes the listener first.
-  bool claim(Listener& self) noexcept {
+  bool claim() noexcept {
     std::uint32_t now = left.load(sync::order::relaxed);  // order: relaxed, a number alone
     do {
       if (now == 0) return false;
       // order: relaxed, a number alone
     } while (!left.compare_exchange_weak(now, now - 1, sync::order::relaxed,
                                          sync::order::relaxed));
-    if (now == 1) ListenerList::remove(self);
+    if (now == 1) ListenerList::remove(*this);
     return true;
   }
 };
 
 template <class Condition>
-struct ConditionalListener {
+struct ConditionalListener : Listener {
+  template <class C>
+  ConditionalListener(const Kind& kind, Call call, int priority, C&& asked)
+      : Listener(kind, call, priority), condition(std::forward<C>(asked)) {}
   Condition condition;
 };
 
 template <class Executor>
-struct ExecutorListener {
+struct ExecutorListener : Listener {
+  ExecutorListener(const Kind& kind, Call call, int priority, Executor* runs) noexcept
+      : Listener(kind, call, priority), executor(runs) {}
   Executor* executor;
 };
 
@@ -140,8 +147,7 @@ struct ListenerFunctions {
       misuse("an empty function was added as a listener; test it first");
     }
     if (options.calls == 0) {
-      using Node = ListenerNode<Function, PlainListener>;
-      return Node::make(erase(&call_plain<Node>), options.priority, std::forward<F>(function));
+      return make_as<PlainListener>(std::forward<F>(function), options.priority);
     }
     if constexpr (std::is_void_v<R>) {
       using Node = ListenerNode<Function, CountedListener>;
@@ -150,6 +156,14 @@ struct ListenerFunctions {
     } else {
       misuse("a listener with a result was added for a number of calls; count in the function");
     }
+  }
+
+  // In a node that is more than a listener, though it is called like any.
+  template <class Base, class F, class... BaseArgs>
+  static ListenerRef make_as(F&& function, int priority, BaseArgs&&... base) {
+    using Node = ListenerNode<std::decay_t<F>, Base>;
+    return Node::make(erase(&call_plain<Node>), priority, std::forward<F>(function),
+                      std::forward<BaseArgs>(base)...);
   }
 
   template <class Condition, class F>
@@ -228,7 +242,7 @@ struct ListenerFunctions {
   template <class Node>
   static void call_counted(Listener& self, ListenerArgument<Args>... args) {
     auto& node = static_cast<Node&>(self);
-    if (node.claim(self)) invoke(node.function(), args...);
+    if (node.claim()) invoke(node.function(), args...);
   }
 
   template <class Node>

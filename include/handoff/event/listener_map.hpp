@@ -51,6 +51,17 @@ class ListenerMap {
     list_of(key, garbage).add(listener, place, before, garbage);
   }
 
+  // Calls `visitor(key, list)` for each key there is, in a pass over the owner.
+  template <class Visitor>
+  void for_each(Visitor&& visitor) const {
+    // order: acquire pairs with the release in grow().
+    Table* const table = table_.load(sync::order::acquire);
+    if (table == nullptr) return;
+    for (Bucket& bucket : *table) {
+      if (bucket.list() != nullptr) visitor(bucket.key.read(), *bucket.list());
+    }
+  }
+
   // Hides everything, also from passes under way.
   void close(Garbage& garbage) noexcept {
     const sync::Lock lock(mutex_);

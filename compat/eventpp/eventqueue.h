@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+//
+// eventpp's EventQueue: an EventDispatcher whose events may wait.
+//
+//   eventpp::EventQueue<int, void(const std::string&)> queue;
+//   queue.appendListener(3, [](const std::string& s) { ... });
+//   queue.enqueue(3, "hello");      // any thread
+//   queue.process();                // calls the listeners here
+//
+// For: programs written against eventpp. Not for: new ones, see handoff::EventQueue.
+// Concurrency: any threads enqueue, process, wait, add and remove; the rest as in EventDispatcher.
+// - Order: as enqueued, or as an own QueueList says. What is enqueued while process() runs waits for
+//   the next one. Two threads that process share the events: each is handled once.
+// - Blocks: wait(), waitFor(), until something can be processed; on the queue's mutex for moments.
+// - Allocates: enqueue(). Throws: enqueue(), and the processing calls what a listener throws: its
+//   event is gone, all others stay in the queue.
+// - Arguments are kept by value. Copies and moves of a queue take the listeners, never the events.
+// Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it,
+// with the visitors of its optimised fork.
+#pragma once
+
+#include <chrono>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <eventpp/eventdispatcher.h>
+#include <eventpp/internal/locked_store.hpp>
+#include <eventpp/internal/pass_store.hpp>
+#include <eventpp/internal/queued_event.hpp>
+
+namespace eventpp {
+namespace internal {
+
+template <class Event, class Prototype, class Policies>
+class EventQueueBase;
+
+template <class Event_, class R, class... Args, class Policies_>
+class EventQueueBase<Event_, R(Args...), Policies_>
+    : public EventDispatcherBase<Event_, R(Args...), Policies_,
+                                 EventQueueBase<Event_, R(Args...), Policies_>> {
+  using Dispatcher = EventDispatcherBase<Event_, R(Args...), Policies_, EventQueueBase>;
+  using Store = std::conditional_t<NoQueueSeen<Policies_, Event_>, PassStore<Event_, Args...>,
+                                   LockedStore<Policies_, Event_, Args...>>;
+
+ public:
+  using Event = Event_;
+  using QueuedEvent = internal::QueuedEvent<Event, Args...>;
+
+  // The event is one of the arguments, or in them, as getEvent says.
+  template <class... A>
+    requires(Dispatcher::Passing::canIncludeEventType && sizeof...(A) == sizeof...(Args) &&
+             sizeof...(A) > 0)
+  void enqueue(A&&... args) {
+    store_.put(Event(event_of<Policies_>(args...)), std::forward<A>(args)...);
+  }
+  // The event, or what getEvent finds it in, stands before the arguments.
+  template <class T, class... A>
+    requires(Dispatcher::Passing::canExcludeEventType && sizeof...(A) == sizeof...(Args))
+  void enqueue(T&& first, A&&... args) {
+    store_.put(Event(event_of<Policies_>(first, args...)), std::forward<A>(args)...);
+  }
+
+  // Each of these says whether it handled an event.
+  bool process() { return store_.process(false, to_listeners()); }
+  bool processOne() { return store_.process(true, to_listeners()); }
+  // Those for which predicate(arguments...), or predicate(), is true; the others stay.
+  template <class Predicate>
+  bool processIf(Predicate&& predicate) {
+    return store_.process_if(asked(predicate), to_listeners());
+  }
+  // Until the predicate is true for an event, which stays, as do those behind it.
+  template <class Predicate>
+  bool processUntil(Predicate&& predicate) {
+    return store_.process_until(asked(predicate), to_listeners());
+  }
+
+  // To visitor(event, arguments...) instead of the mixins and listeners.
+  template <class Visitor>
+  bool processQueueWith(Visitor&& visitor) {
+    return store_.process(false, visitor);
+  }
+  template <class Visitor>
+  bool processOneWith(Visitor&& visitor) {
+    return store_.process(true, visitor);
+  }
+
+  // Whether there is neither an event in the queue nor one being handled.
+  bool emptyQueue() const { return store_.idle(); }
+  void clearEvents() { store_.clear(); }
+
+  // A copy of the first event, which stays; false: there is none.
+  bool peekEvent(QueuedEvent* to) const { return store_.peek(*to); }
+  // The first event itself.
+  bool takeEvent(QueuedEvent* to) { return store_.take(*to); }
+
+  using Dispatcher::dispatch;
+  void dispatch(QueuedEvent& event) const {
+    std::apply([&](auto&... args) { this->deliver(event.event, args...); }, event.arguments);
+  }
+  void dispatch(QueuedEvent&& event) const { dispatch(event); }
+  void dispatch(const QueuedEvent& event) const { dispatch(QueuedEvent(event)); }
+
+  // Until there is an event to process and nobody holds notifications back.
+  void wait() const { store_.wait(); }
+  template <class Rep, class Period>
+  bool waitFor(const std::chrono::duration<Rep, Period>& time) const {
+    return store_.wait_for(time);
+  }
+
+  // While one of these lives enqueue() wakes nobody.
+  class DisableQueueNotify {
+   public:
+    explicit DisableQueueNotify(EventQueueBase* queue) : hold_(queue->store_) {}
+
+   private:
+    typename Store::Hold hold_;
+  };
+
+ protected:
+  EventQueueBase() = default;
+  ~EventQueueBase() = default;
+  EventQueueBase(const EventQueueBase& other) : Dispatcher(other) {}
+  EventQueueBase(EventQueueBase&& other) noexcept : Dispatcher(std::move(other)) {}
+  EventQueueBase& operator=(const EventQueueBase& other) {
+    Dispatcher::operator=(other);
+    return *this;
+  }
+  EventQueueBase& operator=(EventQueueBase&& other) noexcept {
+    Dispatcher::operator=(std::move(other));
+    return *this;
+  }
+
+ private:
+  auto to_listeners() {
+    return [this](const Event& event, auto&... args) { this->deliver(event, args...); };
+  }
+
+  template <class Predicate>
+  static auto asked(Predicate& predicate) {
+    return [&predicate](std::remove_cvref_t<Args>&... args) {
+      if constexpr (std::is_invocable_v<Predicate&, std::remove_cvref_t<Args>&...>) {
+        return static_cast<bool>(predicate(args...));
+      } else {
+        return static_cast<bool>(predicate());
+      }
+    };
+  }
+
+  mutable Store store_;
+};
+
+template <class Event, class Prototype, class Policies>
+using QueueWithMixins = typename WithMixins<EventQueueBase<Event, Prototype, Policies>,
+                                            typename MixinsOf<Policies>::type>::type;
+
+}  // namespace internal
+
+template <class Event, class Prototype, class Policies = DefaultPolicies>
+class EventQueue : public internal::QueueWithMixins<Event, Prototype, Policies> {
+ public:
+  friend void swap(EventQueue& a, EventQueue& b) noexcept { a.swap(b); }
+};
+
+}  // namespace eventpp

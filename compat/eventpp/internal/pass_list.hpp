@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+//
+// The listeners of a CallbackList whose policies leave the locking to us: a list of event/, whose
+// passes take no lock.
+//
+// A function is kept as it was given, not as a std::function; the std::function is made when
+// forEach() wants to see one.
+// Not for: users. Concurrency: as handoff::CallbackList; copying, moving and the end of the list
+// beside other calls as for any container.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <handoff/event/listener_function.hpp>
+#include <handoff/event/listener_handle.hpp>
+#include <handoff/event/listener_pass.hpp>
+#include <handoff/event/listeners.hpp>
+#include <handoff/event/passes.hpp>
+
+#include <eventpp/internal/lazy.hpp>
+#include <eventpp/internal/policies.hpp>
+
+namespace eventpp::internal {
+
+using handoff::detail::Garbage;
+using handoff::detail::Listener;
+using handoff::detail::ListenerList;
+using handoff::detail::ListenerRef;
+using handoff::detail::Pass;
+using handoff::detail::Place;
+
+// Weak: does not keep the callback. True while it is in its list.
+class PassHandle {
+ public:
+  PassHandle() noexcept = default;
+  explicit PassHandle(handoff::ListenerHandle handle) noexcept : handle_(std::move(handle)) {}
+  explicit operator bool() const noexcept { return handle_.attached(); }
+  const handoff::ListenerHandle& native() const noexcept { return handle_; }
+
+ private:
+  handoff::ListenerHandle handle_;
+};
+
+// A listener that can be copied to another list and shown as a Callback.
+template <class Callback>
+struct CopiedListener : Listener {
+  using Copy = ListenerRef (*)(const Listener& self);
+  using Show = void (*)(const Listener& self, void* context, void (*see)(void*, const Callback&));
+
+  CopiedListener(const Kind& kind, Call call, int priority, Copy copies, Show shows) noexcept
+      : Listener(kind, call, priority), copy(copies), show(shows) {}
+  const Copy copy;
+  const Show show;
+};
+
+template <class Callback, class R, class... Args>
+struct PassFunctions {
+  using Functions = handoff::detail::ListenerFunctions<R, Args...>;
+  using Base = CopiedListener<Callback>;
+
+  // What a listener can be called with as it is, without becoming a Callback first.
+  template <class F>
+  static constexpr bool kept_as_it_is =
+      std::is_same_v<Callback, std::function<R(Args...)>> && std::is_class_v<F> &&
+      !std::is_same_v<F, Callback> && std::is_copy_constructible_v<F> &&
+      std::is_invocable_v<F&, handoff::detail::ListenerArgument<Args>&...>;
+
+  template <class F>
+  static ListenerRef make(F&& function) {
+    using Function = std::decay_t<F>;
+    if constexpr (kept_as_it_is<Function> || std::is_same_v<Function, Callback>) {
+      return Functions::template make_as<Base>(std::forward<F>(function), 0, &copy<Function>,
+                                               &show<Function>);
+    } else {
+      return make(Callback(std::forward<F>(function)));
+    }
+  }
+
+  // visitor(handle, callback) for each of a list, until it says false; whether it never did.
+  template <class Visitor>
+  static bool visit(ListenerList& list, Visitor& visitor) {
+    struct Context {
+      Visitor& visitor;
+      PassHandle handle = {};
+      bool go_on = true;
+    } context{visitor};
+    list.visit(
+        [](void* pointer, ListenerRef listener) {
+          auto& now = *static_cast<Context*>(pointer);
+          if (!now.go_on) return;
+          const auto& seen = static_cast<const Base&>(*listener.get());
+          now.handle = PassHandle(handoff::ListenerHandle(std::move(listener)));
+          seen.show(seen, pointer, [](void* context, const Callback& callback) {
+            auto& again = *static_cast<Context*>(context);
+            again.go_on = again.visitor(std::as_const(again.handle), callback);
+          });
+        },
+        &context);
+    return context.go_on;
+  }
+
+  // Copies of a list's callbacks, in order.
+  template <class Add>
+  static void copy_all(ListenerList& list, Add&& add) {
+    list.visit(
+        [](void* to, ListenerRef listener) {
+          const auto& base = static_cast<const Base&>(*listener.get());
+          (*static_cast<std::remove_reference_t<Add>*>(to))(base.copy(base));
+        },
+        std::addressof(add));
+  }
+
+ private:
+  template <class Function>
+  static const Function& function_of(const Listener& listener) noexcept {
+    using Node = handoff::detail::ListenerNode<Function, Base>;
+    return const_cast<Node&>(static_cast<const Node&>(listener)).function();
+  }
+  template <class Function>
+  static ListenerRef copy(const Listener& listener) {
+    return make(function_of<Function>(listener));
+  }
+  template <class Function>
+  static void show(const Listener& listener, void* context, void (*see)(void*, const Callback&)) {
+    if constexpr (std::is_same_v<Function, Callback>) {
+      see(context, function_of<Function>(listener));
+    } else {
+      see(context, Callback(function_of<Function>(listener)));
+    }
+  }
+};
+
+// eventpp's policy of a pass, as the loop of event/ asks for it.
+template <class Policies>
+struct PassPolicies {
+  template <class... Args>
+    requires requires(const Args&... args) { Policies::canContinueInvoking(args...); }
+  static bool can_continue(const Args&... args) {
+    return may_go_on<Policies>(args...);
+  }
+};
+
+template <class Policies, class Callback, class R, class... Args>
+class PassList {
+  using Functions = PassFunctions<Callback, R, Args...>;
+  using Calls = handoff::detail::ListenerPass<Args...>;
+
+ public:
+  using Handle = PassHandle;
+
+  PassList() noexcept = default;
+  PassList(const PassList& other) { copy_from(other); }
+  PassList(PassList&& other) noexcept = default;
+  PassList& operator=(PassList other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  void swap(PassList& other) noexcept { list_.swap(other.list_); }
+
+  bool empty() const noexcept { return list() == nullptr || list()->empty(); }
+
+  template <class F>
+  Handle add(F&& function, Place place, const Handle& before = {}) {
+    ListenerRef made = Functions::make(std::forward<F>(function));
+    Garbage garbage;
+    list_.made().add(made, place, before.native().listener(), garbage);
+    return Handle(handoff::ListenerHandle(std::move(made)));
+  }
+
+  bool remove(const Handle& handle) { return owns(handle) && handle.native().remove(); }
+  bool owns(const Handle& handle) const noexcept {
+    return handle && &handle.native().listener()->list() == list();
+  }
+
+  // visitor(handle, callback) for each, until it says false; whether it never did.
+  template <class Visitor>
+  bool visit(Visitor&& visitor) const {
+    return list() == nullptr || Functions::visit(*list(), visitor);
+  }
+
+  void call(Args... args) const {
+    ListenerList* const called = list();
+    if (called == nullptr) return;
+    const Pass pass(called);
+    Calls::template run_all<R, PassPolicies<Policies>>(*called, args...);
+  }
+
+  // Until a callback says false; whether none did.
+  bool call_while(Args... args) const {
+    ListenerList* const called = list();
+    if (called == nullptr) return true;
+    const Pass pass(called);
+    return Calls::template run<R>(
+        *called, [](auto&& one) { return static_cast<bool>(one()); }, args...);
+  }
+
+ private:
+  ListenerList* list() const noexcept { return list_.get(); }
+
+  void copy_from(const PassList& other) {
+    if (other.list() == nullptr) return;
+    Functions::copy_all(*other.list(), [this](const ListenerRef& copy) {
+      Garbage garbage;
+      list_.made().add(copy, Place::back, nullptr, garbage);
+    });
+  }
+
+  static ListenerList* make() { return ListenerList::make(nullptr); }
+  static void close(ListenerList* list) noexcept {
+    Garbage garbage;
+    list->close(garbage);
+  }
+
+  Lazy<ListenerList, &PassList::make, &PassList::close> list_;
+};
+
+}  // namespace eventpp::internal

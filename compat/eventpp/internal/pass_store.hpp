@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// The events of a queue whose policies leave list and locking to us: a handoff::EventQueue, used
+// for its events alone.
+//
+// Not for: users. Concurrency, blocking, allocation: as handoff::EventQueue.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include <handoff/core/status.hpp>
+#include <handoff/event/event_queue.hpp>
+#include <handoff/sync/atomic.hpp>
+
+#include <eventpp/internal/policies.hpp>
+#include <eventpp/internal/queued_event.hpp>
+
+namespace eventpp::internal {
+
+template <class Event>
+struct StorePolicies : handoff::EventPolicies {
+  using Hash = std::hash<Event>;
+};
+
+template <class Event, class... Args>
+class PassStore {
+  using order = handoff::sync::order;
+  using Queued = QueuedEvent<Event, Args...>;
+
+ public:
+  template <class... A>
+  void put(Event&& event, A&&... args) {
+    // Neither full nor closed, ever.
+    (void)events_.enqueue(std::move(event), std::forward<A>(args)...);
+  }
+
+  // These call handle(event, arguments&...) for events that leave the queue, and say whether there
+  // was one.
+  template <class Handle>
+  bool process(bool only_first, Handle&& handle) {
+    const Handling now(*this);
+    if (only_first) return events_.process_one_with(handle);
+    return events_.process_with(handle) != 0;
+  }
+  template <class Predicate, class Handle>
+  bool process_if(Predicate&& predicate, Handle&& handle) {
+    const Handling now(*this);
+    return events_.process_if_with(without_event(predicate), handle) != 0;
+  }
+  template <class Predicate, class Handle>
+  bool process_until(Predicate&& predicate, Handle&& handle) {
+    const Handling now(*this);
+    return events_.process_until_with(without_event(predicate), handle) != 0;
+  }
+
+  void clear() { events_.clear(); }
+  bool take(Queued& to) { return put_into(to, events_.take()); }
+  bool peek(Queued& to) { return put_into(to, events_.peek()); }
+
+  // Neither an event in the queue nor one being handled.
+  bool idle() const noexcept {
+    // order: relaxed, a figure of the moment
+    return handling_.load(order::relaxed) == 0 && events_.empty();
+  }
+
+  void wait() { (void)events_.wait(); }
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& time) {
+    return events_.wait_for(time) == handoff::Status::ok;
+  }
+
+  // While one of these lives put() wakes nobody.
+  class Hold {
+   public:
+    explicit Hold(PassStore& store) noexcept : hold_(store.events_) {}
+
+   private:
+    typename handoff::EventQueue<Event, void(Args...), StorePolicies<Event>>::NotificationHold hold_;
+  };
+
+ private:
+  using Events = handoff::EventQueue<Event, void(Args...), StorePolicies<Event>>;
+
+  // Counts who handles events, for idle().
+  class Handling {
+   public:
+    explicit Handling(PassStore& store) noexcept : count_(store.handling_) {
+      count_.fetch_add(1, order::relaxed);  // order: relaxed, a count alone
+    }
+    ~Handling() { count_.fetch_sub(1, order::relaxed); }  // order: relaxed, a count alone
+    Handling(const Handling&) = delete;
+    Handling& operator=(const Handling&) = delete;
+
+   private:
+    handoff::sync::atomic<unsigned>& count_;
+  };
+
+  // A predicate of the arguments, where event/ would give it the event too.
+  template <class Predicate>
+  static auto without_event(Predicate& predicate) {
+    return [&predicate](const Event&, const std::remove_cvref_t<Args>&... args) {
+      return predicate(const_cast<std::remove_cvref_t<Args>&>(args)...);
+    };
+  }
+
+  static bool put_into(Queued& to, std::optional<typename Events::Event> event) {
+    if (!event) return false;
+    to = {std::move(event->key), std::move(event->arguments)};
+    return true;
+  }
+
+  Events events_;
+  handoff::sync::atomic<unsigned> handling_{0};
+};
+
+}  // namespace eventpp::internal

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// From events to their listeners, where the policies leave map and locking to us: the hub of a
+// handoff::EventDispatcher, whose passes take no lock.
+//
+// Not for: users. Concurrency: as PassList.
+#pragma once
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/event/event_hub.hpp>
+
+#include <eventpp/internal/lazy.hpp>
+#include <eventpp/internal/pass_list.hpp>
+#include <eventpp/internal/policies.hpp>
+
+namespace eventpp::internal {
+
+template <class Policies, class Event>
+struct HubPolicies : PassPolicies<Policies> {
+  using Hash = std::hash<Event>;
+};
+
+template <class Policies, class Event, class Callback, class R, class... Args>
+class PassTable {
+  using Functions = PassFunctions<Callback, R, Args...>;
+  using Hub = handoff::detail::EventHub<Event, HubPolicies<Policies, Event>, R, Args...>;
+
+ public:
+  using Handle = PassHandle;
+
+  PassTable() noexcept = default;
+  PassTable(const PassTable& other) { copy_from(other); }
+  PassTable(PassTable&& other) noexcept = default;
+  PassTable& operator=(PassTable other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  void swap(PassTable& other) noexcept { hub_.swap(other.hub_); }
+
+  template <class F>
+  Handle add(const Event& event, F&& function, Place place, const Handle& before = {}) {
+    ListenerRef made = Functions::make(std::forward<F>(function));
+    hub_.made().add(event, made, place, before.native().listener());
+    return Handle(handoff::ListenerHandle(std::move(made)));
+  }
+
+  bool remove(const Event& event, const Handle& handle) {
+    return owns(event, handle) && handle.native().remove();
+  }
+  bool owns(const Event& event, const Handle& handle) const {
+    return with_list(event, false, [&](ListenerList& list) {
+      return handle && &handle.native().listener()->list() == &list;
+    });
+  }
+  bool has(const Event& event) const {
+    return with_list(event, false, [](ListenerList& list) { return !list.empty(); });
+  }
+
+  template <class Visitor>
+  bool visit(const Event& event, Visitor&& visitor) const {
+    return with_list(event, true,
+                     [&](ListenerList& list) { return Functions::visit(list, visitor); });
+  }
+
+  void dispatch(const Event& event, std::remove_reference_t<Args>&... args) const {
+    const Hub* const hub = hub_.get();
+    if (hub == nullptr) return;
+    Pass pass(hub);
+    hub->dispatch(pass, event, args...);
+  }
+
+ private:
+  // `use(list)` in a pass over it, or what is said where there is none.
+  template <class Use>
+  bool with_list(const Event& event, bool otherwise, Use&& use) const {
+    const Hub* const hub = hub_.get();
+    if (hub == nullptr) return otherwise;
+    const Pass pass(hub);
+    ListenerList* const list = hub->find(event);
+    return list != nullptr ? use(*list) : otherwise;
+  }
+
+  void copy_from(const PassTable& other) {
+    const Hub* const hub = other.hub_.get();
+    if (hub == nullptr) return;
+    const Pass pass(hub);
+    hub->for_each([&](const Event& event, ListenerList& list) {
+      Functions::copy_all(list, [&](const ListenerRef& copy) {
+        hub_.made().add(event, copy, Place::back, nullptr);
+      });
+    });
+  }
+
+  static Hub* make() { return Hub::make(); }
+  static void close(Hub* hub) noexcept { hub->close(); }
+
+  Lazy<Hub, &PassTable::make, &PassTable::close> hub_;
+};
+
+}  // namespace eventpp::internal
