@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// eventpp's ConditionalRemover: listeners that remove themselves once a condition is true.
+//
+//   eventpp::conditionalRemover(dispatcher).appendListener(3, [] { ... }, [] { return done; });
+//
+// For: programs written against eventpp. Not for: new ones, see append_until() in
+// handoff/event/.
+// The condition is asked after each call, with the arguments or without. A copy of a dispatcher has
+// listeners that do not remove themselves.
+// Concurrency: as the target's, which outlives what was added. The remover itself may end at once.
+// Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <eventpp/internal/self_removing.hpp>
+
+namespace eventpp {
+namespace internal {
+
+template <class T, class F, class Condition>
+struct ConditionalListener {
+  ConditionalListener(T& target, F f, Condition asked)
+      : removal(target), function(std::move(f)), condition(std::move(asked)) {}
+
+  template <class... Args>
+    requires std::is_invocable_v<F&, Args&...>
+  void operator()(Args&&... args) {
+    function(args...);
+    bool last = false;
+    if constexpr (std::is_invocable_v<Condition&, Args&...>) {
+      last = static_cast<bool>(condition(args...));
+    } else {
+      last = static_cast<bool>(condition());
+    }
+    if (last) removal.remove();
+  }
+
+  SelfRemoval<T> removal;
+  F function;
+  Condition condition;
+};
+
+}  // namespace internal
+
+template <class Target>
+class ConditionalRemover {
+ public:
+  using Handle = typename Target::Handle;
+
+  explicit ConditionalRemover(Target& target) noexcept : target_(target) {}
+
+  // Of a dispatcher or a queue.
+  template <class Event, class F, class Condition>
+  Handle appendListener(const Event& event, F&& f, Condition condition) {
+    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
+      return target_.appendListener(event, std::move(made));
+    }, event);
+  }
+  template <class Event, class F, class Condition>
+  Handle prependListener(const Event& event, F&& f, Condition condition) {
+    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
+      return target_.prependListener(event, std::move(made));
+    }, event);
+  }
+  template <class Event, class F, class Condition>
+  Handle insertListener(const Event& event, F&& f, const Handle& before, Condition condition) {
+    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
+      return target_.insertListener(event, std::move(made), before);
+    }, event);
+  }
+
+  // Of a callback list.
+  template <class F, class Condition>
+  Handle append(F&& f, Condition condition) {
+    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
+      return target_.append(std::move(made));
+    });
+  }
+  template <class F, class Condition>
+  Handle prepend(F&& f, Condition condition) {
+    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
+      return target_.prepend(std::move(made));
+    });
+  }
+  template <class F, class Condition>
+  Handle insert(F&& f, const Handle& before, Condition condition) {
+    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
+      return target_.insert(std::move(made), before);
+    });
+  }
+
+ private:
+  template <class F, class Rule, class Add, class... Where>
+  Handle add(F&& f, Rule rule, Add&& how, const Where&... where) {
+    using Made = internal::ConditionalListener<Target, std::decay_t<F>, Rule>;
+    return internal::add_self_removing<Target>(
+        Made(target_, std::forward<F>(f), std::move(rule)), how, where...);
+  }
+
+  Target& target_;
+};
+
+template <class Target>
+ConditionalRemover<Target> conditionalRemover(Target& target) noexcept {
+  return ConditionalRemover<Target>(target);
+}
+
+}  // namespace eventpp
