@@ -13,12 +13,15 @@ endforeach()
 set(handoff_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handoff)
 set(handoff_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(TARGETS handoff EXPORT handoffTargets
+install(TARGETS handoff handoff_eventpp EXPORT handoffTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/handoff ${PROJECT_BINARY_DIR}/include/handoff
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+# Apart, so that a program gets eventpp's names only if it asks for them.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/eventpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/handoff-compat FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 install(EXPORT handoffTargets NAMESPACE handoff:: DESTINATION ${handoff_package_dir})
 
 # Before 1.0 a minor version may change the interface, from then on only a major one may.

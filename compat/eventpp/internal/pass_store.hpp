@@ -28,6 +28,7 @@ struct StorePolicies : handoff::EventPolicies {
 template <class Event, class... Args>
 class PassStore {
   using order = handoff::sync::order;
+  using Events = handoff::EventQueue<Event, void(Args...), StorePolicies<Event>>;
   using Queued = QueuedEvent<Event, Args...>;
 
  public:
@@ -78,12 +79,10 @@ class PassStore {
     explicit Hold(PassStore& store) noexcept : hold_(store.events_) {}
 
    private:
-    typename handoff::EventQueue<Event, void(Args...), StorePolicies<Event>>::NotificationHold hold_;
+    typename Events::NotificationHold hold_;
   };
 
  private:
-  using Events = handoff::EventQueue<Event, void(Args...), StorePolicies<Event>>;
-
   // Counts who handles events, for idle().
   class Handling {
    public:

@@ -61,7 +61,8 @@ class SelfRemoval {
   std::shared_ptr<State> state_;
 };
 
-// Adds `made`, which has a `removal`, and tells it its handle; `where` is the event, if there is one.
+// Adds `made`, which has a `removal`, and tells it its handle; `where` is the event, if there is
+// one.
 template <class T, class Made, class Add, class... Where>
 typename T::Handle add_self_removing(Made made, Add&& add, const Where&... where) {
   const auto know = made.removal.knows();

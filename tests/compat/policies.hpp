@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// The policies that the tests of compat/eventpp are run with: what chooses another way inside.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include <eventpp/eventpolicies.h>
+
+namespace eventpp_test {
+
+struct OneThread {
+  using Threading = eventpp::SingleThreading;
+};
+struct Spinning {
+  using Threading = eventpp::GeneralThreading<eventpp::SpinLock>;
+};
+struct OwnMutex {  // counts, so that a test sees that it is used
+  struct Mutex : std::mutex {
+    void lock() {
+      std::mutex::lock();
+      ++locks;
+    }
+    static inline std::atomic<int> locks{0};
+  };
+  using Threading = eventpp::GeneralThreading<Mutex>;
+};
+struct OwnMap {
+  template <class Key, class T>
+  using Map = std::map<Key, T>;
+};
+struct OwnList {
+  template <class Item>
+  using QueueList = std::list<Item>;
+};
+
+using ListPolicies = testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex>;
+using DispatcherPolicies =
+    testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex, OwnMap>;
+using QueuePolicies =
+    testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex, OwnMap, OwnList>;
+
+}  // namespace eventpp_test
