@@ -206,7 +206,7 @@ TEST(EventppPolicies, AnOwnMutexIsUsed) {
 }
 
 struct MayStop {
-  static bool canContinueInvoking(int& n) { return n != 0; }
+  static bool canContinueInvoking(const int& n) { return n != 0; }
 };
 
 TEST(EventppPolicies, CanContinueInvokingEndsAPass) {
