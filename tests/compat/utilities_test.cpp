@@ -145,7 +145,8 @@ TEST_F(EventppUtilities, AConditionalRemoverAsksAfterEachCall) {
   bool done = false;
   const auto handle = eventpp::conditionalRemover(dispatcher_).appendListener(
       3, says("C"), [&] { return done; });
-  eventpp::conditionalRemover(dispatcher_).insertListener(3, says("I"), handle, [] { return true; });
+  eventpp::conditionalRemover(dispatcher_).insertListener(3, says("I"), handle,
+                                                          [] { return true; });
   eventpp::conditionalRemover(dispatcher_).prependListener(3, says("P"), [] { return false; });
   EXPECT_EQ(dispatched(), "PIC");
   done = true;
