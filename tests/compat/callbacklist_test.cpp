@@ -54,6 +54,7 @@ TYPED_TEST(EventppCallbackList, AHandleIsFalseOnceItsCallbackIsGone) {
   EXPECT_TRUE(list.ownsHandle(handle));
   EXPECT_TRUE(list.remove(copy));
   EXPECT_FALSE(handle);
+  EXPECT_TRUE(handle.expired());
   EXPECT_FALSE(list.ownsHandle(handle));
   EXPECT_FALSE(list.remove(handle));
   EXPECT_EQ(this->said_by(list), "");
@@ -176,12 +177,12 @@ TYPED_TEST(EventppCallbackList, MovesAndSwapsKeepTheHandles) {
 }
 
 TYPED_TEST(EventppCallbackList, ForEachShowsHandlesAndCallbacks) {
-  using List = typename TestFixture::List;
-  List list;
+  using Callbacks = typename TestFixture::List;
+  Callbacks list;
   const auto a = list.append(this->says("a"));
   list.append(this->says("b"));
   int seen = 0;
-  list.forEach([&](const typename List::Handle& handle, const typename List::Callback& callback) {
+  list.forEach([&](const auto& handle, const typename Callbacks::Callback& callback) {
     callback(1, "x");
     if (++seen == 1) {
       EXPECT_TRUE(list.remove(a));
@@ -192,8 +193,8 @@ TYPED_TEST(EventppCallbackList, ForEachShowsHandlesAndCallbacks) {
   EXPECT_EQ(seen, 2);
   EXPECT_EQ(this->said_, "ab");
   seen = 0;
-  EXPECT_FALSE(list.forEachIf([&](const typename List::Callback&) { return ++seen < 2; }));
-  EXPECT_TRUE(list.forEachIf([&](const typename List::Callback&) { return ++seen < 9; }));
+  EXPECT_FALSE(list.forEachIf([&](const typename Callbacks::Callback&) { return ++seen < 2; }));
+  EXPECT_TRUE(list.forEachIf([&](const typename Callbacks::Callback&) { return ++seen < 9; }));
   EXPECT_EQ(seen, 4);
 }
 

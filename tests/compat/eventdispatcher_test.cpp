@@ -82,9 +82,9 @@ TYPED_TEST(EventppDispatcher, ListenersMayChangeTheListenersOfTheirEvent) {
 }
 
 TYPED_TEST(EventppDispatcher, ForEachIsOfOneEvent) {
-  using Dispatcher = typename TestFixture::Dispatcher;
-  Dispatcher dispatcher;
-  EXPECT_TRUE(dispatcher.forEachIf(3, [](const typename Dispatcher::Callback&) { return false; }));
+  using Listeners = typename TestFixture::Dispatcher;
+  Listeners dispatcher;
+  EXPECT_TRUE(dispatcher.forEachIf(3, [](const typename Listeners::Callback&) { return false; }));
   dispatcher.appendListener(3, this->says("a"));
   dispatcher.appendListener(3, this->says("b"));
   dispatcher.appendListener(4, this->says("c"));
@@ -93,7 +93,7 @@ TYPED_TEST(EventppDispatcher, ForEachIsOfOneEvent) {
     callback(1, "x");
   });
   EXPECT_EQ(this->said_, "ab");
-  EXPECT_FALSE(dispatcher.forEachIf(3, [](const typename Dispatcher::Callback&) { return false; }));
+  EXPECT_FALSE(dispatcher.forEachIf(3, [](const typename Listeners::Callback&) { return false; }));
 }
 
 TYPED_TEST(EventppDispatcher, IsCopiedMovedAndSwapped) {

@@ -94,8 +94,7 @@ TYPED_TEST(EventppQueue, ProcessesUntilAPredicateSaysSo) {
 }
 
 TYPED_TEST(EventppQueue, PeeksTakesAndDispatches) {
-  using Queue = typename TestFixture::Queue;
-  typename Queue::QueuedEvent event;
+  typename TestFixture::Queue::QueuedEvent event;
   EXPECT_FALSE(this->queue_.peekEvent(&event));
   EXPECT_FALSE(this->queue_.takeEvent(&event));
   this->queue_.enqueue(3, 8, "x");

@@ -47,6 +47,7 @@ class LockedList {
       const auto node = node_.lock();
       return node != nullptr && !node->removed.load();
     }
+    bool expired() const noexcept { return !static_cast<bool>(*this); }
 
    private:
     friend class LockedList;

@@ -36,6 +36,7 @@ class PassHandle {
   PassHandle() noexcept = default;
   explicit PassHandle(handoff::ListenerHandle handle) noexcept : handle_(std::move(handle)) {}
   explicit operator bool() const noexcept { return handle_.attached(); }
+  bool expired() const noexcept { return !handle_.attached(); }
   const handoff::ListenerHandle& native() const noexcept { return handle_; }
 
  private:
@@ -91,8 +92,8 @@ struct PassFunctions {
           if (!now.go_on) return;
           const auto& seen = static_cast<const Base&>(*listener.get());
           now.handle = PassHandle(handoff::ListenerHandle(std::move(listener)));
-          seen.show(seen, pointer, [](void* context, const Callback& callback) {
-            auto& again = *static_cast<Context*>(context);
+          seen.show(seen, pointer, [](void* to, const Callback& callback) {
+            auto& again = *static_cast<Context*>(to);
             again.go_on = again.visitor(std::as_const(again.handle), callback);
           });
         },
