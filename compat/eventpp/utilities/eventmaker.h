@@ -18,7 +18,7 @@ namespace eventpp::internal {
 
 // How a member is passed: a small plain one as it is.
 template <class T>
-using EventMember = std::conditional_t<std::is_scalar_v<T>, const T, const T&>;
+using EventMember = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
 
 }  // namespace eventpp::internal
 
