@@ -32,7 +32,7 @@ TEST(EventppAnyData, ListenersGetTheTypeTheyAskFor) {
   eventpp::EventQueue<int, void(const Data&)> queue;
   std::string said;
   queue.appendListener(1, [&](const std::string& s) { said += s; });
-  queue.appendListener(2, [&](int n) { said += std::to_string(n); });
+  queue.appendListener(2, [&](const int& n) { said += std::to_string(n); });
   queue.appendListener(2, [&](const void* p) {
     said += std::to_string(*static_cast<const int*>(p));
   });
