@@ -17,11 +17,23 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include <handoff/sync/backoff.hpp>
+
+// What the optimised fork calls the size of a cache line.
+#ifndef EVENTPP_CACHELINE_SIZE
+#if defined(__APPLE__) && defined(__aarch64__)
+#define EVENTPP_CACHELINE_SIZE 128
+#else
+#define EVENTPP_CACHELINE_SIZE 64
+#endif
+#endif
+#define EVENTPP_ALIGN_CACHELINE alignas(EVENTPP_CACHELINE_SIZE)
 
 namespace eventpp {
 
@@ -122,6 +134,18 @@ struct ArgumentPassingExcludeEvent {
 };
 
 struct DefaultPolicies {};
+
+// The optimised fork's list with a pool of N nodes. The default queue keeps its events in chunks
+// that it uses again, so here this asks for that one; N says nothing.
+template <class Item, std::size_t N = 4096>
+class PoolQueueList : public std::list<Item> {};
+
+// The optimised fork's policies for much traffic.
+struct HighPerfPolicy {
+  using Threading = GeneralThreading<SpinLock>;
+  template <class Item>
+  using QueueList = PoolQueueList<Item, 8192>;
+};
 
 // Class templates, each a base of the one before it: MixinList<A, B> makes A<B<dispatcher>>.
 template <template <class> class... Mixins>

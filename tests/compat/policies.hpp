@@ -39,10 +39,13 @@ struct OwnList {
   using QueueList = std::list<Item>;
 };
 
+struct OfTheFork : eventpp::HighPerfPolicy {};
+
 using ListPolicies = testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex>;
 using DispatcherPolicies =
     testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex, OwnMap>;
 using QueuePolicies =
-    testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex, OwnMap, OwnList>;
+    testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex, OwnMap, OwnList,
+                   OfTheFork>;
 
 }  // namespace eventpp_test

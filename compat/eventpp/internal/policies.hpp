@@ -107,13 +107,18 @@ concept NoLockSeen =
      std::same_as<typename Threading::Mutex, SpinLock>) &&
     std::same_as<typename Threading::template Atomic<int>, std::atomic<int>>;
 
+template <class Policies>
+concept PoolsItems = requires(typename Policies::template QueueList<int>& list) {
+  []<std::size_t N>(PoolQueueList<int, N>&) {}(list);
+};
+
 // ... and nobody sees what keeps the events.
 template <class Policies, class Event>
 concept NoQueueSeen =
     NoLockSeen<typename ThreadingOf<Policies>::type> && Hashable<Event> &&
     std::same_as<typename ThreadingOf<Policies>::type::ConditionVariable,
                  std::condition_variable> &&
-    !requires { typename Policies::template QueueList<int>; };
+    (!requires { typename Policies::template QueueList<int>; } || PoolsItems<Policies>);
 
 // func(handle, callback) or func(callback).
 template <class Func, class Handle, class Callback>
