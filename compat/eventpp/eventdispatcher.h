@@ -119,6 +119,12 @@ class EventDispatcherBase<Event_, R(Args...), Policies_, Bottom> {
     return Ask::ask(static_cast<const MixinBase&>(*this), args...);
   }
 
+  auto listeners() const
+    requires requires(const Table& table) { table.hub(); }
+  {
+    return table_.hub();
+  }
+
   EventDispatcherBase() = default;
   ~EventDispatcherBase() = default;
   EventDispatcherBase(const EventDispatcherBase&) = default;

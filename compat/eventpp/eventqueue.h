@@ -40,7 +40,7 @@ class EventQueueBase<Event_, R(Args...), Policies_>
     : public EventDispatcherBase<Event_, R(Args...), Policies_,
                                  EventQueueBase<Event_, R(Args...), Policies_>> {
   using Dispatcher = EventDispatcherBase<Event_, R(Args...), Policies_, EventQueueBase>;
-  using Store = std::conditional_t<NoQueueSeen<Policies_, Event_>, PassStore<Event_, Args...>,
+  using Store = std::conditional_t<NoQueueSeen<Policies_, Event_>, PassStore<Policies_, Event_, R, Args...>,
                                    LockedStore<Policies_, Event_, Args...>>;
 
  public:
@@ -62,8 +62,8 @@ class EventQueueBase<Event_, R(Args...), Policies_>
   }
 
   // Each of these says whether it handled an event.
-  bool process() { return store_.process(false, to_listeners()); }
-  bool processOne() { return store_.process(true, to_listeners()); }
+  bool process() { return process(false); }
+  bool processOne() { return process(true); }
   // Those for which predicate(arguments...), or predicate(), is true; the others stay.
   template <class Predicate>
   bool processIf(Predicate&& predicate) {
@@ -78,11 +78,11 @@ class EventQueueBase<Event_, R(Args...), Policies_>
   // To visitor(event, arguments...) instead of the mixins and listeners.
   template <class Visitor>
   bool processQueueWith(Visitor&& visitor) {
-    return store_.process(false, visitor);
+    return store_.process(false, without_result(visitor));
   }
   template <class Visitor>
   bool processOneWith(Visitor&& visitor) {
-    return store_.process(true, visitor);
+    return store_.process(true, without_result(visitor));
   }
 
   // Whether there is neither an event in the queue nor one being handled.
@@ -132,6 +132,23 @@ class EventQueueBase<Event_, R(Args...), Policies_>
   }
 
  private:
+  // Where no mixin wants to see the events, the store gives them to the listeners itself.
+  bool process(bool only_first) {
+    if constexpr (std::is_same_v<typename MixinsOf<Policies_>::type, MixinList<>> &&
+                  requires { store_.process_to(*this->listeners(), only_first); }) {
+      auto* const hub = this->listeners();
+      if (hub != nullptr) return store_.process_to(*hub, only_first);
+    }
+    return store_.process(only_first, to_listeners());
+  }
+
+  template <class Visitor>
+  static auto without_result(Visitor& visitor) {
+    return [&visitor](const Event& event, std::remove_cvref_t<Args>&... args) {
+      static_cast<void>(visitor(event, args...));
+    };
+  }
+
   auto to_listeners() {
     return [this](const Event& event, auto&... args) { this->deliver(event, args...); };
   }

@@ -40,7 +40,7 @@ class HeterEventQueueBase<Event_, HeterTuple<Prototypes...>, Policies_>
   using Dispatcher = HeterEventDispatcherBase<Event_, HeterTuple<Prototypes...>, Policies_,
                                               HeterEventQueueBase>;
   using Stored = std::variant<typename Takes<Prototypes>::Stored...>;
-  using Store = std::conditional_t<NoQueueSeen<Policies_, Event_>, PassStore<Event_, Stored>,
+  using Store = std::conditional_t<NoQueueSeen<Policies_, Event_>, PassStore<DefaultPolicies, Event_, void, Stored>,
                                    LockedStore<Policies_, Event_, Stored>>;
   static constexpr std::index_sequence_for<Prototypes...> kAll{};
 

@@ -132,16 +132,6 @@ struct PassFunctions {
   }
 };
 
-// eventpp's policy of a pass, as the loop of event/ asks for it.
-template <class Policies>
-struct PassPolicies {
-  template <class... Args>
-    requires requires(const Args&... args) { Policies::canContinueInvoking(args...); }
-  static bool can_continue(const Args&... args) {
-    return may_go_on<Policies>(args...);
-  }
-};
-
 template <class Policies, class Callback, class R, class... Args>
 class PassList {
   using Functions = PassFunctions<Callback, R, Args...>;
@@ -185,7 +175,7 @@ class PassList {
     ListenerList* const called = list();
     if (called == nullptr) return;
     const Pass pass(called);
-    Calls::template run_all<R, PassPolicies<Policies>>(*called, args...);
+    Calls::template run_all<R, NativePolicies<Policies, int>>(*called, args...);
   }
 
   // Until a callback says false; whether none did.

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -20,15 +19,13 @@
 
 namespace eventpp::internal {
 
-template <class Event>
-struct StorePolicies : handoff::EventPolicies {
-  using Hash = std::hash<Event>;
-};
-
-template <class Event, class... Args>
+template <class Policies, class Event, class R, class... Args>
 class PassStore {
   using order = handoff::sync::order;
-  using Events = handoff::EventQueue<Event, void(Args...), StorePolicies<Event>>;
+  struct Events : handoff::EventQueue<Event, R(Args...), NativePolicies<Policies, Event>> {
+    using Queue = handoff::EventQueue<Event, R(Args...), NativePolicies<Policies, Event>>;
+    using Queue::process_to;
+  };
   using Queued = QueuedEvent<Event, Args...>;
 
  public:
@@ -45,6 +42,12 @@ class PassStore {
     const Handling now(*this);
     if (only_first) return events_.process_one_with(handle);
     return events_.process_with(handle) != 0;
+  }
+  // The same to the listeners of a hub, which the queue remembers from event to event.
+  template <class Hub>
+  bool process_to(Hub& hub, bool only_first) {
+    const Handling now(*this);
+    return (only_first ? events_.process_to(hub, 1) : events_.process_to(hub)) != 0;
   }
   template <class Predicate, class Handle>
   bool process_if(Predicate&& predicate, Handle&& handle) {

@@ -18,18 +18,13 @@
 
 namespace eventpp::internal {
 
-template <class Policies, class Event>
-struct HubPolicies : PassPolicies<Policies> {
-  using Hash = std::hash<Event>;
-};
-
 template <class Policies, class Event, class Callback, class R, class... Args>
 class PassTable {
   using Functions = PassFunctions<Callback, R, Args...>;
-  using Hub = handoff::detail::EventHub<Event, HubPolicies<Policies, Event>, R, Args...>;
 
  public:
   using Handle = PassHandle;
+  using Hub = handoff::detail::EventHub<Event, NativePolicies<Policies, Event>, R, Args...>;
 
   PassTable() noexcept = default;
   PassTable(const PassTable& other) { copy_from(other); }
@@ -65,6 +60,9 @@ class PassTable {
     return with_list(event, true,
                      [&](ListenerList& list) { return Functions::visit(list, visitor); });
   }
+
+  // Null: there was never a listener.
+  Hub* hub() const noexcept { return hub_.get(); }
 
   void dispatch(const Event& event, std::remove_reference_t<Args>&... args) const {
     const Hub* const hub = hub_.get();

@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <handoff/event/event_policies.hpp>
+
 #include <eventpp/eventpolicies.h>
 
 namespace eventpp::internal {
@@ -119,6 +121,17 @@ concept NoQueueSeen =
     std::same_as<typename ThreadingOf<Policies>::type::ConditionVariable,
                  std::condition_variable> &&
     (!requires { typename Policies::template QueueList<int>; } || PoolsItems<Policies>);
+
+// What the types of event/ are told of the policies.
+template <class Policies, class Event>
+struct NativePolicies : handoff::EventPolicies {
+  using Hash = std::hash<Event>;
+  template <class... Args>
+    requires requires(const Args&... args) { Policies::canContinueInvoking(args...); }
+  static bool can_continue(const Args&... args) {
+    return static_cast<bool>(Policies::canContinueInvoking(args...));
+  }
+};
 
 // func(handle, callback) or func(callback).
 template <class Func, class Handle, class Callback>

@@ -282,8 +282,15 @@ class EventQueue<Key, R(Args...), Policies>
     detail::trim_chunks();
   }
 
- private:
+ protected:
   static constexpr std::size_t kAll = ~std::size_t{0};
+
+  // process(), or process_one(), to the listeners of another hub: for who keeps its own.
+  std::size_t process_to(typename Dispatcher::Hub& hub, std::size_t most = kAll) {
+    return drain_to(hub, most, [](Turn& turn, Stored& stored) { return deliver(turn, stored); });
+  }
+
+ private:
 
   // What became of an event.
   enum class Next : std::uint8_t {
@@ -349,10 +356,14 @@ class EventQueue<Key, R(Args...), Policies>
   // destroy the queue, the inner one begins anew for each event.
   template <class Each>
   std::size_t drain(std::size_t most, Each&& each) {
+    return drain_to(*this->hub_, most, each);
+  }
+  template <class Each>
+  std::size_t drain_to(typename Dispatcher::Hub& hub, std::size_t most, Each&& each) {
     Store& store = *store_;
     const detail::Pass alive(&store);
-    detail::Pass pass(this->hub_);
-    Turn turn{Session(store, most), pass, *this->hub_, {}};
+    detail::Pass pass(&hub);
+    Turn turn{Session(store, most), pass, hub, {}};
     std::size_t count = 0;
     while (Stored* const stored = turn.session.next()) {
       const Next next = each(turn, *stored);
