@@ -40,8 +40,7 @@ class ListenerMap {
 
   // For a pass over the owner, which may then narrow to the list. Null: no such key.
   ListenerList* find(const Key& key) const {
-    // order: acquire pairs with the release in grow().
-    Table* const table = table_.load(sync::order::acquire);
+    Table* const table = current();
     return table != nullptr ? table->find(key) : nullptr;
   }
 
@@ -54,8 +53,7 @@ class ListenerMap {
   // Calls `visitor(key, list)` for each key there is, in a pass over the owner.
   template <class Visitor>
   void for_each(Visitor&& visitor) const {
-    // order: acquire pairs with the release in grow().
-    Table* const table = table_.load(sync::order::acquire);
+    Table* const table = current();
     if (table == nullptr) return;
     for (Bucket& bucket : *table) {
       if (bucket.list() != nullptr) visitor(bucket.key.read(), *bucket.list());
@@ -152,6 +150,11 @@ class ListenerMap {
   struct FreeTable {
     void operator()(Table* table) const noexcept { Table::free(table); }
   };
+
+  // Null: no key yet.
+  Table* current() const noexcept {
+    return table_.load(sync::order::acquire);  // order: acquire pairs with the release in grow()
+  }
 
   // The caller holds mutex_.
   ListenerList& list_of(const Key& key, Garbage& garbage) {
