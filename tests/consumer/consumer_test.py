@@ -90,7 +90,7 @@ class PkgConfig(Consumer):
 class AddSubdirectory(Consumer):
     def test_only_the_library_comes_along(self):
         told = self.expect_it_works(f"-DHANDOFF_SOURCE={SOURCE}")
-        self.assertIn("targets: [handoff]\n", told)
+        self.assertIn("targets: [handoff;handoff_eventpp]\n", told)
         self.assertIn("options: []\n", told)
         self.assertIn("launcher: []\n", told)
         self.assertFalse((self.build / "CTestTestfile.cmake").exists())
