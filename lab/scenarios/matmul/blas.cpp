@@ -13,8 +13,12 @@ namespace handoff::lab::matmul {
 namespace {
 
 void gemm(const Operands<float>& o, std::size_t first, blasint m, blasint n, blasint k) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, o.a + first * o.k, k, o.b, n,
-              0, o.c + first * o.n, n);
+  in_slices(o, first, first + static_cast<std::size_t>(m),
+            [&](std::size_t from, std::size_t count, float* to) {
+              cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n,
+                          static_cast<blasint>(count), 1, o.a + first * o.k + from, k,
+                          o.b + from * o.n, n, 0, to, n);
+            });
 }
 
 void gemm(const Operands<double>& o, std::size_t first, blasint m, blasint n, blasint k) {
@@ -37,6 +41,18 @@ void require_blas(std::size_t threads) {
   const auto taken = static_cast<std::size_t>(openblas_get_num_threads());
   if (taken != threads) {
     throw Unavailable("OpenBLAS takes no more than " + std::to_string(taken) + " threads");
+  }
+}
+
+void sum_as_doubles(const Operands<float>& o, std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
+    for (std::size_t j = 0; j < o.n; ++j) {
+      double sum = 0;
+      for (std::size_t l = 0; l < o.k; ++l) {
+        sum += static_cast<double>(o.a[i * o.k + l]) * static_cast<double>(o.b[l * o.n + j]);
+      }
+      o.c[i * o.n + j] = static_cast<float>(sum);
+    }
   }
 }
 

@@ -22,10 +22,13 @@ void by_onednn(const AnyOperands& operands, std::size_t first, std::size_t last)
   omp_set_num_threads(1);  // of the thread that calls, so each of them says it
   const auto n = static_cast<dnnl_dim_t>(o->n);
   const auto k = static_cast<dnnl_dim_t>(o->k);
-  const dnnl_status_t status =
-      dnnl_sgemm('N', 'N', static_cast<dnnl_dim_t>(last - first), n, k, 1, o->a + first * o->k, k,
-                 o->b, n, 0, o->c + first * o->n, n);
-  if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product");
+  in_slices(*o, first, last, [&](std::size_t from, std::size_t count, float* to) {
+    const dnnl_status_t status =
+        dnnl_sgemm('N', 'N', static_cast<dnnl_dim_t>(last - first), n,
+                   static_cast<dnnl_dim_t>(count), 1, o->a + first * o->k + from, k,
+                   o->b + from * o->n, n, 0, to, n);
+    if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product");
+  });
 }
 #endif
 
