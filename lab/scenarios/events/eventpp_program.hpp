@@ -26,7 +26,7 @@ class EventppProgram {
   template <class Visitor, class Queue = eventpp::EventQueue<int, void(const Payload&)>>
     requires requires(Queue& queue, Visitor& visitor) { queue.processQueueWith(visitor); }
   void visit(Visitor&& visitor) {
-    queue_.processQueueWith(visitor);
+    static_cast<Queue&>(queue_).processQueueWith(visitor);
   }
   void await() {
     if (!spins_) queue_.wait();
