@@ -125,13 +125,6 @@ class EventDispatcherBase<Event_, R(Args...), Policies_, Bottom> {
     return table_.hub();
   }
 
-  EventDispatcherBase() = default;
-  ~EventDispatcherBase() = default;
-  EventDispatcherBase(const EventDispatcherBase&) = default;
-  EventDispatcherBase(EventDispatcherBase&&) noexcept = default;
-  EventDispatcherBase& operator=(const EventDispatcherBase&) = default;
-  EventDispatcherBase& operator=(EventDispatcherBase&&) noexcept = default;
-
  private:
   Table table_;
 };

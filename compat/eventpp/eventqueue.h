@@ -19,7 +19,6 @@
 // with the visitors of its optimised fork.
 #pragma once
 
-#include <chrono>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -27,21 +26,27 @@
 #include <eventpp/eventdispatcher.h>
 #include <eventpp/internal/locked_store.hpp>
 #include <eventpp/internal/pass_store.hpp>
+#include <eventpp/internal/queue_body.hpp>
 #include <eventpp/internal/queued_event.hpp>
 
 namespace eventpp {
 namespace internal {
+
+template <class Policies, class Event, class R, class... Args>
+using StoreOf = std::conditional_t<NoQueueSeen<Policies, Event>,
+                                   PassStore<Policies, Event, R, Args...>,
+                                   LockedStore<Policies, Event, Args...>>;
 
 template <class Event, class Prototype, class Policies>
 class EventQueueBase;
 
 template <class Event_, class R, class... Args, class Policies_>
 class EventQueueBase<Event_, R(Args...), Policies_>
-    : public EventDispatcherBase<Event_, R(Args...), Policies_,
-                                 EventQueueBase<Event_, R(Args...), Policies_>> {
+    : public QueueBody<EventDispatcherBase<Event_, R(Args...), Policies_,
+                                           EventQueueBase<Event_, R(Args...), Policies_>>,
+                       StoreOf<Policies_, Event_, R, Args...>> {
   using Dispatcher = EventDispatcherBase<Event_, R(Args...), Policies_, EventQueueBase>;
-  using Store = std::conditional_t<NoQueueSeen<Policies_, Event_>, PassStore<Policies_, Event_, R, Args...>,
-                                   LockedStore<Policies_, Event_, Args...>>;
+  using Body = QueueBody<Dispatcher, StoreOf<Policies_, Event_, R, Args...>>;
 
  public:
   using Event = Event_;
@@ -85,10 +90,6 @@ class EventQueueBase<Event_, R(Args...), Policies_>
     return store_.process(true, without_result(visitor));
   }
 
-  // Whether there is neither an event in the queue nor one being handled.
-  bool emptyQueue() const { return store_.idle(); }
-  void clearEvents() { store_.clear(); }
-
   // A copy of the first event, which stays; false: there is none.
   bool peekEvent(QueuedEvent* to) const { return store_.peek(*to); }
   // The first event itself.
@@ -100,36 +101,6 @@ class EventQueueBase<Event_, R(Args...), Policies_>
   }
   void dispatch(QueuedEvent&& event) const { dispatch(event); }
   void dispatch(const QueuedEvent& event) const { dispatch(QueuedEvent(event)); }
-
-  // Until there is an event to process and nobody holds notifications back.
-  void wait() const { store_.wait(); }
-  template <class Rep, class Period>
-  bool waitFor(const std::chrono::duration<Rep, Period>& time) const {
-    return store_.wait_for(time);
-  }
-
-  // While one of these lives enqueue() wakes nobody.
-  class DisableQueueNotify {
-   public:
-    explicit DisableQueueNotify(EventQueueBase* queue) : hold_(queue->store_) {}
-
-   private:
-    typename Store::Hold hold_;
-  };
-
- protected:
-  EventQueueBase() = default;
-  ~EventQueueBase() = default;
-  EventQueueBase(const EventQueueBase& other) : Dispatcher(other) {}
-  EventQueueBase(EventQueueBase&& other) noexcept : Dispatcher(std::move(other)) {}
-  EventQueueBase& operator=(const EventQueueBase& other) {
-    Dispatcher::operator=(other);
-    return *this;
-  }
-  EventQueueBase& operator=(EventQueueBase&& other) noexcept {
-    Dispatcher::operator=(std::move(other));
-    return *this;
-  }
 
  private:
   // Where no mixin wants to see the events, the store gives them to the listeners itself.
@@ -164,7 +135,7 @@ class EventQueueBase<Event_, R(Args...), Policies_>
     };
   }
 
-  mutable Store store_;
+  using Body::store_;
 };
 
 template <class Event, class Prototype, class Policies>

@@ -107,13 +107,6 @@ class HeterEventDispatcherBase<Event_, HeterTuple<Prototypes...>, Policies_, Bot
  protected:
   using MixinBase = std::conditional_t<std::is_void_v<Bottom>, HeterEventDispatcherBase, Bottom>;
 
-  HeterEventDispatcherBase() = default;
-  ~HeterEventDispatcherBase() = default;
-  HeterEventDispatcherBase(const HeterEventDispatcherBase&) = default;
-  HeterEventDispatcherBase(HeterEventDispatcherBase&&) noexcept = default;
-  HeterEventDispatcherBase& operator=(const HeterEventDispatcherBase&) = default;
-  HeterEventDispatcherBase& operator=(HeterEventDispatcherBase&&) noexcept = default;
-
   // Which prototype a call belongs to.
   template <class... Args>
   static consteval std::size_t for_call() {

@@ -14,7 +14,6 @@
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
@@ -23,25 +22,27 @@
 
 #include <eventpp/eventqueue.h>
 #include <eventpp/hetereventdispatcher.h>
-#include <eventpp/internal/locked_store.hpp>
-#include <eventpp/internal/pass_store.hpp>
 
 namespace eventpp {
 namespace internal {
+
+// Events of one order, so the arguments of one are those of any prototype.
+template <class... Prototypes>
+using AnyArguments = std::variant<typename Takes<Prototypes>::Stored...>;
 
 template <class Event, class PrototypeList, class Policies>
 class HeterEventQueueBase;
 
 template <class Event_, class... Prototypes, class Policies_>
 class HeterEventQueueBase<Event_, HeterTuple<Prototypes...>, Policies_>
-    : public HeterEventDispatcherBase<
-          Event_, HeterTuple<Prototypes...>, Policies_,
-          HeterEventQueueBase<Event_, HeterTuple<Prototypes...>, Policies_>> {
+    : public QueueBody<HeterEventDispatcherBase<
+                           Event_, HeterTuple<Prototypes...>, Policies_,
+                           HeterEventQueueBase<Event_, HeterTuple<Prototypes...>, Policies_>>,
+                       StoreOf<Policies_, Event_, void, AnyArguments<Prototypes...>>> {
   using Dispatcher = HeterEventDispatcherBase<Event_, HeterTuple<Prototypes...>, Policies_,
                                               HeterEventQueueBase>;
-  using Stored = std::variant<typename Takes<Prototypes>::Stored...>;
-  using Store = std::conditional_t<NoQueueSeen<Policies_, Event_>, PassStore<DefaultPolicies, Event_, void, Stored>,
-                                   LockedStore<Policies_, Event_, Stored>>;
+  using Body = QueueBody<Dispatcher, StoreOf<Policies_, Event_, void, AnyArguments<Prototypes...>>>;
+  using Stored = AnyArguments<Prototypes...>;
   static constexpr std::index_sequence_for<Prototypes...> kAll{};
 
  public:
@@ -77,40 +78,6 @@ class HeterEventQueueBase<Event_, HeterTuple<Prototypes...>, Policies_>
         to_listeners());
   }
 
-  // Whether there is neither an event in the queue nor one being handled.
-  bool emptyQueue() const { return store_.idle(); }
-  void clearEvents() { store_.clear(); }
-
-  // Until there is an event to process and nobody holds notifications back.
-  void wait() const { store_.wait(); }
-  template <class Rep, class Period>
-  bool waitFor(const std::chrono::duration<Rep, Period>& time) const {
-    return store_.wait_for(time);
-  }
-
-  // While one of these lives enqueue() wakes nobody.
-  class DisableQueueNotify {
-   public:
-    explicit DisableQueueNotify(HeterEventQueueBase* queue) : hold_(queue->store_) {}
-
-   private:
-    typename Store::Hold hold_;
-  };
-
- protected:
-  HeterEventQueueBase() = default;
-  ~HeterEventQueueBase() = default;
-  HeterEventQueueBase(const HeterEventQueueBase& other) : Dispatcher(other) {}
-  HeterEventQueueBase(HeterEventQueueBase&& other) noexcept : Dispatcher(std::move(other)) {}
-  HeterEventQueueBase& operator=(const HeterEventQueueBase& other) {
-    Dispatcher::operator=(other);
-    return *this;
-  }
-  HeterEventQueueBase& operator=(HeterEventQueueBase&& other) noexcept {
-    Dispatcher::operator=(std::move(other));
-    return *this;
-  }
-
  private:
   template <class Predicate, class... Args>
   static bool asked(Predicate& predicate, Args&... args) {
@@ -130,7 +97,7 @@ class HeterEventQueueBase<Event_, HeterTuple<Prototypes...>, Policies_>
     };
   }
 
-  mutable Store store_;
+  using Body::store_;
 };
 
 template <class Event, class PrototypeList, class Policies>

@@ -243,7 +243,7 @@ TEST(EventppPolicies, AnyCallableIsACallback) {
   list.append(function);
   list.append(&function);
   HasMember object;
-  list.append(std::bind(&HasMember::member, &object, std::placeholders::_1));
+  list.append(std::bind_front(&HasMember::member, &object));
   list(2);
   EXPECT_EQ(calls_of_function, 4);
   EXPECT_EQ(object.sum, 2);

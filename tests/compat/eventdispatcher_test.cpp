@@ -223,4 +223,26 @@ TYPED_TEST(EventppFilter, SeesEveryEventFirstAndMayChangeOrEndIt) {
   EXPECT_EQ(dispatcher.own(), 7);
 }
 
+// A mixin may have its mixinBeforeDispatch from a base of its own.
+struct Refusing {
+  template <class... Args>
+  bool mixinBeforeDispatch(Args&&...) const {
+    return false;
+  }
+};
+template <class Base>
+struct Refuses : Base, Refusing {};
+struct Refused {
+  using Mixins = eventpp::MixinList<Silent, Refuses, Counting>;
+};
+
+TEST(EventppDispatching, AMixinIsAskedByWhatItInherits) {
+  eventpp::EventDispatcher<int, void(), Refused> dispatcher;
+  int calls = 0;
+  dispatcher.appendListener(1, [&] { ++calls; });
+  dispatcher.dispatch(1);
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(dispatcher.asked, 0) << "the one behind it in the list";
+}
+
 }  // namespace

@@ -12,6 +12,8 @@
 #include <utility>
 #include <variant>
 
+#include <handoff/event/signatures.hpp>
+
 #include <eventpp/internal/policies.hpp>
 
 namespace eventpp {
@@ -25,25 +27,11 @@ namespace internal {
 template <class Prototype>
 struct Takes;
 template <class R, class... Args>
-struct Takes<R(Args...)> {
+struct Takes<R(Args...)> : handoff::detail::SignatureTraits<R(Args...)> {
+  // Whether F is a callback of this prototype, as std::function says.
   template <class F>
-  static constexpr bool callback = std::is_invocable_r_v<R, F&, Args...> ||
-                                   (std::is_void_v<R> && std::is_invocable_v<F&, Args...>);
-  template <class... Given>
-  static consteval bool call() {
-    if constexpr (sizeof...(Given) == sizeof...(Args)) {
-      return (std::is_convertible_v<Given, Args> && ...);
-    } else {
-      return false;
-    }
-  }
-  template <class... Given>
-  static consteval bool exactly() {
-    return std::is_same_v<std::tuple<std::remove_cvref_t<Given>...>,
-                          std::tuple<std::remove_cvref_t<Args>...>>;
-  }
+  static constexpr bool callback = std::is_invocable_r_v<R, F&, Args...>;
 
-  using Stored = std::tuple<std::remove_cvref_t<Args>...>;
   using Filter = bool(std::remove_reference_t<Args>&...);
 };
 
@@ -70,9 +58,9 @@ struct IndexOfCall;
 template <class... Given, class... Prototypes>
 struct IndexOfCall<std::tuple<Given...>, Prototypes...> {
   static constexpr std::size_t exact =
-      first_of(Takes<Prototypes>::template exactly<Given...>()...);
+      first_of(Takes<Prototypes>::template is_exactly<Given...>()...);
   static constexpr std::size_t value =
-      exact != kNone ? exact : first_of(Takes<Prototypes>::template call<Given...>()...);
+      exact != kNone ? exact : first_of(Takes<Prototypes>::template takes<Given...>()...);
 };
 template <class Prototype, class... Prototypes>
 consteval std::size_t index_of() {

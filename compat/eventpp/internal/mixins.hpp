@@ -31,18 +31,25 @@ struct ClassOfMember<Function Class::*> {
   using type = Class;
 };
 
-// Whether Mixin itself has mixinBeforeDispatch: one it inherits is asked where it stands.
+// The class that declares the mixinBeforeDispatch which Mixin has; void: it has none.
 template <class Mixin, class... Args>
-consteval bool has_before_dispatch() {
+consteval auto declaring_before_dispatch() {
   if constexpr (requires { &Mixin::template mixinBeforeDispatch<Args&...>; }) {
-    using Member = decltype(&Mixin::template mixinBeforeDispatch<Args&...>);
-    return std::is_same_v<typename ClassOfMember<Member>::type, Mixin>;
+    return ClassOfMember<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>();
   } else if constexpr (requires { &Mixin::mixinBeforeDispatch; }) {
-    using Member = decltype(&Mixin::mixinBeforeDispatch);
-    return std::is_same_v<typename ClassOfMember<Member>::type, Mixin>;
+    return ClassOfMember<decltype(&Mixin::mixinBeforeDispatch)>();
   } else {
-    return false;
+    return std::type_identity<void>();
   }
+}
+
+// Whether Mixin brings one, itself or by a base of its own: one that it has from Below is asked
+// there.
+template <class Mixin, class Below, class... Args>
+consteval bool brings_before_dispatch() {
+  using Class = typename decltype(declaring_before_dispatch<Mixin, Args...>())::type;
+  using FromBelow = typename decltype(declaring_before_dispatch<Below, Args...>())::type;
+  return !std::is_void_v<Class> && !std::is_same_v<Class, FromBelow>;
 }
 
 // Asks the mixins over Base in the order of their list; whether all of them say true.
@@ -59,8 +66,9 @@ template <class Base, template <class> class First, template <class> class... Re
 struct AskMixins<Base, MixinList<First, Rest...>> {
   template <class... Args>
   static bool ask(const Base& base, Args&... args) {
-    using Mixin = typename WithMixins<Base, MixinList<First, Rest...>>::type;
-    if constexpr (has_before_dispatch<Mixin, Args...>()) {
+    using Below = typename WithMixins<Base, MixinList<Rest...>>::type;
+    using Mixin = First<Below>;
+    if constexpr (brings_before_dispatch<Mixin, Below, Args...>()) {
       if (!static_cast<const Mixin&>(base).mixinBeforeDispatch(args...)) return false;
     }
     return AskMixins<Base, MixinList<Rest...>>::ask(base, args...);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <handoff/sync/atomic.hpp>
@@ -61,14 +62,65 @@ class SelfRemoval {
   std::shared_ptr<State> state_;
 };
 
-// Adds `made`, which has a `removal`, and tells it its handle; `where` is the event, if there is
-// one.
-template <class T, class Made, class Add, class... Where>
-typename T::Handle add_self_removing(Made made, Add&& add, const Where&... where) {
-  const auto know = made.removal.knows();
-  typename T::Handle handle = add(std::move(made));
-  know(Target<T>::note(handle, where...));
-  return handle;
-}
+// Adds listeners that remove themselves, under the names of the target: each as a
+// Listener<Target, F, Rule>, made of the target, the function and its rule, which has a `removal`.
+// The rule is a number of calls unless another one is given.
+template <class T, template <class, class, class> class Listener>
+class SelfRemover {
+ public:
+  using Handle = typename T::Handle;
+
+  explicit SelfRemover(T& target) noexcept : target_(target) {}
+
+  // Of a dispatcher or a queue.
+  template <class Event, class F, class Rule = int>
+  Handle appendListener(const Event& event, F&& f, Rule rule = 1) {
+    return add(std::forward<F>(f), std::move(rule), [&](auto made) {
+      return target_.appendListener(event, std::move(made));
+    }, event);
+  }
+  template <class Event, class F, class Rule = int>
+  Handle prependListener(const Event& event, F&& f, Rule rule = 1) {
+    return add(std::forward<F>(f), std::move(rule), [&](auto made) {
+      return target_.prependListener(event, std::move(made));
+    }, event);
+  }
+  template <class Event, class F, class Rule = int>
+  Handle insertListener(const Event& event, F&& f, const Handle& before, Rule rule = 1) {
+    return add(std::forward<F>(f), std::move(rule), [&](auto made) {
+      return target_.insertListener(event, std::move(made), before);
+    }, event);
+  }
+
+  // Of a callback list.
+  template <class F, class Rule = int>
+  Handle append(F&& f, Rule rule = 1) {
+    return add(std::forward<F>(f), std::move(rule),
+               [&](auto made) { return target_.append(std::move(made)); });
+  }
+  template <class F, class Rule = int>
+  Handle prepend(F&& f, Rule rule = 1) {
+    return add(std::forward<F>(f), std::move(rule),
+               [&](auto made) { return target_.prepend(std::move(made)); });
+  }
+  template <class F, class Rule = int>
+  Handle insert(F&& f, const Handle& before, Rule rule = 1) {
+    return add(std::forward<F>(f), std::move(rule),
+               [&](auto made) { return target_.insert(std::move(made), before); });
+  }
+
+ private:
+  // `where` is the event, if there is one.
+  template <class F, class Rule, class Add, class... Where>
+  Handle add(F&& f, Rule rule, Add&& how, const Where&... where) {
+    Listener<T, std::decay_t<F>, Rule> made(target_, std::forward<F>(f), std::move(rule));
+    const auto know = made.removal.knows();
+    Handle handle = how(std::move(made));
+    know(Target<T>::note(handle, where...));
+    return handle;
+  }
+
+  T& target_;
+};
 
 }  // namespace eventpp::internal

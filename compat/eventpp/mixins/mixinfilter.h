@@ -14,11 +14,10 @@
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.
 #pragma once
 
-#include <functional>
 #include <type_traits>
-#include <utility>
 
 #include <eventpp/callbacklist.h>
+#include <eventpp/internal/filtering.hpp>
 
 namespace eventpp {
 namespace internal {
@@ -27,41 +26,18 @@ template <class Prototype, class Policies>
 struct FiltersOf;
 template <class R, class... Args, class Policies>
 struct FiltersOf<R(Args...), Policies> {
-  struct FilterPolicies {  // an own Callback is one for listeners
-    using Threading = typename ThreadingOf<Policies>::type;
-  };
-  using type = CallbackList<bool(std::remove_reference_t<Args>&...), FilterPolicies>;
+  using type = CallbackList<bool(std::remove_reference_t<Args>&...), FilterPolicies<Policies>>;
 };
+template <class Base>
+using FiltersFor = typename FiltersOf<typename Base::Prototype, typename Base::Policies>::type;
 
 }  // namespace internal
 
 template <class Base>
-class MixinFilter : public Base {
-  using Filters =
-      typename internal::FiltersOf<typename Base::Prototype, typename Base::Policies>::type;
-
+class MixinFilter : public internal::Filtering<Base, internal::FiltersFor<Base>,
+                                               typename internal::FiltersFor<Base>::Callback> {
  public:
-  using Filter = typename Filters::Callback;
-  using FilterHandle = typename Filters::Handle;
-
-  template <class F = Filter>
-  FilterHandle appendFilter(F&& filter) {
-    return filters_.append(std::forward<F>(filter));
-  }
-  bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
-
-  void swap(MixinFilter& other) noexcept {
-    Base::swap(other);
-    filters_.swap(other.filters_);
-  }
-
-  template <class... Args>
-  bool mixinBeforeDispatch(Args&&... args) const {
-    return filters_.callWhile(args...);
-  }
-
- private:
-  Filters filters_;
+  using Filter = typename internal::FiltersFor<Base>::Callback;
 };
 
 }  // namespace eventpp

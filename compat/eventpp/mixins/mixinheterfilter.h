@@ -10,35 +10,19 @@
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.
 #pragma once
 
-#include <utility>
-
 #include <eventpp/hetercallbacklist.h>
+#include <eventpp/internal/filtering.hpp>
 
 namespace eventpp {
+namespace internal {
 
 template <class Base>
-class MixinHeterFilter : public Base {
-  struct FilterPolicies {
-    using Threading = typename internal::ThreadingOf<typename Base::Policies>::type;
-  };
-  using Filters = HeterCallbackList<typename Base::FilterList, FilterPolicies>;
+using HeterFiltersFor =
+    HeterCallbackList<typename Base::FilterList, FilterPolicies<typename Base::Policies>>;
 
- public:
-  using FilterHandle = typename Filters::Handle;
+}  // namespace internal
 
-  template <class F>
-  FilterHandle appendFilter(F&& filter) {
-    return filters_.append(std::forward<F>(filter));
-  }
-  bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
-
-  template <class... Args>
-  bool mixinBeforeDispatch(Args&&... args) const {
-    return filters_.callWhile(args...);
-  }
-
- private:
-  Filters filters_;
-};
+template <class Base>
+class MixinHeterFilter : public internal::Filtering<Base, internal::HeterFiltersFor<Base>> {};
 
 }  // namespace eventpp

@@ -46,61 +46,9 @@ struct ConditionalListener {
 }  // namespace internal
 
 template <class Target>
-class ConditionalRemover {
+class ConditionalRemover : public internal::SelfRemover<Target, internal::ConditionalListener> {
  public:
-  using Handle = typename Target::Handle;
-
-  explicit ConditionalRemover(Target& target) noexcept : target_(target) {}
-
-  // Of a dispatcher or a queue.
-  template <class Event, class F, class Condition>
-  Handle appendListener(const Event& event, F&& f, Condition condition) {
-    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
-      return target_.appendListener(event, std::move(made));
-    }, event);
-  }
-  template <class Event, class F, class Condition>
-  Handle prependListener(const Event& event, F&& f, Condition condition) {
-    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
-      return target_.prependListener(event, std::move(made));
-    }, event);
-  }
-  template <class Event, class F, class Condition>
-  Handle insertListener(const Event& event, F&& f, const Handle& before, Condition condition) {
-    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
-      return target_.insertListener(event, std::move(made), before);
-    }, event);
-  }
-
-  // Of a callback list.
-  template <class F, class Condition>
-  Handle append(F&& f, Condition condition) {
-    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
-      return target_.append(std::move(made));
-    });
-  }
-  template <class F, class Condition>
-  Handle prepend(F&& f, Condition condition) {
-    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
-      return target_.prepend(std::move(made));
-    });
-  }
-  template <class F, class Condition>
-  Handle insert(F&& f, const Handle& before, Condition condition) {
-    return add(std::forward<F>(f), std::move(condition), [&](auto made) {
-      return target_.insert(std::move(made), before);
-    });
-  }
-
- private:
-  template <class F, class Rule, class Add, class... Where>
-  Handle add(F&& f, Rule rule, Add&& how, const Where&... where) {
-    using Made = internal::ConditionalListener<Target, std::decay_t<F>, Rule>;
-    return internal::add_self_removing<Target>(
-        Made(target_, std::forward<F>(f), std::move(rule)), how, where...);
-  }
-
-  Target& target_;
+  using internal::SelfRemover<Target, internal::ConditionalListener>::SelfRemover;
 };
 
 template <class Target>

@@ -23,10 +23,10 @@
 namespace eventpp {
 namespace internal {
 
-template <class T, class F>
+template <class T, class F, class Count>
 struct CounterListener {
-  CounterListener(T& target, F f, int calls)
-      : removal(target), function(std::move(f)), left(calls > 1 ? calls : 1) {}
+  CounterListener(T& target, F f, Count calls)
+      : removal(target), function(std::move(f)), left(calls > 1 ? static_cast<int>(calls) : 1) {}
   CounterListener(const CounterListener& other)
       : removal(other.removal), function(other.function), left(other.left.load(order::relaxed)) {}  // order: a number
   CounterListener(CounterListener&& other) noexcept
@@ -54,61 +54,9 @@ struct CounterListener {
 }  // namespace internal
 
 template <class Target>
-class CounterRemover {
+class CounterRemover : public internal::SelfRemover<Target, internal::CounterListener> {
  public:
-  using Handle = typename Target::Handle;
-
-  explicit CounterRemover(Target& target) noexcept : target_(target) {}
-
-  // Of a dispatcher or a queue.
-  template <class Event, class F>
-  Handle appendListener(const Event& event, F&& f, int triggerCount = 1) {
-    return add(std::forward<F>(f), triggerCount, [&](auto made) {
-      return target_.appendListener(event, std::move(made));
-    }, event);
-  }
-  template <class Event, class F>
-  Handle prependListener(const Event& event, F&& f, int triggerCount = 1) {
-    return add(std::forward<F>(f), triggerCount, [&](auto made) {
-      return target_.prependListener(event, std::move(made));
-    }, event);
-  }
-  template <class Event, class F>
-  Handle insertListener(const Event& event, F&& f, const Handle& before, int triggerCount = 1) {
-    return add(std::forward<F>(f), triggerCount, [&](auto made) {
-      return target_.insertListener(event, std::move(made), before);
-    }, event);
-  }
-
-  // Of a callback list.
-  template <class F>
-  Handle append(F&& f, int triggerCount = 1) {
-    return add(std::forward<F>(f), triggerCount, [&](auto made) {
-      return target_.append(std::move(made));
-    });
-  }
-  template <class F>
-  Handle prepend(F&& f, int triggerCount = 1) {
-    return add(std::forward<F>(f), triggerCount, [&](auto made) {
-      return target_.prepend(std::move(made));
-    });
-  }
-  template <class F>
-  Handle insert(F&& f, const Handle& before, int triggerCount = 1) {
-    return add(std::forward<F>(f), triggerCount, [&](auto made) {
-      return target_.insert(std::move(made), before);
-    });
-  }
-
- private:
-  template <class F, class Rule, class Add, class... Where>
-  Handle add(F&& f, Rule rule, Add&& how, const Where&... where) {
-    using Made = internal::CounterListener<Target, std::decay_t<F>>;
-    return internal::add_self_removing<Target>(
-        Made(target_, std::forward<F>(f), std::move(rule)), how, where...);
-  }
-
-  Target& target_;
+  using internal::SelfRemover<Target, internal::CounterListener>::SelfRemover;
 };
 
 template <class Target>
