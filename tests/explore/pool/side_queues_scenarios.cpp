@@ -2,6 +2,7 @@
 //
 // Queues that are made when somebody first asks for them, beside a worker that is about to sleep.
 // docs/design/thread_pool.md.
+#include <cstddef>
 #include <handoff/pool/side_queues.hpp>
 #include <handoff/pool/sleepers.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -85,23 +86,31 @@ const Scenario beside_found("side_queues/beside_found", [] {
   });
 });
 
-// Who is expected is told, or stays awake: else this hangs. What woke it need not be seen at once,
-// but then before it sleeps again.
+// A submitter of a task that this worker has to run.
+void hand_to(std::size_t worker, SideQueues& queues, Sleepers& sleepers, Sleepers::Place& bed) {
+  queues.expect(worker);
+  sleepers.wake(bed);
+  (void)queues.reserve_for(worker);
+  queues.expect_no_more(worker);
+}
+
+// The worker: what woke it need not be seen at once, but then before it sleeps again.
+void sleep_until_it_has_tasks(std::size_t worker, SideQueues& queues, Sleepers& sleepers,
+                              Sleepers::Place& bed) {
+  sleepers.begin_search();
+  do {
+    (void)sleepers.sleep(bed, test::by_seq_cst, [&] { return queues.has_tasks_for(worker); });
+  } while (!queues.has_tasks_for(worker));
+  (void)sleepers.end_search();
+}
+
+// Who is expected is told, or stays awake: else this hangs.
 const Scenario expected("side_queues/expected", [] {
   SideQueues queues(1);
   Sleepers sleepers;
   Sleepers::Place bed;
-  explore::Thread other([&] {
-    queues.expect(0);
-    sleepers.wake(bed);
-    (void)queues.reserve_for(0);
-    queues.expect_no_more(0);
-  });
-  sleepers.begin_search();
-  do {
-    (void)sleepers.sleep(bed, test::by_seq_cst, [&] { return queues.has_tasks_for(0); });
-  } while (!queues.has_tasks_for(0));
-  (void)sleepers.end_search();
+  explore::Thread other([&] { hand_to(0, queues, sleepers, bed); });
+  sleep_until_it_has_tasks(0, queues, sleepers, bed);
   other.join();
 });
 
@@ -119,17 +128,8 @@ const Scenario expected_of_two("side_queues/expected_of_two", [] {
     });
     (void)sleepers.end_search();
   });
-  explore::Thread submitter([&] {
-    queues.expect(1);
-    sleepers.wake(bed);
-    (void)queues.reserve_for(1);
-    queues.expect_no_more(1);
-  });
-  sleepers.begin_search();
-  do {
-    (void)sleepers.sleep(bed, test::by_seq_cst, [&] { return queues.has_tasks_for(1); });
-  } while (!queues.has_tasks_for(1));
-  (void)sleepers.end_search();
+  explore::Thread submitter([&] { hand_to(1, queues, sleepers, bed); });
+  sleep_until_it_has_tasks(1, queues, sleepers, bed);
   submitter.join();
   explore::check(!queues.has_tasks_for(0), "it is the other one's task");
   over.store(true, sync::order::seq_cst);
