@@ -31,7 +31,10 @@ Task* claim_by(Take&& take, Worker& worker, std::size_t most) noexcept {
       take(most, [&]() noexcept { return claimed[tried++] = node_of(worker); });
   if (count == 0) return nullptr;
   worker.engine.free_places(count);
+  if (count == 1) return claimed[0];
   for (std::size_t i = count - 1; i > 0; --i) worker.claimed.push(claimed[i]);
+  // Until now nobody could see them: who fell asleep meanwhile has found nothing.
+  worker.engine.call_for_pushed();
   return claimed[0];
 }
 

@@ -283,13 +283,20 @@ class Engine {
       placement.task->kind.store(&kind, sync::order::relaxed);  // order: relaxed, pushed below
       worker->accepted.add();
       worker->spawned.push(placement.task);
-      // order: light half; partner is the heavy half before a look for work in src/pool/engine.cpp:
-      // either that look finds this task, or the line below finds the worker asleep.
-      sync::asymmetric_fence_light();
+      return call_for_pushed();
     }
     if (sleepers_.wanted()) [[unlikely]] {
       if (!placement.told) wake_one();
     }
+  }
+
+  // Tasks have come into the deque of a worker, this thread: somebody is called for them, unless
+  // somebody searches, as this one may do itself.
+  void call_for_pushed() noexcept {
+    // order: light half; partner is the heavy half before a look for work in src/pool/engine.cpp:
+    // either that look finds the tasks, or the line below finds the worker asleep.
+    sync::asymmetric_fence_light();
+    if (sleepers_.wanted()) [[unlikely]] wake_one();
   }
 
   // A task that found no place, under OnFull::run_here.

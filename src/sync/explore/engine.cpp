@@ -44,6 +44,8 @@ void Engine::begin_execution() {
   sequential_ = {};
   running_ = -1;
   started_ = runnable_ = waiting_ = timed_ = steps_ = turns_ = parkings_ = 0;
+  ran_.fill(~std::uint32_t{0});
+  first_.fill(0);
   deviations_ = deaths_ = 0;
   now_ns_ = 1'000'000'000;
   final_ = 0;
@@ -230,12 +232,24 @@ void Engine::go_on(bool may_stay) {
   }
 }
 
+// Those that neither wait for a write nor let somebody else go first. Not empty as long as one does
+// not wait: who lets others go first has run after them.
+std::uint32_t Engine::able() const noexcept {
+  const std::uint32_t ready = runnable_ & ~waiting_;
+  std::uint32_t able = ready;
+  for (std::uint32_t rest = ready; rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<unsigned>(std::countr_zero(rest));
+    if ((first_[t] & ready) != 0) able &= ~bit(t);
+  }
+  return able;
+}
+
 // Who may go on now. The first is what happens if nothing unusual does.
 unsigned Engine::list_alternatives(bool may_stay, std::uint8_t* list, std::uint32_t& costly) {
-  std::uint32_t able = runnable_ & ~waiting_;
+  std::uint32_t able = this->able();
   if (able == 0) {
     waiting_ = 0;  // all that are left have paused: they go on, one after another
-    able = runnable_;
+    able = this->able();
   }
   unsigned count = 0;
   const auto me = static_cast<unsigned>(running_);
@@ -310,6 +324,10 @@ void Engine::change_to(unsigned thread) {
   if (static_cast<int>(thread) == running_) return;
   ModelThread& from = self();
   running_ = static_cast<int>(thread);
+  for (unsigned t = 0; t < started_; ++t) {
+    ran_[t] |= bit(thread);
+    first_[t] &= ~bit(thread);
+  }
   Fiber::change(from.fiber, threads_[thread].fiber, from.going == Going::finished);
 }
 
@@ -346,6 +364,9 @@ void Engine::nobody_can_go_on() {
 
 // ---- Waiting -----------------------------------------------------------------------------------
 
+// Threads that write while they wait, as to a lock, keep each other from waiting for a write. So
+// who could have run from one pause of this thread to the next, and did not, goes before it (the
+// fair schedules of M. Musuvathi and S. Qadeer, "Fair stateless model checking", 2008).
 void Engine::pause(const Where& where) {
   self().at = where;
   turns_ = 0;
@@ -354,7 +375,10 @@ void Engine::pause(const Where& where) {
   }
   flush_late(where);
   self().fresh = true;
-  waiting_ |= bit(static_cast<unsigned>(running_));
+  const auto me = static_cast<unsigned>(running_);
+  waiting_ |= bit(me);
+  first_[me] = runnable_ & ~ran_[me] & ~bit(me);
+  ran_[me] = ~runnable_;  // who cannot run now is not kept waiting
   go_on(true);
 }
 

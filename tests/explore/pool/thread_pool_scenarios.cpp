@@ -58,13 +58,8 @@ const Scenario sleeping("thread_pool/sleeping", [] {
   explore::check(ran.read() == 2, "both ran");
 });
 
-// The first task waits for the second, which needs another thread; one of the two goes when it has
-// had nothing to do.
-const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
-  ThreadPool pool({.mode = PoolMode::cached,
-                   .width = 2,
-                   .core = 1,
-                   .idle_time = std::chrono::nanoseconds(1)});
+// Each of the two tasks waits for the other.
+void two_tasks_meet(ThreadPool& pool) {
   sync::atomic<int> met{0};
   sync::EventCount news;
   const auto meet = [&met, &news] {
@@ -75,6 +70,23 @@ const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
   explore::check(pool.execute(meet) == Status::ok, "open");
   explore::check(pool.execute(meet) == Status::ok, "open");
   explore::check(pool.close().done == 2, "both ran");
+}
+
+// The first task waits for the second, which needs another thread; one of the two goes when it has
+// had nothing to do.
+const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
+  ThreadPool pool({.mode = PoolMode::cached,
+                   .width = 2,
+                   .core = 1,
+                   .idle_time = std::chrono::nanoseconds(1)});
+  two_tasks_meet(pool);
+}, test::Size::large);
+
+// Two tasks that wait for each other: who claims both calls up somebody for the second, though
+// nobody searched when they were handed over and nobody saw them in the queue afterwards.
+const Scenario neighbours("thread_pool/neighbours", [] {
+  ThreadPool pool({.width = 2});
+  two_tasks_meet(pool);
 }, test::Size::large);
 
 // A task that is handed over around a pause runs after it; nobody else comes to wake the worker.
