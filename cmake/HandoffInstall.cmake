@@ -13,15 +13,17 @@ endforeach()
 set(handoff_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handoff)
 set(handoff_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(TARGETS handoff handoff_eventpp EXPORT handoffTargets
+install(TARGETS handoff EXPORT handoffTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/handoff ${PROJECT_BINARY_DIR}/include/handoff
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 # Apart, so that a program gets eventpp's names only if it asks for them.
+set(handoff_compat_dir ${CMAKE_INSTALL_INCLUDEDIR}/handoff-compat)
+install(TARGETS handoff_eventpp EXPORT handoffTargets INCLUDES DESTINATION ${handoff_compat_dir})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/eventpp
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/handoff-compat FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+  DESTINATION ${handoff_compat_dir} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 install(EXPORT handoffTargets NAMESPACE handoff:: DESTINATION ${handoff_package_dir})
 
 # Before 1.0 a minor version may change the interface, from then on only a major one may.

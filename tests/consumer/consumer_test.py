@@ -47,6 +47,7 @@ class Consumer(unittest.TestCase):
         told = call(*configure(PROJECT, self.build, *arguments))
         call("cmake", "--build", self.build)
         self.assertEqual(call(self.build / "stranger").strip(), settings.version)
+        self.assertEqual(call(self.build / "eventpp_user").strip(), "queued and called")
         return told
 
 
@@ -103,12 +104,14 @@ class AddSubdirectory(Consumer):
 
 
 class Shared(Consumer):
-    def test_it_works(self):
+    def test_it_works_with_headers_in_another_folder(self):
         library = self.folder / "library"
         call(*configure(SOURCE, library, "-DBUILD_SHARED_LIBS=ON", "-DHANDOFF_TESTS=OFF",
-                        "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF"))
+                        "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF",
+                        "-DCMAKE_INSTALL_INCLUDEDIR=headers/of_handoff"))
         call("cmake", "--build", library)
         prefix = self.install(library)
+        self.assertFalse((prefix / "include").exists())
         self.assertTrue(list(prefix.rglob(f"libhandoff.so.{settings.version}")))
         self.assertFalse(list(prefix.rglob("libhandoff.a")))
         self.expect_it_works(f"-DCMAKE_PREFIX_PATH={prefix}")
