@@ -70,10 +70,12 @@ class Loop {
     if (block.empty()) return;
     call_next();
     for (; !block.empty(); block = claims_.claim()) {
+      // Shifted here, or compilers add first_ to each vector of indices.
+      const IndexRange indices{first_ + block.first, first_ + block.last};
       if constexpr (std::is_invocable_v<const Body&, IndexRange>) {
-        body_(IndexRange{first_ + block.first, first_ + block.last});
+        body_(indices);
       } else {
-        for (const std::size_t index : block) body_(first_ + index);
+        for (const std::size_t index : indices) body_(index);
       }
     }
   }
