@@ -43,7 +43,7 @@ class CallbackList<R(Args...), Policies> {
 
  private:
   using List =
-      std::conditional_t<internal::NoLockSeen<Threading>,
+      std::conditional_t<internal::PassesCall<Threading, Callback, Args...>,
                          internal::PassList<Policies, Callback, R, Args...>,
                          internal::LockedList<Policies, Callback, R, Args...>>;
 
@@ -94,6 +94,10 @@ class CallbackList<R(Args...), Policies> {
 
   // Calls them all; results are dropped.
   void operator()(Args... args) const { list_.call(args...); }
+
+  // The same with the caller's own arguments, where those by value were copied before. Ours, for
+  // dispatchers.
+  void callWith(std::remove_reference_t<Args>&... args) const { list_.call(args...); }
 
   // Calls them as long as they say true; whether all did. Ours, for filters.
   bool callWhile(Args... args) const { return list_.call_while(args...); }

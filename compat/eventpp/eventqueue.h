@@ -100,7 +100,15 @@ class EventQueueBase<Event_, R(Args...), Policies_>
     std::apply([&](auto&... args) { this->deliver(event.event, args...); }, event.arguments);
   }
   void dispatch(QueuedEvent&& event) const { dispatch(event); }
-  void dispatch(const QueuedEvent& event) const { dispatch(QueuedEvent(event)); }
+  // A copy of it only where listeners may change the arguments.
+  void dispatch(const QueuedEvent& event) const {
+    if constexpr (std::is_invocable_v<void (*)(Args...), const std::remove_cvref_t<Args>&...>) {
+      std::apply([&](const auto&... args) { this->directDispatch(event.event, args...); },
+                 event.arguments);
+    } else {
+      dispatch(QueuedEvent(event));
+    }
+  }
 
  private:
   // Where no mixin wants to see the events, the store gives them to the listeners itself.

@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <eventpp/callbacklist.h>
+#include <eventpp/eventdispatcher.h>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -172,6 +175,8 @@ TYPED_TEST(EventppCallbackList, MovesAndSwapsKeepTheHandles) {
   swap(list, moved);
   EXPECT_EQ(this->said_by(list), "a");
   EXPECT_EQ(this->said_by(moved), "b");
+  swap(list, list);
+  EXPECT_EQ(this->said_by(list), "a");
   moved = std::move(list);
   EXPECT_TRUE(moved.remove(handle));
 }
@@ -221,6 +226,49 @@ TEST(EventppPolicies, CanContinueInvokingEndsAPass) {
   int two = 2;
   list(two);
   EXPECT_EQ(calls, 3);
+}
+
+// What is never called need not be callable.
+TEST(EventppPolicies, ACallbackThatIsOnlyLookedAtMayBeAnything) {
+  struct Numbers {
+    using Callback = int;
+  };
+  eventpp::CallbackList<void(), Numbers> list;
+  list.append(2);
+  list.prepend(1);
+  int sum = 0;
+  list.forEach([&](int number) { sum = 10 * sum + number; });
+  EXPECT_EQ(sum, 12);
+  eventpp::EventDispatcher<int, void(), Numbers> dispatcher;
+  dispatcher.appendListener(1, 3);
+  EXPECT_TRUE(dispatcher.hasAnyListener(1));
+}
+
+TEST(EventppPolicies, ASpinLockLetsOneThreadIn) {
+  eventpp::SpinLock lock;
+  EXPECT_TRUE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock());
+  lock.unlock();
+  int count = 0;
+  const auto add = [&] {
+    for (int i = 0; i < 1000; ++i) {
+      const std::lock_guard<eventpp::SpinLock> guard(lock);
+      ++count;
+    }
+  };
+  std::thread other(add);
+  add();
+  other.join();
+  EXPECT_EQ(count, 2000);
+}
+
+TEST(EventppPolicies, TheForksMacroAlignsToACacheLine) {
+  struct EVENTPP_ALIGN_CACHELINE Line {
+    char c;
+  };
+  static_assert(alignof(Line) == EVENTPP_CACHELINE_SIZE && EVENTPP_CACHELINE_SIZE >= 64);
+  static_assert(std::is_base_of_v<eventpp::TagHomo, eventpp::TagEventQueue>);
+  static_assert(std::is_base_of_v<eventpp::TagHeter, eventpp::TagHeterEventQueue>);
 }
 
 TEST(EventppPolicies, ResultsAreDroppedAndEmptyCallbacksThrow) {

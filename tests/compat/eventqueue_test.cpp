@@ -111,6 +111,41 @@ TYPED_TEST(EventppQueue, PeeksTakesAndDispatches) {
   EXPECT_EQ(this->said(), "8x8x");
 }
 
+// So `while (queue.waitFor(0s));` waits until all is done, as the documentation has it.
+TYPED_TEST(EventppQueue, AnEventInHandIsStillInTheQueue) {
+  int asked = 0;
+  this->queue_.appendListener(7, [&](int, const std::string&) {
+    EXPECT_FALSE(this->queue_.emptyQueue());
+    EXPECT_TRUE(this->queue_.waitFor(0s));
+    EXPECT_FALSE(this->queue_.process());
+    EXPECT_FALSE(this->queue_.emptyQueue());
+    ++asked;
+  });
+  this->queue_.enqueue(7, "a");
+  EXPECT_TRUE(this->queue_.processOne());
+  this->queue_.enqueue(7, "b");
+  EXPECT_TRUE(this->queue_.process());
+  EXPECT_EQ(asked, 2);
+  EXPECT_TRUE(this->queue_.emptyQueue());
+  EXPECT_FALSE(this->queue_.waitFor(0s));
+}
+
+// There they were misplaced (features.md, defect 70).
+TYPED_TEST(EventppQueue, ArgumentsAreAligned) {
+  struct alignas(128) Wide {
+    char c = 0;
+  };
+  eventpp::EventQueue<int, void(const Wide&), TypeParam> queue;
+  int calls = 0;
+  queue.appendListener(1, [&](const Wide& wide) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&wide) % 128, 0U);
+    ++calls;
+  });
+  for (int i = 0; i < 3; ++i) queue.enqueue(1, Wide());
+  queue.process();
+  EXPECT_EQ(calls, 3);
+}
+
 TYPED_TEST(EventppQueue, ClearsWithoutDispatching) {
   this->enqueue(3);
   this->queue_.clearEvents();
@@ -199,6 +234,30 @@ TYPED_TEST(EventppQueueThreads, EventsOfTwoProducersReachTwoConsumersOnce) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(sum, std::int64_t{each} * (each + 1));
   EXPECT_TRUE(queue.emptyQueue());
+}
+
+// The documented way to wait until others have processed everything.
+TYPED_TEST(EventppQueueThreads, WaitingForNoTimeTellsWhenAllIsDone) {
+  eventpp::EventQueue<int, void(int), TypeParam> queue;
+  std::atomic<int> done{0};
+  std::atomic<bool> stop{false};
+  queue.appendListener(1, [&](int) {
+    std::this_thread::yield();
+    ++done;
+  });
+  std::thread handler([&] {
+    while (!stop) {
+      if (queue.waitFor(1ms)) queue.process();
+    }
+  });
+  for (int round = 1; round <= 200; ++round) {
+    queue.enqueue(1, 0);
+    queue.enqueue(1, 1);
+    while (queue.waitFor(0s)) std::this_thread::yield();
+    EXPECT_EQ(done, 2 * round);
+  }
+  stop = true;
+  handler.join();
 }
 
 // Whoever slept before is told by the end of the last of them: else this hangs.

@@ -78,6 +78,22 @@ TEST_F(EventppUtilities, AScopedRemoverThatIsAssignedToRemovesItsOwnFirst) {
   EXPECT_EQ(dispatched(), "");
 }
 
+TEST_F(EventppUtilities, AScopedRemoverRemovesNothingElse) {
+  eventpp::ScopedRemover<Dispatcher> remover(dispatcher_);
+  const auto mine = remover.appendListener(3, says("m"));
+  const auto foreign = dispatcher_.appendListener(3, says("f"));
+  EXPECT_FALSE(remover.removeListener(3, foreign));
+  EXPECT_FALSE(remover.removeListener(3, {}));
+  EXPECT_EQ(dispatched(), "mf");
+  EXPECT_TRUE(remover.removeListener(3, mine));
+  EXPECT_EQ(dispatched(), "f");
+  List list;
+  eventpp::ScopedRemover<List> of_list(list);
+  const auto other = list.append([](int) {});
+  EXPECT_FALSE(of_list.remove(other));
+  EXPECT_TRUE(other);
+}
+
 TEST_F(EventppUtilities, AScopedRemoverOfAList) {
   List list;
   int calls = 0;

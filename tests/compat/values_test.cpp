@@ -55,6 +55,29 @@ TEST(EventppAnyData, KeepsAlignment) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data.getAddress()) % 32, 0U);
 }
 
+TEST(EventppAnyData, WhatFitsLiesInside) {
+  struct MayThrow {
+    explicit MayThrow(int n) : value(n) {}
+    MayThrow(const MayThrow& other) noexcept(false) : value(other.value) {
+      if (value < 0) throw std::runtime_error("negative");
+    }
+    int value;
+  };
+  const auto is_inside = [](const Data& data) {
+    const auto* const begin = reinterpret_cast<const char*>(&data);
+    const auto* const at = static_cast<const char*>(data.getAddress());
+    return at >= begin && at < begin + sizeof(Data);
+  };
+  Data data(MayThrow(1));
+  EXPECT_TRUE(is_inside(data));
+  EXPECT_TRUE(is_inside(Data(std::string("a"))));
+  EXPECT_FALSE(is_inside(Data(Large{{}, 5})));
+  const Data moved(std::move(data));
+  EXPECT_EQ(moved.get<MayThrow>().value, 1);
+  data = Data(std::string("b"));
+  EXPECT_THROW(data = Data(MayThrow(-1)), std::runtime_error);
+}
+
 TEST(EventppAnyData, IsCopiedAndMovedInsideAndOnTheHeap) {
   Data small(std::string("a"));
   Data large(Large{{}, 5});
@@ -113,6 +136,9 @@ EVENTPP_MAKE_EVENT(Draw, Event, (3, 'c'), (std::string, getText, setText), (int,
                    (double, getSize));
 EVENTPP_MAKE_EVENT(One, (Pair<int, char>), 4, (int, getX, setX));
 EVENTPP_MAKE_EMPTY_EVENT(Quit, Event, ());
+EVENTPP_MAKE_EVENT(Many, Event, (), (int, a), (int, b), (int, c), (int, d), (int, e), (int, f),
+                   (int, g), (int, h), (int, i), (int, j), (int, k), (int, l), (int, m), (int, n),
+                   (int, o, setO));
 
 TEST(EventppMaker, WritesClassesWithMembers) {
   Draw draw("text", 2, 1.5);
@@ -128,6 +154,9 @@ TEST(EventppMaker, WritesClassesWithMembers) {
   EXPECT_EQ(one.getX(), 6);
   EXPECT_EQ(one.first, 4);
   EXPECT_EQ(Quit().type, 0);
+  Many many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  many.setO(many.o() + many.a());
+  EXPECT_EQ(many.o(), 16);
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ class HeterHandle {
     return std::visit([](const auto& handle) { return static_cast<bool>(handle); }, handle_);
   }
   bool expired() const { return !static_cast<bool>(*this); }
+  friend bool operator==(const HeterHandle&, const HeterHandle&) = default;
 
   std::size_t index() const noexcept { return handle_.index(); }
   // An empty one, where it is of another list.

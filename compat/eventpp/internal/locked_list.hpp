@@ -48,6 +48,9 @@ class LockedList {
       return node != nullptr && !node->removed.load();
     }
     bool expired() const noexcept { return !static_cast<bool>(*this); }
+    friend bool operator==(const Handle& a, const Handle& b) noexcept {
+      return !a.node_.owner_before(b.node_) && !b.node_.owner_before(a.node_);
+    }
 
    private:
     friend class LockedList;
@@ -75,7 +78,9 @@ class LockedList {
     for (const auto& node : *array) node->removed.store(true);
   }
 
-  void swap(LockedList& other) noexcept { exchanged(other.exchanged(exchanged(nullptr))); }
+  void swap(LockedList& other) noexcept {
+    if (this != &other) exchanged(other.exchanged(exchanged(nullptr)));
+  }
 
   bool empty() const {
     const Lock lock(mutex_);
@@ -119,7 +124,7 @@ class LockedList {
     });
   }
 
-  void call(Args... args) const {
+  void call(std::remove_reference_t<Args>&... args) const {
     for_all([&](const std::shared_ptr<Node>& node) {
       invoke(node->callback, args...);
       return may_go_on<Policies>(args...);
@@ -127,7 +132,7 @@ class LockedList {
   }
 
   // Until a callback says false; whether none did.
-  bool call_while(Args... args) const {
+  bool call_while(std::remove_reference_t<Args>&... args) const {
     return for_all([&](const std::shared_ptr<Node>& node) {
       return static_cast<bool>(invoke(node->callback, args...));
     });

@@ -72,7 +72,7 @@ class LockedTable {
 
   void dispatch(const Event& event, std::remove_reference_t<Args>&... args) const {
     const std::shared_ptr<List> list = found(event);
-    if (list != nullptr) (*list)(args...);
+    if (list != nullptr) list->callWith(args...);
   }
 
  private:

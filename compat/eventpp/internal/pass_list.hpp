@@ -38,6 +38,9 @@ class PassHandle {
   explicit operator bool() const noexcept { return handle_.attached(); }
   bool expired() const noexcept { return !handle_.attached(); }
   const handoff::ListenerHandle& native() const noexcept { return handle_; }
+  friend bool operator==(const PassHandle& a, const PassHandle& b) noexcept {
+    return a.handle_.listener() == b.handle_.listener();
+  }
 
  private:
   handoff::ListenerHandle handle_;
@@ -171,7 +174,7 @@ class PassList {
     return list() == nullptr || Functions::visit(*list(), visitor);
   }
 
-  void call(Args... args) const {
+  void call(std::remove_reference_t<Args>&... args) const {
     ListenerList* const called = list();
     if (called == nullptr) return;
     const Pass pass(called);
@@ -179,7 +182,7 @@ class PassList {
   }
 
   // Until a callback says false; whether none did.
-  bool call_while(Args... args) const {
+  bool call_while(std::remove_reference_t<Args>&... args) const {
     ListenerList* const called = list();
     if (called == nullptr) return true;
     const Pass pass(called);

@@ -12,7 +12,6 @@
 
 #include <handoff/core/status.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/atomic.hpp>
 
 #include <eventpp/internal/policies.hpp>
 #include <eventpp/internal/queued_event.hpp>
@@ -21,7 +20,6 @@ namespace eventpp::internal {
 
 template <class Policies, class Event, class R, class... Args>
 class PassStore {
-  using order = handoff::sync::order;
   struct Events : handoff::EventQueue<Event, R(Args...), NativePolicies<Policies, Event>> {
     using Queue = handoff::EventQueue<Event, R(Args...), NativePolicies<Policies, Event>>;
     using Queue::process_to;
@@ -39,24 +37,20 @@ class PassStore {
   // was one.
   template <class Handle>
   bool process(bool only_first, Handle&& handle) {
-    const Handling now(*this);
     if (only_first) return events_.process_one_with(handle);
     return events_.process_with(handle) != 0;
   }
   // The same to the listeners of a hub, which the queue remembers from event to event.
   template <class Hub>
   bool process_to(Hub& hub, bool only_first) {
-    const Handling now(*this);
     return (only_first ? events_.process_to(hub, 1) : events_.process_to(hub)) != 0;
   }
   template <class Predicate, class Handle>
   bool process_if(Predicate&& predicate, Handle&& handle) {
-    const Handling now(*this);
     return events_.process_if_with(without_event(predicate), handle) != 0;
   }
   template <class Predicate, class Handle>
   bool process_until(Predicate&& predicate, Handle&& handle) {
-    const Handling now(*this);
     return events_.process_until_with(without_event(predicate), handle) != 0;
   }
 
@@ -65,10 +59,7 @@ class PassStore {
   bool peek(Queued& to) { return put_into(to, events_.peek()); }
 
   // Neither an event in the queue nor one being handled.
-  bool idle() const noexcept {
-    // order: relaxed, a figure of the moment
-    return handling_.load(order::relaxed) == 0 && events_.empty();
-  }
+  bool idle() noexcept { return events_.empty() && events_.tally().pending == 0; }
 
   void wait() { (void)events_.wait(); }
   template <class Rep, class Period>
@@ -86,20 +77,6 @@ class PassStore {
   };
 
  private:
-  // Counts who handles events, for idle().
-  class Handling {
-   public:
-    explicit Handling(PassStore& store) noexcept : count_(store.handling_) {
-      count_.fetch_add(1, order::relaxed);  // order: relaxed, a count alone
-    }
-    ~Handling() { count_.fetch_sub(1, order::relaxed); }  // order: relaxed, a count alone
-    Handling(const Handling&) = delete;
-    Handling& operator=(const Handling&) = delete;
-
-   private:
-    handoff::sync::atomic<unsigned>& count_;
-  };
-
   // A predicate of the arguments, where event/ would give it the event too.
   template <class Predicate>
   static auto without_event(Predicate& predicate) {
@@ -110,12 +87,12 @@ class PassStore {
 
   static bool put_into(Queued& to, std::optional<typename Events::Event> event) {
     if (!event) return false;
-    to = {std::move(event->key), std::move(event->arguments)};
+    to.event = std::move(event->key);
+    to.arguments = std::move(event->arguments);
     return true;
   }
 
   Events events_;
-  handoff::sync::atomic<unsigned> handling_{0};
 };
 
 }  // namespace eventpp::internal

@@ -109,6 +109,11 @@ concept NoLockSeen =
      std::same_as<typename Threading::Mutex, SpinLock>) &&
     std::same_as<typename Threading::template Atomic<int>, std::atomic<int>>;
 
+// ... and the callbacks can be called at all: a list that is only looked through may hold anything.
+template <class Threading, class Callback, class... Args>
+concept PassesCall =
+    NoLockSeen<Threading> && std::is_invocable_v<Callback&, std::remove_reference_t<Args>&...>;
+
 template <class Policies>
 concept PoolsItems = requires(typename Policies::template QueueList<int>& list) {
   []<std::size_t N>(PoolQueueList<int, N>&) {}(list);

@@ -19,9 +19,10 @@ class QueueBody : public Dispatcher {
 
   // Until there is an event to process and nobody holds notifications back.
   void wait() const { store_.wait(); }
+  // The same for so long at most; then whether the queue is not empty, as emptyQueue() says.
   template <class Rep, class Period>
   bool waitFor(const std::chrono::duration<Rep, Period>& time) const {
-    return store_.wait_for(time);
+    return store_.wait_for(time) || !emptyQueue();
   }
 
   // While one of these lives enqueue() wakes nobody.

@@ -11,8 +11,8 @@
 // it is asked for.
 // A value of at most maxSize bytes lies inside, whatever its alignment up to 64; others on the heap.
 // What it is taken for is not checked: that is for the program to know, as with static_cast.
-// Concurrency: as an int. Throws: what copying the value throws, std::bad_alloc for a large one,
-// std::logic_error where a value is to be copied that cannot be.
+// Concurrency: as an int. Throws: what copying or moving the value throws, std::bad_alloc for a
+// large one, std::logic_error where a value is to be copied that cannot be.
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.
 #pragma once
 
@@ -38,7 +38,7 @@ class AnyData {
 
   struct Kind {
     void (*copy)(const AnyData& from, AnyData& to);
-    void (*move)(AnyData& from, AnyData& to) noexcept;
+    void (*move)(AnyData& from, AnyData& to);
     void (*end)(AnyData& self) noexcept;
   };
 
@@ -50,14 +50,18 @@ class AnyData {
     make<Value>(std::forward<T>(value));
   }
   AnyData(const AnyData& other) { other.kind_->copy(other, *this); }
-  AnyData(AnyData&& other) noexcept { other.kind_->move(other, *this); }
+  AnyData(AnyData&& other) {  // NOLINT(performance-noexcept-move-constructor): the value's may throw
+    other.kind_->move(other, *this);
+  }
   AnyData& operator=(const AnyData& other) {
     if (this != &other) *this = AnyData(other);
     return *this;
   }
-  AnyData& operator=(AnyData&& other) noexcept {
+  // Holds nothing if moving the value throws.
+  AnyData& operator=(AnyData&& other) {  // NOLINT(performance-noexcept-move-constructor)
     if (this != &other) {
       kind_->end(*this);
+      be_nothing();
       other.kind_->move(other, *this);
     }
     return *this;
@@ -86,8 +90,7 @@ class AnyData {
 
  private:
   template <class T>
-  static constexpr bool fits =
-      sizeof(T) <= maxSize && alignof(T) <= kAlignment && std::is_nothrow_move_constructible_v<T>;
+  static constexpr bool fits = sizeof(T) <= maxSize && alignof(T) <= kAlignment;
 
   template <class T>
   T& value() noexcept {
@@ -113,7 +116,7 @@ class AnyData {
     }
   }
   template <class T>
-  static void move(AnyData& from, AnyData& to) noexcept {
+  static void move(AnyData& from, AnyData& to) {
     if constexpr (fits<T>) {
       to.template make<T>(std::move(from.template value<T>()));
     } else {  // the heap's goes over; what is left holds nothing

@@ -78,15 +78,17 @@ class ScopedRemover {
     return note(target_->insert(std::forward<F>(f), before));
   }
 
+  // Of those added through this one.
   template <class Event>
   bool removeListener(const Event& event, const Handle& handle) {
-    forget_dead();
-    const bool removed = target_ != nullptr && target_->removeListener(event, handle);
+    if (!added_here(handle)) return false;
+    const bool removed = target_->removeListener(event, handle);
     forget_dead();
     return removed;
   }
   bool remove(const Handle& handle) {
-    const bool removed = target_ != nullptr && target_->remove(handle);
+    if (!added_here(handle)) return false;
+    const bool removed = target_->remove(handle);
     forget_dead();
     return removed;
   }
@@ -111,6 +113,12 @@ class ScopedRemover {
     added_.push_back(guard.note);
     guard.made = true;
     return handle;
+  }
+  bool added_here(const Handle& handle) const {
+    for (const auto& note : added_) {
+      if (handle && note.handle == handle) return true;
+    }
+    return false;
   }
   void forget_dead() {
     std::erase_if(added_, [](const auto& note) { return !note.handle; });
