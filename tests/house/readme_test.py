@@ -16,6 +16,14 @@ def block(text, language):
     return re.search(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL).group(1)
 
 
+def tests_named_in(text):
+    """What the last column names in the tables whose last column is `test`."""
+    tables = re.findall(r"^\|[^\n]*\| test \|\n((?:\|[^\n]*\n)+)", text, re.MULTILINE)
+    cells = [row.rstrip().rstrip("|").rsplit("|", 1)[1]
+             for table in tables for row in table.splitlines()]
+    return re.findall(r"`([^`]+)`", "".join(cells))
+
+
 def texts():
     return [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("lab/*.md")]
 
@@ -39,6 +47,21 @@ class ReadmeTest(unittest.TestCase):
     def test_a_broken_link_is_found(self):
         text = "[a](README.md) [b](nowhere.md#part) [c](https://example.org) [d](#here) `[e](f)`"
         self.assertEqual(broken_links(ROOT, text), ["nowhere.md"])
+
+    def test_the_tests_named_by_the_guide_from_eventpp_exist(self):
+        sources = "".join(path.read_text() for path in (ROOT / "tests/compat").glob("*_test.cpp"))
+        there = set(re.findall(r"^(?:TYPED_)?TEST(?:_F)?\(\w+, (\w+)\)", sources, re.MULTILINE))
+        named = tests_named_in((ROOT / "docs/guide/from-eventpp.md").read_text())
+        self.assertGreater(len(named), 50)
+        self.assertEqual([name for name in named if name not in there
+                          and not (ROOT / name).exists()
+                          and not (ROOT / "tests/compat" / name).exists()], [])
+        self.assertEqual(sorted(there - set(named)), [], "tests that the guide does not name")
+
+    def test_a_named_test_is_found(self):
+        text = ("| what | test |\n|---|---|\n| `a` | `B`, `c.cpp` |\n\n"
+                "| x | y |\n|---|---|\n| d | `E` |\n")
+        self.assertEqual(tests_named_in(text), ["B", "c.cpp"])
 
     def test_hacking_names_every_preset_and_every_folder(self):
         text = (ROOT / "HACKING.md").read_text()
