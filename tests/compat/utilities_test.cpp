@@ -94,6 +94,27 @@ TEST_F(EventppUtilities, AScopedRemoverRemovesNothingElse) {
   EXPECT_TRUE(other);
 }
 
+TEST_F(EventppUtilities, ThreadsMayShareAScopedRemover) {
+  {
+    eventpp::ScopedRemover<Dispatcher> remover(dispatcher_);
+    std::vector<std::thread> threads;
+    for (int event = 1; event <= 2; ++event) {
+      threads.emplace_back([&remover, event] {
+        for (int i = 0; i < 200; ++i) {
+          const auto handle = remover.appendListener(event, [] {});
+          if (i % 2 == 0) {
+            EXPECT_TRUE(remover.removeListener(event, handle));
+          }
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_TRUE(dispatcher_.hasAnyListener(1));
+  }
+  EXPECT_FALSE(dispatcher_.hasAnyListener(1));
+  EXPECT_FALSE(dispatcher_.hasAnyListener(2));
+}
+
 TEST_F(EventppUtilities, AScopedRemoverOfAList) {
   List list;
   int calls = 0;

@@ -6,13 +6,17 @@
 //   remover.appendListener(3, [] { ... });      // until the end of `remover`
 //
 // For: programs written against eventpp. Not for: new ones, see handoff::ListenerGroup.
-// Concurrency: one thread owns it. The list or dispatcher outlives it, or reset() comes first.
+// Concurrency: any threads add and remove through it; the rest as for any container. The list or
+// dispatcher outlives it, or reset() comes first.
+// Blocks: for moments on a mutex, never while a listener is called or ends.
 // Allocates, throws: adding; a listener that could not be noted is removed again.
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.
 #pragma once
 
 #include <utility>
 #include <vector>
+
+#include <handoff/sync/mutex.hpp>
 
 #include <eventpp/internal/target.hpp>
 
@@ -21,6 +25,7 @@ namespace eventpp {
 template <class Target>
 class ScopedRemover {
   using Access = internal::Target<Target>;
+  using Notes = std::vector<typename Access::Note>;
 
  public:
   using Handle = typename Target::Handle;
@@ -45,7 +50,12 @@ class ScopedRemover {
 
   // Removes all, the youngest first.
   void reset() {
-    for (; !added_.empty(); added_.pop_back()) added_.back().remove_from(*target_);
+    Notes added;
+    {
+      const handoff::sync::Lock lock(mutex_);
+      added.swap(added_);
+    }
+    for (; !added.empty(); added.pop_back()) added.back().remove_from(*target_);
   }
 
   // Removes all from the old one first.
@@ -81,16 +91,10 @@ class ScopedRemover {
   // Of those added through this one.
   template <class Event>
   bool removeListener(const Event& event, const Handle& handle) {
-    if (!added_here(handle)) return false;
-    const bool removed = target_->removeListener(event, handle);
-    forget_dead();
-    return removed;
+    return added_here(handle) && target_->removeListener(event, handle);
   }
   bool remove(const Handle& handle) {
-    if (!added_here(handle)) return false;
-    const bool removed = target_->remove(handle);
-    forget_dead();
-    return removed;
+    return added_here(handle) && target_->remove(handle);
   }
 
  private:
@@ -109,23 +113,26 @@ class ScopedRemover {
         if (!made) note.remove_from(target);
       }
     } guard{*target_, Access::note(handle, a...)};
-    forget_dead();
+    const handoff::sync::Lock lock(mutex_);
+    if (added_.size() == added_.capacity()) {  // and the next time after as many more
+      std::erase_if(added_, [](const auto& old) { return !old.handle; });
+      added_.reserve(2 * added_.size() + 1);
+    }
     added_.push_back(guard.note);
     guard.made = true;
     return handle;
   }
   bool added_here(const Handle& handle) const {
+    const handoff::sync::Lock lock(mutex_);
     for (const auto& note : added_) {
       if (handle && note.handle == handle) return true;
     }
     return false;
   }
-  void forget_dead() {
-    std::erase_if(added_, [](const auto& note) { return !note.handle; });
-  }
 
   Target* target_ = nullptr;
-  std::vector<typename Access::Note> added_;
+  mutable handoff::sync::Mutex mutex_;
+  Notes added_;  // under the mutex
 };
 
 }  // namespace eventpp
