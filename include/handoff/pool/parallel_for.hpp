@@ -15,7 +15,8 @@
 // - Order: what came before the call happens before the body; every call of the body happens before
 //   the return. Calls happen in no order among each other.
 // - The caller works with the others. Indices are claimed in blocks, large ones first, so nobody
-//   has to say how large; idle workers are called one by one, while blocks remain.
+//   has to say how large: down to one index, or 1/512 of a member's share where that is more. Idle
+//   workers are called one by one, while blocks remain.
 // - Blocks: until every index is done, as TaskGroup::wait() does.
 // - Allocates: nothing once the worker has its nodes; parallel_reduce its partial results.
 // - Closed: works on, on the threads that are left, the caller at least.
@@ -49,7 +50,8 @@ class Loop {
  public:
   Loop(ThreadPool& pool, std::size_t first, std::size_t count, const Body& body)
       : first_(first), body_(body), more_(static_cast<std::ptrdiff_t>(pool.width())), group_(pool) {
-    claims_.open(count, pool.width() + 1, 1);
+    const std::size_t members = pool.width() + 1;
+    claims_.open(count, members, count / (kLeastPart * members));
   }
 
   void run() {
@@ -92,6 +94,10 @@ class Loop {
       }
     });
   }
+
+  // No block is less than this part of a member's share: members end together well enough, and do
+  // not take tiny items one by one, which are next to each other in memory.
+  static constexpr std::size_t kLeastPart = 512;
 
   const std::size_t first_;
   const Body& body_;
