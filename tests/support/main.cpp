@@ -2,9 +2,9 @@
 //
 // main() of every test: seed and watchdog.
 //
-// The watchdog makes a hang speak: after HANDOFF_TEST_WATCHDOG_S seconds (default 500) it prints
-// the stack of every thread and aborts. Threads are reached by SIGTRAP, which the library's own
-// threads leave unblocked.
+// The watchdog makes a hang speak: after HANDOFF_TEST_WATCHDOG_S seconds (default 500, ten times as
+// many in a deep run) it prints the stack of every thread and aborts. Threads are reached by
+// SIGTRAP, which the library's own threads leave unblocked.
 #include <execinfo.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ void print_all_stacks() {
 
 void start_watchdog() {
   const char* const given = std::getenv("HANDOFF_TEST_WATCHDOG_S");
-  const long seconds = given != nullptr ? std::atol(given) : 500;
+  const long seconds = given != nullptr ? std::atol(given) : deep() ? 5000 : 500;
   void* warm_up[1];
   backtrace(warm_up, 1);  // loads the unwinder now: not in a signal handler
   signal(SIGTRAP, print_own_stack);
