@@ -20,8 +20,10 @@
 #include <exception>
 #include <handoff/core/block_claims.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/cell.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/thread.hpp>
@@ -97,6 +99,24 @@ class Gate {
 
   sync::atomic<std::uint64_t> word_;
 };
+
+// Looks whether it is ready, if `spin` allows: for as long as a sleep and a wake-up cost (Backoff),
+// then for a quarter of what the thread has worked since `began`. A run's members seldom end at the
+// same moment, and a CPU that has gone idle may take 50 microseconds to come back: with runs of two
+// milliseconds (a matrix product, n = 512) this made the team 10 % faster. It costs at most a
+// quarter of the work.
+template <class Ready>
+void look_for(const Ready& ready, sync::Deadline began, sync::Spin spin) noexcept {
+  if (spin == sync::Spin::never) return;
+  for (sync::Backoff backoff; backoff.snooze();) {
+    if (ready()) return;
+  }
+  const sync::Deadline now = sync::clock::now();
+  const sync::Deadline until = now + (now - began) / 4;
+  for (sync::Backoff backoff; !ready() && sync::clock::now() < until;) {
+    if (!backoff.snooze()) backoff.reset(), sync::yield();
+  }
+}
 
 // The teams that wait for what this thread is doing, innermost first. The chain goes on from a
 // member to the thread that called run(), whose stack it lies on.
@@ -252,10 +272,12 @@ void ThreadTeam::Members::serve(Role role) noexcept {
   sync::EventCount& idle = idle_[static_cast<std::size_t>(role)];
   const sync::Spin spin = role == Role::has_cpu ? sync::spin_policy() : sync::Spin::never;
   std::uint32_t last_run = 0;
-  for (;;) {
-    (void)idle.await([&]() noexcept { return is_quitting() || gate_.may_enter(last_run); },
-                     sync::no_deadline, {}, spin);
+  const auto ready = [&]() noexcept { return is_quitting() || gate_.may_enter(last_run); };
+  for (sync::Deadline began = sync::clock::now();;) {
+    look_for(ready, began, spin);
+    (void)idle.await(ready, sync::no_deadline, {}, sync::Spin::never);
     if (is_quitting()) return;
+    began = sync::clock::now();
     if (role == Role::watcher && !watch(last_run)) continue;
     if (!gate_.enter(last_run)) continue;
     work_inside(role);
@@ -349,6 +371,7 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   if (is_inside(this)) misuse("ThreadTeam: run() from inside one of its own blocks");
   const sync::Lock lock(run_mutex_);
   const Nesting nesting{this, innermost()};
+  const sync::Deadline began = sync::clock::now();
   job_.write() = {call, work, &options, &nesting};
   claims_.open(count, width(), options.block);
   gate_.open();
@@ -356,7 +379,9 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   work_inside(Role::has_cpu);
   gate_.close();
   const sync::Spin spin = width() > with_cpu_ ? sync::Spin::never : sync::spin_policy();
-  (void)empty_.await([&]() noexcept { return gate_.is_empty(); }, sync::no_deadline, {}, spin);
+  const auto empty = [&]() noexcept { return gate_.is_empty(); };
+  look_for(empty, began, spin);
+  (void)empty_.await(empty, sync::no_deadline, {}, sync::Spin::never);
   return settle(count);  // copied before the lock goes: the next caller writes tally_ anew
 }
 
