@@ -50,13 +50,15 @@ TEST(EventQueueStress, CanaryTheOrderCheckSeesBothFaults) {
   EXPECT_EQ(check.causal, 1U);
 }
 
-TEST(EventQueueStress, FifoPerProducerAndCausalBetweenThem) {
-  const std::size_t each = test::rounds(1'000'000);
+// So many events of each producer, which begins when `begin(producer)` returns, through one queue.
+template <class Begin>
+void check_order(std::size_t each, Begin&& begin) {
   EventQueue<int, void(Stamp)> queue;
   std::array<std::atomic<std::uint64_t>, kProducers> published{};
   std::vector<std::thread> producers;
   for (std::size_t me = 0; me < kProducers; ++me) {
     producers.emplace_back([&, me] {
+      begin(me);
       for (std::uint64_t number = 1; number <= each; ++number) {
         Stamp stamp{me, {}};
         for (std::size_t other = 0; other < kProducers; ++other) {
@@ -79,6 +81,24 @@ TEST(EventQueueStress, FifoPerProducerAndCausalBetweenThem) {
   EXPECT_EQ(check.inversions, 0U);
   EXPECT_EQ(check.causal, 0U);
   EXPECT_EQ(queue.tally().done, kProducers * each);
+}
+
+TEST(EventQueueStress, FifoPerProducerAndCausalBetweenThem) {
+  check_order(test::rounds(1'000'000), [](std::size_t) {});
+}
+
+// A producer that is alone for a while does without atomic additions, until another one comes: here
+// they come at any moment of that, and the one that was alone may come back.
+TEST(EventQueueStress, TheSameWhereOneProducerAfterTheOtherIsAlone) {
+  auto random = test::random();
+  const std::size_t queues = test::rounds(300);
+  for (std::size_t i = 0; i < queues; ++i) {
+    std::array<std::uint64_t, kProducers> pauses{};
+    for (auto& each : pauses) each = random() % 2000;
+    check_order(1000 + random() % 1000, [&](std::size_t me) {
+      for (auto left = pauses[me]; left > 0; --left) sync::pause();
+    });
+  }
 }
 
 // One event at a time, to a consumer that sleeps or is about to: a lost wake-up is a hang. A round

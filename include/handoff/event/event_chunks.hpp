@@ -5,14 +5,18 @@
 //
 // The word that producers add to is the address of the newest chunk with the next free place in its
 // low bits, so one atomic operation gives a producer its place and the chunk that it lies in, which
-// cannot go away before the place is filled and taken. docs/design/event_queue.md has the protocol.
+// cannot go away before the place is filled and taken. A thread that has added alone for a while
+// goes on without atomic operations, until another one comes. docs/design/event_queue.md has the
+// protocol.
 // For: EventQueue. Not for: users.
 // Concurrency: push(), close to everything by any thread; what is said to be for consumers under a
-// lock of theirs. Blocks: a producer in the moment when another one appends a chunk.
+// lock of theirs. Blocks: a producer in the moment when another one appends a chunk, or when it is
+// the second one.
 // Allocates: a chunk now and then, from a pool; push() may throw std::bad_alloc, and what making
 // the event throws: its place is then passed over.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,8 +31,30 @@
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/cell.hpp>
+#include <handoff/sync/fence.hpp>
+#include <handoff/sync/thread_slot.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
+
+// Numbers of threads that have been alone with some queue; none is given out twice.
+inline constinit sync::atomic<std::uint64_t> lone_threads{0};
+
+// A thread that has been the lone producer of a queue.
+struct LoneProducer {
+  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
+
+  sync::atomic<std::uint64_t> thread{kNobody};  // its number
+  sync::atomic<std::uintptr_t> own{0};   // what the tail is otherwise; that thread writes it
+  sync::atomic<std::uintptr_t> last{0};  // what it was when another one ended that; 0: not yet
+
+  bool is_me() const noexcept {
+    return thread.load(sync::order::relaxed) == my_number();  // order: relaxed, a number alone
+  }
+  // This thread's number; 0 until it needs one.
+  static std::uint64_t& my_number() noexcept {
+    return sync::thread_slot<std::uint64_t, LoneProducer>::get();
+  }
+};
 
 template <class Event>
 class EventChunks {
@@ -102,9 +128,9 @@ class EventChunks {
 
   // Consumers: how many places have been claimed so far; each of them will be ready.
   std::uint64_t end_index() const noexcept {
-    // order: acquire pairs with the release in append(). The chunk is there: it is the head's or a
-    // later one, and the head does not leave it while this word names it.
-    const std::uintptr_t tail = tail_.load(sync::order::acquire);
+    // The chunk is there: it is the head's or a later one, and the head does not leave it while
+    // this word names it.
+    const std::uintptr_t tail = newest();
     const auto claimed = detail::min<std::uintptr_t>(offset_of(tail), kPlaces);
     return chunk_of(tail)->first_index.read() + claimed;
   }
@@ -152,6 +178,14 @@ class EventChunks {
  private:
   static constexpr std::uint32_t kLife = 4;  // leaves room for a State
 
+  // Chunks in a row by one thread before it goes on alone: so many at first, and twice as many each
+  // time that another one came, which costs as much as a few chunks gain.
+#if defined(HANDOFF_EXPLORE)
+  static constexpr std::uint32_t kNeeded = 1, kMostNeeded = 2;
+#else
+  static constexpr std::uint32_t kNeeded = 2, kMostNeeded = 1024;
+#endif
+
   static_assert(kHeader + 4 * sizeof(Slot) <= kChunkBytes,
                 "the arguments of an event are too large: put them behind a unique_ptr");
 
@@ -192,6 +226,14 @@ class EventChunks {
 
   // A producer's place.
   Place claim() {
+    // order: relaxed: this thread alone makes itself the lone producer, and writes what is its own.
+    LoneProducer* const lone = lone_.load(sync::order::relaxed);
+    if (lone != nullptr && lone->is_me()) {
+      const std::uintptr_t own = lone->own.load(sync::order::relaxed);  // order: as above
+      if (claim_alone(*lone, own)) [[likely]] {
+        return {chunk_of(own), static_cast<std::uint32_t>(offset_of(own))};
+      }
+    }
     // order: acquire pairs with the release in append(): the chunk is made.
     const std::uintptr_t tail = tail_.fetch_add(1, sync::order::acquire);
     const std::uintptr_t offset = offset_of(tail);
@@ -199,7 +241,37 @@ class EventChunks {
     return claim_behind(tail);
   }
 
-  // The same where that addition found the chunk full.
+  // Whether the lone producer has got this place: claimed first, and asked afterwards.
+  bool claim_alone(LoneProducer& lone, std::uintptr_t own) noexcept {
+    if (offset_of(own) == kPlaces) {
+      leave_alone(lone, own);
+      return false;
+    }
+    // order: release pairs with the acquire in newest().
+    lone.own.store(own + 1, sync::order::release);
+    sync::asymmetric_fence_light();
+    // order: relaxed, ordered by the fences: either this sees that another one has come, or that
+    // one sees the place claimed.
+    if (lone_.load(sync::order::relaxed) == &lone) [[likely]] return true;
+    // That one may have seen it all the same.
+    std::uintptr_t last = 0;
+    for (sync::Backoff backoff;; pause(backoff)) {
+      last = lone.last.load(sync::order::relaxed);  // order: relaxed, a word alone
+      if (last != 0) return last == own + 1;
+    }
+  }
+
+  // By the lone producer itself, at the end of a chunk: appending is a matter of all.
+  void leave_alone(LoneProducer& lone, std::uintptr_t own) noexcept {
+    LoneProducer* expected = &lone;
+    // order: relaxed, what this thread has claimed goes with the tail, or with end_alone().
+    if (lone_.compare_exchange_strong(expected, nullptr, sync::order::relaxed,
+                                      sync::order::relaxed)) {
+      tail_.store(own, sync::order::release);  // order: release pairs with claim() and newest()
+    }
+  }
+
+  // Where claim()'s addition found the chunk full, or a lone producer.
   Place claim_behind(std::uintptr_t tail) {
     for (sync::Backoff backoff;;) {
       if (offset_of(tail) == kPlaces) return {append(chunk_of(tail)), 0};
@@ -211,12 +283,17 @@ class EventChunks {
     }
   }
 
-  // Until the chunk that was full has a successor, or appending it has failed.
+  // Until the chunk that was full has a successor, or appending it has failed; a lone producer is
+  // none from then on.
   void wait(sync::Backoff& backoff) noexcept {
     // order: relaxed, the addition that follows acquires.
     while (offset_of(tail_.load(sync::order::relaxed)) > kPlaces) {
-      if (!backoff.snooze()) backoff.reset(), sync::yield();
+      if (end_alone()) return;
+      pause(backoff);
     }
+  }
+  static void pause(sync::Backoff& backoff) noexcept {
+    if (!backoff.snooze()) backoff.reset(), sync::yield();
   }
 
   // By the one producer that found the chunk just full: makes the next one and takes its first
@@ -233,12 +310,73 @@ class EventChunks {
     } guard{this, full};
     Chunk* const next = make_chunk(full->first_index.read() + kPlaces);
     guard.chunks = nullptr;
-    // order: relaxed, read by consumers after the release below.
+    // order: relaxed, read by consumers after the release of the word that names the next one.
     full->next.store(next, sync::order::relaxed);
-    // order: release pairs with the acquires in claim(), end_index() and advance(). What others
-    // have added meanwhile is dropped: they wait for this.
-    tail_.store(word(next) + 1, sync::order::release);
+    if (LoneProducer* const lone = alone_so_far(); lone != nullptr) {
+      lone->last.store(0, sync::order::relaxed);  // order: relaxed, ordered by the release of lone_
+      // order: release pairs with the acquires in newest(), which may see either of the two first.
+      lone->own.store(word(next) + 1, sync::order::release);
+      tail_.store(alone(*lone), sync::order::release);  // order: as above
+      // order: release pairs with the acquire in end_alone(), which may not come before that store.
+      lone_.store(lone, sync::order::release);
+    } else {
+      // order: release pairs with the acquires in claim() and newest(). What others have added
+      // meanwhile is dropped: they wait for this.
+      tail_.store(word(next) + 1, sync::order::release);
+    }
     return next;
+  }
+
+  // By who appends: what it becomes if it has been alone for long enough to go on alone, or null.
+  // Between two of these, and an end_alone(), lies a release and an acquire of the tail.
+  LoneProducer* alone_so_far() noexcept {
+    std::uint64_t& number = LoneProducer::my_number();
+    // order: relaxed, a number alone
+    if (number == 0) number = lone_threads.fetch_add(1, sync::order::relaxed) + 1;
+    if (std::exchange(appender_.write(), number) != number) appended_.write() = 0;
+    if (++appended_.write() < needed_.read() || !sync::light_fence_is_free()) return nullptr;
+    for (LoneProducer& lone : lones_) {
+      // order: relaxed: only who appends writes it, and to others it is a number alone.
+      const std::uint64_t owner = lone.thread.load(sync::order::relaxed);
+      const bool is_free = owner == LoneProducer::kNobody;
+      if (is_free) lone.thread.store(number, sync::order::relaxed);  // order: as above
+      if (is_free || owner == number) return &lone;
+    }
+    return nullptr;
+  }
+
+  // By another producer: lets all of them add to the tail again. False if there is nothing to end,
+  // or somebody else does.
+  bool end_alone() noexcept {
+    LoneProducer* lone = lone_.load(sync::order::relaxed);  // order: relaxed, looked at again
+    // order: acquire pairs with the release in append().
+    if (lone == nullptr || !lone_.compare_exchange_strong(lone, nullptr, sync::order::acquire,
+                                                          sync::order::relaxed)) {
+      return false;
+    }
+    sync::asymmetric_fence_heavy();  // partner is the light half in claim_alone()
+    // order: relaxed, a word alone: the chunk was made before that one was alone.
+    const std::uintptr_t own = lone->own.load(sync::order::relaxed);
+    lone->last.store(own, sync::order::relaxed);  // order: as above
+    appended_.write() = 0;
+    needed_.write() = detail::min(2 * needed_.read(), kMostNeeded);
+    tail_.store(own, sync::order::release);  // order: release pairs with claim() and newest()
+    return true;
+  }
+
+  // The tail while there is a lone producer: behind the end of no chunk.
+  std::uintptr_t alone(const LoneProducer& lone) const noexcept {
+    return static_cast<std::uintptr_t>(&lone - lones_.data()) * kChunkBytes + kPlaces + 1;
+  }
+
+  // The word of the newest chunk, with how many of its places have been claimed, or more.
+  std::uintptr_t newest() const noexcept {
+    // order: acquire pairs with the releases in append(), leave_alone() and end_alone().
+    const std::uintptr_t tail = tail_.load(sync::order::acquire);
+    if (tail >= lones_.size() * kChunkBytes) [[likely]] return tail;
+    // order: acquire pairs with the releases in append() and claim_alone(): the chunk may be newer
+    // than that tail.
+    return lones_[tail / kChunkBytes].own.load(sync::order::acquire);
   }
 
   static bool ready(Place place) noexcept {
@@ -250,8 +388,7 @@ class EventChunks {
   // Moves the head from the end of its chunk to the next one. Not before the tail has left it: the
   // chunk that the tail names must be there.
   bool advance() noexcept {
-    // order: acquire pairs with the release in append().
-    if (chunk_of(tail_.load(sync::order::acquire)) == head_.chunk) return false;
+    if (chunk_of(newest()) == head_.chunk) return false;
     Chunk& old = *head_.chunk;
     head_ = {old.next.load(sync::order::relaxed), 0};  // order: relaxed, ordered by the tail
     finish(old, 1);
@@ -259,7 +396,17 @@ class EventChunks {
   }
 
   Place head_;  // the next to take; consumers'
+
+  // The word of the newest chunk, or alone() and what others have added.
   alignas(sync::destructive_span) sync::atomic<std::uintptr_t> tail_;
+
+  alignas(sync::destructive_span) sync::atomic<LoneProducer*> lone_{nullptr};
+  // One for each thread that has been alone: one that is late, and no longer is, writes to its own.
+  std::array<LoneProducer, 4> lones_;
+  // Of who appends.
+  sync::cell<std::uint64_t> appender_{0};      // the last one
+  sync::cell<std::uint32_t> appended_{0};      // by that one in a row
+  sync::cell<std::uint32_t> needed_{kNeeded};  // so that it goes on alone
 };
 
 }  // namespace handoff::inline HANDOFF_ABI::detail

@@ -18,14 +18,16 @@
 // - Concurrency: everything by any thread at any time, except the destructor: it may run inside a
 //   listener of this queue, on the only thread that drains. Several threads may drain: each event
 //   goes to one of them.
-// - Order: by one atomic addition. So FIFO per producer, and causal between producers: an event
-//   that was enqueued because of another comes after it. With several draining threads this is the
-//   order of taking. Policies::priority comes first, where there is one.
+// - Order: one sequence of places, claimed by an atomic addition each, or by plain stores of a
+//   thread that has been alone for a while. So FIFO per producer, and causal between producers: an
+//   event that was enqueued because of another comes after it. With several draining threads this
+//   is the order of taking. Policies::priority comes first, where there is one.
 // - process() and its kin end: what is enqueued meanwhile is for the next call.
-// - Blocks: wait(); enqueue() only with OnFull::wait, and for the moment in which another producer
-//   appends a chunk. An event whose enqueue() is under way holds back those behind it.
+// - Blocks: wait(); enqueue() only with OnFull::wait, for the moment in which another producer
+//   appends a chunk, and for some microseconds where one that was alone no longer is. An event
+//   whose enqueue() is under way holds back those behind it.
 // - Wakes: enqueue() wakes one sleeper, and nobody if nobody sleeps; then it is one atomic addition
-//   and no fence.
+//   at most, and no fence.
 // - Allocates: enqueue() a chunk now and then from a pool that all queues share; nothing once the
 //   pool has what is needed. trim() gives memory back, and so does the pool after a burst.
 // - Full: grows, unless Policies::on_full says reject (Status::full, and the arguments are still

@@ -49,6 +49,10 @@ inline void asymmetric_fence_light() noexcept {
   }
 }
 
+// Whether the light half costs nothing here. If not, an atomic operation is no dearer than the
+// handshake that would save it.
+inline bool light_fence_is_free() noexcept { return detail::membarrier_works; }
+
 // Costs about a microsecond and an interrupt to each CPU that runs a thread of this process.
 void asymmetric_fence_heavy() noexcept;
 

@@ -212,6 +212,84 @@ const Scenario appending("event_queue/append", [] {
   explore::check(queue.process_with([](int, int) {}) == 5, "all of them");
 });
 
+// Events of one producer after the other, each in its order.
+void check_in_order(Queue& queue, std::size_t count) {
+  int last[4] = {0, 10, 20, 30};
+  const std::size_t seen = queue.process_with([&](int, int value) {
+    explore::check(value == ++last[value / 10], "FIFO per producer");
+  });
+  explore::check(seen == count && queue.tally().balanced(), "all of them");
+}
+
+// A thread that has been alone, so that it needs no atomic additions, and then no longer is.
+const Scenario no_longer_alone("event_queue/no_longer_alone", [] {
+  Queue queue;
+  for (int i = 1; i <= 3; ++i) put(queue, i);
+  explore::Thread other([&] {
+    for (int i = 11; i <= 12; ++i) put(queue, i);
+  });
+  for (int i = 4; i <= 5; ++i) put(queue, i);
+  other.join();
+  check_in_order(queue, 7);
+});
+
+// The same where the other one is alone next, while the first looks whether it still is.
+const Scenario alone_in_turn("event_queue/alone_in_turn", [] {
+  Queue queue;
+  for (int i = 1; i <= 3; ++i) put(queue, i);
+  explore::Thread other([&] {
+    for (int i = 11; i <= 15; ++i) put(queue, i);
+  });
+  put(queue, 4);
+  other.join();
+  check_in_order(queue, 9);
+});
+
+// Two come at once.
+const Scenario two_more("event_queue/two_come", [] {
+  Queue queue;
+  for (int i = 1; i <= 3; ++i) put(queue, i);
+  explore::Thread one([&] { put(queue, 11); });
+  explore::Thread two([&] { put(queue, 21); });
+  put(queue, 4);
+  one.join();
+  two.join();
+  check_in_order(queue, 6);
+});
+
+// Of a thread that is alone, a consumer sees whole events only, in order, and loses no chunk.
+const Scenario alone_and_consumed("event_queue/alone_and_consumed", [] {
+  Queue queue;
+  explore::Thread producer([&] {
+    for (int i = 1; i <= 6; ++i) put(queue, i);
+  });
+  int last = 0;
+  const auto take = [&] {
+    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+  };
+  take();
+  explore::outcome(static_cast<std::uint64_t>(last));
+  take();
+  producer.join();
+  take();
+  explore::check(last == 6 && queue.tally().balanced(), "all of them");
+});
+
+// The same for a consumer that sees the end of one chunk before it sees that there is another.
+const Scenario alone_again("event_queue/alone_again", [] {
+  Queue queue;
+  for (int i = 1; i <= 3; ++i) put(queue, i);
+  int last = 0;
+  const auto take = [&] {
+    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+  };
+  explore::Thread consumer(take);
+  for (int i = 4; i <= 5; ++i) put(queue, i);
+  consumer.join();
+  take();
+  explore::check(last == 5 && queue.tally().balanced(), "all of them");
+});
+
 // An event that cannot be made leaves its place to be passed over, and its chunk to be recycled.
 struct Fragile {
   explicit Fragile(int value) {

@@ -167,6 +167,7 @@ class raw_cell {
 
 inline void fence(order o, Where at = Where::current()) noexcept { model::fence(o, at); }
 inline void asymmetric_fence_light() noexcept {}  // a compiler's matter: all is in the heavy half
+inline bool light_fence_is_free() noexcept { return true; }
 inline void asymmetric_fence_heavy(Where at = Where::current()) noexcept { model::fence_heavy(at); }
 
 inline void pause(Where at = Where::current()) noexcept { model::pause(at); }
