@@ -114,7 +114,7 @@ void look_for(const Ready& ready, sync::Deadline began, sync::Spin spin) noexcep
   const sync::Deadline now = sync::clock::now();
   const sync::Deadline until = now + (now - began) / 4;
   for (sync::Backoff backoff; !ready() && sync::clock::now() < until;) {
-    if (!backoff.snooze()) backoff.reset(), sync::yield();
+    backoff.snooze_on();
   }
 }
 

@@ -257,7 +257,7 @@ class EventChunks {
 
   // Whether the other one that has come has seen that claim all the same.
   [[gnu::noinline]] static bool claimed_in_time(LoneProducer& lone, std::uintptr_t own) noexcept {
-    for (sync::Backoff backoff;; pause(backoff)) {
+    for (sync::Backoff backoff;; backoff.snooze_on()) {
       const std::uintptr_t last = lone.last.load(sync::order::relaxed);  // order: a word alone
       if (last != 0) return last == own;
     }
@@ -292,11 +292,8 @@ class EventChunks {
     // order: relaxed, the addition that follows acquires.
     while (offset_of(tail_.load(sync::order::relaxed)) > kPlaces) {
       if (end_alone()) return;
-      pause(backoff);
+      backoff.snooze_on();
     }
-  }
-  static void pause(sync::Backoff& backoff) noexcept {
-    if (!backoff.snooze()) backoff.reset(), sync::yield();
   }
 
   // By the one producer that found the chunk just full: makes the next one and takes its first

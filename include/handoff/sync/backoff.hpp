@@ -31,7 +31,7 @@ Spin spin_policy() noexcept;
 class Backoff {
  public:
   explicit Backoff(Spin spin = spin_policy()) noexcept
-      : step_(spin == Spin::allowed ? 0 : kSpent) {}
+      : first_(spin == Spin::allowed ? 0 : kSpent), step_(first_) {}
 
   // After losing a race: the winner made progress, so a short pause is enough. Never says no.
   void spin() noexcept {
@@ -53,7 +53,14 @@ class Backoff {
     return true;
   }
 
-  void reset() noexcept { step_ = 0; }
+  // The same where sleeping is no choice: yields instead, and begins again.
+  void snooze_on() noexcept {
+    if (snooze()) return;
+    yield();
+    reset();
+  }
+
+  void reset() noexcept { step_ = first_; }
 
  private:
   static void pause_for(std::uint32_t step) noexcept {
@@ -64,6 +71,7 @@ class Backoff {
   static constexpr std::uint32_t kYieldFrom = 14;   // 8 rounds of 64 pauses
   static constexpr std::uint32_t kSpent = 18;       // 4 yields
 
+  std::uint32_t first_;  // where it begins
   std::uint32_t step_;
 };
 

@@ -188,6 +188,17 @@ TEST(Backoff, IsSpentAfterABoundedNumberOfSteps) {
 TEST(Backoff, NeverSpinsWhereThePeerCannotRun) {
   Backoff backoff(Spin::never);
   EXPECT_FALSE(backoff.snooze());
+  backoff.snooze_on();
+  backoff.reset();
+  EXPECT_FALSE(backoff.snooze()) << "a reset is no reason to spin";
+}
+
+TEST(Backoff, SnoozesOnWhereSleepingIsNoChoice) {
+  Backoff backoff(Spin::allowed);
+  while (backoff.snooze()) {
+  }
+  backoff.snooze_on();
+  EXPECT_TRUE(backoff.snooze()) << "it begins again";
 }
 
 TEST(Backoff, SpinAfterALostRaceNeverTiresAndResetStartsAfresh) {
