@@ -32,6 +32,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/fence.hpp>
+#include <handoff/sync/prefetch.hpp>
 #include <handoff/sync/thread_slot.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
@@ -154,6 +155,16 @@ class EventChunks {
     return head_.offset == kPlaces ? end_index() : head_.index();
   }
 
+  // Consumers: how far behind a place of this chunk the same one of the next chunk lies, in bytes,
+  // if all of that have been claimed, as `end` says: then it is time to fetch them. Otherwise 0:
+  // to look at a place that is being filled would take its line from the producer.
+  static std::ptrdiff_t ahead(const Chunk& chunk, std::uint64_t end) noexcept {
+    if (end < chunk.first_index.read() + 2 * kPlaces) return 0;
+    // order: relaxed, ordered by the tail that says so.
+    return reinterpret_cast<const std::byte*>(chunk.next.load(sync::order::relaxed)) -
+           reinterpret_cast<const std::byte*>(&chunk);
+  }
+
   // Consumers: whether take() would find something.
   bool any_ready() noexcept {
     if (head_.offset == kPlaces && !advance()) return false;
@@ -185,6 +196,10 @@ class EventChunks {
 #else
   static constexpr std::uint32_t kNeeded = 2, kMostNeeded = 1024;
 #endif
+
+  // How far ahead of its place a lone producer fetches those that it will fill, in bytes: about
+  // what it fills in the time that memory takes. Behind the end of a chunk lies, mostly, the next.
+  static constexpr std::size_t kAhead = 4096;
 
   static_assert(kHeader + 4 * sizeof(Slot) <= kChunkBytes,
                 "the arguments of an event are too large: put them behind a unique_ptr");
@@ -231,7 +246,9 @@ class EventChunks {
     if (lone != nullptr && lone->is_me()) {
       const std::uintptr_t own = lone->own.load(sync::order::relaxed);  // order: as above
       if (claim_alone(*lone, own)) [[likely]] {
-        return {chunk_of(own), static_cast<std::uint32_t>(offset_of(own))};
+        const Place place{chunk_of(own), static_cast<std::uint32_t>(offset_of(own))};
+        sync::prefetch_to_write(reinterpret_cast<const std::byte*>(&place.slot()) + kAhead);
+        return place;
       }
     }
     // order: acquire pairs with the release in append(): the chunk is made.

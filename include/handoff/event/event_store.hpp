@@ -32,6 +32,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
+#include <handoff/sync/prefetch.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
@@ -319,6 +320,7 @@ class EventStore<Key, Policies, Args...>::Session {
   Stored* next() {
     for (;;) {
       if (at_ == run_end_ && !refill()) return nullptr;
+      sync::prefetch_to_read(reinterpret_cast<const std::byte*>(at_) + ahead_);
       // order: relaxed, taken under the lock
       const std::uint32_t state = at_->state.load(sync::order::relaxed);
       if (state != ready_) [[unlikely]] {
@@ -383,12 +385,14 @@ class EventStore<Key, Policies, Args...>::Session {
     typename Chunks::Run run{};
     if (!store_.backlog_.empty() && (gathers() || store_.backlog_.top().place.index() < end_)) {
       run = {store_.pop(), 1};
+      ahead_ = 0;
     } else if (gathers()) {
       return false;
     } else {
       run = store_.chunks_.take(most, end_);
       // Before the first taking nobody has asked where the row ends: that word is the producers'.
       if (end_ == kUnknown) end_ = store_.chunks_.end_after_taking();
+      ahead_ = Chunks::ahead(*run.first.chunk, end_);
     }
     if (run.count == 0) return false;
     chunk_ = run.first.chunk;
@@ -445,6 +449,7 @@ class EventStore<Key, Policies, Args...>::Session {
   Slot* settled_ = nullptr;  // what is in front of it is in the books
   typename Chunks::Chunk* chunk_ = nullptr;
   std::uint32_t ready_ = 0;  // the state of its places that hold events
+  std::ptrdiff_t ahead_ = 0;  // from them to those of the next run, in bytes
   // Of what is between settled_ and at_: refused; given back, but not done; never made.
   std::uint32_t kept_ = 0;
   std::uint32_t not_done_ = 0;

@@ -37,6 +37,7 @@
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/pause.hpp>
+#include <handoff/sync/prefetch.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
@@ -111,7 +112,8 @@ class BasicTaskQueue {
       if (task == nullptr) break;
       Task* const node = into();
       if (node == nullptr) break;
-      prefetch(*task);
+      // The slots come one after the other from the cache of the CPU that filled them.
+      sync::prefetch_to_read(task + kAhead);
       task->move_to(*node);
       // order: relaxed, the next producer of this slot comes by the tickets of its segment, which
       // are given out anew behind producers_.
@@ -236,12 +238,6 @@ class BasicTaskQueue {
     return false;
   }
 
-  // The slots come one after the other from the cache of the CPU that filled them.
-  static void prefetch(Task& task) noexcept {
-#if defined(__GNUC__)
-    __builtin_prefetch(&task + kAhead, 1);
-#endif
-  }
   static constexpr int kLockTries = 16;
   static constexpr std::size_t kAhead = 8;
 
