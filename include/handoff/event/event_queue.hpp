@@ -88,7 +88,7 @@ class EventQueue<Key, R(Args...), Policies>
     : public EventDispatcher<Key, R(Args...), Policies> {
   using Dispatcher = EventDispatcher<Key, R(Args...), Policies>;
   using Store = detail::EventStore<Key, Policies, Args...>;
-  using Stored = typename Store::Stored;
+  using Slot = typename Store::Slot;
   using Session = typename Store::Session;
   static constexpr OnFull kOnFull = detail::on_full<Policies>();
   static_assert(kOnFull != OnFull::run_here,
@@ -125,7 +125,7 @@ class EventQueue<Key, R(Args...), Policies>
 
   // An event that is worth nothing after the deadline: then it is destroyed, and counts as expired.
   template <class K, class... A>
-    requires(kFits<A...> && std::is_constructible_v<Key, K> && Stored::kExpires)
+    requires(kFits<A...> && std::is_constructible_v<Key, K> && Slot::kExpires)
   Status enqueue_until(sync::Deadline deadline, K&& key, A&&... args) {
     return put(deadline, std::forward<K>(key), std::forward<A>(args)...);
   }
@@ -149,18 +149,18 @@ class EventQueue<Key, R(Args...), Policies>
 
   // Calls the listeners for what is in the queue; returns how many events that were.
   std::size_t process() {
-    return drain(kAll, [](Turn& turn, Stored& stored) { return deliver(turn, stored); });
+    return drain(kAll, [](Turn& turn, Slot& slot) { return deliver(turn, slot); });
   }
   bool process_one() {
-    return drain(1, [](Turn& turn, Stored& stored) { return deliver(turn, stored); }) == 1;
+    return drain(1, [](Turn& turn, Slot& slot) { return deliver(turn, slot); }) == 1;
   }
 
   // Only those for which `predicate(key, args...)`, `predicate(args...)` or `predicate()` is true;
   // the others stay, in their places.
   template <class Predicate>
   std::size_t process_if(Predicate&& predicate) {
-    return drain(kAll, [&](Turn& turn, Stored& stored) {
-      if (ask(predicate, stored.event)) return deliver(turn, stored);
+    return drain(kAll, [&](Turn& turn, Slot& slot) {
+      if (ask(predicate, slot)) return deliver(turn, slot);
       turn.session.refuse();
       return Next::kept;
     });
@@ -169,8 +169,8 @@ class EventQueue<Key, R(Args...), Policies>
   // Until the predicate is true for an event, which stays, as do those behind it.
   template <class Predicate>
   std::size_t process_until(Predicate&& predicate) {
-    return drain(kAll, [&](Turn& turn, Stored& stored) {
-      return ask(predicate, stored.event) ? Next::stop : deliver(turn, stored);
+    return drain(kAll, [&](Turn& turn, Slot& slot) {
+      return ask(predicate, slot) ? Next::stop : deliver(turn, slot);
     });
   }
 
@@ -178,18 +178,18 @@ class EventQueue<Key, R(Args...), Policies>
   // false is given no more.
   template <class Visitor>
   std::size_t process_with(Visitor&& visitor) {
-    return drain(kAll, [&](Turn& turn, Stored& stored) { return show(visitor, turn, stored); });
+    return drain(kAll, [&](Turn& turn, Slot& slot) { return show(visitor, turn, slot); });
   }
   template <class Visitor>
   bool process_one_with(Visitor&& visitor) {
-    return drain(1, [&](Turn& turn, Stored& stored) { return show(visitor, turn, stored); }) == 1;
+    return drain(1, [&](Turn& turn, Slot& slot) { return show(visitor, turn, slot); }) == 1;
   }
 
   // To the visitor, those for which the predicate is true.
   template <class Predicate, class Visitor>
   std::size_t process_if_with(Predicate&& predicate, Visitor&& visitor) {
-    return drain(kAll, [&](Turn& turn, Stored& stored) {
-      if (ask(predicate, stored.event)) return show(visitor, turn, stored);
+    return drain(kAll, [&](Turn& turn, Slot& slot) {
+      if (ask(predicate, slot)) return show(visitor, turn, slot);
       turn.session.refuse();
       return Next::kept;
     });
@@ -198,8 +198,8 @@ class EventQueue<Key, R(Args...), Policies>
   // To the visitor, until the predicate is true for an event, which stays, as do those behind it.
   template <class Predicate, class Visitor>
   std::size_t process_until_with(Predicate&& predicate, Visitor&& visitor) {
-    return drain(kAll, [&](Turn& turn, Stored& stored) {
-      return ask(predicate, stored.event) ? Next::stop : show(visitor, turn, stored);
+    return drain(kAll, [&](Turn& turn, Slot& slot) {
+      return ask(predicate, slot) ? Next::stop : show(visitor, turn, slot);
     });
   }
 
@@ -208,8 +208,8 @@ class EventQueue<Key, R(Args...), Policies>
     requires std::is_copy_constructible_v<Event>
   {
     std::optional<Event> copy;
-    drain(1, [&](Turn&, Stored& stored) {
-      copy.emplace(stored.event);
+    drain(1, [&](Turn&, Slot& slot) {
+      slot.copy_to(copy);
       return Next::stop;
     });
     return copy;
@@ -217,8 +217,8 @@ class EventQueue<Key, R(Args...), Policies>
   // The first event itself.
   std::optional<Event> take() {
     std::optional<Event> taken;
-    drain(1, [&](Turn&, Stored& stored) {
-      taken.emplace(std::move(stored.event));
+    drain(1, [&](Turn&, Slot& slot) {
+      slot.move_to(taken);
       return Next::done;
     });
     return taken;
@@ -289,7 +289,7 @@ class EventQueue<Key, R(Args...), Policies>
 
   // process(), or process_one(), to the listeners of another hub: for who keeps its own.
   std::size_t process_to(typename Dispatcher::Hub& hub, std::size_t most = kAll) {
-    return drain_to(hub, most, [](Turn& turn, Stored& stored) { return deliver(turn, stored); });
+    return drain_to(hub, most, [](Turn& turn, Slot& slot) { return deliver(turn, slot); });
   }
 
  private:
@@ -367,8 +367,8 @@ class EventQueue<Key, R(Args...), Policies>
     detail::Pass pass(&hub);
     Turn turn{Session(store, most), pass, hub, {}};
     std::size_t count = 0;
-    while (Stored* const stored = turn.session.next()) {
-      const Next next = each(turn, *stored);
+    while (Slot* const slot = turn.session.next()) {
+      const Next next = each(turn, *slot);
       if (next == Next::stop) break;
       if (next != Next::kept) {
         turn.session.done();
@@ -395,14 +395,14 @@ class EventQueue<Key, R(Args...), Policies>
 #endif
   }
 
-  static Next deliver(Turn& turn, Stored& stored) {
+  static Next deliver(Turn& turn, Slot& slot) {
     attempt(turn, [&] {
       std::apply(
           [&](auto&... args) {
-            detail::ListenerList* const list = list_for(turn, stored.event.key, args...);
+            detail::ListenerList* const list = list_for(turn, slot.key(), args...);
             if (list != nullptr) turn.hub.call(*list, args...);
           },
-          stored.event.arguments);
+          slot.arguments());
     });
     return Next::done;
   }
@@ -454,7 +454,7 @@ class EventQueue<Key, R(Args...), Policies>
   }
 
   template <class Visitor>
-  static Next show(Visitor& visitor, Turn& turn, Stored& stored) {
+  static Next show(Visitor& visitor, Turn& turn, Slot& slot) {
     bool go_on = true;
     attempt(turn, [&] {
       std::apply(
@@ -463,9 +463,9 @@ class EventQueue<Key, R(Args...), Policies>
               turn.pass.renew(&turn.hub);
               if (!turn.hub.filter(args...)) return;
             }
-            go_on = show_with(visitor, std::as_const(stored.event.key), args...);
+            go_on = show_with(visitor, slot.key(), args...);
           },
-          stored.event.arguments);
+          slot.arguments());
     });
     return go_on ? Next::done : Next::done_last;
   }
@@ -480,10 +480,10 @@ class EventQueue<Key, R(Args...), Policies>
   }
 
   template <class Predicate>
-  static bool ask(Predicate& predicate, const Event& event) {
+  static bool ask(Predicate& predicate, const Slot& slot) {
     return std::apply(
-        [&](const auto&... args) { return ask_with(predicate, event.key, args...); },
-        event.arguments);
+        [&](const auto&... args) { return ask_with(predicate, slot.key(), args...); },
+        slot.arguments());
   }
   template <class Predicate, class... A>
   static bool ask_with(Predicate& predicate, const Key& key, const A&... args) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// Asks for a cache line before it is needed, where the processor cannot guess it: it looks ahead
+// within a page, and less far than memory is away.
+//
+// Both are hints: an address that is not there does no harm.
+#pragma once
+
+#include <handoff/config.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+inline void prefetch_to_read(const void* address) noexcept {
+#if defined(__GNUC__)
+  __builtin_prefetch(address, 0);
+#else
+  (void)address;
+#endif
+}
+
+// Takes the line from whoever has it. For what nobody else is about to touch.
+inline void prefetch_to_write(const void* address) noexcept {
+#if defined(__x86_64__)
+  // Compilers make the builtin a prefetch to read for processors of before 2014, which do nothing
+  // for this one.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#elif defined(__GNUC__)
+  __builtin_prefetch(address, 1);
+#else
+  (void)address;
+#endif
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync
