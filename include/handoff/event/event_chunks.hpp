@@ -190,12 +190,13 @@ class EventChunks {
  private:
   static constexpr std::uint32_t kLife = 4;  // leaves room for a State
 
-  // Chunks in a row by one thread before it goes on alone: so many at first, and twice as many each
-  // time that another one came, which costs as much as a few chunks gain.
+  // Chunks in a row by one thread before it goes on alone: so many at first, twice as many each
+  // time that another one came before it was worth it, which costs as much as a few chunks gain,
+  // and half as many each time that it was: two that take turns on a CPU are alone most of the time.
 #if defined(HANDOFF_EXPLORE)
-  static constexpr std::uint32_t kNeeded = 1, kMostNeeded = 2;
+  static constexpr std::uint32_t kNeeded = 1, kMostNeeded = 2, kWorthIt = 1;
 #else
-  static constexpr std::uint32_t kNeeded = 2, kMostNeeded = 1024;
+  static constexpr std::uint32_t kNeeded = 2, kMostNeeded = 1024, kWorthIt = 16;
 #endif
 
   // How far ahead of its place a lone producer fetches those that it will fill, in bytes: about
@@ -378,8 +379,9 @@ class EventChunks {
     // order: relaxed, a word alone: the chunk was made before that one was alone.
     const std::uintptr_t own = lone->own.load(sync::order::relaxed);
     lone->last.store(own, sync::order::relaxed);  // order: as above
-    appended_.write() = 0;
-    needed_.write() = detail::min(2 * needed_.read(), kMostNeeded);
+    const bool was_worth_it = std::exchange(appended_.write(), 0) >= needed_.read() + kWorthIt;
+    needed_.write() = was_worth_it ? detail::max(needed_.read() / 2, kNeeded)
+                                   : detail::min(2 * needed_.read(), kMostNeeded);
     tail_.store(own, sync::order::release);  // order: release pairs with claim() and newest()
     return true;
   }
