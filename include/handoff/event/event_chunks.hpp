@@ -150,10 +150,10 @@ class EventChunks {
     return run;
   }
 
-  // Consumers, after a take() that nothing but what was ready had limited: where what is there now
-  // ends. A place that was not ready holds back the rest.
+  // Consumers, after a take() that nothing but what was there had limited: where what is there now
+  // ends. A place that is not ready holds back the rest.
   std::uint64_t end_after_taking() const noexcept {
-    return head_.offset == kPlaces ? end_index() : head_.index();
+    return head_.offset == kPlaces || ready(head_) ? end_index() : head_.index();
   }
 
   // Consumers: how far from the places of this chunk those lie that are to be fetched meanwhile, in

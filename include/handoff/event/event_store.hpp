@@ -375,6 +375,7 @@ class EventStore<Key, Policies, Args...>::Session {
       sync::prefetch_to_read(reinterpret_cast<const std::byte*>(at_) + ahead_);
       if (!at_->is_late()) [[likely]] return at_;
       expire();
+      ++left_;
     }
     return nullptr;
   }
@@ -410,6 +411,7 @@ class EventStore<Key, Policies, Args...>::Session {
   }
 
   // Takes another run of events. False if there is nothing more that was there at the beginning.
+  // What is passed over does not count.
   bool refill() {
     const sync::Lock lock(store_.mutex_);
     settle();
@@ -420,6 +422,7 @@ class EventStore<Key, Policies, Args...>::Session {
       if (state == place().stamp(Chunks::kVoid)) ++voids_;
       ++not_done_;
       ++at_;
+      ++left_;
       settle();
     }
     return false;
@@ -439,8 +442,8 @@ class EventStore<Key, Policies, Args...>::Session {
     } else {
       run = store_.chunks_.take(most, end_);
       // Before the first taking nobody has asked where the row ends: that word is the producers'.
-      if (end_ == kUnknown) end_ = store_.chunks_.end_after_taking();
-      ahead_ = Chunks::ahead(*run.first.chunk, end_);
+      if (end_ == kUnknown && run.count < left_) end_ = store_.chunks_.end_after_taking();
+      if (end_ != kUnknown) ahead_ = Chunks::ahead(*run.first.chunk, end_);
     }
     if (run.count == 0) return false;
     chunk_ = run.first.chunk;

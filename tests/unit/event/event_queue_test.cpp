@@ -299,6 +299,23 @@ TEST(EventQueue, AnEventThatCannotBeMadeWasNeverThere) {
   expect_books(queue.tally(), 600, 600, 0);
 }
 
+TEST(EventQueue, ProcessOneIsNotContentWithAnEventThatCouldNotBeMade) {
+  EventQueue<int, void(const Fragile&)> queue;
+  for (const int i : {3, 6, 7, 9, 8}) {
+    try {
+      (void)queue.enqueue(0, Fragile(i));
+    } catch (const std::runtime_error&) {
+    }
+  }
+  int seen = 0;
+  const auto see = [&](int, const Fragile& fragile) { seen = fragile.value; };
+  EXPECT_TRUE(queue.process_one_with(see));
+  EXPECT_EQ(seen, 7);
+  EXPECT_TRUE(queue.process_one_with(see));
+  EXPECT_EQ(seen, 8);
+  EXPECT_FALSE(queue.process_one_with(see));
+}
+
 TEST(EventQueue, MemoryThatFailsLosesNothing) {
   test::until_whole(test::Call::allocation, 0, [] {
     try {
@@ -487,9 +504,28 @@ TEST(EventQueue, NewerEventsReplaceWaitingOnes) {
   EXPECT_EQ(tally.cancelled, 995U);
 }
 
+TEST(EventQueue, ProcessOneIsNotContentWithAnEventThatANewerOneReplaced) {
+  EventQueue<int, void(int), Coalescing> queue;
+  for (const int value : {1, 2, 3}) (void)queue.enqueue(7, value);
+  int seen = 0;
+  EXPECT_TRUE(queue.process_one_with([&](int, int value) { seen = value; }));
+  EXPECT_EQ(seen, 3);
+  EXPECT_FALSE(queue.process_one_with([](int, int) {}));
+}
+
 struct Expiring : EventPolicies {
   static constexpr bool expires = true;
 };
+
+TEST(EventQueue, ProcessOneIsNotContentWithALateEvent) {
+  EventQueue<int, void(int), Expiring> queue;
+  EXPECT_EQ(queue.enqueue_until(sync::clock::now() - 1ns, 0, 1), Status::ok);
+  EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
+  int seen = 0;
+  EXPECT_TRUE(queue.process_one_with([&](int, int value) { seen = value; }));
+  EXPECT_EQ(seen, 2);
+  EXPECT_FALSE(queue.process_one_with([](int, int) {}));
+}
 
 TEST(EventQueue, LateEventsExpire) {
   EventQueue<int, void(int), Expiring> queue;
