@@ -156,9 +156,9 @@ class EventChunks {
     return head_.offset == kPlaces || ready(head_) ? end_index() : head_.index();
   }
 
-  // Consumers: how far from the places of this chunk those lie that are to be fetched meanwhile, in
-  // bytes: in the next chunk, if all of its places have been claimed, as `end` says. Otherwise 0: to
-  // look at a place that is being filled would take its line from the producer.
+  // Consumers: how far from the places of this chunk those lie that are to be fetched meanwhile,
+  // in bytes: in the next chunk, if all of its places have been claimed, as `end` says. Otherwise
+  // 0: to look at a place that is being filled would take its line from the producer.
   static std::ptrdiff_t ahead(const Chunk& chunk, std::uint64_t end) noexcept {
     if (end < chunk.first_index.read() + 2 * kPlaces) return 0;
     // order: relaxed, ordered by the tail that says so.
@@ -192,7 +192,7 @@ class EventChunks {
 
   // Chunks in a row by one thread before it goes on alone: so many at first, twice as many each
   // time that another one came before it was worth it, which costs as much as a few chunks gain,
-  // and half as many each time that it was: two that take turns on a CPU are alone most of the time.
+  // and half as many each time that it was: two that take turns on a CPU are alone for long.
 #if defined(HANDOFF_EXPLORE)
   static constexpr std::uint32_t kNeeded = 1, kMostNeeded = 2, kWorthIt = 1;
 #else
@@ -402,7 +402,8 @@ class EventChunks {
   }
 
   static std::uint32_t state(const Slot& slot) noexcept {
-    return slot.state.load(sync::order::acquire);  // order: acquire pairs with the releases in push()
+    // order: acquire pairs with the releases in push().
+    return slot.state.load(sync::order::acquire);
   }
   static bool ready(Place place) noexcept {
     return (state(place.slot()) & ~(kLife - 1)) == place.chunk->life.read();
