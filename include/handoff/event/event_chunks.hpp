@@ -26,6 +26,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/min_max.hpp>
 #include <handoff/event/chunk_pool.hpp>
+#include <handoff/event/lone_thread.hpp>
 #include <handoff/sync/allocate.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -33,27 +34,17 @@
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/fence.hpp>
 #include <handoff/sync/prefetch.hpp>
-#include <handoff/sync/thread_slot.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
-// Numbers of threads that have been alone with some queue; none is given out twice.
-inline constinit sync::atomic<std::uint64_t> lone_threads{0};
-
 // A thread that has been the lone producer of a queue.
 struct LoneProducer {
-  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
-
-  sync::atomic<std::uint64_t> thread{kNobody};  // its number
+  sync::atomic<std::uint64_t> thread{LoneThread::kNobody};  // its number
   sync::atomic<std::uintptr_t> own{0};   // what the tail is otherwise; that thread writes it
   sync::atomic<std::uintptr_t> last{0};  // what it was when another one ended that; 0: not yet
 
   bool is_me() const noexcept {
-    return thread.load(sync::order::relaxed) == my_number();  // order: relaxed, a number alone
-  }
-  // This thread's number; 0 until it needs one.
-  static std::uint64_t& my_number() noexcept {
-    return sync::thread_slot<std::uint64_t, LoneProducer>::get();
+    return thread.load(sync::order::relaxed) == LoneThread::number();  // order: relaxed, a number
   }
 };
 
@@ -351,19 +342,20 @@ class EventChunks {
   // By who appends: what it becomes if it has been alone for long enough to go on alone, or null.
   // Between two of these, and an end_alone(), lies a release and an acquire of the tail.
   LoneProducer* alone_so_far() noexcept {
-    std::uint64_t& number = LoneProducer::my_number();
-    // order: relaxed, a number alone
-    if (number == 0) number = lone_threads.fetch_add(1, sync::order::relaxed) + 1;
+    if (!sync::light_fence_is_free() || !LoneThread::enroll()) return nullptr;
+    const std::uint64_t number = LoneThread::number();
     if (std::exchange(appender_.write(), number) != number) appended_.write() = 0;
-    if (++appended_.write() < needed_.read() || !sync::light_fence_is_free()) return nullptr;
+    if (++appended_.write() < needed_.read()) return nullptr;
+    LoneProducer* of_nobody = nullptr;
     for (LoneProducer& lone : lones_) {
       // order: relaxed: only who appends writes it, and to others it is a number alone.
       const std::uint64_t owner = lone.thread.load(sync::order::relaxed);
-      const bool is_free = owner == LoneProducer::kNobody;
-      if (is_free) lone.thread.store(number, sync::order::relaxed);  // order: as above
-      if (is_free || owner == number) return &lone;
+      if (owner == number) return &lone;
+      if (of_nobody == nullptr && LoneThread::ended(owner)) of_nobody = &lone;
     }
-    return nullptr;
+    // order: relaxed, as above
+    if (of_nobody != nullptr) of_nobody->thread.store(number, sync::order::relaxed);
+    return of_nobody;
   }
 
   // By another producer: lets all of them add to the tail again. False if there is nothing to end,
@@ -425,7 +417,8 @@ class EventChunks {
   alignas(sync::destructive_span) sync::atomic<std::uintptr_t> tail_;
 
   alignas(sync::destructive_span) sync::atomic<LoneProducer*> lone_{nullptr};
-  // One for each thread that has been alone: one that is late, and no longer is, writes to its own.
+  // One for each thread that has been alone and has not ended: one that is late, and no longer is
+  // alone, writes to its own.
   std::array<LoneProducer, 4> lones_;
   // Of who appends.
   sync::cell<std::uint64_t> appender_{0};      // the last one

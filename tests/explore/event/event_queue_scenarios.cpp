@@ -245,6 +245,21 @@ const Scenario alone_in_turn("event_queue/alone_in_turn", [] {
   check_in_order(queue, 9);
 });
 
+// The same where the first one ends, and leaves what it was alone with to the next.
+const Scenario alone_after_another("event_queue/alone_after_another", [] {
+  Queue queue;
+  explore::Thread first([&] {
+    for (int i = 1; i <= 4; ++i) put(queue, i);
+  });
+  explore::Thread second([&] {
+    first.join();
+    for (int i = 5; i <= 9; ++i) put(queue, i);
+  });
+  for (int i = 11; i <= 12; ++i) put(queue, i);
+  second.join();
+  check_in_order(queue, 11);
+});
+
 // Two come at once.
 const Scenario two_more("event_queue/two_come", [] {
   Queue queue;
