@@ -50,16 +50,16 @@ TEST(EventQueueStress, CanaryTheOrderCheckSeesBothFaults) {
   EXPECT_EQ(check.causal, 1U);
 }
 
-// So many events of each producer, which begins when `begin(producer)` returns, through one queue.
+// So many events of each producer, which begins when `begin(producer)` returns and is so many
+// threads, one after the other, through one queue.
 template <class Begin>
-void check_order(std::size_t each, Begin&& begin) {
+void check_order(std::size_t each, Begin&& begin, std::size_t threads = 1) {
   EventQueue<int, void(Stamp)> queue;
   std::array<std::atomic<std::uint64_t>, kProducers> published{};
   std::vector<std::thread> producers;
   for (std::size_t me = 0; me < kProducers; ++me) {
-    producers.emplace_back([&, me] {
-      begin(me);
-      for (std::uint64_t number = 1; number <= each; ++number) {
+    const auto enqueue = [&, me](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t number = first; number <= last; ++number) {
         Stamp stamp{me, {}};
         for (std::size_t other = 0; other < kProducers; ++other) {
           // What is published has been enqueued: this event comes after it.
@@ -68,6 +68,12 @@ void check_order(std::size_t each, Begin&& begin) {
         stamp.known[me] = number;
         ASSERT_EQ(queue.enqueue(0, stamp), Status::ok);
         published[me].store(number, std::memory_order_release);
+      }
+    };
+    producers.emplace_back([&, me, enqueue] {
+      begin(me);
+      for (std::size_t i = 0; i < threads; ++i) {
+        std::thread(enqueue, each * i / threads + 1, each * (i + 1) / threads).join();
       }
     });
   }
@@ -103,6 +109,15 @@ TEST(EventQueueStress, TheSameWhereOneProducerAfterTheOtherIsAlone) {
 
 // One event at a time, to a consumer that sleeps or is about to: a lost wake-up is a hang. A round
 // is two races, there and back: 400 000 in an ordinary run, 4 000 000 in a deep one.
+// A thread leaves what it was alone with to those that come after its end.
+TEST(EventQueueStress, TheSameWhereProducersComeAndGo) {
+  auto random = test::random();
+  const std::size_t queues = test::rounds(60);
+  for (std::size_t i = 0; i < queues; ++i) {
+    check_order(20'000 + random() % 20'000, [](std::size_t) {}, 10 + random() % 20);
+  }
+}
+
 TEST(EventQueueStress, NoWakeUpIsLost) {
   const std::size_t races = test::rounds(200'000);
   EventQueue<int, void(std::size_t)> there({.spin_for = 0ns});
