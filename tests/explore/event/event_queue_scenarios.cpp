@@ -3,6 +3,7 @@
 // EventQueue and its chunks: the scenarios of docs/design/event_queue.md. A chunk has two places
 // here.
 #include <handoff/event/event_queue.hpp>
+#include <handoff/event/lone_thread.hpp>
 #include <handoff/sync/cell.hpp>
 #include <optional>
 #include <stdexcept>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+//
+// The numbers of threads by which a queue knows its lone producer, and what the end of one means.
 #include <gtest/gtest.h>
 #include <atomic>
 #include <cstdint>
