@@ -160,7 +160,10 @@ class EventChunks {
   // Consumers: whether take() would find something.
   bool any_ready() noexcept {
     if (head_.offset == kPlaces && !advance()) return false;
-    return ready(head_);
+    if (!ready(head_)) return false;
+    // Whoever waited for it will take it: its other line is on its way from the producer meanwhile.
+    sync::prefetch_to_read(&head_.slot() + 1);
+    return true;
   }
 
   // Consumers: gives back so many places of a chunk, taken before and without events now.
