@@ -48,16 +48,19 @@ class ActiveObject {
     produce(0);
   }
 
-  // One event at a time, at its time.
+  // One event at a time, at its time. Where this thread has been held up the pace begins anew: the
+  // events of that time at once would be another load.
   void keep_pace(Burst& burst) {
     {
       const Bracket bracket(*this, burst);
+      const auto pace_ns = static_cast<std::uint64_t>(pace.count());
       std::uint64_t due = clock_ns();
       for (std::size_t i = 0; i < task_.count; ++i) {
-        due += static_cast<std::uint64_t>(pace.count());
+        due += pace_ns;
         Payload event = payload(i);
         while ((event.sent() = clock_ns()) < due) {
         }
+        if (event.sent() - due > pace_ns) due = event.sent();
         queue_.enqueue(0, event);
       }
     }
