@@ -82,7 +82,7 @@ void ListenerList::push(Array& array, Listener& listener, std::size_t older_inde
   const std::size_t index = array.size();
   Entry& entry = array.begin()[index];
   array.older_indices()[index].write() = static_cast<std::uint32_t>(older_index);
-  listener.index_.write() = index;
+  listener.index_.write() = static_cast<std::uint32_t>(index);
   entry.listener.write() = &listener;
   entry.call.store(listener.call_, sync::order::relaxed);  // order: relaxed, covered by the next
   // order: release pairs with the acquire in Array::size().
