@@ -82,8 +82,7 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
     return sleep(deadline, stop);
   }
   const WatchedWait watched(*this);
-  const WaitCycle cycle = watched.cycle();
-  if (!cycle.tasks.empty()) here->engine.tell_cycle(cycle);
+  if (!watched.cycle().tasks.empty()) here->engine.tell_cycle(watched.cycle());
   return sleep(deadline, stop);
 }
 

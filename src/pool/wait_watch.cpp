@@ -37,7 +37,6 @@ const Worker* this_thread() noexcept {
 
 template <class Entry>
 void WatchBook::enter(Entry*& list, Entry& entry) noexcept {
-  const sync::Lock lock(book);
   entry.next_ = list;
   if (list != nullptr) list->previous_ = &entry;
   list = &entry;
@@ -59,12 +58,17 @@ const Entry* WatchBook::latest(const Entry* list, Condition&& condition) noexcep
 
 WatchedRun::WatchedRun(const FutureState& state) noexcept
     : state_(state), thread_(this_thread()) {
+  const sync::Lock lock(book);
   WatchBook::enter(runs, *this);
 }
 WatchedRun::~WatchedRun() { WatchBook::leave(runs, *this); }
 
-WatchedWait::WatchedWait(const FutureState& awaited) noexcept
+// Looks and enters under one lock: of waits that close a cycle from several sides at once only the
+// last one finds it closed.
+WatchedWait::WatchedWait(const FutureState& awaited)
     : awaited_(awaited), thread_(this_thread()) {
+  const sync::Lock lock(book);
+  cycle_ = find_cycle();
   WatchBook::enter(waits, *this);
 }
 WatchedWait::~WatchedWait() { WatchBook::leave(waits, *this); }
@@ -88,17 +92,17 @@ WaitCycle::Task WatchedWait::describe(const Worker* thread) {
 }
 
 // Who waits for what runs on a thread waits for all that this thread waits for. Other cycles, which
-// have been told before, may be on the way: so no more steps than there are waits.
-WaitCycle WatchedWait::cycle() const {
+// have been told before, may be on the way: so no more steps than there are waits, and this one.
+WaitCycle WatchedWait::find_cycle() const {
   WaitCycle cycle;
-  const sync::Lock lock(book);
-  const WatchedWait* step = waits;
-  for (const WatchedWait* wait = this; wait != nullptr && step != nullptr; step = step->next_) {
+  const WatchedWait* others = waits;
+  for (const WatchedWait* wait = this; wait != nullptr; others = others->next_) {
     if (wait->awaited_.is_ready()) break;
     cycle.tasks.push_back(describe(wait->thread_));
     const WatchedRun* const run = run_of(wait->awaited_);
     if (run == nullptr) break;
     if (run->thread_ == thread_) return cycle;
+    if (others == nullptr) break;
     wait = wait_of(run->thread_);
   }
   return {};

@@ -46,13 +46,14 @@ class WatchedRun {
 // The task that runs on this thread sleeps for a result as long as this lives.
 class WatchedWait {
  public:
-  explicit WatchedWait(const FutureState& awaited) noexcept;
+  // Throws std::bad_alloc.
+  explicit WatchedWait(const FutureState& awaited);
   ~WatchedWait();
   WatchedWait(const WatchedWait&) = delete;
   WatchedWait& operator=(const WatchedWait&) = delete;
 
-  // The cycle that this wait closed; without tasks if it closed none. Throws std::bad_alloc.
-  WaitCycle cycle() const;
+  // The cycle that this wait closed; without tasks if it closed none.
+  const WaitCycle& cycle() const noexcept { return cycle_; }
 
  private:
   friend struct WatchBook;
@@ -62,9 +63,11 @@ class WatchedWait {
   static const WatchedRun* innermost_run(const Worker* thread) noexcept;
   static const WatchedWait* wait_of(const Worker* thread) noexcept;
   static WaitCycle::Task describe(const Worker* thread);
+  WaitCycle find_cycle() const;
 
   const FutureState& awaited_;
   const Worker* const thread_;
+  WaitCycle cycle_;
   WatchedWait* next_ = nullptr;
   WatchedWait* previous_ = nullptr;
 };

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -36,16 +37,19 @@ class WaitCycleTest : public test::ModeTest {
     return given;
   }
 
-  // Tasks 0 to count - 1 on so many workers, each waits for the next one.
+  // Tasks 0 to count - 1 on so many workers, each waits for the next one, from the same moment on.
   void close_circle(ThreadPool& pool, std::size_t count) {
     std::vector<Future<int>> futures(count);
     std::atomic<std::size_t> inside{0};
     Gate all_there;
+    std::atomic<std::size_t> awake{0};
     std::atomic<int> broken{0};
     for (std::size_t i = 0; i < count; ++i) {
       futures[i] = pool.submit([&, i] {
         ++inside;
         all_there.wait();
+        ++awake;
+        while (awake < count) std::this_thread::yield();
         try {
           futures[(i + 1) % count].wait();
         } catch (const Circle&) {
@@ -83,6 +87,16 @@ TEST_P(WaitCycleTest, ACircleIsToldOnceWithItsTasks) {
           << task.name;
       EXPECT_NE(told_[0].to_string().find(task.name), std::string::npos);
     }
+  }
+}
+
+TEST_P(WaitCycleTest, ACircleClosedFromAllSidesAtOnceIsToldOnce) {
+  const std::size_t rounds = test::rounds(3000);
+  ThreadPool pool(watched(2));
+  for (std::size_t i = 0; i < rounds; ++i) {
+    told_.clear();
+    close_circle(pool, 2);
+    ASSERT_EQ(told_.size(), 1U) << "round " << i;
   }
 }
 
