@@ -16,8 +16,10 @@ namespace handoff::inline HANDOFF_ABI::detail {
 
 // The two lists.
 struct WatchBook {
+  // Under the lock.
   template <class Entry>
   static void enter(Entry*& list, Entry& entry) noexcept;
+  // Takes the lock.
   template <class Entry>
   static void leave(Entry*& list, Entry& entry) noexcept;
   // Under the lock.

@@ -107,8 +107,6 @@ TEST(EventQueueStress, TheSameWhereOneProducerAfterTheOtherIsAlone) {
   }
 }
 
-// One event at a time, to a consumer that sleeps or is about to: a lost wake-up is a hang. A round
-// is two races, there and back: 400 000 in an ordinary run, 4 000 000 in a deep one.
 // A thread leaves what it was alone with to those that come after its end.
 TEST(EventQueueStress, TheSameWhereProducersComeAndGo) {
   auto random = test::random();
@@ -118,6 +116,8 @@ TEST(EventQueueStress, TheSameWhereProducersComeAndGo) {
   }
 }
 
+// One event at a time, to a consumer that sleeps or is about to: a lost wake-up is a hang. A round
+// is two races, there and back: 400 000 in an ordinary run, 4 000 000 in a deep one.
 TEST(EventQueueStress, NoWakeUpIsLost) {
   const std::size_t races = test::rounds(200'000);
   EventQueue<int, void(std::size_t)> there({.spin_for = 0ns});

@@ -30,6 +30,7 @@
 #include <handoff/event/passes.hpp>
 #include <handoff/sync/allocate.hpp>
 #include <handoff/sync/atomic.hpp>
+#include <handoff/sync/cell.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -146,14 +147,14 @@ class EventSlot {
  private:
   struct Rest {
     template <class... A>
-    explicit Rest(sync::Deadline until, const Key& key, A&&... args)
+    explicit Rest([[maybe_unused]] sync::Deadline until, [[maybe_unused]] const Key& key,
+                  A&&... args)
         : arguments(std::forward<A>(args)...) {
       if constexpr (kExpires) deadline = until;
       if constexpr (kOrdered) {
         priority = std::apply(
             [&](const auto&... each) { return Policies::priority(key, each...); }, arguments);
       }
-      (void)until, (void)key;
     }
 
     Arguments arguments;

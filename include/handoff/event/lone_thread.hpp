@@ -3,7 +3,8 @@
 // A number for a thread that no other thread is ever given, and whether that thread has ended.
 //
 // For: EventChunks, which leaves things to a thread alone until it has ended. Not for: users.
-// Concurrency: any thread. Blocks, allocates, throws: never.
+// Concurrency: any thread. Blocks, throws: never. Allocates: enroll(), once a thread, what the
+// language's runtime needs to know of the thread's end.
 #pragma once
 
 #include <array>
