@@ -13,6 +13,7 @@
 
 #include "../trace/probes.hpp"
 #include "scheduler.hpp"
+#include "wait_watch.hpp"
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
@@ -665,6 +666,12 @@ void Engine::run(Worker& worker, Task& task) noexcept {
   }
 }
 
+// Of a group, whose owner may wait for it.
+void Engine::run_watched(Worker& worker, Task& task) noexcept {
+  const WatchedRun watched(task.group.read(), "a task of a TaskGroup");
+  perform_and_count(worker, task);
+}
+
 // Called deep inside tasks, so a new thread each time costs nothing against what lies above it.
 bool Engine::on_new_stack(const Rest& rest) noexcept {
   Worker* const here = worker_slot();
@@ -683,6 +690,11 @@ bool Engine::on_new_stack(const Rest& rest) noexcept {
 }
 
 void Engine::run_to_end(Worker& worker, Task& task) noexcept {
+  if (watches_ && task.group.read() != nullptr) [[unlikely]] return run_watched(worker, task);
+  perform_and_count(worker, task);
+}
+
+void Engine::perform_and_count(Worker& worker, Task& task) noexcept {
   TaskGroup* const group = task.group.read();
   const std::int64_t base = std::exchange(worker.base, worker.spawned.height());
   ++worker.depth;

@@ -3,6 +3,9 @@
 // How the owner of a group waits, and how it hears of what others finished.
 #include <handoff/pool/task_group.hpp>
 #include <handoff/sync/backoff.hpp>
+#include <optional>
+
+#include "wait_watch.hpp"
 
 namespace handoff::inline HANDOFF_ABI {
 
@@ -41,6 +44,8 @@ void TaskGroup::sleep() noexcept {
   // Whoever brings the whole count to 0 from here on finds kAsleep and tells us.
   // order: relaxed, a word to them; is_done() acquires when we are awake again.
   elsewhere_.fetch_add(std::exchange(here_, 0) * kOne + kAsleep, order::relaxed);
+  std::optional<detail::WatchedWait> watched;
+  if (engine_.watches()) [[unlikely]] tell_of_circle(watched.emplace(this));
   (void)owner_->joined.await(
       [this]() noexcept {
         // order: relaxed, as above.
@@ -48,6 +53,17 @@ void TaskGroup::sleep() noexcept {
       },
       sync::no_deadline, {}, sync::Spin::never);
   elsewhere_.fetch_sub(kAsleep, order::relaxed);  // order: relaxed, awake again, a word to nobody
+}
+
+// Nobody can go away from here, as the tasks may use what lies on this stack. So what the hook
+// throws is a failure of the group.
+void TaskGroup::tell_of_circle(detail::WatchedWait& watched) noexcept {
+  try {
+    const WaitCycle cycle = watched.fall_asleep();
+    if (!cycle.tasks.empty()) engine_.tell_cycle(cycle);
+  } catch (...) {
+    keep_failure(std::current_exception());
+  }
 }
 
 void TaskGroup::finished_elsewhere() noexcept {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The book of runs and waits, and the walk from wait to run to wait that finds a cycle.
+// The book of runs and waits, and the search for waits that will never end.
 #include "wait_watch.hpp"
 
+#include <algorithm>
 #include <handoff/sync/mutex.hpp>
+#include <new>
 #include <string>
+#include <utility>
 
 namespace handoff::inline HANDOFF_ABI {
 
@@ -12,6 +15,7 @@ std::string WaitCycle::to_string() const {
   std::string text;
   for (const Task& task : tasks) {
     text += "worker " + std::to_string(task.worker) + " in " + task.name + " waits for ";
+    if (!task.queued.empty()) text += task.queued + ", queued behind ";
   }
   if (!tasks.empty()) text += "worker " + std::to_string(tasks.front().worker);
   return text;
@@ -35,77 +39,213 @@ const Worker* this_thread() noexcept {
 
 }  // namespace
 
-template <class Entry>
-void WatchBook::enter(Entry*& list, Entry& entry) noexcept {
-  entry.next_ = list;
-  if (list != nullptr) list->previous_ = &entry;
-  list = &entry;
-}
+struct WatchBook {
+  template <class Entry>
+  static void enter(Entry*& list, Entry& entry) noexcept {
+    const sync::Lock lock(book);
+    entry.next_ = list;
+    if (list != nullptr) list->previous_ = &entry;
+    list = &entry;
+  }
+  template <class Entry>
+  static void leave(Entry*& list, Entry& entry) noexcept {
+    const sync::Lock lock(book);
+    (entry.previous_ != nullptr ? entry.previous_->next_ : list) = entry.next_;
+    if (entry.next_ != nullptr) entry.next_->previous_ = entry.previous_;
+  }
+  // The latest of which this is true. Under the lock.
+  template <class Entry, class Condition>
+  static Entry* latest(Entry* list, Condition&& condition) noexcept {
+    while (list != nullptr && !condition(*list)) list = list->next_;
+    return list;
+  }
+};
 
-template <class Entry>
-void WatchBook::leave(Entry*& list, Entry& entry) noexcept {
-  const sync::Lock lock(book);
-  (entry.previous_ != nullptr ? entry.previous_->next_ : list) = entry.next_;
-  if (entry.next_ != nullptr) entry.next_->previous_ = entry.previous_;
-}
-
-// The latest of which this is true.
-template <class Entry, class Condition>
-const Entry* WatchBook::latest(const Entry* list, Condition&& condition) noexcept {
-  while (list != nullptr && !condition(*list)) list = list->next_;
-  return list;
-}
-
-WatchedRun::WatchedRun(const FutureState& state) noexcept
-    : state_(state), thread_(this_thread()) {
-  const sync::Lock lock(book);
+WatchedRun::WatchedRun(const void* what, std::string_view name) noexcept
+    : what_(what), name_(name), thread_(this_thread()) {
   WatchBook::enter(runs, *this);
 }
 WatchedRun::~WatchedRun() { WatchBook::leave(runs, *this); }
 
-// Looks and enters under one lock: of waits that close a cycle from several sides at once only the
-// last one finds it closed.
-WatchedWait::WatchedWait(const FutureState& awaited)
-    : awaited_(awaited), thread_(this_thread()) {
-  const sync::Lock lock(book);
-  cycle_ = find_cycle();
+WatchedWait::WatchedWait(const TaskGroup* group) noexcept
+    : group_(group), slot_(worker_slot()), thread_(this_thread()) {
   WatchBook::enter(waits, *this);
 }
 WatchedWait::~WatchedWait() { WatchBook::leave(waits, *this); }
 
-const WatchedRun* WatchedWait::run_of(const FutureState& state) noexcept {
-  return WatchBook::latest(runs, [&](const WatchedRun& run) { return &run.state_ == &state; });
-}
-
-const WatchedRun* WatchedWait::innermost_run(const Worker* thread) noexcept {
-  return WatchBook::latest(runs, [&](const WatchedRun& run) { return run.thread_ == thread; });
-}
-
-const WatchedWait* WatchedWait::wait_of(const Worker* thread) noexcept {
-  return WatchBook::latest(waits, [&](const WatchedWait& wait) { return wait.thread_ == thread; });
-}
-
-WaitCycle::Task WatchedWait::describe(const Worker* thread) {
-  const WatchedRun* const run = innermost_run(thread);
-  return {run != nullptr ? std::string(run->state_.name()) : "a task without a Future",
-          thread->index};
-}
-
-// Who waits for what runs on a thread waits for all that this thread waits for. Other cycles, which
-// have been told before, may be on the way: so no more steps than there are waits, and this one.
-WaitCycle WatchedWait::find_cycle() const {
-  WaitCycle cycle;
-  const WatchedWait* others = waits;
-  for (const WatchedWait* wait = this; wait != nullptr; others = others->next_) {
-    if (wait->awaited_.is_ready()) break;
-    cycle.tasks.push_back(describe(wait->thread_));
-    const WatchedRun* const run = run_of(wait->awaited_);
-    if (run == nullptr) break;
-    if (run->thread_ == thread_) return cycle;
-    if (others == nullptr) break;
-    wait = wait_of(run->thread_);
+// Whoever makes the result takes the lock if it finds the bit: so a state in a list is there.
+void WatchedWait::add(FutureState& state) noexcept {
+  const sync::Lock lock(book);
+  if (!state.watch()) return;
+  try {
+    states_.push_back(&state);
+  } catch (const std::bad_alloc&) {
+    incomplete_ = true;
   }
-  return {};
+}
+
+void WatchedWait::forget(const FutureState& state) noexcept {
+  const sync::Lock lock(book);
+  for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
+    std::erase(wait->states_, &state);
+  }
+}
+
+// Looks and enters under one lock: of waits that close a circle from several sides at once only the
+// last one finds it closed.
+WaitCycle WatchedWait::fall_asleep() {
+  if (incomplete_) throw std::bad_alloc();
+  const sync::Lock lock(book);
+  asleep_ = true;
+  if (group_ == nullptr && states_.empty()) return {};  // all is there by now
+  find_stuck();
+  return closes_circle() ? report() : WaitCycle{};
+}
+
+// ---- What a sleeping thread waits for -----------------------------------------------------------
+
+WatchedWait* WatchedWait::sleep_of(const Worker* thread) noexcept {
+  return WatchBook::latest(waits, [thread](const WatchedWait& wait) {
+    return wait.asleep_ && wait.thread_ == thread;
+  });
+}
+
+bool WatchedWait::waits_for(const WatchedRun& run) const noexcept {
+  if (run.what_ == group_) return true;
+  return std::find(states_.begin(), states_.end(), run.what_) != states_.end();
+}
+
+// One of the tasks that nobody has claimed.
+const FutureState* WatchedWait::unbegun() const noexcept {
+  for (const FutureState* const state : states_) {
+    if (state->waits_for_begin() != nullptr) return state;
+  }
+  return nullptr;
+}
+
+// Those of a group that its owner did not find: in the deques of others.
+bool WatchedWait::has_unbegun_tasks() const noexcept {
+  std::size_t begun = 0;
+  for (const WatchedRun* run = runs; run != nullptr; run = run->next_) {
+    if (run->what_ == group_) ++begun;
+  }
+  return group_->unfinished() > begun;
+}
+
+// Of the pool that would have to begin something. Null: nothing is left to begin.
+const Engine* WatchedWait::engine_of_unbegun() const noexcept {
+  if (group_ != nullptr) return has_unbegun_tasks() ? &group_->engine_ : nullptr;
+  const FutureState* const state = unbegun();
+  return state != nullptr ? state->waits_for_begin() : nullptr;
+}
+
+bool WatchedWait::works_for(const Engine& engine) const noexcept {
+  const Worker* worker = slot_;
+  while (worker != nullptr && &worker->engine != &engine) worker = worker->outer;
+  return worker != nullptr;
+}
+
+// ---- Which of them wait for ever ------------------------------------------------------------------
+
+// Whether all who might begin a task of this pool are stuck: its threads, their stand-ins, and
+// those who have a seat.
+bool WatchedWait::nobody_works_for(const Engine& engine) noexcept {
+  std::size_t threads = 0;
+  std::size_t seats = 0;
+  for (const WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
+    if (!wait->stuck_) continue;
+    for (const Worker* worker = wait->slot_; worker != nullptr; worker = worker->outer) {
+      if (&worker->engine == &engine) ++(worker->guest ? seats : threads);
+    }
+  }
+  return threads == engine.width() && seats == engine.seats_taken();
+}
+
+// Of what it waits for, something waits for ever.
+bool WatchedWait::is_stuck() const noexcept {
+  for (const WatchedRun* run = runs; run != nullptr; run = run->next_) {
+    if (!waits_for(*run)) continue;
+    const WatchedWait* const other = sleep_of(run->thread_);
+    if (other != nullptr && other->stuck_) return true;
+  }
+  const Engine* const engine = engine_of_unbegun();
+  return engine != nullptr && nobody_works_for(*engine);
+}
+
+// All who sleep, but for those who wait only for some who do not.
+void WatchedWait::find_stuck() noexcept {
+  for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
+    wait->stuck_ = wait->asleep_;
+    wait->seen_ = false;
+    wait->from_ = nullptr;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
+      if (!wait->stuck_ || wait->is_stuck()) continue;
+      wait->stuck_ = false;
+      changed = true;
+    }
+  }
+}
+
+// ---- Whether this one is to be told of ------------------------------------------------------------
+
+template <class Visit>
+void WatchedWait::each_waited_for(Visit&& visit) noexcept {
+  for (const WatchedRun* run = runs; run != nullptr; run = run->next_) {
+    if (!waits_for(*run)) continue;
+    WatchedWait* const other = sleep_of(run->thread_);
+    if (other != nullptr && other->stuck_) visit(*other);
+  }
+  const Engine* const engine = engine_of_unbegun();
+  if (engine == nullptr || !nobody_works_for(*engine)) return;
+  for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
+    if (wait->stuck_ && wait->works_for(*engine)) visit(*wait);
+  }
+}
+
+// Whether this one waits for itself, by the shortest way; that goes back over from_. Who waits for
+// a circle that was there before closes none.
+bool WatchedWait::closes_circle() noexcept {
+  if (!stuck_) return false;
+  WatchedWait* last = this;
+  to_search_ = nullptr;
+  for (WatchedWait* first = this; first != nullptr; first = first->to_search_) {
+    first->each_waited_for([&last, first](WatchedWait& other) noexcept {
+      if (other.seen_) return;
+      other.seen_ = true;
+      other.from_ = first;
+      last = (last->to_search_ = &other);
+      other.to_search_ = nullptr;
+    });
+    if (seen_) return true;
+  }
+  return false;
+}
+
+WaitCycle WatchedWait::report() const {
+  WaitCycle cycle;
+  const WatchedWait* next = this;
+  do {
+    const WatchedWait* const wait = next->from_;
+    const WatchedRun* const run = WatchBook::latest(
+        runs, [wait](const WatchedRun& each) { return each.thread_ == wait->thread_; });
+    WaitCycle::Task task;
+    task.name = run != nullptr ? std::string(run->name_) : "a task without a Future";
+    task.worker = wait->thread_->index;
+    const bool runs_there = WatchBook::latest(runs, [wait, next](const WatchedRun& each) {
+      return each.thread_ == next->thread_ && wait->waits_for(each);
+    }) != nullptr;
+    if (!runs_there) {
+      const FutureState* const state = wait->unbegun();
+      task.queued = state != nullptr ? std::string(state->name()) : "a task of a TaskGroup";
+    }
+    cycle.tasks.push_back(std::move(task));
+    next = wait;
+  } while (next != this);
+  std::reverse(cycle.tasks.begin(), cycle.tasks.end());
+  return cycle;
 }
 
 }  // namespace handoff::inline HANDOFF_ABI::detail

@@ -1,36 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// Which tasks with a Future run where, and which of them sleep for whose result: kept only in pools
-// that ask for it (ThreadPoolOptions::on_wait_cycle), to find waits that will never end.
+// Which tasks run where, and which threads sleep for what: kept only in pools that ask for it
+// (ThreadPoolOptions::on_wait_cycle), to find waits that will never end.
 //
-// All such pools share one book, so that a cycle through several is found too. Threads are named by
+// All such pools share one book, so that a circle through several is found too. Threads are named by
 // their outermost worker: a stack of tasks may be continued on another thread.
-// Concurrency: anybody. Allocates: the report of a cycle.
+// Concurrency: anybody. Allocates: the list of what a wait hangs on, and the report of a circle.
 #pragma once
 
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
 #include <handoff/pool/future.hpp>
+#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/wait_cycle.hpp>
 #include <handoff/pool/worker.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
-// The two lists.
-struct WatchBook {
-  // Under the lock.
-  template <class Entry>
-  static void enter(Entry*& list, Entry& entry) noexcept;
-  // Takes the lock.
-  template <class Entry>
-  static void leave(Entry*& list, Entry& entry) noexcept;
-  // Under the lock.
-  template <class Entry, class Condition>
-  static const Entry* latest(const Entry* list, Condition&& condition) noexcept;
-};
-
-// A task runs on this thread as long as this lives.
+// A FutureState's result is made, or a task of a TaskGroup runs, on this thread as long as this
+// lives.
 class WatchedRun {
  public:
-  explicit WatchedRun(const FutureState& state) noexcept;
+  WatchedRun(const void* what, std::string_view name) noexcept;
   ~WatchedRun();
   WatchedRun(const WatchedRun&) = delete;
   WatchedRun& operator=(const WatchedRun&) = delete;
@@ -39,39 +32,63 @@ class WatchedRun {
   friend class WatchedWait;
   friend struct WatchBook;
 
-  const FutureState& state_;
+  const void* const what_;
+  const std::string_view name_;
   const Worker* const thread_;
   WatchedRun* next_ = nullptr;
   WatchedRun* previous_ = nullptr;
 };
 
-// The task that runs on this thread sleeps for a result as long as this lives.
+// This thread waits as long as this lives: for states that are added, or for a group. From
+// fall_asleep() on it runs nothing any more.
 class WatchedWait {
  public:
-  // Throws std::bad_alloc.
-  explicit WatchedWait(const FutureState& awaited);
+  explicit WatchedWait(const TaskGroup* group = nullptr) noexcept;
   ~WatchedWait();
   WatchedWait(const WatchedWait&) = delete;
   WatchedWait& operator=(const WatchedWait&) = delete;
 
-  // The cycle that this wait closed; without tasks if it closed none.
-  const WaitCycle& cycle() const noexcept { return cycle_; }
+  // A state that it hangs on, too. The caller keeps it alive during the call.
+  void add(FutureState& state) noexcept;
+
+  // The circle that this closes; without tasks if it closes none. Throws std::bad_alloc.
+  WaitCycle fall_asleep();
+
+  // The result of a state that was added somewhere is there.
+  static void forget(const FutureState& state) noexcept;
 
  private:
   friend struct WatchBook;
 
-  // Under the lock.
-  static const WatchedRun* run_of(const FutureState& state) noexcept;
-  static const WatchedRun* innermost_run(const Worker* thread) noexcept;
-  static const WatchedWait* wait_of(const Worker* thread) noexcept;
-  static WaitCycle::Task describe(const Worker* thread);
-  WaitCycle find_cycle() const;
+  // All under the lock.
+  const FutureState* unbegun() const noexcept;
+  bool has_unbegun_tasks() const noexcept;
+  bool waits_for(const WatchedRun& run) const noexcept;
+  const Engine* engine_of_unbegun() const noexcept;
+  bool works_for(const Engine& engine) const noexcept;
+  bool is_stuck() const noexcept;
+  WaitCycle report() const;
+  static WatchedWait* sleep_of(const Worker* thread) noexcept;
+  static bool nobody_works_for(const Engine& engine) noexcept;
+  static void find_stuck() noexcept;
+  template <class Visit>
+  void each_waited_for(Visit&& visit) noexcept;
+  bool closes_circle() noexcept;
 
-  const FutureState& awaited_;
+  const TaskGroup* const group_;
+  std::vector<const FutureState*> states_;  // whose results are not there
+  const Worker* const slot_;                // the thread's worker_slot()
   const Worker* const thread_;
-  WaitCycle cycle_;
+  bool incomplete_ = false;  // no memory
+  bool asleep_ = false;
   WatchedWait* next_ = nullptr;
   WatchedWait* previous_ = nullptr;
+
+  // Of a search.
+  bool stuck_ = false;
+  bool seen_ = false;
+  WatchedWait* from_ = nullptr;
+  WatchedWait* to_search_ = nullptr;
 };
 
 }  // namespace handoff::inline HANDOFF_ABI::detail

@@ -173,6 +173,9 @@ class Crew {
 
   // Workers and seats; at() is null for a seat that nobody ever had.
   std::size_t size() const noexcept { return workers_.size() + seats; }
+  std::size_t seats_taken() const noexcept {
+    return seats_taken_.load(sync::order::relaxed);  // order: relaxed, a number
+  }
   Worker* at(std::size_t index) const noexcept {
     if (index < workers_.size()) return workers_[index].get();
     // order: acquire pairs with the release in take_seat(): the seat is made.
@@ -249,6 +252,7 @@ class Engine {
 
   std::size_t width() const noexcept { return width_; }
   std::size_t indices() const noexcept { return crew_.size(); }
+  std::size_t seats_taken() const noexcept { return crew_.seats_taken(); }
 
   // What the calling thread is in this pool; null: nothing.
   Worker* worker_here() const noexcept {
@@ -438,6 +442,8 @@ class Engine {
   void help_until_idle(Worker& worker) noexcept;
   bool on_new_stack(const Rest& rest) noexcept;
   void run_to_end(Worker& worker, Task& task) noexcept;
+  void run_watched(Worker& worker, Task& task) noexcept;
+  void perform_and_count(Worker& worker, Task& task) noexcept;
   Outcome perform(Task& task, TaskGroup* group) noexcept;
   void count_unqueued(Outcome outcome) noexcept;
   void keep_failure(TaskGroup* group) noexcept;

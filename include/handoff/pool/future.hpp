@@ -60,8 +60,10 @@ namespace detail {
 // What a task and its Future share. Each has a share in it; who gives back the last one ends it.
 class FutureState {
  public:
+  // What comes when a result is there. It returns what comes then, so that a long chain needs no
+  // deep stack. Without a `call` nothing comes.
   struct Next {
-    void (*call)(void* argument) noexcept = nullptr;
+    Next (*call)(void* argument) noexcept = nullptr;
     void* argument = nullptr;
   };
 
@@ -73,7 +75,6 @@ class FutureState {
   // The task's side: each ends its share.
   Outcome run_as_task() noexcept;
   Outcome drop_as_task(Outcome why) noexcept;
-  void set_ready() noexcept { finish(kTaskGone); }
 
   // The Future's side.
   bool is_ready() const noexcept {
@@ -87,6 +88,17 @@ class FutureState {
   // `next` is called once, when the result is there, on the thread that made it, or here and now.
   void continue_with(Next next) noexcept;
 
+  // The book of waits is to hear of the result. False: it is there.
+  bool watch() noexcept {
+    // order: relaxed, one word has one history: either conclude() finds the bit or we find kReady.
+    return (word_.fetch_or(kWatched, sync::order::relaxed) & kReady) == 0;
+  }
+  // The pool that has to begin it; null if somebody has, or none has to.
+  const Engine* waits_for_begin() const noexcept {
+    // order: relaxed, a hint.
+    return (word_.load(sync::order::relaxed) & kClaimed) == 0 ? engine_ : nullptr;
+  }
+
   // Of the task, for a person.
   virtual std::string_view name() const noexcept { return "what follows a task"; }
 
@@ -99,6 +111,22 @@ class FutureState {
 
   void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
 
+  // Of a state that follows others: its sources are ready, which is said once. Makes the result,
+  // unless a task that waits for it looks at it just now, which then does.
+  Next follow() noexcept;
+
+  // One after the other.
+  static void call_each(Next next) noexcept {
+    while (next.call != nullptr) next = next.call(next.argument);
+  }
+
+  // The way of a task that waits, through the states that follow others down to tasks. Only for who
+  // holds the state.
+  struct Way {
+    FutureState* above = nullptr;  // where it came from
+    std::size_t next = 0;          // source to go to
+  };
+
  private:
   enum Bits : std::uint32_t {
     kClaimed = 1,    // somebody makes the result
@@ -107,6 +135,8 @@ class FutureState {
     kContinued = 8,  // next_ has to be called
     kTaskGone = 16,  // the two shares
     kFutureGone = 32,
+    kHeld = 64,      // a task that waits looks at the sources
+    kWatched = 128,  // the book of waits knows this one
   };
 
   // Makes the result, or keeps what was thrown.
@@ -115,16 +145,27 @@ class FutureState {
   virtual void discard() noexcept = 0;
   // Ends all of it.
   virtual void destroy() noexcept = 0;
+  // Null: this one follows no others.
+  virtual Way* way() noexcept { return nullptr; }
+  // Those that it follows; null behind the last one. Only for who holds the state.
+  virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
 
   bool claim() noexcept {
     // order: relaxed. Both who may claim, the task and the Future, came by the closure otherwise.
     return (word_.fetch_or(kClaimed, sync::order::relaxed) & kClaimed) == 0;
   }
-  void finish(std::uint32_t share) noexcept;
+  Next conclude(std::uint32_t share) noexcept;
+  void finish(std::uint32_t share) noexcept { call_each(conclude(share)); }
   void give_back(std::uint32_t share) noexcept;
   Outcome make() noexcept;
-  bool help() noexcept;
+  bool hold() noexcept;
+  void let_go(Worker& here) noexcept;
+  template <class Visit>
+  void visit_sources(Worker& here, Visit&& visit) noexcept;
+  bool help(Worker& here) noexcept;
+  void begin_here(Worker& here) noexcept;
   void run_here(Worker& here) noexcept;
+  Status wait_watched(Worker& here, const sync::StopToken& stop);
   Status sleep(sync::Deadline deadline, const sync::StopToken& stop) noexcept;
 
   Engine* const engine_;
@@ -356,7 +397,9 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
         function_(std::in_place, std::forward<Given>(function)),
         before_(before) {}
 
-  static void call(void* self) noexcept { (void)static_cast<Continuation*>(self)->run_as_task(); }
+  static FutureState::Next call(void* self) noexcept {
+    return static_cast<Continuation*>(self)->follow();
+  }
 
  private:
   Outcome compute() noexcept override {
@@ -380,9 +423,14 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
     before_.reset();
   }
   void destroy() noexcept override { destroy_boxed(this); }
+  FutureState::Way* way() noexcept override { return &way_; }
+  FutureState* source(std::size_t index) noexcept override {
+    return index == 0 ? before_.get() : nullptr;
+  }
 
   std::optional<F> function_;
   StateOwner<R> before_;
+  FutureState::Way way_;
 };
 
 // Futures that are all ready. Each of them has this as what comes next.
@@ -398,24 +446,32 @@ class Gathering final : public FutureResult<std::vector<Future<R>>> {
     for (Future<R>& future : futures_) {
       FutureAccess::state(future).continue_with({&Gathering::arrive, this});
     }
-    arrive(this);  // the one that was counted so that nobody could be the last one before now
+    // The one that was counted so that nobody could be the last one before now.
+    this->call_each(arrive(this));
   }
 
  private:
-  static void arrive(void* self) noexcept {
+  static FutureState::Next arrive(void* self) noexcept {
     auto& gathering = *static_cast<Gathering*>(self);
     // order: acq_rel, the last one sees what all others brought.
-    if (gathering.missing_.fetch_sub(1, sync::order::acq_rel) != 1) return;
-    gathering.emplace([&gathering] { return std::move(gathering.futures_); });
-    gathering.set_ready();
+    if (gathering.missing_.fetch_sub(1, sync::order::acq_rel) != 1) return {};
+    return gathering.follow();
   }
 
-  Outcome compute() noexcept override { return Outcome::elsewhere; }
+  Outcome compute() noexcept override {
+    this->emplace([this] { return std::move(futures_); });
+    return Outcome::elsewhere;
+  }
   void discard() noexcept override {}
   void destroy() noexcept override { destroy_boxed(this); }
+  FutureState::Way* way() noexcept override { return &way_; }
+  FutureState* source(std::size_t index) noexcept override {
+    return index < futures_.size() ? &FutureAccess::state(futures_[index]) : nullptr;
+  }
 
   std::vector<Future<R>> futures_;
   sync::atomic<std::size_t> missing_;
+  FutureState::Way way_;
 };
 
 }  // namespace detail

@@ -39,6 +39,7 @@
 // the Cilk-5 Multithreaded Language", 1998; leapfrogging is D. Wagner and B. Calder's, 1993.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -55,6 +56,10 @@
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
+
+namespace detail {
+class WatchedWait;
+}  // namespace detail
 
 class TaskGroup {
  public:
@@ -129,6 +134,8 @@ class TaskGroup {
   void keep_failure(const std::exception_ptr& failure) noexcept;
 
  private:
+  friend class detail::WatchedWait;
+
   enum Flags : std::uint32_t { kCancelled = 1, kDropped = 2, kFailed = 4 };
 
   // In elsewhere_: the owner sleeps until the count is 0.
@@ -152,6 +159,12 @@ class TaskGroup {
     return here_ + (elsewhere_.load(sync::order::acquire) >> kCountShift) == 0;
   }
 
+  // The owner sleeps.
+  std::size_t unfinished() const noexcept {
+    // order: relaxed, a number for the book of waits.
+    return static_cast<std::size_t>(elsewhere_.load(sync::order::relaxed) >> kCountShift);
+  }
+
   template <class F>
   void run_here(F&& function) noexcept {
     try {
@@ -164,6 +177,7 @@ class TaskGroup {
   void wait_until_done() noexcept;
   bool help_thief() noexcept;
   void sleep() noexcept;
+  void tell_of_circle(detail::WatchedWait& watched) noexcept;
   void finished_elsewhere() noexcept;
   void note(detail::Outcome outcome) noexcept;
   Status settle();

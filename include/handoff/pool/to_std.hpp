@@ -45,7 +45,7 @@ struct StdPassage {
   sync::StdPromise<R> promise;
   StateOwner<R> before;
 
-  static void call(void* self) noexcept {
+  static FutureState::Next call(void* self) noexcept {
     const std::unique_ptr<StdPassage> passage(static_cast<StdPassage*>(self));
     try {
       if constexpr (std::is_void_v<R>) {
@@ -57,6 +57,7 @@ struct StdPassage {
     } catch (...) {
       passage->promise.set_exception(std::current_exception());
     }
+    return {};
   }
 };
 
