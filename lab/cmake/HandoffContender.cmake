@@ -8,40 +8,143 @@
 # the IF variables is false it is not built, and its row says that PACKAGE would bring it. WHEN says
 # to which cells it applies; without it, to all. LIST is the list that it is entered in; another one
 # than `contenders`, the lab's own, is for tests.
+#
+# A program's speed depends on where its code happens to lie (docs/adr/0015). So each of the lab's
+# own contenders is linked in several layouts, NAME, NAME.layout1, ..., and each launch takes one of
+# them. What contenders share as their work comes from a shared object: handoff_shared_work().
+
+# How far in each layout the code is moved from where it would be. Functions begin at multiples of
+# 16: so among the layouts each of them begins once at every such place of a cache line, and at
+# distant places of a page.
+set(HANDOFF_LAYOUTS 0 1040 2080 3120 CACHE INTERNAL "")
+# A canary is the same contender in layouts that are no contender's, with the same property.
+set(HANDOFF_CANARY_LAYOUTS 528 1568 2608 3648 CACHE INTERNAL "")
+
+# Code that nobody calls, made once for each padding.
+function(handoff_make_paddings)
+  foreach(bytes IN LISTS HANDOFF_LAYOUTS HANDOFF_CANARY_LAYOUTS)
+    add_library(handoff_padding_${bytes} OBJECT ${PROJECT_SOURCE_DIR}/lab/harness/padding.cpp)
+    target_compile_definitions(handoff_padding_${bytes} PRIVATE HANDOFF_PADDING="${bytes}")
+    handoff_own_target(handoff_padding_${bytes})
+  endforeach()
+endfunction()
+
+# The program of one layout, which has the code of `code`.
+function(handoff_link_layout target code scenario output padding libraries)
+  add_executable(${target}
+    $<TARGET_OBJECTS:handoff_padding_${padding}> $<TARGET_OBJECTS:${code}>)
+  target_link_libraries(${target} PRIVATE handoff_${scenario} ${libraries})
+  set_target_properties(${target} PROPERTIES
+    LINKER_LANGUAGE CXX
+    OUTPUT_NAME ${output}
+    RUNTIME_OUTPUT_DIRECTORY ${HANDOFF_LIBEXEC_DIR}/${scenario}
+    BUILD_RPATH_USE_ORIGIN ON
+    INSTALL_RPATH "$ORIGIN/../lib"
+    INSTALL_RPATH_USE_LINK_PATH ON)
+endfunction()
+
+# handoff_link_layouts(SCENARIO NAME CODE OUTPUT INSTALLED LAYOUTS LIBRARIES): the programs OUTPUT,
+# OUTPUT.layout1 and so on, built by the target handoff_SCENARIO_OUTPUT; their paths go into
+# `executables`.
+function(handoff_link_layouts scenario code output installed layouts libraries)
+  set(target handoff_${scenario}_${output})
+  set(targets "")
+  set(executables "")
+  foreach(padding IN LISTS layouts)
+    list(LENGTH targets number)
+    set(suffix "")
+    if(number GREATER 0)
+      set(suffix .layout${number})
+    endif()
+    handoff_link_layout(${target}${suffix} ${code} ${scenario} ${output}${suffix} ${padding}
+      "${libraries}")
+    list(APPEND targets ${target}${suffix})
+    list(APPEND executables "\"${scenario}/${output}${suffix}\"")
+  endforeach()
+  list(POP_FRONT targets first)
+  if(targets)
+    add_dependencies(${first} ${targets})
+  endif()
+  if(HANDOFF_INSTALL AND installed)
+    install(TARGETS ${first} ${targets}
+      DESTINATION libexec/handoff/${scenario} COMPONENT lab)
+  endif()
+  list(JOIN executables ", " executables)
+  set(executables "${executables}" PARENT_SCOPE)
+endfunction()
+
+# handoff_enter(LIST SCENARIO NAME EXECUTABLES PACKAGE WHEN): a line in a list of contenders.
+function(handoff_enter list scenario name executables package when)
+  set(conditions "")
+  foreach(condition IN LISTS when)
+    string(REGEX MATCH "^([^=]+)=(.+)$" matched "${condition}")
+    string(REPLACE "," "\", \"" values "${CMAKE_MATCH_2}")
+    list(APPEND conditions "\"${CMAKE_MATCH_1}\": [\"${values}\"]")
+  endforeach()
+  list(JOIN conditions ", " conditions)
+  set_property(GLOBAL APPEND PROPERTY handoff_list_${list}
+    "{\"scenario\": \"${scenario}\", \"name\": \"${name}\", \"executable\": [${executables}], \
+\"package\": \"${package}\", \"when\": {${conditions}}}")
+endfunction()
+
 function(handoff_contender scenario name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "PACKAGE;LIST" "LIBRARIES;IF;WHEN")
   if(NOT arg_LIST)
     set(arg_LIST contenders)
   endif()
-  set(executable "${scenario}/${name}")
+  set(built ON)
   foreach(condition IN LISTS arg_IF)
     if(NOT ${condition})
-      set(executable "")
+      set(built OFF)
     endif()
   endforeach()
-  if(executable)
-    set(target handoff_${scenario}_${name})
-    add_executable(${target} contenders/${name}.cpp)
-    target_link_libraries(${target} PRIVATE handoff_${scenario} ${arg_LIBRARIES})
-    handoff_lab_target(${target})
-    set_target_properties(${target} PROPERTIES
-      OUTPUT_NAME ${name}
-      RUNTIME_OUTPUT_DIRECTORY ${HANDOFF_LIBEXEC_DIR}/${scenario}
-      INSTALL_RPATH_USE_LINK_PATH ON)
-    if(HANDOFF_INSTALL AND arg_LIST STREQUAL "contenders")
-      install(TARGETS ${target} DESTINATION libexec/handoff/${scenario} COMPONENT lab)
+  set(executables "")
+  if(built)
+    set(code handoff_${scenario}_${name}_code)
+    add_library(${code} OBJECT contenders/${name}.cpp)
+    target_link_libraries(${code} PRIVATE handoff_${scenario} ${arg_LIBRARIES})
+    handoff_lab_target(${code})
+    set(layouts 0)
+    set(installed OFF)
+    if(arg_LIST STREQUAL "contenders")
+      set(layouts ${HANDOFF_LAYOUTS})
+      set(installed ON)
     endif()
+    handoff_link_layouts(${scenario} ${code} ${name} ${installed} "${layouts}"
+      "${arg_LIBRARIES}")
+    set_property(TARGET ${code} PROPERTY handoff_libraries "${arg_LIBRARIES}")
   endif()
-  set(when "")
-  foreach(condition IN LISTS arg_WHEN)
-    string(REGEX MATCH "^([^=]+)=(.+)$" matched "${condition}")
-    string(REPLACE "," "\", \"" values "${CMAKE_MATCH_2}")
-    list(APPEND when "\"${CMAKE_MATCH_1}\": [\"${values}\"]")
-  endforeach()
-  list(JOIN when ", " when)
-  set_property(GLOBAL APPEND PROPERTY handoff_list_${arg_LIST}
-    "{\"scenario\": \"${scenario}\", \"name\": \"${name}\", \"executable\": \"${executable}\", \
-\"package\": \"${arg_PACKAGE}\", \"when\": {${when}}}")
+  handoff_enter(${arg_LIST} ${scenario} ${name} "${executables}" "${arg_PACKAGE}" "${arg_WHEN}")
+endfunction()
+
+# handoff_canary(SCENARIO NAME WHEN "parameter=value" ...): a second name for a contender, whose code
+# lies elsewhere in all of its layouts. `handoff doctor --self-test` measures both in the first cell
+# that WHEN leaves; they must be equal.
+function(handoff_canary scenario name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "WHEN")
+  set(code handoff_${scenario}_${name}_code)
+  if(TARGET ${code})
+    get_target_property(libraries ${code} handoff_libraries)
+    handoff_link_layouts(${scenario} ${code} ${name}.canary ON "${HANDOFF_CANARY_LAYOUTS}"
+      "${libraries}")
+    handoff_enter(canaries ${scenario} ${name} "${executables}" "" "${arg_WHEN}")
+  endif()
+endfunction()
+
+# handoff_shared_work(NAME SOURCE ...): a shared object with what several contenders execute as the
+# work, so that it lies at the same place of a page for all of them; functions begin at cache lines,
+# so that one that changes moves no other one's code.
+function(handoff_shared_work name)
+  add_library(${name} SHARED ${ARGN})
+  handoff_lab_target(${name})
+  target_compile_options(${name} PRIVATE -falign-functions=64)
+  set_target_properties(${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${HANDOFF_LIBEXEC_DIR}/lib
+    INSTALL_RPATH_USE_LINK_PATH ON)
+  if(HANDOFF_INSTALL)
+    install(TARGETS ${name} LIBRARY DESTINATION libexec/handoff/lib COMPONENT lab
+      NAMELINK_SKIP)
+  endif()
 endfunction()
 
 # handoff_header_contender(SCENARIO NAME INCLUDE_DIR ...): a contender whose library is its headers,
@@ -49,7 +152,7 @@ endfunction()
 function(handoff_header_contender scenario name include_dir)
   handoff_contender(${scenario} ${name} IF ${include_dir} ${ARGN})
   if(${include_dir})
-    target_include_directories(handoff_${scenario}_${name} SYSTEM PRIVATE ${${include_dir}})
+    target_include_directories(handoff_${scenario}_${name}_code SYSTEM PRIVATE ${${include_dir}})
   endif()
 endfunction()
 
@@ -75,7 +178,7 @@ function(handoff_contender_list name)
   list(JOIN entries ",\n  " entries)
   file(CONFIGURE OUTPUT ${HANDOFF_LIBEXEC_DIR}/${name}.json
     CONTENT "{\"contenders\": [\n  ${entries}\n]}\n" @ONLY)
-  if(HANDOFF_INSTALL AND name STREQUAL "contenders")
+  if(HANDOFF_INSTALL AND name MATCHES "^(contenders|canaries)$")
     install(FILES ${HANDOFF_LIBEXEC_DIR}/${name}.json DESTINATION libexec/handoff COMPONENT lab)
   endif()
 endfunction()

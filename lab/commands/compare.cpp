@@ -85,7 +85,7 @@ std::vector<Pair> pairs_of(const Session& session, const Revision& revision,
   for (Contender before : revision.contenders()) {
     for (const Contender& now : session.contenders()) {
       const bool same = now.scenario == scenario.name() && before.scenario == now.scenario &&
-                        before.name == now.name && !now.executable.empty();
+                        before.name == now.name && now.built();
       if (!same) continue;
       before.name += '@' + revision.commit();
       pairs.push_back({now, before});

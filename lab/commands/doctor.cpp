@@ -90,8 +90,8 @@ Finding find_contenders(const std::vector<Contender>& contenders) {
                     [&](const auto& scenario) { return scenario->name() == contender.scenario; });
     if (!can_be_asked_for) continue;
     ++all;
-    there += contender.executable.empty() ? 0 : 1;
-    if (contender.executable.empty()) {
+    there += contender.built() ? 1 : 0;
+    if (!contender.built()) {
       missing[contender.package].insert(contender.scenario + " " + contender.name);
     }
   }

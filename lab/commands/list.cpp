@@ -33,9 +33,9 @@ void print(const Contender& contender) {
   for (const auto& [name, values] : contender.when) {
     where += fmt::format("  {}={}", name, fmt::join(values, ","));
   }
-  const std::string state = contender.executable.empty()
-                                ? fmt::format("not built, needs {}", contender.package)
-                                : "available";
+  const std::string state = contender.built() ? "available"
+                                              : fmt::format("not built, needs {}",
+                                                            contender.package);
   fmt::print("    {:<18} {}{}\n", contender.name, state, where);
 }
 

@@ -111,7 +111,7 @@ void Revision::build(const std::set<std::string>& scenarios) {
   step(configure, "configuring");
   std::vector<std::string> compile{"ninja", "-C", build};
   for (Contender& contender : contenders_in(build / "libexec" / "handoff" / "contenders.json")) {
-    const bool wanted = contender.kind() == "own" && !contender.executable.empty() &&
+    const bool wanted = contender.kind() == "own" && contender.built() &&
                         scenarios.contains(contender.scenario);
     if (!wanted) continue;
     compile.push_back(fmt::format("handoff_{}_{}", contender.scenario, contender.name));

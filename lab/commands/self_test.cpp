@@ -5,12 +5,15 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sched.h>
 
+#include "commands/canaries.hpp"
 #include "harness/bursts.hpp"
 #include "harness/contender_list.hpp"
 #include "harness/interrupt.hpp"
@@ -61,14 +64,14 @@ Row row_of(const Contender& contender, std::uint64_t links) {
   return {contender, cell, problem, {}, RowStatus::ok, {}, {}};
 }
 
-// A comparison takes a third of a second, so that three hundred end in a few minutes.
-Plan plan_of(std::size_t launches, std::uint64_t seed) {
+// A comparison of chains takes a third of a second, so that three hundred end in a few minutes.
+Plan plan_of(std::size_t launches, std::chrono::milliseconds burst, std::uint64_t seed) {
   Plan plan;
   plan.launches = static_cast<int>(launches);
   plan.most_launches = plan.launches;
   plan.least_rounds = 5;
   plan.most_rounds = 5;
-  plan.burst = std::chrono::milliseconds(5);
+  plan.burst = burst;
   plan.budget = std::chrono::seconds(5);
   plan.seed = seed;
   return plan;
@@ -101,32 +104,67 @@ class OnOneCpu {
 
 class SelfTest {
  public:
-  SelfTest(const Contender& contender, std::uint64_t seed) : contender_(contender), random_(seed) {}
+  SelfTest(std::vector<Contender> contenders, std::uint64_t seed)
+      : contenders_(std::move(contenders)),
+        chain_(chain_of(contenders_)),
+        canaries_(canaries_of(scenarios_, contenders_, read_canaries())),
+        random_(seed) {}
 
-  // Launches are added while it is too noisy to tell, and the machine is not to blame.
-  SelfTestComparison compare(bool planted) {
+  [[nodiscard]] const std::vector<Canary>& canaries() const { return canaries_; }
+
+  // Measures what `turn` says, anew.
+  SelfTestComparison compare(const SelfTestComparison& turn) {
+    for (const Canary& canary : canaries_) {
+      if (canary.name() == turn.canary) return compare(canary);
+    }
+    return compare_chains(turn.planted);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kCanaryBurst{20};
+
+  SelfTestComparison compare_chains(bool planted) {
     constexpr std::uint64_t links = 400'000;  // about half a millisecond
     const auto more = static_cast<std::uint64_t>(std::llround(links * kPlanted));
-    std::vector<Row> rows{row_of(contender_, links), row_of(contender_, planted ? more : links)};
-    SelfTestComparison result{planted, 0, 0, {}, {}};
-    const Look before = look();
+    std::vector<Row> rows{row_of(chain_, links), row_of(chain_, planted ? more : links)};
     const OnOneCpu together(random_());
+    SelfTestComparison result{.planted = planted};
+    compare(rows, std::chrono::milliseconds(5), {}, result);
+    return result;
+  }
+
+  SelfTestComparison compare(const Canary& canary) {
+    const Cell& cell = canary.cell;
+    Bench bench(plan_of(1, kCanaryBurst, random_()), interrupt_);
+    std::vector<Row> rows = canary.rows(canary.scenario->variables({cell}, contenders_, bench));
+    std::optional<OnOneCpu> together;
+    if (canary.is_alone()) together.emplace(random_());
+    SelfTestComparison result{.canary = canary.name()};
+    compare(rows, kCanaryBurst, {.higher_is_better = canary.higher_is_better()}, result);
+    return result;
+  }
+
+  // Launches are added while it is too noisy to tell, and the machine is not to blame.
+  void compare(std::vector<Row>& rows, std::chrono::milliseconds burst, Judging judging,
+               SelfTestComparison& result) {
+    const Look before = look();
     for (const std::size_t launches : kLooks) {
-      Bench(plan_of(launches - result.launches, random_()), interrupt_).measure(rows);
+      Bench(plan_of(launches - result.launches, burst, random_()), interrupt_).measure(rows);
       for (const Row& row : rows) {
         if (row.status != RowStatus::ok) throw UserError("the self-test broke: " + row.reason);
       }
       result.launches = launches;
       result.disturbed = disturbance(before, look(), {}, {}).reason;
-      const Judging judging{.disturbed = !result.disturbed.empty()};
+      judging.disturbed = !result.disturbed.empty();
       result.judged = judge_change(metric_of(rows[1]), metric_of(rows[0]), judging, random_());
       if (judging.disturbed || result.judged.change != Change::too_noisy) break;
     }
-    return result;
   }
 
- private:
-  Contender contender_;
+  Scenarios scenarios_ = all_scenarios();
+  std::vector<Contender> contenders_;
+  Contender chain_;
+  std::vector<Canary> canaries_;
   std::mt19937_64 random_;
   Interrupt interrupt_;
 };
@@ -146,24 +184,54 @@ double percentile(std::vector<double> values, double percent) {
 int exit_code_of(const SelfTestSummary& summary) {
   const bool different = summary.called_different * 100 > 2 * summary.equals;
   if (different || summary.wrong > summary.called_different) return exit_code::falls_short;
+  if (summary.canaries_different > 0) return exit_code::falls_short;
   const bool found = summary.found * 100 >= 95 * summary.planted;
-  return found ? exit_code::ok : exit_code::too_noisy;
+  const bool equal = summary.canaries_equal == summary.canaries;
+  return found && equal ? exit_code::ok : exit_code::too_noisy;
+}
+
+void count_canary(const SelfTestComparison& comparison, SelfTestSummary& summary) {
+  const JudgedChange& judged = comparison.judged;
+  ++summary.canaries;
+  summary.canaries_equal += judged.change == Change::unchanged ? 1 : 0;
+  summary.canaries_different += is_different(judged.change) ? 1 : 0;
+  if (judged.change == Change::unchanged) return;
+  const std::string why = comparison.disturbed.empty() ? "" : ", " + comparison.disturbed;
+  summary.canaries_not_equal.push_back(fmt::format(
+      "{}: {}, {:.3f} ({:.3f} .. {:.3f}){}", comparison.canary,
+      is_different(judged.change) ? "different" : "too noisy to tell", judged.ratio,
+      judged.bounds.low, judged.bounds.high, why));
+}
+
+json to_json(const SelfTestComparison& comparison) {
+  const JudgedChange& judged = comparison.judged;
+  json data{{"launches", comparison.launches},   {"repeats", comparison.repeats},
+            {"disturbed", comparison.disturbed}, {"ratio", judged.ratio},
+            {"low", judged.bounds.low},          {"high", judged.bounds.high},
+            {"verdict", name_of(judged.change)}};
+  if (comparison.canary.empty()) {
+    data["planted"] = comparison.planted ? kPlanted : 1.0;
+  } else {
+    data["canary"] = comparison.canary;
+  }
+  return data;
 }
 
 }  // namespace
 
 std::vector<SelfTestComparison> self_test(const DoctorOptions& options, std::uint64_t seed) {
-  SelfTest test(chain_of(read_contenders({})), seed);
+  SelfTest test(read_contenders({}), seed);
   std::deque<SelfTestComparison> left(static_cast<std::size_t>(options.equals));
   left.resize(left.size() + static_cast<std::size_t>(options.planted), {.planted = true});
+  for (const Canary& canary : test.canaries()) left.push_back({.canary = canary.name()});
   std::shuffle(left.begin(), left.end(), std::mt19937_64(seed));
   Progress progress(static_cast<int>(left.size()));
   std::vector<SelfTestComparison> done;
   // What the machine spoiled has another turn after all others: a neighbour goes away again.
   for (; !left.empty(); left.pop_front()) {
     const SelfTestComparison& turn = left.front();
-    progress.show(turn.planted ? "5 % planted" : "A against A");
-    SelfTestComparison result = test.compare(turn.planted);
+    progress.show(turn.planted ? "5 % planted" : turn.canary.empty() ? "A against A" : turn.canary);
+    SelfTestComparison result = test.compare(turn);
     result.repeats = turn.repeats;
     if (!result.disturbed.empty() && turn.repeats < kMostRepeats) {
       ++result.repeats;
@@ -181,6 +249,10 @@ SelfTestSummary summary_of(const std::vector<SelfTestComparison>& comparisons) {
   std::vector<double> apart;
   std::vector<double> needed;
   for (const SelfTestComparison& comparison : comparisons) {
+    if (!comparison.canary.empty()) {
+      count_canary(comparison, summary);
+      continue;
+    }
     const JudgedChange& judged = comparison.judged;
     const bool noisy = judged.change == Change::too_noisy;
     summary.too_noisy += noisy ? 1 : 0;
@@ -218,6 +290,9 @@ std::string SelfTestSummary::text() const {
         "visible        differences of {:.1f} % and more\n",
         100 * floor, 100 * visible);
   }
+  text += fmt::format("canaries       {} of {} equal: the same code in other places (all must be)\n",
+                      canaries_equal, canaries);
+  for (const std::string& line : canaries_not_equal) text += fmt::format("{:15}{}\n", "", line);
   switch (exit_code) {
     case exit_code::ok:
       return text + "Verdicts on this machine can be believed.\n";
@@ -229,17 +304,10 @@ std::string SelfTestSummary::text() const {
 }
 
 json to_json(const SelfTestSummary& summary, const std::vector<SelfTestComparison>& comparisons) {
-  json list = json::array();
+  json chains = json::array();
+  json canaries = json::array();
   for (const SelfTestComparison& comparison : comparisons) {
-    const JudgedChange& judged = comparison.judged;
-    list.push_back({{"planted", comparison.planted ? kPlanted : 1.0},
-                    {"launches", comparison.launches},
-                    {"repeats", comparison.repeats},
-                    {"disturbed", comparison.disturbed},
-                    {"ratio", judged.ratio},
-                    {"low", judged.bounds.low},
-                    {"high", judged.bounds.high},
-                    {"verdict", name_of(judged.change)}});
+    (comparison.canary.empty() ? chains : canaries).push_back(to_json(comparison));
   }
   return {{"equals", summary.equals},
           {"called_different", summary.called_different},
@@ -251,7 +319,8 @@ json to_json(const SelfTestSummary& summary, const std::vector<SelfTestCompariso
           {"floor", summary.floor},
           {"visible", summary.visible},
           {"believable", summary.exit_code == exit_code::ok},
-          {"comparisons", list}};
+          {"comparisons", chains},
+          {"canaries", canaries}};
 }
 
 }  // namespace handoff::lab

@@ -46,6 +46,7 @@ Plan plan_of(const MeasureOptions& options) {
 // Whether a block that was cut short has something to say about this row.
 bool has_anything(Row& row) {
   std::erase_if(row.launches, [](const auto& bursts) { return bursts.empty(); });
+  row.layouts.resize(row.launches.size());  // without bursts are only the last ones
   return !row.launches.empty() || row.status != RowStatus::ok;
 }
 

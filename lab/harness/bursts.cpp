@@ -17,6 +17,7 @@ void drop(Row& row, const Dropped& dropped) {
   row.reason = dropped.reason;
   row.launches.clear();
   row.phases.clear();
+  row.layouts.clear();
 }
 
 std::string name_of(const Row& row) {
@@ -101,13 +102,16 @@ std::vector<Bench::Running> Bench::launch_all(std::vector<Row>& rows, Progress& 
 // Started, prepared and standing still; nothing if it was dropped.
 std::unique_ptr<Launch> Bench::launch(Row& row) {
   try {
-    if (row.contender.executable.empty()) {
+    if (!row.contender.built()) {
       throw Dropped{RowStatus::unavailable, "not built: needs " + row.contender.package};
     }
-    auto launch = std::make_unique<Launch>(row.contender, *row.problem, row.variables, interrupt_);
+    const Layout layout = row.deck.deal(row.contender.executables.size(), layouts_);
+    auto launch = std::make_unique<Launch>(row.contender, *row.problem, row.variables, layout,
+                                           interrupt_);
     launch->prepare(row.cell, patience(row));
     launch->pause();
     row.launches.emplace_back();
+    row.layouts.push_back(layout);
     return launch;
   } catch (const Dropped& dropped) {
     drop(row, dropped);

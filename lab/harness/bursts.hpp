@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ struct Row {
   std::string reason;
   std::vector<std::vector<Reading>> launches;  // burst by burst; none unless status is ok
   std::vector<Phases> phases = {};             // launch by launch
+  LayoutDeck deck = {};
+  std::vector<Layout> layouts = {};            // launch by launch
 };
 
 // A figure of each burst.
@@ -60,7 +63,8 @@ inline Launches metric_of(const Row& row) {
 
 class Bench {
  public:
-  Bench(Plan plan, Interrupt& interrupt) : plan_(plan), interrupt_(interrupt) {}
+  Bench(Plan plan, Interrupt& interrupt)
+      : plan_(plan), interrupt_(interrupt), layouts_(~plan.seed) {}
 
   // Measures the rows against each other. One that breaks is dropped with its reason, and the
   // others go on. All that are left have the same launches and rounds.
@@ -95,6 +99,7 @@ class Bench {
   Plan plan_;
   Interrupt& interrupt_;
   std::uint64_t rounds_ = 0;
+  std::mt19937_64 layouts_;
 };
 
 }  // namespace handoff::lab

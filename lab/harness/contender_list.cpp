@@ -17,14 +17,24 @@ namespace {
 namespace fs = std::filesystem;
 
 // Beside the program in a build tree, one level up where it is installed.
-fs::path list_of_the_build() {
+fs::path list_of_the_build(const char* name) {
   const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
   for (const fs::path& base : {program, program.parent_path()}) {
-    fs::path list = base / "libexec" / "handoff" / "contenders.json";
+    fs::path list = base / "libexec" / "handoff" / name;
     if (fs::exists(list)) return list;
   }
   throw UserError(fmt::format("{}: the contenders are missing; build or install the lab as a whole",
                               (program / "libexec").string()));
+}
+
+// One for each layout. Lists of older revisions have a single one as a text, or an empty text.
+std::vector<fs::path> executables_of(const nlohmann::json& entry, const fs::path& folder) {
+  std::vector<fs::path> executables;
+  for (const nlohmann::json& executable : entry.is_array() ? entry : nlohmann::json{entry}) {
+    const std::string path = executable;
+    if (!path.empty()) executables.push_back(folder / path);
+  }
+  return executables;
 }
 
 }  // namespace
@@ -48,9 +58,8 @@ std::vector<Contender> contenders_in(const fs::path& list) {
   try {
     const auto parsed = nlohmann::json::parse(file);
     for (const auto& entry : parsed.at("contenders")) {
-      const std::string executable = entry.at("executable");
       contenders.push_back({entry.at("scenario"), entry.at("name"),
-                            executable.empty() ? fs::path() : list.parent_path() / executable,
+                            executables_of(entry.at("executable"), list.parent_path()),
                             entry.at("package"), entry.at("when")});
     }
   } catch (const nlohmann::json::exception& error) {
@@ -60,13 +69,15 @@ std::vector<Contender> contenders_in(const fs::path& list) {
 }
 
 std::vector<Contender> read_contenders(const std::vector<fs::path>& more) {
-  std::vector<Contender> contenders = contenders_in(list_of_the_build());
+  std::vector<Contender> contenders = contenders_in(list_of_the_build("contenders.json"));
   for (const fs::path& list : more) {
     const std::vector<Contender> added = contenders_in(fs::absolute(list));
     contenders.insert(contenders.end(), added.begin(), added.end());
   }
   return contenders;
 }
+
+std::vector<Contender> read_canaries() { return contenders_in(list_of_the_build("canaries.json")); }
 
 std::vector<Contender> chosen(const std::vector<Contender>& contenders,
                               const std::vector<std::string>& patterns) {

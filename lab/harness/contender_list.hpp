@@ -15,18 +15,24 @@ namespace handoff::lab {
 struct Contender {
   std::string scenario;
   std::string name;
-  std::filesystem::path executable;  // empty: not built
+  // The same code in several layouts, of which each launch takes one; none: not built.
+  std::vector<std::filesystem::path> executables;
   std::string package;               // what it needs beside the compiler; may be empty
   // Where it applies, by parameter, of which `metric` is one. A cell without a parameter meets what
   // is asked of it.
   std::map<std::string, std::vector<std::string>> when;
 
   [[nodiscard]] std::string kind() const;  // own, seed, peer, limit
+  [[nodiscard]] bool built() const { return !executables.empty(); }
   [[nodiscard]] bool applies(const Cell& cell) const;
 };
 
 // The list of the build, and those of `more` (what the tests add). Throws UserError.
 std::vector<Contender> read_contenders(const std::vector<std::filesystem::path>& more);
+
+// The build's canaries: contenders by their names, in layouts of their own, each for the cell that
+// its `when` tells. Throws UserError.
+std::vector<Contender> read_canaries();
 
 // Those of one list, which a build wrote. Throws UserError.
 std::vector<Contender> contenders_in(const std::filesystem::path& list);

@@ -118,9 +118,10 @@ std::string ending_of(int status) {
 }  // namespace
 
 Launch::Launch(const Contender& contender, const Problem& problem,
-               const std::vector<Variable>& variables, Interrupt& interrupt)
+               const std::vector<Variable>& variables, const Layout& layout,
+               Interrupt& interrupt)
     : interrupt_(interrupt), answer_("answer", problem.answer_bytes()), output_("output", 0) {
-  start(contender, problem.input().descriptor(), variables);
+  start(contender, problem.input().descriptor(), variables, layout);
 }
 
 Launch::~Launch() {
@@ -128,19 +129,26 @@ Launch::~Launch() {
   if (socket_ >= 0) close(socket_);
 }
 
-void Launch::start(const Contender& contender, int input, const std::vector<Variable>& variables) {
+void Launch::start(const Contender& contender, int input, const std::vector<Variable>& variables,
+                   const Layout& layout) {
   std::array<int, 2> sockets{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
     throw std::system_error(errno, std::generic_category(), "making a contender's socket");
   }
   socket_ = sockets[0];
   std::vector<std::string> entries = environment_with(variables);
+  entries.push_back("HANDOFF_STACK_SHIFT=" + std::string(layout.stack_shift, '.'));
   std::vector<char*> environment;
   for (std::string& entry : entries) environment.push_back(entry.data());
   environment.push_back(nullptr);
   fcntl(output_.descriptor(), F_SETFL, O_APPEND);
-  const ChildPlan plan{contender.executable.c_str(), environment.data(),     getpid(), sockets[1],
-                       input,                        answer_.descriptor(), output_.descriptor()};
+  const ChildPlan plan{contender.executables.at(layout.link).c_str(),
+                       environment.data(),
+                       getpid(),
+                       sockets[1],
+                       input,
+                       answer_.descriptor(),
+                       output_.descriptor()};
   process_ = fork();
   if (process_ == 0) plan.run();
   const int error = errno;

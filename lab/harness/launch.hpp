@@ -13,6 +13,7 @@
 
 #include "harness/contender_list.hpp"
 #include "harness/interrupt.hpp"
+#include "harness/layout.hpp"
 #include "harness/memory_file.hpp"
 #include "harness/scenario.hpp"
 
@@ -38,7 +39,7 @@ struct Phases {
 class Launch {
  public:
   Launch(const Contender& contender, const Problem& problem, const std::vector<Variable>& variables,
-         Interrupt& interrupt);
+         const Layout& layout, Interrupt& interrupt);
   ~Launch();  // kills the group and waits for its end
   Launch(const Launch&) = delete;
   Launch& operator=(const Launch&) = delete;
@@ -55,7 +56,8 @@ class Launch {
   [[nodiscard]] std::span<const std::byte> answer() const { return answer_.bytes(); }
 
  private:
-  void start(const Contender& contender, int input, const std::vector<Variable>& variables);
+  void start(const Contender& contender, int input, const std::vector<Variable>& variables,
+             const Layout& layout);
   void send(std::string line);
   double receive_time(std::string_view word, std::chrono::nanoseconds patience, const char* doing);
   std::string receive(std::chrono::nanoseconds patience, const char* doing);

@@ -76,12 +76,21 @@ json latencies_of(const Row& row) {
   return {{"count", all->count()}, {"unit", "ns"}, {"percentiles", percentiles}};
 }
 
+json layouts_of(const Row& row) {
+  json layouts = json::array();
+  for (const Layout& layout : row.layouts) {
+    layouts.push_back({{"link", layout.link}, {"stack_shift", layout.stack_shift}});
+  }
+  return layouts;
+}
+
 }  // namespace
 
 json details_of(const Row& row) {
   return {{"phases",
            {{"start_ns", median_of_launches(row, &Phases::start_ns)},
             {"stop_ns", median_of_launches(row, &Phases::stop_ns)}}},
+          {"layouts", layouts_of(row)},
           {"peak_memory_bytes", median_of_launches(row, &Phases::peak_memory_bytes)},
           {"per_item", for_an_item(row)},
           {"latency", latencies_of(row)}};
