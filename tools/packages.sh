@@ -7,6 +7,6 @@ packages_lab=(libcli11-dev libfmt-dev nlohmann-json3-dev libkainjow-mustache-dev
 packages_contenders=(libtbb-dev libopenblas-pthread-dev libdnnl-dev libeigen3-dev)
 
 packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders[@]}")
-packages_check=("${packages_run[@]}" systemtap-sdt-dev libgtest-dev libconcurrentqueue-dev
-  libreaderwriterqueue-dev libboost-dev clang-19 libclang-rt-19-dev python3 python3-numpy
-  python3-jsonschema chromium)
+packages_check=("${packages_run[@]}" systemtap-sdt-dev libgtest-dev librapidcheck-dev
+  libconcurrentqueue-dev libreaderwriterqueue-dev libboost-dev clang-19 libclang-rt-19-dev python3
+  python3-numpy python3-jsonschema chromium)

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "books/books.hpp"
+
 namespace handoff::test {
 namespace {
 
@@ -31,6 +33,8 @@ std::vector<const Scenario*> scenarios() {
   std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return a->name < b->name; });
   return all;
 }
+
+void tell_of_fault(const std::string& fault) { explore::check(false, fault.c_str()); }
 
 explore::Result explore_scenario(const Scenario& scenario, explore::Options options) {
   options.name = scenario.name;

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <thread>
 
+#include "books/books.hpp"
 #include "support/support.hpp"
 #include "support/threads_of_process.hpp"
 
@@ -88,6 +89,8 @@ bool deep() noexcept {
   const char* const value = std::getenv("HANDOFF_TEST_DEEP");
   return value != nullptr && std::string_view(value) == "1";
 }
+
+void tell_of_fault(const std::string& fault) { ADD_FAILURE() << fault; }
 
 }  // namespace handoff::test
 

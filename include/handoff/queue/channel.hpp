@@ -45,6 +45,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/ring_slots.hpp>
@@ -177,6 +178,8 @@ class Channel {
   bool closed() const noexcept { return queue_.closed(); }
 
  private:
+  template <class>
+  friend struct detail::Books;
   template <class Source, class Handler>
   friend class SelectCase;
 

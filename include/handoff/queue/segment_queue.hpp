@@ -38,6 +38,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/ring_slots.hpp>
 #include <handoff/sync/allocate.hpp>
@@ -170,6 +171,9 @@ class SegmentQueue {
   }
 
  private:
+  template <class>
+  friend struct detail::Books;
+
   struct Segment {
     sync::cell<Segment*> next;
     sync::raw_cell<T> places[kPlaces];

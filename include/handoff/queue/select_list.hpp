@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -69,6 +70,9 @@ class SelectList {
   void remove(SelectNode& node) noexcept;
 
  private:
+  template <class>
+  friend struct Books;
+
   void fire(std::uint32_t most) noexcept;
 
   sync::Mutex mutex_;

@@ -32,6 +32,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/ring_slots.hpp>
@@ -174,6 +175,9 @@ class SpscRing {
   }
 
  private:
+  template <class>
+  friend struct detail::Books;
+
   // The item at the head while a visitor has it: gone afterwards, also by an exception.
   class FrontItem {
    public:

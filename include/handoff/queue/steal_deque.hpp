@@ -33,6 +33,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/ring_slots.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -138,6 +139,9 @@ class StealDeque {
   }
 
  private:
+  template <class>
+  friend struct detail::Books;
+
   using Index = std::int64_t;  // compared by their difference, so they must not run over in a life
 
   struct Slot {

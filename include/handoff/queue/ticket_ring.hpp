@@ -28,6 +28,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/ring_slots.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -153,6 +154,9 @@ class TicketRing {
   ~TicketRing() { consume([](T&) {}); }
 
  private:
+  template <class>
+  friend struct Books;
+
   using Ticket = std::uint64_t;
   static constexpr Ticket kHolds = 1;   // in a place's state
   static constexpr Ticket kClosed = 1;  // in tail_

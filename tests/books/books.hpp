@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Asking for the book of a structure, which must be at rest: no call of any thread is under way.
+//
+//   EXPECT_EQ(test::fault_in(queue), "");          // in a test
+//   test::Audited<SegmentQueue<int>> queue;        // asked by itself at the end of the scope
+//
+// Books<S>::fault(s) returns the first thing that is wrong, in words, and "" if nothing is. It
+// neither allocates nor writes as long as nothing is wrong, so that it may be asked where
+// allocations are made to fail. The books are in the other files of this folder.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <handoff/core/books.hpp>
+#include <handoff/sync/atomic.hpp>
+
+namespace handoff::test {
+
+// What an atomic has come to.
+template <class Atomic>
+auto now(const Atomic& atomic) noexcept {
+  return atomic.load(sync::order::seq_cst);  // order: seq_cst, at rest; no partner
+}
+
+template <class Structure>
+std::string fault_in(const Structure& structure) {
+  return detail::Books<Structure>::fault(structure);
+}
+
+// Says it as the program at hand does: a failed test, or a failed execution of the explorer. One
+// definition each, in tests/support/main.cpp and tests/explore/scenario.cpp.
+void tell_of_fault(const std::string& fault);
+
+template <class Structure>
+void audit(const Structure& structure) {
+  if (const std::string fault = fault_in(structure); !fault.empty()) tell_of_fault(fault);
+}
+
+// The structure, and an audit before its end.
+template <class Structure>
+class Audited : public Structure {
+ public:
+  using Structure::Structure;
+  ~Audited() noexcept(false) { audit<Structure>(*this); }
+};
+
+}  // namespace handoff::test

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// For the canaries of the books: breaks a structure at one word.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <handoff/sync/atomic.hpp>
+
+#include "books/books.hpp"
+
+namespace handoff::test {
+
+template <class T>
+T get(const sync::atomic<T>& word) {
+  return now(word);
+}
+template <class T>
+T get(const T& word) {
+  return word;
+}
+template <class T, class Value>
+void set(sync::atomic<T>& word, Value value) {
+  word.store(static_cast<T>(value), sync::order::seq_cst);  // order: seq_cst, at rest; no partner
+}
+template <class T, class Value>
+void set(T& word, Value value) {
+  word = static_cast<T>(value);
+}
+
+// Sets a word to something wrong, which is reported, and back, which is not.
+template <class Structure, class Word, class Value>
+void expect_reported(const Structure& structure, Word& word, Value wrong, const char* fault) {
+  const auto right = get(word);
+  EXPECT_EQ(fault_in(structure), "");
+  set(word, wrong);
+  EXPECT_EQ(fault_in(structure), fault);
+  set(word, right);
+  EXPECT_EQ(fault_in(structure), "");
+}
+
+}  // namespace handoff::test

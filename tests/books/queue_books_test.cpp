@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// The books of queue/ report what is broken on purpose. As every Books is a friend, Books<Break> is
+// the one that breaks.
+#include "books/queue_books.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include "books/expect_reported.hpp"
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+struct Break;
+
+template <>
+struct Books<Break> {
+  using Segments = SegmentQueue<int, 2>;
+
+  static auto& tail(SpscRing<int>& ring) { return ring.tail_; }
+  static auto& head_seen(SpscRing<int>& ring) { return ring.head_seen_; }
+  static auto& tail_seen(SpscRing<int>& ring) { return ring.tail_seen_; }
+
+  static auto& tail(TicketRing<int, Consumers::many>& ring) { return ring.tail_; }
+  static auto& state(TicketRing<int, Consumers::many>& ring, std::uint64_t ticket) {
+    return ring.place(ticket).state;
+  }
+
+  static auto& popped(Segments& queue) { return queue.popped_; }
+  static auto& pushed(Segments& queue) { return queue.pushed_; }
+  static auto& spare(Segments& queue) { return queue.spare_; }
+  static auto* head(Segments& queue) { return queue.head_segment_.read(); }
+  static auto& next_of_head(Segments& queue) { return queue.head_segment_.read()->next.write(); }
+  static auto& tail_segment(Segments& queue) { return queue.tail_segment_.write(); }
+  static auto& tail_place(Segments& queue) { return queue.tail_place_.write(); }
+  static auto& head_place(Segments& queue) { return queue.head_place_.write(); }
+
+  static auto& top(StealDeque<int>& deque) { return deque.top_; }
+  static auto& room_until(StealDeque<int>& deque) { return deque.room_until_; }
+  static auto& places(StealDeque<int>& deque) { return deque.places_; }
+  static auto& largest(StealDeque<int>& deque) { return deque.largest_; }
+
+  static SelectList& selects(Channel<int>& channel) { return channel.selects_; }
+  static MpmcRing<int>& queue(Channel<int>& channel) { return channel.queue_; }
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::detail
+
+namespace {
+
+using namespace handoff;
+using test::expect_reported;
+using test::fault_in;
+using Break = detail::Books<detail::Break>;
+
+TEST(QueueBooks, SpscRing) {
+  SpscRing<int> ring(2);
+  ASSERT_EQ(ring.try_push(1), Status::ok);
+  expect_reported(ring, Break::tail(ring), 3U, "SpscRing: more items than places");
+  expect_reported(ring, Break::head_seen(ring), 1U, "SpscRing: head_seen_ is ahead of the head");
+  expect_reported(ring, Break::tail_seen(ring), 2U, "SpscRing: tail_seen_ is ahead of the tail");
+}
+
+TEST(QueueBooks, TicketRing) {
+  MpmcRing<int> ring(2);
+  ASSERT_EQ(ring.try_push(1), Status::ok);
+  expect_reported(ring, Break::tail(ring), 6U, "TicketRing: more items than places");
+  expect_reported(ring, Break::state(ring, 0), 0U, "TicketRing: a claimed place holds no item");
+  expect_reported(ring, Break::state(ring, 2), 0U, "TicketRing: a free place does not say so");
+}
+
+TEST(QueueBooks, SegmentQueue) {
+  SegmentQueue<int, 2> queue;
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(queue.try_push(i), Status::ok);
+  expect_reported(queue, Break::popped(queue), 5U, "SegmentQueue: more popped than pushed");
+  expect_reported(queue, Break::spare(queue), Break::head(queue),
+                  "SegmentQueue: the spare segment is in use");
+  expect_reported(queue, Break::tail_segment(queue), nullptr,
+                  "SegmentQueue: the head does not lead to the tail");
+  expect_reported(queue, Break::tail_place(queue), 1U,
+                  "SegmentQueue: the places between head and tail are not as many as the items");
+  expect_reported(queue, Break::head_place(queue), 3U,
+                  "SegmentQueue: the head is behind its segment");
+  expect_reported(queue, Break::tail_place(queue), 3U,
+                  "SegmentQueue: the tail is behind its segment");
+  expect_reported(queue, Break::next_of_head(queue), Break::head(queue),
+                  "SegmentQueue: segments without items");
+}
+
+TEST(QueueBooks, StealDeque) {
+  StealDeque<int> deque(1);
+  for (int i = 0; i < 4; ++i) {
+    deque.reserve();
+    deque.push(i);
+  }
+  expect_reported(deque, Break::top(deque), 5, "StealDeque: the bottom is above the top");
+  expect_reported(deque, Break::top(deque), -1, "StealDeque: more items than places");
+  expect_reported(deque, Break::room_until(deque), 9, "StealDeque: room that is not there");
+  expect_reported(deque, Break::places(deque), Break::largest(deque)->smaller.get(),
+                  "StealDeque: thieves read another array");
+  auto& smaller = Break::largest(deque)->smaller;
+  auto taken_out = std::move(smaller);
+  smaller = std::move(taken_out->smaller);
+  EXPECT_EQ(fault_in(deque), "StealDeque: an array that is not twice as large as the one before");
+}
+
+TEST(QueueBooks, Channel) {
+  Channel<int> channel(2);
+  detail::SelectNode node;
+  Break::selects(channel).add(node);
+  EXPECT_EQ(fault_in(channel), "SelectList: somebody is counted");
+  Break::selects(channel).remove(node);
+  expect_reported(channel, Break::tail(Break::queue(channel)), 6U,
+                  "TicketRing: more items than places");
+}
+
+TEST(QueueBooks, AnAuditTells) {
+  EXPECT_NONFATAL_FAILURE(
+      {
+        test::Audited<MpmcRing<int>> ring(2);
+        test::set(Break::state(ring, 0), 1);
+      },
+      "TicketRing: a free place does not say so");
+}
+
+}  // namespace

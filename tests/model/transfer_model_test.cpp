@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// Rings, SegmentQueue, Channel and StealDeque against something plain.
+#include <deque>
+
+#include <gtest/gtest.h>
+
+#include <handoff/queue/channel.hpp>
+#include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/segment_queue.hpp>
+#include <handoff/queue/spsc_ring.hpp>
+#include <handoff/queue/steal_deque.hpp>
+
+#include "books/queue_books.hpp"
+#include "model/transfer_model.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::test;
+
+template <class Queue>
+class Transfer : public testing::Test {};
+
+using Queues =
+    testing::Types<SpscRing<Item>, MpscRing<Item>, MpmcRing<Item>, SegmentQueue<Item, 3>,
+                   Channel<Item>, Channel<Item, SpscRing<Item>>,
+                   Channel<Item, SegmentQueue<Item, 3>>>;
+TYPED_TEST_SUITE(Transfer, Queues);
+
+TYPED_TEST(Transfer, DoesWhatADequeDoes) { check_model<TransferModel<TypeParam>>(transfer_words); }
+
+// A queue that takes its items in the other order once there are three of them.
+class Swapping : public MpmcRing<Item> {
+ public:
+  using MpmcRing<Item>::MpmcRing;
+  Status try_pop(Item& out) noexcept {
+    if (was_size() < 3) return MpmcRing<Item>::try_pop(out);
+    Item first;
+    (void)MpmcRing<Item>::try_pop(first);
+    const Status status = MpmcRing<Item>::try_pop(out);
+    (void)MpmcRing<Item>::try_push(std::move(first));
+    return status;
+  }
+};
+
+TEST(TransferModel, FindsASwap) {
+  expect_found<TransferModel<Swapping, MpmcRing<Item>>>(transfer_words, 4);
+}
+
+// A queue whose batch loses an item where there is no memory.
+class Losing : public SegmentQueue<Item, 3> {
+ public:
+  std::size_t try_push_batch(std::span<Item> items) {
+    try {
+      return SegmentQueue<Item, 3>::try_push_batch(items);
+    } catch (const std::bad_alloc&) {
+      if (!items.empty()) const Item lost = std::move(items.front());
+      throw;
+    }
+  }
+};
+
+TEST(TransferModel, FindsWhatIsLostWithoutMemory) {
+  expect_found<TransferModel<Losing, SegmentQueue<Item, 3>>>(transfer_words, 3);
+}
+
+// The owner and the thief are one thread here.
+class DequeModel : public Model {
+ public:
+  void step(const Step& step) override {
+    switch (step.what) {
+      case 0: push(step); break;
+      case 1: {
+        int out = 0;
+        const bool got = deque_.pop(out) == Status::ok;
+        take("pop", got, out, [this] { return plain_.back(); });
+        if (got) plain_.pop_back();
+        break;
+      }
+      default: {
+        int out = 0;
+        const bool got = deque_.steal(out) == Status::ok;
+        take("steal", got, out, [this] { return plain_.front(); });
+        if (got) plain_.pop_front();
+        break;
+      }
+    }
+    agree_on("was_empty", deque_.was_empty(), plain_.empty());
+    agree_with_book(deque_);
+  }
+
+ private:
+  void push(const Step& step) {
+    const std::size_t count = step.a % 4 + 1;
+    if (!has_memory_for(step, [&] { deque_.reserve(count); })) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      deque_.push(++last_);
+      plain_.push_back(last_);
+    }
+  }
+
+  template <class Expected>
+  void take(const char* what, bool got, int out, Expected expected) {
+    agree_on(what, got, !plain_.empty());
+    if (got) agree_on(what, out, expected());
+  }
+
+  StealDeque<int> deque_{1};
+  std::deque<int> plain_;
+  int last_ = 0;
+};
+
+TEST(StealDequeModel, DoesWhatADequeDoes) {
+  check_model<DequeModel>({{"push", 3}, {"pop", 3}, {"steal", 3}});
+}
+
+}  // namespace
