@@ -5,9 +5,8 @@
 //   EXPECT_EQ(test::fault_in(queue), "");          // in a test
 //   test::Audited<SegmentQueue<int>> queue;        // asked by itself at the end of the scope
 //
-// Books<S>::fault(s) returns the first thing that is wrong, in words, and "" if nothing is. It
-// neither allocates nor writes as long as nothing is wrong, so that it may be asked where
-// allocations are made to fail. The books are in the other files of this folder.
+// Books<S>::fault(s) returns the first thing that is wrong, in words, and "" if nothing is. The
+// books are in the other files of this folder. They may allocate: no allocation is to fail then.
 #pragma once
 
 #include <string>

@@ -88,8 +88,7 @@ Finding search_model(const std::vector<Word>& words, const MakeModel& make, std:
   parameters.maxSuccess = static_cast<int>(programs);
   Silent silent;
   const rc::detail::TestResult result =
-      rc::detail::checkTestable(run, rc::detail::TestMetadata{}, parameters, silent,
-                                {});
+      rc::detail::checkProperty(rc::detail::toProperty(run), {}, parameters, silent, {});
   if (!result.is<rc::detail::SuccessResult>() && finding.disagreement.empty()) {
     finding.disagreement = "rapidcheck could not make programs";
   }

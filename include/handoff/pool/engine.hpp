@@ -26,6 +26,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/invoke.hpp>
 #include <handoff/core/on_full.hpp>
@@ -195,6 +196,9 @@ class Crew {
   bool somebody_sits() const noexcept;
 
  private:
+  template <class>
+  friend struct Books;
+
   struct Seat {
     sync::atomic<Worker*> worker{nullptr};
   };
@@ -380,6 +384,9 @@ class Engine {
   Tally tally() const;
 
  private:
+  template <class>
+  friend struct Books;
+
   enum Dropping : std::uint32_t { kKeep, kCancel, kExpire };
   // What a worker has to know before it takes a task; nothing, most of the time.
   enum Notes : std::uint32_t { kPaused = 1, kSideQueues = 2 };

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/pool/late.hpp>
 #include <handoff/pool/task_queue.hpp>
@@ -83,6 +84,9 @@ class SideQueues {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   using Queue = Late<SmallTaskQueue>;
   struct Own {
     Queue queue;

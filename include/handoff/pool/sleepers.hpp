@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/cell.hpp>
@@ -42,6 +43,8 @@ class Sleepers {
 
    private:
     friend class Sleepers;
+    template <class>
+    friend struct Books;
     sync::EventCount bed_;
     sync::atomic<bool> woken_;
     sync::cell<Place*> below_;
@@ -238,6 +241,9 @@ class Sleepers {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   static constexpr std::uint64_t kSearching = 1;
   static constexpr std::uint64_t kSleeping = std::uint64_t{1} << 32;
   static std::uint64_t searching(std::uint64_t state) noexcept { return state % kSleeping; }

@@ -30,6 +30,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/min_max.hpp>
 #include <handoff/pool/task.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -150,6 +151,9 @@ class BasicTaskQueue {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
 
   struct Segment {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/pool/task.hpp>
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -64,6 +65,9 @@ class TaskStore {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   struct Chunk {
     Task nodes[batch];
     std::unique_ptr<Chunk> next;
@@ -97,6 +101,9 @@ class NodeCache {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   void give_batch() noexcept {
     Task* const first = first_;
     Task* last = first;

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/invoke.hpp>
 #include <handoff/core/min_max.hpp>
 #include <handoff/pool/task.hpp>
@@ -64,6 +65,8 @@ class TimedTask {
 
  private:
   friend class Timers;
+  template <class>
+  friend struct Books;
 
   enum class State : std::uint8_t {
     waiting,  // in the heap
@@ -157,6 +160,9 @@ class Timers {
   Figures figures() noexcept;
 
  private:
+  template <class>
+  friend struct Books;
+
   using State = TimedTask::State;
   struct Book {
     std::vector<TimedTask*> heap;
