@@ -9,6 +9,7 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/pause.hpp>
 #include <new>
+#include <optional>
 #include <system_error>
 
 #include "../trace/probes.hpp"
@@ -809,8 +810,11 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
       stand_up(*seat);
     }
   }
+  std::optional<WatchedWait> watched;
+  if (is_watched_wait(deadline)) [[unlikely]] watched.emplace(*this).fall_asleep();
   const sync::Wakeup wakeup =
       idle_.await([this]() noexcept { return is_idle(); }, deadline, stop);
+  watched.reset();
   if (wakeup == sync::Wakeup::stopped) return Status::stopped;
   if (wakeup == sync::Wakeup::timed_out) return Status::timed_out;
   std::exception_ptr failure;
@@ -820,6 +824,12 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   }
   if (failure) std::rethrow_exception(std::move(failure));
   return Status::ok;
+}
+
+// A wait of a task of another pool, or of who has a seat there, that does not end by itself.
+bool Engine::is_watched_wait(sync::Deadline deadline) const noexcept {
+  const Worker* const here = worker_slot();
+  return here != nullptr && here->engine.watches() && deadline == sync::no_deadline && !is_idle();
 }
 
 // True if there was a moment during this call at which nothing was unfinished. First what is
@@ -851,10 +861,17 @@ Tally Engine::close(const Closing& closing) {
     const auto idle = [this]() noexcept { return is_idle(); };
     // order: relaxed, both: a task that does not see it yet has begun in time.
     if (!closing.begins_more) dropping_.store(kCancel, order::relaxed);
+    std::optional<WatchedWait> watched;
+    const auto watch = [&](sync::Deadline deadline) noexcept {
+      if (is_watched_wait(deadline)) watched.emplace(*this).fall_asleep_quietly();
+    };
+    watch(closing.deadline);
     if (idle_.await(idle, closing.deadline) != sync::Wakeup::notified) {
       dropping_.store(kExpire, order::relaxed);  // order: relaxed, as above
+      watch(sync::no_deadline);
       (void)idle_.await(idle);
     }
+    watched.reset();
     stop_workers();
     drop_leftovers();
     // order: acquire pairs with the release in end_visit().

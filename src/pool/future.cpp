@@ -34,8 +34,8 @@ Outcome FutureState::run_as_task() noexcept {
   return outcome;
 }
 
-// Of a task: in the book, if its pool keeps one. What follows a task is in the book of the pool that
-// it runs in.
+// In the book, if the pool keeps one: that of the task, and of what follows a task the one that it
+// runs in.
 Outcome FutureState::make() noexcept {
   if (engine_ != nullptr) {
     if (!engine_->watches()) [[likely]] return compute();
@@ -74,7 +74,7 @@ FutureState::Next FutureState::conclude(std::uint32_t share) noexcept {
   const std::uint32_t before = word_.fetch_or(kReady, order::acq_rel);
   if ((before & kWatched) != 0) [[unlikely]] WatchedWait::forget(*this);
   if ((before & kAwaited) != 0) ready_.notify_all();
-  const Next next = (before & kContinued) != 0 ? next_ : Next{};
+  const Next next = (before & kContinued) != 0 ? next_.read() : Next{};
   if (share != 0) give_back(share);
   return next;
 }
@@ -87,7 +87,7 @@ void FutureState::give_back(std::uint32_t share) noexcept {
 }
 
 void FutureState::continue_with(Next next) noexcept {
-  next_ = next;
+  next_.write() = next;
   // order: acq_rel. Release pairs with the acquire in conclude(): next_. Acquire pairs with the
   // release there: the result.
   const std::uint32_t before = word_.fetch_or(kContinued, order::acq_rel);
@@ -164,8 +164,7 @@ Status FutureState::wait_watched(Worker& here, const sync::StopToken& stop) {
   WatchedWait watched;
   visit_sources(here, [&watched](FutureState& state) noexcept { watched.add(state); });
   if (worker != nullptr && !stop.stop_possible() && help(*worker)) return Status::ok;
-  const WaitCycle cycle = watched.fall_asleep();
-  if (!cycle.tasks.empty()) here.engine.tell_cycle(cycle);
+  watched.fall_asleep();
   return sleep(sync::no_deadline, stop);
 }
 

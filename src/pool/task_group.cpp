@@ -45,7 +45,7 @@ void TaskGroup::sleep() noexcept {
   // order: relaxed, a word to them; is_done() acquires when we are awake again.
   elsewhere_.fetch_add(std::exchange(here_, 0) * kOne + kAsleep, order::relaxed);
   std::optional<detail::WatchedWait> watched;
-  if (engine_.watches()) [[unlikely]] tell_of_circle(watched.emplace(this));
+  if (engine_.watches()) [[unlikely]] tell_of_circle(watched.emplace(*this));
   (void)owner_->joined.await(
       [this]() noexcept {
         // order: relaxed, as above.
@@ -59,8 +59,7 @@ void TaskGroup::sleep() noexcept {
 // throws is a failure of the group.
 void TaskGroup::tell_of_circle(detail::WatchedWait& watched) noexcept {
   try {
-    const WaitCycle cycle = watched.fall_asleep();
-    if (!cycle.tasks.empty()) engine_.tell_cycle(cycle);
+    watched.fall_asleep();
   } catch (...) {
     keep_failure(std::current_exception());
   }

@@ -2,9 +2,13 @@
 //
 // The heap of moments, the thread that waits for the earliest, and how a timed task ends.
 #include <chrono>
+#include <handoff/pool/engine.hpp>
 #include <handoff/pool/timers.hpp>
 #include <handoff/sync/pause.hpp>
 #include <new>
+#include <optional>
+
+#include "wait_watch.hpp"
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
@@ -207,7 +211,13 @@ Outcome Timers::run(TimedTask& task) {
     TimedTask& task;
     ~EndRun() { task.timers_.end_run(task); }
   } const end{task};
-  task.call();
+  const Worker* const here = worker_slot();
+  if (here == nullptr || !here->engine.watches()) [[likely]] {
+    task.call();
+  } else {
+    const WatchedRun watched(&task, "a task that was to begin later");
+    task.call();
+  }
   return Outcome::done;
 }
 
@@ -297,6 +307,11 @@ void Timers::await_end(TimedTask& task) noexcept {
     if (now.state == State::running) return now.runner == sync::this_thread_id();
     return now.state != State::ending;
   };
+  std::optional<WatchedWait> watched;
+  const Worker* const here = worker_slot();
+  if (here != nullptr && here->engine.watches() && !is_at_rest()) [[unlikely]] {
+    watched.emplace(task).fall_asleep_quietly();
+  }
   (void)ended_.await(is_at_rest);
 }
 

@@ -67,8 +67,12 @@ WatchedRun::WatchedRun(const void* what, std::string_view name) noexcept
 }
 WatchedRun::~WatchedRun() { WatchBook::leave(runs, *this); }
 
-WatchedWait::WatchedWait(const TaskGroup* group) noexcept
-    : group_(group), slot_(worker_slot()), thread_(this_thread()) {
+WatchedWait::WatchedWait(const void* what, const TaskGroup* group, const Engine* pool) noexcept
+    : what_(what),
+      group_(group),
+      pool_(pool),
+      slot_(worker_slot()),
+      thread_(this_thread()) {
   WatchBook::enter(waits, *this);
 }
 WatchedWait::~WatchedWait() { WatchBook::leave(waits, *this); }
@@ -93,13 +97,24 @@ void WatchedWait::forget(const FutureState& state) noexcept {
 
 // Looks and enters under one lock: of waits that close a circle from several sides at once only the
 // last one finds it closed.
-WaitCycle WatchedWait::fall_asleep() {
+WaitCycle WatchedWait::cycle() {
   if (incomplete_) throw std::bad_alloc();
   const sync::Lock lock(book);
   asleep_ = true;
-  if (group_ == nullptr && states_.empty()) return {};  // all is there by now
   find_stuck();
   return closes_circle() ? report() : WaitCycle{};
+}
+
+void WatchedWait::fall_asleep() {
+  const WaitCycle closed = cycle();
+  if (!closed.tasks.empty()) slot_->engine.tell_cycle(closed);
+}
+
+void WatchedWait::fall_asleep_quietly() noexcept {
+  try {
+    fall_asleep();
+  } catch (...) {
+  }
 }
 
 // ---- What a sleeping thread waits for -----------------------------------------------------------
@@ -111,7 +126,7 @@ WatchedWait* WatchedWait::sleep_of(const Worker* thread) noexcept {
 }
 
 bool WatchedWait::waits_for(const WatchedRun& run) const noexcept {
-  if (run.what_ == group_) return true;
+  if (run.what_ == what_) return true;
   return std::find(states_.begin(), states_.end(), run.what_) != states_.end();
 }
 
@@ -127,7 +142,7 @@ const FutureState* WatchedWait::unbegun() const noexcept {
 bool WatchedWait::has_unbegun_tasks() const noexcept {
   std::size_t begun = 0;
   for (const WatchedRun* run = runs; run != nullptr; run = run->next_) {
-    if (run->what_ == group_) ++begun;
+    if (run->what_ == what_) ++begun;
   }
   return group_->unfinished() > begun;
 }
@@ -145,7 +160,15 @@ bool WatchedWait::works_for(const Engine& engine) const noexcept {
   return worker != nullptr;
 }
 
-// ---- Which of them wait for ever ------------------------------------------------------------------
+// Of the pool until whose idleness we wait, the other one runs a task.
+bool WatchedWait::waits_for_idle_of(const WatchedWait& other) const noexcept {
+  for (const Worker* worker = other.slot_; worker != nullptr; worker = worker->outer) {
+    if (&worker->engine == pool_ && worker->depth != 0) return true;
+  }
+  return false;
+}
+
+// ---- Which of them wait for ever ----------------------------------------------------------------
 
 // Whether all who might begin a task of this pool are stuck: its threads, their stand-ins, and
 // those who have a seat.
@@ -168,6 +191,9 @@ bool WatchedWait::is_stuck() const noexcept {
     const WatchedWait* const other = sleep_of(run->thread_);
     if (other != nullptr && other->stuck_) return true;
   }
+  for (const WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
+    if (wait->stuck_ && waits_for_idle_of(*wait)) return true;
+  }
   const Engine* const engine = engine_of_unbegun();
   return engine != nullptr && nobody_works_for(*engine);
 }
@@ -189,7 +215,7 @@ void WatchedWait::find_stuck() noexcept {
   }
 }
 
-// ---- Whether this one is to be told of ------------------------------------------------------------
+// ---- Whether this one is to be told of ----------------------------------------------------------
 
 template <class Visit>
 void WatchedWait::each_waited_for(Visit&& visit) noexcept {
@@ -197,6 +223,9 @@ void WatchedWait::each_waited_for(Visit&& visit) noexcept {
     if (!waits_for(*run)) continue;
     WatchedWait* const other = sleep_of(run->thread_);
     if (other != nullptr && other->stuck_) visit(*other);
+  }
+  for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
+    if (wait->stuck_ && waits_for_idle_of(*wait)) visit(*wait);
   }
   const Engine* const engine = engine_of_unbegun();
   if (engine == nullptr || !nobody_works_for(*engine)) return;
@@ -234,9 +263,11 @@ WaitCycle WatchedWait::report() const {
     WaitCycle::Task task;
     task.name = run != nullptr ? std::string(run->name_) : "a task without a Future";
     task.worker = wait->thread_->index;
-    const bool runs_there = WatchBook::latest(runs, [wait, next](const WatchedRun& each) {
-      return each.thread_ == next->thread_ && wait->waits_for(each);
-    }) != nullptr;
+    const bool runs_there =
+        wait->waits_for_idle_of(*next) ||
+        WatchBook::latest(runs, [wait, next](const WatchedRun& each) {
+          return each.thread_ == next->thread_ && wait->waits_for(each);
+        }) != nullptr;
     if (!runs_there) {
       const FutureState* const state = wait->unbegun();
       task.queued = state != nullptr ? std::string(state->name()) : "a task of a TaskGroup";

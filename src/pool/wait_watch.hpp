@@ -3,8 +3,8 @@
 // Which tasks run where, and which threads sleep for what: kept only in pools that ask for it
 // (ThreadPoolOptions::on_wait_cycle), to find waits that will never end.
 //
-// All such pools share one book, so that a circle through several is found too. Threads are named by
-// their outermost worker: a stack of tasks may be continued on another thread.
+// All such pools share one book, so that a circle through several is found too. Threads are named
+// by their outermost worker: a stack of tasks may be continued on another thread.
 // Concurrency: anybody. Allocates: the list of what a wait hangs on, and the report of a circle.
 #pragma once
 
@@ -14,13 +14,14 @@
 
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/task_group.hpp>
+#include <handoff/pool/timers.hpp>
 #include <handoff/pool/wait_cycle.hpp>
 #include <handoff/pool/worker.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
-// A FutureState's result is made, or a task of a TaskGroup runs, on this thread as long as this
-// lives.
+// A FutureState's result is made, or a task of a TaskGroup or a TimedTask runs, on this thread as
+// long as this lives.
 class WatchedRun {
  public:
   WatchedRun(const void* what, std::string_view name) noexcept;
@@ -39,11 +40,15 @@ class WatchedRun {
   WatchedRun* previous_ = nullptr;
 };
 
-// This thread waits as long as this lives: for states that are added, or for a group. From
-// fall_asleep() on it runs nothing any more.
+// This thread waits as long as this lives: for states that are added, for a group, for the end of a
+// timed task's run, or until nothing of a pool is unfinished. From fall_asleep() on it runs nothing
+// any more.
 class WatchedWait {
  public:
-  explicit WatchedWait(const TaskGroup* group = nullptr) noexcept;
+  WatchedWait() noexcept : WatchedWait(nullptr, nullptr, nullptr) {}
+  explicit WatchedWait(const TaskGroup& group) noexcept : WatchedWait(&group, &group, nullptr) {}
+  explicit WatchedWait(const TimedTask& task) noexcept : WatchedWait(&task, nullptr, nullptr) {}
+  explicit WatchedWait(const Engine& pool) noexcept : WatchedWait(nullptr, nullptr, &pool) {}
   ~WatchedWait();
   WatchedWait(const WatchedWait&) = delete;
   WatchedWait& operator=(const WatchedWait&) = delete;
@@ -51,8 +56,11 @@ class WatchedWait {
   // A state that it hangs on, too. The caller keeps it alive during the call.
   void add(FutureState& state) noexcept;
 
-  // The circle that this closes; without tasks if it closes none. Throws std::bad_alloc.
-  WaitCycle fall_asleep();
+  // Tells the thread's pool of the circle that this closes, if it closes one. Throws what the hook
+  // throws, and std::bad_alloc.
+  void fall_asleep();
+  // For waits that nobody can be thrown out of.
+  void fall_asleep_quietly() noexcept;
 
   // The result of a state that was added somewhere is there.
   static void forget(const FutureState& state) noexcept;
@@ -60,12 +68,16 @@ class WatchedWait {
  private:
   friend struct WatchBook;
 
+  WatchedWait(const void* what, const TaskGroup* group, const Engine* pool) noexcept;
+
   // All under the lock.
+  WaitCycle cycle();
   const FutureState* unbegun() const noexcept;
   bool has_unbegun_tasks() const noexcept;
   bool waits_for(const WatchedRun& run) const noexcept;
   const Engine* engine_of_unbegun() const noexcept;
   bool works_for(const Engine& engine) const noexcept;
+  bool waits_for_idle_of(const WatchedWait& other) const noexcept;
   bool is_stuck() const noexcept;
   WaitCycle report() const;
   static WatchedWait* sleep_of(const Worker* thread) noexcept;
@@ -75,7 +87,9 @@ class WatchedWait {
   void each_waited_for(Visit&& visit) noexcept;
   bool closes_circle() noexcept;
 
-  const TaskGroup* const group_;
+  const void* const what_;        // a group or a timed task
+  const TaskGroup* const group_;  // the same
+  const Engine* const pool_;
   std::vector<const FutureState*> states_;  // whose results are not there
   const Worker* const slot_;                // the thread's worker_slot()
   const Worker* const thread_;

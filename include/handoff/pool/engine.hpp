@@ -455,6 +455,7 @@ class Engine {
   void count_unqueued(Outcome outcome) noexcept;
   void keep_failure(TaskGroup* group) noexcept;
   bool is_idle() const noexcept;
+  bool is_watched_wait(sync::Deadline deadline) const noexcept;
   void stop_workers() noexcept;
   void drop_leftovers() noexcept;
 

@@ -46,6 +46,7 @@
 #include <handoff/pool/engine.hpp>
 #include <handoff/pool/task.hpp>
 #include <handoff/sync/atomic.hpp>
+#include <handoff/sync/cell.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -172,7 +173,7 @@ class FutureState {
   sync::atomic<std::uint32_t> word_;
   sync::EventCount ready_;
   std::exception_ptr error_;
-  Next next_;
+  sync::cell<Next> next_;
 };
 
 // Frees what RawBox made.
@@ -364,7 +365,7 @@ struct FutureAccess {
     return Future<R>(state);
   }
   template <class R>
-  static FutureState& state(Future<R>& future) noexcept {
+  static FutureState& state(const Future<R>& future) noexcept {
     return *future.state_;
   }
 };
@@ -395,7 +396,7 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
   Continuation(FutureResult<R>* before, Given&& function)
       : FutureResult<Result>(nullptr),
         function_(std::in_place, std::forward<Given>(function)),
-        before_(before) {}
+        before_(StateOwner<R>(before)) {}
 
   static FutureState::Next call(void* self) noexcept {
     return static_cast<Continuation*>(self)->follow();
@@ -405,11 +406,12 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
   Outcome compute() noexcept override {
     try {
       this->emplace([this]() -> Result {
+        FutureResult<R>& before = *before_.read();
         if constexpr (std::is_void_v<R>) {
-          before_->take();
+          before.take();
           return detail::invoke(std::move(*function_));
         } else {
-          return detail::invoke(std::move(*function_), before_->take());
+          return detail::invoke(std::move(*function_), before.take());
         }
       });
     } catch (...) {
@@ -420,16 +422,16 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
   }
   void discard() noexcept override {
     function_.reset();
-    before_.reset();
+    before_.write().reset();
   }
   void destroy() noexcept override { destroy_boxed(this); }
   FutureState::Way* way() noexcept override { return &way_; }
   FutureState* source(std::size_t index) noexcept override {
-    return index == 0 ? before_.get() : nullptr;
+    return index == 0 ? before_.read().get() : nullptr;
   }
 
   std::optional<F> function_;
-  StateOwner<R> before_;
+  sync::cell<StateOwner<R>> before_;
   FutureState::Way way_;
 };
 
@@ -440,11 +442,11 @@ class Gathering final : public FutureResult<std::vector<Future<R>>> {
   explicit Gathering(std::vector<Future<R>> futures)
       : FutureResult<std::vector<Future<R>>>(nullptr),
         futures_(std::move(futures)),
-        missing_(futures_.size() + 1) {}
+        missing_(futures_.read().size() + 1) {}
 
   void begin() noexcept {
-    for (Future<R>& future : futures_) {
-      FutureAccess::state(future).continue_with({&Gathering::arrive, this});
+    for (std::size_t i = 0; FutureState* const each = source(i); ++i) {
+      each->continue_with({&Gathering::arrive, this});
     }
     // The one that was counted so that nobody could be the last one before now.
     this->call_each(arrive(this));
@@ -459,17 +461,18 @@ class Gathering final : public FutureResult<std::vector<Future<R>>> {
   }
 
   Outcome compute() noexcept override {
-    this->emplace([this] { return std::move(futures_); });
+    this->emplace([this] { return std::move(futures_.write()); });
     return Outcome::elsewhere;
   }
   void discard() noexcept override {}
   void destroy() noexcept override { destroy_boxed(this); }
   FutureState::Way* way() noexcept override { return &way_; }
   FutureState* source(std::size_t index) noexcept override {
-    return index < futures_.size() ? &FutureAccess::state(futures_[index]) : nullptr;
+    const std::vector<Future<R>>& futures = futures_.read();
+    return index < futures.size() ? &FutureAccess::state(futures[index]) : nullptr;
   }
 
-  std::vector<Future<R>> futures_;
+  sync::cell<std::vector<Future<R>>> futures_;
   sync::atomic<std::size_t> missing_;
   FutureState::Way way_;
 };

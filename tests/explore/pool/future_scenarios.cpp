@@ -4,6 +4,7 @@
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/engine.hpp>
 #include <handoff/pool/future.hpp>
+#include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/cell.hpp>
 #include <type_traits>
 #include <utility>
@@ -88,6 +89,88 @@ const Scenario all("future/when_all", [] {
   explore::Thread two([&] { (void)second->run_as_task(); });
   auto ready = when_all(std::move(futures)).get();
   explore::check(ready[0].get() + ready[1].get() == 3, "all results");
+  one.join();
+  two.join();
+});
+
+// The scenario's main thread runs a task of a pool as long as this lives, so that its waits help.
+class InTask {
+ public:
+  InTask() : seat_(*engine_of(pool).sit_down()) { ++seat_.depth; }
+  ~InTask() {
+    --seat_.depth;
+    engine_of(pool).stand_up(seat_);
+  }
+
+  ThreadPool pool{{.width = 1}};
+
+ private:
+  Worker& seat_;
+};
+
+// Who waits looks at the continuation while its source ends: the function runs once, here or there.
+const Scenario looks_at_continuation("future/looks_at_continuation", [] {
+  const InTask here;
+  sync::cell<int> seen;
+  sync::cell<int> followed;
+  auto* const state = state_of([&seen] {
+    seen.write() = 1;
+    return 2;
+  });
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  auto next = FutureAccess::make<int>(state).then([&](int result) {
+    ++followed.write();
+    return result + seen.read();
+  });
+  explore::check(next.get() == 3, "the result of what comes next");
+  explore::check(followed.read() == 1, "once");
+  task.join();
+});
+
+// The same two deep, and with sources that end on two threads.
+const Scenario looks_at_gathering("future/looks_at_gathering", [] {
+  const InTask here;
+  sync::cell<int> seen;
+  auto* const first = state_of([&seen] {
+    seen.write() = 1;
+    return 1;
+  });
+  auto* const second = state_of([] { return 2; });
+  std::vector<Future<int>> futures;
+  futures.push_back(
+      FutureAccess::make<int>(first).then([&seen](int n) { return n + seen.read(); }));
+  futures.push_back(FutureAccess::make<int>(second));
+  explore::Thread one([&] { (void)first->run_as_task(); });
+  explore::Thread two([&] { (void)second->run_as_task(); });
+  auto sum = when_all(std::move(futures)).then([](std::vector<Future<int>> ready) {
+    return ready[0].get() + ready[1].get();
+  });
+  explore::check(sum.get() == 4, "all results");
+  one.join();
+  two.join();
+}, test::Size::large);
+
+// A queued source: the pool's thread begins it, or who waits for what follows it.
+const Scenario begins_source("future/begins_source", [] {
+  InTask here;
+  sync::cell<int> ran;
+  auto next = here.pool.submit([&ran] {
+    ++ran.write();
+    return 2;
+  }).then([&ran](int result) { return result + ran.read(); });
+  explore::check(next.get() == 3, "the result of what comes next");
+}, test::Size::large);
+
+// Nobody waits for what follows: it ends with its source, whoever lets go last.
+const Scenario gathering_ends("future/gathering_ends", [] {
+  auto* const first = state_of([] { return 1; });
+  auto* const second = state_of([] { return 2; });
+  std::vector<Future<int>> futures;
+  futures.push_back(FutureAccess::make<int>(first).then([](int n) { return n; }));
+  futures.push_back(FutureAccess::make<int>(second));
+  explore::Thread one([&] { (void)first->run_as_task(); });
+  explore::Thread two([&] { (void)second->run_as_task(); });
+  { auto next = when_all(std::move(futures)).then([](std::vector<Future<int>>) {}); }
   one.join();
   two.join();
 });

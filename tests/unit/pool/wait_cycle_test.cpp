@@ -4,11 +4,17 @@
 // throw breaks the circle, or these tests would hang.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <handoff/pool/blocking.hpp>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <mutex>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -163,6 +169,308 @@ TEST_P(WaitCycleTest, ACircleThroughTwoPoolsIsFound) {
   }
   EXPECT_GE(broken, 1);
   EXPECT_EQ(told_.size(), 1U);
+}
+
+// Waits that nobody can be thrown out of, and those that end when they are told to: the hook asks
+// them to stop.
+class StoppedWaitTest : public test::ModeTest {
+ protected:
+  ThreadPoolOptions watched(std::size_t width) {
+    ThreadPoolOptions given = options(width);
+    given.core = GetParam() == PoolMode::cached ? width : 0;
+    given.on_wait_cycle = [this](const WaitCycle& cycle) {
+      const std::lock_guard lock(mutex_);
+      told_.push_back(cycle);
+      stop_.request_stop();
+    };
+    return given;
+  }
+  // For ever, but for the hook.
+  template <class R>
+  Status wait(const Future<R>& future) {
+    return future.wait_until(sync::no_deadline, stop_.get_token());
+  }
+
+  void expect_told(std::size_t tasks) {
+    ASSERT_EQ(told_.size(), 1U);
+    EXPECT_EQ(told_[0].tasks.size(), tasks) << told_[0].to_string();
+    for (const WaitCycle::Task& task : told_[0].tasks) {
+      EXPECT_EQ(task.queued, "") << told_[0].to_string();
+    }
+  }
+  void expect_told_queued(const std::string& queued) {
+    ASSERT_EQ(told_.size(), 1U);
+    int found = 0;
+    for (const WaitCycle::Task& task : told_[0].tasks) {
+      if (task.queued.find(queued) == std::string::npos) continue;
+      ++found;
+      const std::string text = task.queued + ", queued behind worker";
+      EXPECT_NE(told_[0].to_string().find(text), std::string::npos);
+    }
+    EXPECT_EQ(found, 1) << told_[0].to_string();
+  }
+
+  std::mutex mutex_;
+  std::vector<WaitCycle> told_;
+  std::stop_source stop_;
+};
+HANDOFF_EACH_MODE(StoppedWaitTest);
+
+int same(int n) { return n; }
+
+TEST_P(WaitCycleTest, ACircleThroughContinuationsIsTold) {
+  ThreadPool pool(watched(2));
+  std::array<Future<int>, 2> futures;
+  std::atomic<int> inside{0};
+  std::atomic<int> broken{0};
+  Gate there;
+  for (std::size_t i = 0; i < 2; ++i) {
+    futures[i] = pool.submit([&, i] {
+      ++inside;
+      there.wait();
+      std::vector<Future<int>> all;
+      all.push_back(std::move(futures[1 - i]).then(same));
+      try {
+        return when_all(std::move(all)).then([](auto ready) { return ready[0].get(); }).get();
+      } catch (const Circle&) {
+        ++broken;
+      }
+      return 1;
+    });
+  }
+  while (inside < 2) std::this_thread::yield();
+  there.open();
+  EXPECT_EQ(pool.close().done, 2U);
+  EXPECT_EQ(broken, 1);
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_EQ(told_[0].tasks.size(), 2U) << told_[0].to_string();
+}
+
+// A function that follows a task runs on that one's thread, and waits there like a task.
+TEST_P(WaitCycleTest, ACircleThroughWhatAContinuationRunsIsTold) {
+  ThreadPool pool(watched(2));
+  Future<int> outer;
+  Future<int> followed;
+  std::atomic<int> inside{0};
+  Gate there;
+  outer = pool.submit([&] {
+    ++inside;
+    there.wait();
+    return followed.get();
+  });
+  followed = pool.submit([&] {
+    ++inside;
+    there.wait();
+    return 1;
+  }).then([&](int n) {
+    outer.wait();
+    return n;
+  });
+  while (inside < 2) std::this_thread::yield();
+  there.open();
+  EXPECT_THROW((void)outer.get(), Circle);
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(told_.size(), 1U);
+}
+
+TEST_P(StoppedWaitTest, ACircleThroughAGroupIsTold) {
+  ThreadPool pool(watched(2));
+  Future<int> outer;
+  Gate there;
+  outer = pool.submit([&] {
+    there.wait();
+    Gate stolen;
+    TaskGroup group(pool);
+    group.run([&] {
+      stolen.open();
+      EXPECT_EQ(wait(outer), Status::stopped);
+    });
+    stolen.wait();  // it runs on the other worker
+    EXPECT_EQ(group.wait(), Status::ok);
+    return 1;
+  });
+  there.open();
+  EXPECT_EQ(outer.get(), 1);
+  expect_told(2);
+}
+
+TEST_P(StoppedWaitTest, ACircleThroughALoopIsTold) {
+  ThreadPool pool(watched(2));
+  Future<int> outer;
+  Gate there;
+  outer = pool.submit([&] {
+    there.wait();
+    const auto here = std::this_thread::get_id();
+    std::atomic<int> inside{0};
+    parallel_for(pool, 0, 2, [&](std::size_t) {
+      ++inside;
+      while (inside < 2) std::this_thread::yield();
+      if (std::this_thread::get_id() == here) return;
+      EXPECT_EQ(wait(outer), Status::stopped);
+    });
+    return 1;
+  });
+  there.open();
+  EXPECT_EQ(outer.get(), 1);
+  expect_told(2);
+}
+
+TEST_P(StoppedWaitTest, WhatTheHookThrowsInAGroupIsAFailureOfTheGroup) {
+  ThreadPoolOptions given = options(2);
+  given.on_wait_cycle = [this](const WaitCycle&) {
+    stop_.request_stop();
+    throw Circle("told");
+  };
+  ThreadPool pool(given);
+  Future<int> outer;
+  Gate there;
+  outer = pool.submit([&] {
+    there.wait();
+    Gate waits;
+    TaskGroup group(pool);
+    group.run([&] {
+      waits.open();
+      try {
+        (void)wait(outer);
+      } catch (const Circle&) {
+        throw;  // if it was this one that closed the circle
+      }
+    });
+    waits.wait();
+    EXPECT_THROW((void)group.wait(), Circle);
+    return 1;
+  });
+  there.open();
+  EXPECT_EQ(outer.get(), 1);
+}
+
+TEST_P(StoppedWaitTest, ACircleThroughATimedTaskIsTold) {
+  ThreadPool pool(watched(2));
+  Future<int> outer;
+  Gate there;
+  outer = pool.submit([&] {
+    there.wait();
+    Gate begun;
+    TimerHandle timer = pool.execute_after(std::chrono::seconds(0), [&] {
+      begun.open();
+      EXPECT_EQ(wait(outer), Status::stopped);
+    });
+    begun.wait();
+    EXPECT_FALSE(timer.cancel_and_wait());
+    return 1;
+  });
+  there.open();
+  EXPECT_EQ(outer.get(), 1);
+  expect_told(2);
+}
+
+TEST_P(StoppedWaitTest, ACircleThroughTheEndOfAnotherPoolIsTold) {
+  ThreadPool pool(watched(1));
+  for (const bool closes : {false, true}) {
+    stop_ = {};
+    told_.clear();
+    Future<int> outer;
+    Gate there;
+    outer = pool.submit([&] {
+      there.wait();
+      ThreadPool other(watched(1));
+      Gate begun;
+      EXPECT_EQ(other.execute([&] {
+        begun.open();
+        EXPECT_EQ(wait(outer), Status::stopped);
+      }), Status::ok);
+      begun.wait();
+      if (!closes) {
+        EXPECT_EQ(other.wait(), Status::ok);
+      }
+      return 1;
+    });
+    there.open();
+    EXPECT_EQ(outer.get(), 1);
+    expect_told(2);
+  }
+}
+
+// With a stop token a wait does not help, and so may wait for what is queued behind it.
+TEST_P(StoppedWaitTest, WhatIsQueuedBehindAllWhoWaitIsTold) {
+  for (const std::size_t width : {1U, 2U}) {
+    ThreadPool pool(watched(width));
+    stop_ = {};
+    told_.clear();
+    std::atomic<std::size_t> inside{0};
+    std::vector<Future<int>> waiting;
+    for (std::size_t i = 0; i < width; ++i) {
+      waiting.push_back(pool.submit([&] {
+        ++inside;
+        while (inside < width) std::this_thread::yield();
+        auto queued = pool.submit(same, 3);
+        auto next = std::move(queued).then(same).then(same);
+        (void)wait(next);  // stopped; or ok, if the other one was stopped before and then began it
+        return next.get();  // helps
+      }));
+    }
+    for (Future<int>& future : waiting) EXPECT_EQ(future.get(), 3);
+    expect_told_queued("int (*)(int)");
+    EXPECT_EQ(told_[0].tasks.size(), 1U) << "itself is one of those who would have to begin it";
+  }
+}
+
+TEST_P(StoppedWaitTest, WhatIsQueuedInAPoolThatWaitsForUsIsTold) {
+  ThreadPool pool(watched(1));
+  ThreadPool other(watched(1));
+  Future<int> outer;
+  Gate there;
+  outer = pool.submit([&] {
+    there.wait();
+    Gate begun;
+    auto busy = other.submit([&] {
+      begun.open();
+      (void)wait(outer);  // stopped; or ok, if the other one was stopped before
+    });
+    begun.wait();
+    auto queued = other.submit(same, 1);
+    (void)wait(queued);
+    return queued.get();
+  });
+  there.open();
+  EXPECT_EQ(outer.get(), 1);
+  expect_told_queued("int (*)(int)");
+  EXPECT_EQ(told_[0].tasks.size(), 2U) << told_[0].to_string();
+}
+
+// A thread outside with a seat runs tasks of its group and of who stole one, and nothing else: once
+// it sleeps until the group is done it is one of those who are stuck.
+TEST_P(StoppedWaitTest, WhatIsQueuedBehindTheGroupOfAThreadOutsideIsTold) {
+  ThreadPool pool(watched(1));
+  Gate stolen;
+  TaskGroup group(pool);
+  group.run([&] {
+    stolen.open();
+    auto queued = pool.submit({.priority = Priority::low}, same, 1);  // where no thief finds it
+    EXPECT_EQ(wait(queued), Status::stopped);
+    EXPECT_EQ(queued.get(), 1);
+  });
+  stolen.wait();
+  EXPECT_EQ(group.wait(), Status::ok);
+  expect_told_queued("int (*)(int)");
+}
+
+TEST_P(StoppedWaitTest, WhatAnotherWorkerOrAStandInBeginsIsNotTold) {
+  {
+    ThreadPool pool(watched(2));
+    for (int i = 0; i < 50; ++i) {
+      auto waiting = pool.submit([&] { return wait(pool.submit(same, 1).then(same)); });
+      EXPECT_EQ(waiting.get(), Status::ok);
+    }
+  }
+  ThreadPool pool(watched(1));
+  for (int i = 0; i < 50; ++i) {
+    auto waiting = pool.submit([&] {
+      return blocking([&] { return wait(pool.submit(same, 1).then(same)); });
+    });
+    EXPECT_EQ(waiting.get(), Status::ok);
+  }
+  EXPECT_TRUE(told_.empty()) << told_[0].to_string();
 }
 
 TEST_P(WaitCycleTest, WaitsThatEndAreNotTold) {

@@ -88,7 +88,7 @@ class Round {
 
 int same(int n) { return n; }
 
-// ---- What is waited for: each of these runs in a task, and returns the sum of the sources. --------
+// ---- What is waited for: each of these runs in a task, and returns the sum of the sources ------
 
 int each(Round& round) {
   int sum = 0;
@@ -218,7 +218,7 @@ constexpr std::array waits = {
     Wait{"standard_futures", standard_futures},
 };
 
-// ---- Running them ---------------------------------------------------------------------------------
+// ---- Running them -------------------------------------------------------------------------------
 
 // What the waiting task found, for a thread outside that does not help.
 class Found {
