@@ -117,7 +117,7 @@ function(handoff_contender scenario name)
   handoff_enter(${arg_LIST} ${scenario} ${name} "${executables}" "${arg_PACKAGE}" "${arg_WHEN}")
 endfunction()
 
-# handoff_canary(SCENARIO NAME WHEN "parameter=value" ...): a second name for a contender, whose code
+# handoff_canary(SCENARIO NAME WHEN "parameter=value" ...): the code of a contender once more, which
 # lies elsewhere in all of its layouts. `handoff doctor --self-test` measures both in the first cell
 # that WHEN leaves; they must be equal.
 function(handoff_canary scenario name)

@@ -230,7 +230,8 @@ std::vector<SelfTestComparison> self_test(const DoctorOptions& options, std::uin
   // What the machine spoiled has another turn after all others: a neighbour goes away again.
   for (; !left.empty(); left.pop_front()) {
     const SelfTestComparison& turn = left.front();
-    progress.show(turn.planted ? "5 % planted" : turn.canary.empty() ? "A against A" : turn.canary);
+    const std::string chains = turn.planted ? "5 % planted" : "A against A";
+    progress.show(turn.canary.empty() ? chains : turn.canary);
     SelfTestComparison result = test.compare(turn);
     result.repeats = turn.repeats;
     if (!result.disturbed.empty() && turn.repeats < kMostRepeats) {
@@ -290,7 +291,7 @@ std::string SelfTestSummary::text() const {
         "visible        differences of {:.1f} % and more\n",
         100 * floor, 100 * visible);
   }
-  text += fmt::format("canaries       {} of {} equal: the same code in other places (all must be)\n",
+  text += fmt::format("canaries       {} of {} equal: one's code in other places (all must be)\n",
                       canaries_equal, canaries);
   for (const std::string& line : canaries_not_equal) text += fmt::format("{:15}{}\n", "", line);
   switch (exit_code) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a row says beside its metric: phases, layouts, memory, context switches, counters, latencies.
+// What a row says beside its metric: phases, layouts, memory, context switches, counters and
+// latencies.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -56,12 +56,17 @@ class SelfTest(LabTest):
         compared = test["comparisons"]
         self.assertEqual((test["equals"], test["planted"], len(compared)), (3, 2, 5))
         self.assertEqual(sum(one["planted"] == 1.05 for one in compared), 2)
+        canaries = test["canaries"]
+        self.assertEqual(sorted(one["canary"].split()[0] for one in canaries),
+                         ["events", "explorer", "forkjoin", "grain", "matmul", "tasks"])
+        equal = all(one["verdict"] == "unchanged" for one in canaries)
+        self.assertLessEqual(code == 0, equal)  # not believable unless all are equal
+        for one in compared + canaries:
+            self.assertLessEqual(one["low"], one["high"])
+            self.assertIn(one["launches"], (5, 8, 12, 16, 24, 32))
         noisy = [one for one in compared if one["verdict"] == "too noisy"]
         self.assertEqual(test["too_noisy"], len(noisy))
         self.assertEqual(test["believable"], code == 0)
-        for one in compared:
-            self.assertLessEqual(one["low"], one["high"])
-            self.assertIn(one["launches"], (5, 8, 12, 16, 24, 32))
 
     def test_beside_a_process_that_burns_a_core_it_is_too_noisy(self):
         burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -74,6 +79,7 @@ class SelfTest(LabTest):
                 burner.wait()
         self.assertEqual(code, 4)
         self.assertEqual((test["too_noisy"], test["disturbed"], test["wrong"]), (5, 5, 0))
+        self.assertEqual({one["verdict"] for one in test["canaries"]}, {"too noisy"})
 
 
 if __name__ == "__main__":

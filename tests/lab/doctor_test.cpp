@@ -162,6 +162,50 @@ TEST(SelfTestSummaryOf, APlantedDifferenceCalledNoneCannotBeBelieved) {
   }
 }
 
+SelfTestComparison canary(Change change, double ratio = 1) {
+  SelfTestComparison comparison = compared(false, change, ratio);
+  comparison.canary = "events own.event: invoke listeners=10";
+  return comparison;
+}
+
+TEST(SelfTestSummaryOf, CanariesAreCountedApart) {
+  auto all = believable();
+  all.resize(206, canary(Change::unchanged));
+  const SelfTestSummary summary = summary_of(all);
+  EXPECT_EQ(summary.equals, 100);
+  EXPECT_EQ(summary.canaries, 6);
+  EXPECT_EQ(summary.canaries_equal, 6);
+  EXPECT_EQ(summary.exit_code, exit_code::ok);
+  EXPECT_NEAR(summary.floor, 0.03, 1e-12);
+  EXPECT_NE(summary.text().find("6 of 6 equal"), std::string::npos);
+}
+
+TEST(SelfTestSummaryOf, OneCanaryThatDiffersCannotBeBelieved) {
+  for (const Change different : {Change::improved, Change::worse}) {
+    auto all = believable();
+    all.resize(205, canary(Change::unchanged));
+    all.push_back(canary(different, 1.07));
+    const SelfTestSummary summary = summary_of(all);
+    EXPECT_EQ(summary.canaries_different, 1);
+    EXPECT_EQ(summary.exit_code, exit_code::falls_short);
+    EXPECT_NE(summary.text().find("own.event: invoke listeners=10: different, 1.070"),
+              std::string::npos)
+        << summary.text();
+  }
+}
+
+TEST(SelfTestSummaryOf, OneCanaryThatIsTooNoisyIsNotEqual) {
+  auto all = believable();
+  all.resize(205, canary(Change::unchanged));
+  all.push_back(canary(Change::too_noisy, 1.01));
+  all.back().disturbed = "other processes took 1.00 CPUs";
+  const SelfTestSummary summary = summary_of(all);
+  EXPECT_EQ(summary.canaries_equal, 5);
+  EXPECT_EQ(summary.disturbed, 0);  // of the chains
+  EXPECT_EQ(summary.exit_code, exit_code::too_noisy);
+  EXPECT_NE(summary.text().find("too noisy to tell, 1.010"), std::string::npos) << summary.text();
+}
+
 TEST(SelfTestSummaryOf, ADisturbedMachineIsTooNoisyAndNeverWrong) {
   auto all = believable();
   for (SelfTestComparison& comparison : all) {

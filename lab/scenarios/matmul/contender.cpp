@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns the lab's parameters and input into a task: operands in memory of the contender's own, on
-// cache-line borders, touched before anything is timed.
+// Turns the lab's parameters and input into a task: operands in memory of the contender's own, at
+// borders of pages, so that they lie alike for all, and touched before anything is timed.
 #include "scenarios/matmul/contender.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace handoff::lab::matmul {
 namespace {
 
-constexpr std::align_val_t alignment{64};
+constexpr std::align_val_t alignment{4096};
 
 struct Free {
   void operator()(std::byte* memory) const { ::operator delete(memory, alignment); }

@@ -2,6 +2,8 @@
 // For tests: says everything that a contender can say about a burst. It has its own `prepare`,
 // which takes the place of the scenario's.
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "harness/contender.hpp"
@@ -18,6 +20,8 @@ Prepared prepare(const Parameters& parameters, std::span<const std::byte>) {
     burst.executed(0, 2);
     burst.executed(2, 6);
     burst.figure("told_gflops", metric == "gflops" ? 1 : 0);
+    const char* const shift = std::getenv("HANDOFF_STACK_SHIFT");
+    burst.figure("stack_shift", static_cast<double>(std::strlen(shift)));
     for (std::uint64_t ns = 1; ns <= 100; ++ns) burst.latencies().record(ns);
     burst.point("squares", 1, 1);
     burst.point("squares", 2, 4);
