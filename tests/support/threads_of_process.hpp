@@ -5,8 +5,13 @@
 
 #include <dirent.h>
 #include <sys/types.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 namespace handoff::test {
@@ -20,6 +25,20 @@ inline std::vector<pid_t> threads_of_process() {
   }
   closedir(folder);
   return ids;
+}
+
+// Whether the kernel has put this thread to sleep, or it has just ended.
+inline bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t behind_name = text.rfind(") ");  // number, name in brackets, state
+  return behind_name == std::string::npos || text[behind_name + 2] == 'S';
+}
+
+inline bool all_others_sleep() {
+  const std::vector<pid_t> threads = threads_of_process();
+  return std::all_of(threads.begin(), threads.end(),
+                     [](pid_t thread) { return thread == gettid() || is_asleep(thread); });
 }
 
 }  // namespace handoff::test

@@ -185,8 +185,8 @@ TEST_P(PoolFailingCalls, SleepsThatAreCutShortChangeNothing) {
   EXPECT_EQ(k, 20);
 }
 
-// No wake-up call while a worker is awake or on its way.
-// A pool, and one with the fault: each task wakes everybody.
+// No wake-up call while a worker is awake or on its way. A pool, and one with the fault: each task
+// wakes everybody.
 struct WakesOne {
   static Status execute(ThreadPool& pool, const std::function<void()>& task) {
     return pool.execute(task);
@@ -199,15 +199,16 @@ struct WakesAll {
   }
 };
 
-// Wake-ups for so many tasks, one at a time, each for a pool that may be asleep.
+// Wake-ups for so many tasks, one at a time, each for a pool that is asleep. On a busy machine it
+// takes a worker some time to fall asleep, and who is awake need not be woken.
 template <class Way>
 std::size_t wake_ups(ThreadPool& pool, int tasks) {
   std::atomic<int> ran{0};
   const std::size_t before = test::calls(Call::wake);
   for (int i = 0; i < tasks; ++i) {
+    while (!test::all_others_sleep()) std::this_thread::sleep_for(std::chrono::microseconds(50));
     EXPECT_EQ(Way::execute(pool, [&] { ++ran; }), Status::ok);
     while (ran <= i) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   return test::calls(Call::wake) - before;
 }
@@ -216,7 +217,6 @@ TEST_P(PoolFailingCalls, Defect94WakesAtMostOneSleeperPerTask) {
   test::Gate gate;  // outlives the pool, whose tasks look at it
   ThreadPool pool(options(4));
   constexpr int tasks = 300;
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_LE(wake_ups<WakesOne>(pool, tasks), 2U * tasks);
   ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
   const std::size_t before = test::calls(Call::wake);
