@@ -11,6 +11,8 @@
 //
 // For: going over to a pool, or back, in the middle of a function. Not for: starting coroutines,
 // whose type is the user's; a result (ThreadPool::submit).
+// A task that waits for a coroutine of this pool, in whatever way its type has, does so in
+// blocking(): what the coroutine needs next may be queued behind it.
 // A lambda that is a coroutine must not have captures, unless it outlives its run: they lie in the
 // lambda, not in the coroutine. Parameters lie in the coroutine.
 //

@@ -15,10 +15,17 @@
 // - Order: what came before submit() happens before the task; the task, and the end of its closure
 //   and arguments, happens before get() returns.
 // - Blocks: wait() and get(). Inside a task of any pool they help: if the task has not begun it
-//   runs right there; else what the waiting task has handed over itself runs, as long as there is
-//   any. So futures of tasks may be waited for in tasks to any depth, on one worker too. Outside
-//   they only wait, spinning a little, then asleep. The destructor does not wait. Two tasks that
-//   wait for each other's Futures never go on; ThreadPoolOptions::on_wait_cycle tells of them.
+//   runs right there, wherever it is queued; else what the waiting task has handed over itself
+//   runs, as long as there is any. What then() and when_all() made hangs on the tasks behind it:
+//   those run, and then it, right there. So futures may be waited for in tasks to any depth, on one
+//   worker too. Outside they only wait, spinning a little, then asleep. The destructor does not
+//   wait.
+// - Blocks without help: wait_until() and wait_for(), which could not keep their word if they ran a
+//   task. Inside a task they hold up a worker; on the only one a wait for what is queued behind it
+//   lasts until the deadline, and without one until the stop. Nor does a std::future help
+//   (to_std.hpp); for that there is blocking().
+// - Never ends: a circle of waits, and a wait with a stop token alone for what nobody is free to
+//   begin. ThreadPoolOptions::on_wait_cycle tells of both.
 // - Allocates: nothing; submit() allocated once, for the task, its result and this.
 // - Closed, stopped: a task that was dropped gives NotRun (stopped: cancelled, by a close or by its
 //   stop token; timed_out: expired).
@@ -318,7 +325,8 @@ class [[nodiscard]] Future {
 
   void wait() const { (void)state().wait(sync::no_deadline, {}); }
 
-  // ok, timed_out or stopped. Does not run the task here, which could take longer.
+  // ok, timed_out or stopped. Does not run the task here, which could take longer; see the head
+  // comment for what that means inside a task.
   Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {}) const {
     return state().wait(deadline, stop);
   }
@@ -335,7 +343,8 @@ class [[nodiscard]] Future {
   }
 
   // The Future of function(result). It runs right behind the task, on its thread, or here if the
-  // task is done; not at all if the task failed, whose exception is passed on. Empty afterwards.
+  // task is done, or in a task that is about to wait for it; not at all if the task failed, whose
+  // exception is passed on. Empty afterwards.
   template <class F>
   auto then(F&& function) &&;
 

@@ -6,7 +6,8 @@
 //   std::future<int> g = submit_std(pool, work);       // of a task that needs no Future: cheaper
 //
 // For: interfaces that ask for a std::future. Not for: waiting inside a task, since a std::future
-// does not help: a task that waits for it holds up its worker.
+// does not help, and the watchdog does not know it: a task that waits for it holds up its worker,
+// for ever if what it waits for is queued behind it. Let it wait in blocking().
 // A header of its own, because <future> is large.
 //
 // Contract: executor tier.

@@ -13,8 +13,8 @@
 namespace handoff::inline HANDOFF_ABI {
 
 struct WaitCycle {
-  // A task that waits for the next in the cycle, the last one for the first: for its Future, for
-  // what follows that, for its part of a group or a loop, or for it to make room.
+  // A task that waits for the next in the cycle, the last one for the first: for its result, for
+  // what follows that, for its part of a group or a loop, or for its end.
   struct Task {
     std::string name;        // the type of its function, as the compiler writes it
     std::size_t worker = 0;  // where it runs, by index in the pool of that thread

@@ -96,13 +96,16 @@ const Scenario all("future/when_all", [] {
 // The scenario's main thread runs a task of a pool as long as this lives, so that its waits help.
 class InTask {
  public:
-  InTask() : seat_(*engine_of(pool).sit_down()) { ++seat_.depth; }
+  explicit InTask(const ThreadPoolOptions& options = {.width = 1})
+      : pool(options), seat_(*engine_of(pool).sit_down()) {
+    ++seat_.depth;
+  }
   ~InTask() {
     --seat_.depth;
     engine_of(pool).stand_up(seat_);
   }
 
-  ThreadPool pool{{.width = 1}};
+  ThreadPool pool;
 
  private:
   Worker& seat_;
@@ -120,6 +123,7 @@ const Scenario looks_at_continuation("future/looks_at_continuation", [] {
   explore::Thread task([&] { (void)state->run_as_task(); });
   auto next = FutureAccess::make<int>(state).then([&](int result) {
     ++followed.write();
+    explore::outcome(worker_slot() != nullptr);  // both, over all executions
     return result + seen.read();
   });
   explore::check(next.get() == 3, "the result of what comes next");
@@ -127,7 +131,7 @@ const Scenario looks_at_continuation("future/looks_at_continuation", [] {
   task.join();
 });
 
-// The same two deep, and with sources that end on two threads.
+// The same two deep, with sources that end while the walk is at this one or at that.
 const Scenario looks_at_gathering("future/looks_at_gathering", [] {
   const InTask here;
   sync::cell<int> seen;
@@ -140,14 +144,27 @@ const Scenario looks_at_gathering("future/looks_at_gathering", [] {
   futures.push_back(
       FutureAccess::make<int>(first).then([&seen](int n) { return n + seen.read(); }));
   futures.push_back(FutureAccess::make<int>(second));
-  explore::Thread one([&] { (void)first->run_as_task(); });
-  explore::Thread two([&] { (void)second->run_as_task(); });
+  explore::Thread tasks([&] {
+    (void)second->run_as_task();
+    (void)first->run_as_task();
+  });
   auto sum = when_all(std::move(futures)).then([](std::vector<Future<int>> ready) {
     return ready[0].get() + ready[1].get();
   });
   explore::check(sum.get() == 4, "all results");
-  one.join();
-  two.join();
+  tasks.join();
+}, test::Size::large);
+
+// The same under a watchdog, whose book must not lead to what is gone. Nothing here waits for ever.
+const Scenario watched("future/watched", [] {
+  ThreadPoolOptions options{.width = 1};
+  options.on_wait_cycle = [](const WaitCycle&) { explore::check(false, "no circle"); };
+  const InTask here(options);
+  auto* const state = state_of([] { return 2; });
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  auto next = FutureAccess::make<int>(state).then([](int result) { return result + 1; });
+  explore::check(next.get() == 3, "the result of what comes next");
+  task.join();
 }, test::Size::large);
 
 // A queued source: the pool's thread begins it, or who waits for what follows it.

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -269,6 +270,77 @@ TEST_P(FutureTest, EndsAtOnceWhenReady) {
     if (i % 3 == 0) std::this_thread::yield();
     ASSERT_EQ(future.get(), i);
   }
+}
+
+// Neither what runs them nor who looks for their source goes down a stack by one for each.
+TEST_P(FutureTest, ALongChainNeedsNoDeepStack) {
+  constexpr int links = 100'000;
+  const auto chain = [](Future<int> future) {
+    for (int i = 0; i < links; ++i) future = std::move(future).then([](int n) { return n + 1; });
+    return future;
+  };
+  ThreadPool pool(options(1));
+  Gate gate;
+  auto held = pool.submit([&gate] {
+    gate.wait();
+    return 0;
+  });
+  Future<int> outside = chain(std::move(held));
+  gate.open();
+  EXPECT_EQ(outside.get(), links);
+  auto inside = pool.submit([&] { return chain(pool.submit([] { return 0; })).get(); });
+  EXPECT_EQ(inside.get(), links);
+}
+
+TEST_P(FutureTest, WaitsInWhatFollowsTasksGoDeep) {
+  ThreadPool pool(options(1));
+  const std::function<int(int)> descend = [&](int depth) {
+    if (depth == 0) return 0;
+    std::vector<Future<int>> futures;
+    futures.push_back(pool.submit([] { return 1; }).then([&descend, depth](int n) {
+      return n + descend(depth - 1);
+    }));
+    return when_all(std::move(futures)).then([](std::vector<Future<int>> ready) {
+      return ready[0].get();
+    }).get();
+  };
+  constexpr int depth = 3000;
+  EXPECT_EQ(pool.submit([&] { return descend(depth); }).get(), depth);
+}
+
+// The only worker sleeps beside the task that it waits for, as it was told to.
+TEST_P(FutureTest, ADeadlineInsideATaskDoesNotHelp) {
+  ThreadPool pool(options(1));
+  int ran = 0;
+  auto waiting = pool.submit([&] {
+    auto queued = pool.submit([&ran] { return ++ran; });
+    EXPECT_EQ(queued.wait_for(1ms), Status::timed_out);
+    auto next = std::move(queued).then([](int n) { return n + 1; });
+    EXPECT_EQ(next.wait_for(1ms), Status::timed_out);
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_EQ(next.wait_until(sync::no_deadline, stop.get_token()), Status::stopped);
+    EXPECT_EQ(ran, 0);
+    return next.get();
+  });
+  EXPECT_EQ(waiting.get(), 2);
+}
+
+// A failure of the source reaches who waits for what follows, wherever that runs.
+TEST_P(FutureTest, FailuresBehindContinuationsReachWhoHelps) {
+  ThreadPool pool(options(1));
+  auto waiting = pool.submit([&] {
+    std::vector<Future<int>> futures;
+    futures.push_back(pool.submit([]() -> int { throw std::runtime_error("planned"); }));
+    futures.push_back(pool.submit([] { return 1; }).then([](int) -> int { throw 5; }));
+    auto ready = when_all(std::move(futures)).get();
+    EXPECT_THROW((void)std::move(ready[0]).then([](int n) { return n; }).get(),
+                 std::runtime_error);
+    EXPECT_THROW((void)ready[1].get(), int);
+    return 3;
+  });
+  EXPECT_EQ(waiting.get(), 3);
+  EXPECT_EQ(pool.close().failed, 1U);
 }
 
 }  // namespace

@@ -188,6 +188,13 @@ int inside_blocking(Round& round) {
   return blocking([&round] { return all_of_continuations(round); });
 }
 
+// On a seat in another pool, which is no task.
+int seat_elsewhere(Round& round) {
+  ThreadPool other({.width = 1});
+  TaskGroup there(other);
+  return all_of_continuations(round);
+}
+
 int standard_futures(Round& round) {
   int sum = 0;
   for (Future<int>& source : round.sources) {
@@ -215,6 +222,7 @@ constexpr std::array waits = {
     Wait{"coroutine", coroutine},
     Wait{"timer", timer},
     Wait{"inside_blocking", inside_blocking},
+    Wait{"seat_elsewhere", seat_elsewhere},
     Wait{"standard_futures", standard_futures},
 };
 
