@@ -407,6 +407,8 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
         function_(std::in_place, std::forward<Given>(function)),
         before_(StateOwner<R>(before)) {}
 
+  std::string_view name() const noexcept override { return type_name<F>(); }
+
   static FutureState::Next call(void* self) noexcept {
     return static_cast<Continuation*>(self)->follow();
   }
