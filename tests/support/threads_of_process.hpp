@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace handoff::test {
@@ -39,6 +41,15 @@ inline bool all_others_sleep() {
   const std::vector<pid_t> threads = threads_of_process();
   return std::all_of(threads.begin(), threads.end(),
                      [](pid_t thread) { return thread == gettid() || is_asleep(thread); });
+}
+
+// Until the thread sleeps, not for a moment: a close, say, that waits for a task which is held, and
+// has told the others by then what becomes of them.
+inline void await_long_sleep(pid_t thread) {
+  for (int times = 0; times < 20;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    times = is_asleep(thread) ? times + 1 : 0;
+  }
 }
 
 }  // namespace handoff::test

@@ -15,6 +15,7 @@
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -139,9 +140,9 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
         if (own == nullptr) said = Status::empty;
       }(pool, mine, held);
     }
-    std::thread opener([&] {
+    std::thread opener([&, closer = gettid()] {
       while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the word to drop comes first
+      test::await_long_sleep(closer);  // the word to drop comes first
       gate.open();
     });
     const Tally tally = pool.close(expired ? drain_until(sync::Deadline{}) : abandon);

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "support/support.hpp"
+#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -107,9 +108,9 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   std::future<int> dropped = pool.submit([] { return 1; }).to_std();
   auto kept = std::make_shared<int>(1);
   std::future<void> other = submit_std(pool, [kept] {});
-  std::thread opener([&] {
+  std::thread opener([&, closer = gettid()] {
     while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
-    std::this_thread::sleep_for(1ms);  // so that the close has said what to drop, most times
+    test::await_long_sleep(closer);  // it has said what to drop
     gate.open();
   });
   (void)pool.close(abandon);

@@ -19,6 +19,7 @@
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -301,9 +302,9 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
       ASSERT_EQ(pool.execute({.priority = Priority::high}, [&] { ++ran; }), Status::ok);
       ASSERT_EQ(pool.execute_on(0, [&] { ++ran; }), Status::ok);
     }
-    std::thread opener([&] {
+    std::thread opener([&, closer = gettid()] {
       while (pool.execute([] {}) == Status::ok) std::this_thread::sleep_for(100us);
-      if (!drains) std::this_thread::sleep_for(2ms);  // the word to drop comes after the close
+      if (!drains) test::await_long_sleep(closer);  // the word to drop comes after the close
       gate.open();
     });
     const Tally tally = pool.close(drains ? drain : abandon);

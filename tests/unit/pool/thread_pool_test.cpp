@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "support/support.hpp"
+#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -291,9 +292,9 @@ TEST_P(ThreadPoolTest, AbandonDropsWhatHasNotBegun) {
   std::vector<Future<void>> others;
   for (int i = 0; i < 10; ++i) others.push_back(pool.submit([] { FAIL(); }));
   ASSERT_EQ(pool.execute([] { FAIL(); }), Status::ok);
-  std::thread opener([&] {
+  std::thread opener([&, closer = gettid()] {
     while (pool.execute([] { FAIL(); }) == Status::ok) std::this_thread::yield();
-    std::this_thread::sleep_for(1ms);  // so that the close has said what to drop, most times
+    test::await_long_sleep(closer);  // it has said what to drop
     gate.open();
   });
   Tally tally;
@@ -324,9 +325,9 @@ TEST_P(ThreadPoolTest, DrainUntilExpiresWhatIsLate) {
   });
   auto late = pool.submit([] { FAIL(); });
   begun.wait();
-  // Opened well after the deadline; if it came before, nothing would have been late.
-  std::thread opener([&] {
-    std::this_thread::sleep_for(30ms);
+  // Opened when the close has said what is late; if it came before, nothing would have been late.
+  std::thread opener([&, closer = gettid()] {
+    test::await_long_sleep(closer);
     gate.open();
   });
   const Tally tally = pool.close(drain_until(sync::deadline_after(0ms)));
