@@ -9,11 +9,11 @@
 // goes on without atomic operations, until another one comes. docs/design/event_queue.md has the
 // protocol.
 // For: EventQueue. Not for: users.
-// Concurrency: push(), close to everything by any thread; what is said to be for consumers under a
-// lock of theirs. Blocks: a producer in the moment when another one appends a chunk, or when it is
+// Concurrency: claim() and fill() by any thread; what is said to be for consumers under a lock of
+// theirs. Blocks: a producer in the moment when another one appends a chunk, or when it is
 // the second one.
-// Allocates: a chunk now and then, from a pool; push() may throw std::bad_alloc, and what making
-// the event throws: its place is then passed over.
+// Allocates: a chunk now and then, from a pool; claim() may throw std::bad_alloc, fill() what
+// making the event throws: its place is then passed over.
 #pragma once
 
 #include <array>
@@ -95,23 +95,48 @@ class EventChunks {
   EventChunks(const EventChunks&) = delete;
   EventChunks& operator=(const EventChunks&) = delete;
 
-  // Makes an event from what it is constructed from.
+  // A place for a producer, which then fills it. Throws std::bad_alloc, and there is none.
+  Place claim() {
+    // order: relaxed: this thread alone makes itself the lone producer, and writes what is its own.
+    LoneProducer* const lone = lone_.load(sync::order::relaxed);
+    if (lone != nullptr && lone->is_me()) {
+      const std::uintptr_t own = lone->own.load(sync::order::relaxed);  // order: as above
+      if (claim_alone(*lone, own)) [[likely]] {
+        const Place place{chunk_of(own), static_cast<std::uint32_t>(offset_of(own))};
+        sync::prefetch_to_write(reinterpret_cast<const std::byte*>(&place.slot()) + kAhead);
+        return place;
+      }
+    }
+    // order: acquire pairs with the release in append(): the chunk is made.
+    const std::uintptr_t tail = tail_.fetch_add(1, sync::order::acquire);
+    const std::uintptr_t offset = offset_of(tail);
+    if (offset < kPlaces) [[likely]] return {chunk_of(tail), static_cast<std::uint32_t>(offset)};
+    return claim_behind(tail);
+  }
+
+  // Makes an event from what it is constructed from, in a place that was claimed for it.
   template <class... Args>
-  void push(Args&&... args) {
-    const Place place = claim();
+  void fill(const Place& place, Args&&... args) {
     Slot& slot = place.slot();
     struct Guard {  // for an event that cannot be made
-      Slot* slot;
-      std::uint32_t stamp;
+      EventChunks* chunks;
+      const Place& place;
       ~Guard() {
+        if (chunks == nullptr) return;
+        chunks->voids_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number alone
         // order: release pairs with the acquire in ready(), as below.
-        if (slot != nullptr) slot->state.store(stamp, sync::order::release);
+        place.slot().state.store(place.stamp(kVoid), sync::order::release);
       }
-    } guard{&slot, place.stamp(kVoid)};
+    } guard{this, place};
     slot.construct(std::forward<Args>(args)...);
-    guard.slot = nullptr;
+    guard.chunks = nullptr;
     // order: release pairs with the acquire in ready(): the event is whole.
     slot.state.store(place.stamp(kReady), sync::order::release);
+  }
+
+  // How many of the places that have been claimed never came to hold an event.
+  std::uint64_t voids() const noexcept {
+    return voids_.load(sync::order::relaxed);  // order: relaxed, a number alone
   }
 
   // Consumers: how many places have been claimed so far; each of them will be ready.
@@ -140,6 +165,9 @@ class EventChunks {
     head_.offset += run.count;
     return run;
   }
+
+  // Consumers: the last so many places of the run that was just taken, as if they had not been.
+  void put_back(std::uint32_t count) noexcept { head_.offset -= count; }
 
   // Consumers, after a take() that nothing but what was there had limited: where what is there now
   // ends. A place that is not ready holds back the rest.
@@ -234,25 +262,6 @@ class EventChunks {
     std::destroy_at(chunk);
 #endif
     give_chunk(chunk);
-  }
-
-  // A producer's place.
-  Place claim() {
-    // order: relaxed: this thread alone makes itself the lone producer, and writes what is its own.
-    LoneProducer* const lone = lone_.load(sync::order::relaxed);
-    if (lone != nullptr && lone->is_me()) {
-      const std::uintptr_t own = lone->own.load(sync::order::relaxed);  // order: as above
-      if (claim_alone(*lone, own)) [[likely]] {
-        const Place place{chunk_of(own), static_cast<std::uint32_t>(offset_of(own))};
-        sync::prefetch_to_write(reinterpret_cast<const std::byte*>(&place.slot()) + kAhead);
-        return place;
-      }
-    }
-    // order: acquire pairs with the release in append(): the chunk is made.
-    const std::uintptr_t tail = tail_.fetch_add(1, sync::order::acquire);
-    const std::uintptr_t offset = offset_of(tail);
-    if (offset < kPlaces) [[likely]] return {chunk_of(tail), static_cast<std::uint32_t>(offset)};
-    return claim_behind(tail);
   }
 
   // Whether the lone producer has got this place: claimed first, and asked afterwards.
@@ -414,6 +423,7 @@ class EventChunks {
   }
 
   Place head_;  // the next to take; consumers'
+  sync::atomic<std::uint64_t> voids_{0};
 
   // The word of the newest chunk, or alone() and what others have added.
   alignas(sync::destructive_span) sync::atomic<std::uintptr_t> tail_;

@@ -38,7 +38,8 @@
 //   once nothing is left. What came before close() happens before such an answer.
 // - Exceptions: one from a listener or visitor ends the call and reaches the caller. Its event
 //   counts as failed, all others stay in the queue, in order. One from a predicate leaves its event
-//   there too. An event whose construction throws was never enqueued.
+//   there too, and so does one from hashing, comparing or copying a key to coalesce events. An
+//   event whose construction throws was never enqueued.
 // - Destruction: destroys what is left and calls nobody.
 #pragma once
 

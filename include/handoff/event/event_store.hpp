@@ -204,7 +204,7 @@ class EventStore {
   // The room for it has been taken.
   template <class... With>
   void push(With&&... with) {
-    chunks_.push(std::forward<With>(with)...);
+    chunks_.fill(claim(), std::forward<With>(with)...);
   }
 
   // Looks at the first place, not at the word that producers add to: each look at that would make
@@ -217,7 +217,7 @@ class EventStore {
   Tally tally() noexcept {
     const sync::Lock lock(mutex_);
     Tally tally = totals_;
-    tally.accepted = chunks_.end_index() - voids_;
+    tally.accepted = chunks_.end_index() - chunks_.voids();
     tally.pending = tally.accepted - tally.done - tally.failed - tally.cancelled - tally.expired;
     return tally;
   }
@@ -233,9 +233,30 @@ class EventStore {
   static constexpr bool kGathers = Slot::kOrdered || kCoalesces;
   static constexpr bool kBounded = on_full<Policies>() != OnFull::grow;
 
-  // A place in the heap. The first to come out: highest priority, then lowest index.
-  struct Waiting {
+  // What is known of a key, where events are coalesced, as long as one of its events is in the heap
+  // or in a session.
+  struct Newest {
+    Newest(const Key& its_key, const Place& its_place) : key(its_key), place(its_place) {}
+
+    const Key key;
+    Place place;              // of its newest event
+    bool waits = true;        // for its first session; one that came back is not replaced
+    std::uint32_t users = 1;  // its events that are in the heap or in sessions
+  };
+  // By the key's hash, which is asked for once: so only gathering runs code of the user's.
+  using Latest = std::unordered_multimap<std::size_t, Newest>;
+  using Entry = std::conditional_t<kCoalesces, typename Latest::value_type*, Nothing<1>>;
+
+  // A place out of the heap; with its key's entry, unless its event has been destroyed there.
+  struct Taken {
     Place place;
+    [[no_unique_address]] Entry entry{};
+  };
+
+  // In the heap. The first to come out: highest priority, then lowest index.
+  struct Waiting : Taken {
+    Waiting(const Taken& taken, int its_priority) noexcept : Taken(taken), priority(its_priority) {}
+
     int priority;
 
     friend bool operator<(const Waiting& a, const Waiting& b) noexcept {
@@ -259,8 +280,6 @@ class EventStore {
     }
   };
 
-  using Latest = std::unordered_map<Key, Place, typename HashOf<Policies, Key>::type>;
-
   explicit EventStore(std::size_t capacity) : room_(capacity) {}
   ~EventStore() {
     Session rest(*this, ~std::size_t{0});
@@ -277,16 +296,44 @@ class EventStore {
     return place.slot().state.load(sync::order::relaxed);  // order: relaxed, taken under the lock
   }
 
+  // By a producer whose event has room: it gives that back if there is no memory for the place.
+  Place claim() {
+    if constexpr (kBounded) {
+      struct Guard {
+        Room* room;
+        ~Guard() {
+          if (room != nullptr) room->give(1);
+        }
+      } guard{&room_};
+      const Place place = chunks_.claim();
+      guard.room = nullptr;
+      return place;
+    } else {
+      return chunks_.claim();
+    }
+  }
+
   // Under the mutex from here on. There is room: see reserve().
-  void give_back(const Place& place) noexcept {
+  void give_back(const Taken& taken) noexcept {
     if constexpr (kCoalesces) {
-      if (latest_.contains(place.slot().key())) {
-        supersede(place);
-        discard(place);
+      if (taken.entry->second.waits) {  // a newer one, or it would not have been taken
+        supersede(taken.place);
+        discard(taken.place);
+        let_go(taken.entry);
         return;
       }
     }
-    backlog_.push({place, place.slot().priority()});
+    backlog_.push({taken, taken.place.slot().priority()});
+  }
+
+  // An event of this entry's key has left heap and sessions.
+  void let_go(Entry entry) noexcept {
+    if constexpr (kCoalesces) {
+      if (entry == nullptr || --entry->second.users != 0) return;
+      auto at = latest_.equal_range(entry->first).first;
+      while (std::addressof(*at) != entry) ++at;
+      latest_.erase(at);
+    }
   }
 
   // Destroys an event that a newer one replaces; its place still waits and is passed over.
@@ -307,40 +354,65 @@ class EventStore {
     backlog_.reserve(backlog_.size() + claimed_ + more);
   }
 
-  // Moves all that has arrived to the heap.
+  // Moves all that has arrived to the heap. Throws what hashing, comparing and copying a key
+  // throws, and std::bad_alloc: then what it had not come to is where it was.
   void gather() {
     const std::uint64_t end = chunks_.end_index();
     for (;;) {
       reserve(Chunks::kPlaces);
       const auto run = chunks_.take(Chunks::kPlaces, end);
       if (run.count == 0) return;
-      for (std::uint32_t i = 0; i < run.count; ++i) {
-        const Place place{run.first.chunk, run.first.offset + i};
-        if (state_of(place) == place.stamp(Chunks::kVoid)) {
-          ++voids_;
-          discard(place);
-          continue;
-        }
-        if constexpr (kCoalesces) {
-          const auto [at, is_first] =
-              latest_.try_emplace(place.slot().key(), place);
-          if (!is_first) supersede(std::exchange(at->second, place));
-        }
-        backlog_.push({place, place.slot().priority()});
+      struct Rest {
+        Chunks& chunks;
+        std::uint32_t count;
+        ~Rest() { chunks.put_back(count); }
+      } rest{chunks_, run.count};
+      for (; rest.count != 0; --rest.count) {
+        enter({run.first.chunk, run.first.offset + run.count - rest.count});
       }
     }
   }
 
-  Place pop() noexcept {
-    const Place place = backlog_.top().place;
+  void enter(const Place& place) {
+    if (state_of(place) == place.stamp(Chunks::kVoid)) return discard(place);
+    Taken taken{place};
+    if constexpr (kCoalesces) taken.entry = entry_for(place);
+    backlog_.push({taken, place.slot().priority()});
+  }
+
+  // Of the event's key; the event it named until now, if that still waits, is destroyed.
+  Entry entry_for(const Place& place) {
+    const Key& key = place.slot().key();
+    const std::size_t hash = typename HashOf<Policies, Key>::type{}(key);
+    auto [at, end] = latest_.equal_range(hash);
+    while (at != end && !(at->second.key == key)) ++at;
+    if (at == end) {
+      at = latest_.emplace(std::piecewise_construct, std::forward_as_tuple(hash),
+                           std::forward_as_tuple(key, place));
+      return std::addressof(*at);
+    }
+    Newest& newest = at->second;
+    if (newest.waits) {
+      supersede(newest.place);
+    } else {
+      ++newest.users;
+    }
+    newest.place = place;
+    newest.waits = true;
+    return std::addressof(*at);
+  }
+
+  Taken pop() noexcept {
+    Taken taken = backlog_.top();
     backlog_.pop();
     if constexpr (kCoalesces) {
-      if (state_of(place) == place.stamp(Chunks::kReady)) {
-        const auto at = latest_.find(place.slot().key());
-        if (at != latest_.end() && at->second.index() == place.index()) latest_.erase(at);
+      if (state_of(taken.place) != taken.place.stamp(Chunks::kReady)) {
+        taken.entry = nullptr;  // it went on to the event that replaced this one
+      } else if (taken.entry->second.place.index() == taken.place.index()) {
+        taken.entry->second.waits = false;
       }
     }
-    return place;
+    return taken;
   }
 
   Chunks chunks_;
@@ -348,8 +420,7 @@ class EventStore {
   Backlog backlog_;
   std::size_t claimed_ = 0;       // places that sessions have
   [[no_unique_address]] std::conditional_t<kCoalesces, Latest, Nothing<0>> latest_;
-  std::uint64_t voids_ = 0;  // places that never were events
-  Tally totals_;             // without accepted and pending
+  Tally totals_;  // without accepted and pending
   Room room_;
   sync::atomic<bool> ended_{false};
   Retired retired_;
@@ -364,8 +435,8 @@ class EventStore<Key, Policies, Args...>::Session {
   ~Session() {
     const sync::Lock lock(store_.mutex_);
     settle();
-    for (; at_ != run_end_; ++at_) return_one(place());
-    for (const Place& place : refused_) return_one(place);
+    for (; at_ != run_end_; ++at_) return_one({place(), entry_});
+    for (const Taken& taken : refused_) return_one(taken);
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -395,7 +466,7 @@ class EventStore<Key, Policies, Args...>::Session {
 
   // Back to its place in the queue, at the end of this session.
   void refuse() {
-    refused_.push_back(place());
+    refused_.push_back({place(), entry_});
     ++kept_;
     ++at_;
   }
@@ -418,9 +489,7 @@ class EventStore<Key, Policies, Args...>::Session {
     settle();
     if (!begun_) begin();
     while (take_run()) {
-      const std::uint32_t state = state_of(place());
-      if (state == place().stamp(Chunks::kReady)) return true;
-      if (state == place().stamp(Chunks::kVoid)) ++voids_;
+      if (state_of(place()) == place().stamp(Chunks::kReady)) return true;
       ++not_done_;
       ++at_;
       ++left_;
@@ -437,7 +506,9 @@ class EventStore<Key, Policies, Args...>::Session {
     typename Chunks::Run run{};
     ahead_ = 0;
     if (!store_.backlog_.empty() && (gathers() || store_.backlog_.top().place.index() < end_)) {
-      run = {store_.pop(), 1};
+      const Taken taken = store_.pop();
+      run = {taken.place, 1};
+      entry_ = taken.entry;
     } else if (gathers()) {
       return false;
     } else {
@@ -481,13 +552,13 @@ class EventStore<Key, Policies, Args...>::Session {
     totals.failed += std::exchange(books_.failed, 0);
     totals.expired += std::exchange(books_.expired, 0);
     if (totals.first_failure == nullptr) totals.first_failure = books_.first_failure;
-    store_.voids_ += std::exchange(voids_, 0);
     if constexpr (kBounded) store_.room_.give(cleared);
+    if constexpr (kCoalesces) store_.let_go(std::exchange(entry_, nullptr));
   }
 
-  void return_one(const Place& place) noexcept {
+  void return_one(const Taken& taken) noexcept {
     --store_.claimed_;
-    store_.give_back(place);
+    store_.give_back(taken);
   }
 
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
@@ -499,15 +570,15 @@ class EventStore<Key, Policies, Args...>::Session {
   Slot* settled_ = nullptr;  // what is in front of it is in the books
   typename Chunks::Chunk* chunk_ = nullptr;
   std::ptrdiff_t ahead_ = 0;  // from its places to those of the next one, in bytes
-  // Of what is between settled_ and at_: refused; given back, but not done; never made.
+  // Of what is between settled_ and at_: refused; given back, but not done.
   std::uint32_t kept_ = 0;
   std::uint32_t not_done_ = 0;
-  std::uint32_t voids_ = 0;
+  [[no_unique_address]] Entry entry_{};  // of the run, which has one place then
   bool begun_ = false;
   std::size_t left_;              // to take at most
   std::uint64_t end_ = kUnknown;  // what came later is not for this session
   Tally books_;                   // without done
-  std::vector<Place> refused_;
+  std::vector<Taken> refused_;
 };
 
 }  // namespace detail

@@ -188,6 +188,82 @@ const Scenario room("event_queue/room", [] {
   producer.join();
 });
 
+// A listener that throws ends its event, whose room a producer is waiting for.
+const Scenario room_of_failed("event_queue/room_of_a_failed_event", [] {
+  EventQueue<int, void(int), Bounded> queue({.capacity = 1});
+  bool thrown = false;
+  queue.append_listener(0, [&](int) {
+    if (!std::exchange(thrown, true)) throw std::runtime_error("as asked");
+  });
+  explore::Thread producer([&] {
+    for (int i = 1; i <= 2; ++i) {
+      explore::check(queue.enqueue(0, i) == Status::ok, "accepted in the end");
+    }
+  });
+  std::size_t ended = 0;
+  while (ended < 2) {
+    explore::check(queue.wait() == Status::ok, "there is one");
+    try {
+      ended += queue.process();
+    } catch (const std::runtime_error&) {
+      ++ended;
+    }
+  }
+  producer.join();
+  const Tally tally = queue.tally();
+  explore::check(tally.failed == 1 && tally.done == 1 && tally.pending == 0, "both in the books");
+});
+
+struct Coalescing : EventPolicies {
+  static constexpr bool coalesce = true;
+  struct Hash {
+    std::size_t operator()(int key) const {
+      if (key < 0) throw std::runtime_error("as asked");
+      return static_cast<std::size_t>(key);
+    }
+  };
+};
+
+// A newer event of the same key comes while a consumer has the older one and gives it back, and
+// another consumer may take the newer one meanwhile: each is delivered or replaced.
+const Scenario coalesced("event_queue/coalesced", [] {
+  EventQueue<int, void(int), Coalescing> queue;
+  explore::check(queue.enqueue(0, 1) == Status::ok, "accepted");
+  explore::Thread refuser([&] { (void)queue.process_if([](int) { return false; }); });
+  explore::check(queue.enqueue(0, 2) == Status::ok, "accepted");
+  int last = 0;
+  const auto take = [&](int, int value) { last = value; };
+  queue.process_with(take);
+  explore::outcome(static_cast<std::uint64_t>(last));
+  refuser.join();
+  queue.process_with(take);
+  const Tally tally = queue.tally();
+  explore::check(tally.balanced() && tally.pending == 0 && tally.done >= 1, "none is left");
+});
+
+// A hash that throws while one consumer gathers leaves the events where they are, for the other.
+const Scenario hash_fails("event_queue/hash_fails", [] {
+  std::optional<EventQueue<int, void(int), Coalescing>> queue(std::in_place);
+  const auto drain = [&] {
+    try {
+      return queue->process_with([](int, int) {});
+    } catch (const std::runtime_error&) {
+      return std::size_t{0};
+    }
+  };
+  for (const int key : {1, -1, 2}) {
+    explore::check(queue->enqueue(key, 0) == Status::ok, "accepted");
+  }
+  std::size_t elsewhere = 0;
+  explore::Thread consumer([&] { elsewhere = drain(); });
+  const std::size_t here = drain();
+  consumer.join();
+  const Tally tally = queue->tally();
+  explore::check(tally.balanced() && tally.done == here + elsewhere, "in the books");
+  explore::check(tally.accepted == 3 && tally.pending == 3 - tally.done, "none is lost");
+  queue.reset();  // asks for no hash
+});
+
 // Whose event finds room knows what was done with the one that made it.
 const Scenario reused("event_queue/room_reused", [] {
   EventQueue<int, void(int), Bounded> queue({.capacity = 1});
