@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include <handoff/sync/explore/explore.hpp>
+
 namespace handoff::test {
 
 template <class Call>
@@ -36,8 +38,9 @@ class History {
   // Runs perform(call), which makes the call and writes down its result.
   template <class Perform>
   void call(Call call, Perform perform) {
-    const unsigned begin = now_++;
+    const unsigned begin = tick();
     perform(call);
+    const explore::Unwatched unwatched;
     calls_.push_back({std::move(call), begin, now_++});
   }
   const std::vector<Timed<Call>>& calls() const { return calls_; }
@@ -47,6 +50,11 @@ class History {
   }
 
  private:
+  unsigned tick() {
+    const explore::Unwatched unwatched;
+    return now_++;
+  }
+
   std::vector<Timed<Call>> calls_;
   unsigned now_ = 0;
 };

@@ -42,6 +42,8 @@ void Engine::begin_execution() {
   free_ids_.clear();
   blocks_.clear();
   sequential_ = {};
+  foreign_ = {};
+  sight.begin_execution(execution_, kSeesAll && options_.memory != Memory::x86);
   running_ = -1;
   started_ = runnable_ = waiting_ = timed_ = steps_ = turns_ = parkings_ = 0;
   ran_.fill(~std::uint32_t{0});
@@ -62,8 +64,10 @@ void Engine::execute() {
     (*static_cast<const std::function<void()>*>(scenario))();
   };
   start_thread(enter, const_cast<std::function<void()>*>(scenario_), false, Where::current());
-  running_ = 0;
+  run(0);
   Fiber::change(home_, threads_[0].fiber);
+  sight.set(false);
+  sight.leave();
   active_ = false;
   end_execution();
 }
@@ -78,18 +82,30 @@ void Engine::end_execution() {
       result_.fault = Fault::leak;
       result_.message = std::to_string(block.bytes) + " bytes were never given back";
     }
-    ::operator delete(memory, std::align_val_t{block.alignment});
+    if (!kSeesAll) {
+      ::operator delete(memory, std::align_val_t{block.alignment});
+    } else if (!block.freed) {
+      sight.deallocate(memory, nullptr);
+    }
   }
   blocks_.clear();
   if (!failed_) finals_.insert(final_);
 }
 
 void Engine::fail(Fault fault, std::string message, const Where& where) {
+  fail(fault, std::move(message), ", at ", where);
+}
+
+void Engine::fail(Fault fault, std::string message) {
+  fail(fault, std::move(message), ", after ", self().at);
+}
+
+void Engine::fail(Fault fault, std::string message, const char* place, const Where& where) {
   if (tracing_) note(where, std::string(to_string(fault)) + ": " + message);
   failed_ = true;
   result_.fault = fault;
-  result_.message = std::move(message) + ", at " + where.file_name() + ":" +
-                    std::to_string(where.line());
+  result_.message =
+      std::move(message) + place + where.file_name() + ":" + std::to_string(where.line());
   Fiber::change(self().fiber, home_, true);  // what is on the fibers' stacks stays there
   std::terminate();  // terminate: nobody comes back to a failed execution
 }
@@ -127,6 +143,7 @@ int Engine::start_thread(model::Entry entry, void* argument, bool is_process, co
   thread.pending = thread.released = View{};
   thread.now.at[number] = 1;
   if (running_ >= 0) ++self().now.at[static_cast<unsigned>(running_)];
+  if (kSeesAll) thread.fiber.lend(sight.stack(number));
   thread.fiber.start(&Engine::run_fiber, &thread);
   runnable_ |= bit(number);
   tell(where, "starts thread ", number);
@@ -138,6 +155,7 @@ void Engine::run_fiber(void* argument) {
   Engine& engine = instance();
   auto& thread = *static_cast<ModelThread*>(argument);
   try {
+    const Seen seen;
     thread.entry(thread.argument);
   } catch (const std::exception& error) {
     engine.fail(Fault::exception, std::string("an exception left a thread: ") + error.what(),
@@ -149,7 +167,10 @@ void Engine::run_fiber(void* argument) {
 }
 
 void Engine::end_thread(ModelThread& thread) {
-  for (std::size_t i = thread.values.size(); i-- > 0;) thread.values[i].end(thread.values[i].value);
+  for (std::size_t i = thread.values.size(); i-- > 0;) {
+    const Seen seen;
+    thread.values[i].end(thread.values[i].value);
+  }
   thread.values.clear();
   if (thread.process == running_) step(thread.at);  // it may still die when all is done
   flush_late(thread.at);
@@ -195,7 +216,11 @@ void* Engine::thread_value(const void* key, void* (*make)(), void (*end)(void*))
   for (const auto& value : thread.values) {
     if (value.key == key) return value.value;
   }
-  thread.values.push_back({key, make(), end});
+  const auto made = [make] {
+    const Seen seen;
+    return make();
+  };
+  thread.values.push_back({key, made(), end});
   return thread.values.back().value;
 }
 
@@ -320,10 +345,15 @@ void Engine::end_by_force(unsigned number) {
   }
 }
 
+void Engine::run(unsigned thread) noexcept {
+  running_ = static_cast<int>(thread);
+  sight.thread(thread, threads_[thread].now.at.data());
+}
+
 void Engine::change_to(unsigned thread) {
   if (static_cast<int>(thread) == running_) return;
   ModelThread& from = self();
-  running_ = static_cast<int>(thread);
+  run(thread);
   for (unsigned t = 0; t < started_; ++t) {
     ran_[t] |= bit(thread);
     first_[t] &= ~bit(thread);
@@ -441,19 +471,30 @@ void* Engine::allocate(std::size_t bytes, std::size_t alignment, const Where& wh
     tell(where, "gets none of ", bytes, " bytes");
     return nullptr;
   }
-  void* const memory = ::operator new(bytes, std::align_val_t{alignment});
+  void* const memory = kSeesAll ? sight.allocate(bytes, alignment)
+                                : ::operator new(bytes, std::align_val_t{alignment});
+  if (memory == nullptr) fail(Fault::assertion, "the scenario takes too much memory", where);
   tell(where, "allocates ", bytes, " bytes");
   blocks_[memory] = {bytes, alignment, false};
   return memory;
 }
 
 // Nothing is reused within an execution, so that every later use finds its variable ended.
-void Engine::deallocate(void* memory, const Where& where) {
+void Engine::deallocate(void* memory, const void* code, const Where& where) {
   const auto found = blocks_.find(memory);
   if (found == blocks_.end() || found->second.freed) {
     fail(Fault::double_free, "memory is given back that is not in use", where);
   }
   found->second.freed = true;
+  if (kSeesAll) sight.deallocate(memory, code);
+}
+
+void Engine::foreign_atomic() noexcept {
+  View& now = self().now;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    now.at[t] = foreign_[t] = std::max(now.at[t], foreign_[t]);
+  }
+  ++now.at[static_cast<unsigned>(running_)];
 }
 
 void Engine::outcome(std::uint64_t value) noexcept {

@@ -22,6 +22,7 @@
 #include <handoff/sync/explore/model.hpp>
 
 #include "fiber.hpp"
+#include "sight.hpp"
 
 namespace handoff::inline HANDOFF_ABI::explore {
 
@@ -142,10 +143,16 @@ class Engine {
   void* thread_value(const void* key, void* (*make)(), void (*end)(void*));
   void* allocate(std::size_t bytes, std::size_t alignment, const Where&) noexcept;
   void fail_next_allocation() noexcept { self().out_of_memory = true; }
-  void deallocate(void* memory, const Where&);
+  void deallocate(void* memory, const void* code, const Where&);
   void outcome(std::uint64_t value) noexcept;
 
+  // An atomic of somebody else's, see hooks.cpp: a seq_cst fence, in effect.
+  void foreign_atomic() noexcept;
+
   [[noreturn]] void fail(Fault fault, std::string message, const Where& where);
+  // After the last step of the running thread.
+  [[noreturn]] void fail(Fault fault, std::string message);
+
 
   static Engine& instance() noexcept {
     static Engine engine;
@@ -175,6 +182,7 @@ class Engine {
   bool script_fails();
 
   // engine.cpp
+  [[noreturn]] void fail(Fault, std::string message, const char* place, const Where&);
   void execute();
   void begin_execution();
   void end_execution();
@@ -188,6 +196,7 @@ class Engine {
   void kill(unsigned process);
   void end_by_force(unsigned thread);
   void change_to(unsigned thread);
+  void run(unsigned thread) noexcept;
   void nobody_can_go_on();
   static void run_fiber(void* thread);
   void end_thread(ModelThread& thread);
@@ -256,6 +265,7 @@ class Engine {
   std::int64_t now_ns_ = 0;
   std::uint64_t final_ = 0;
   View sequential_;  // what the seq_cst order has seen
+  std::array<std::uint16_t, kThreads> foreign_{};  // the clocks at atomics of somebody else
   std::array<History, kEntries - kThreads> memory_;
   std::vector<std::uint16_t> free_ids_;
   unsigned used_ = kThreads;

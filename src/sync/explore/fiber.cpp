@@ -103,8 +103,6 @@ handoff_fiber_change:
 namespace handoff::inline HANDOFF_ABI::explore {
 namespace {
 
-constexpr std::size_t kStackBytes = 256 * 1024;  // only what is touched becomes memory
-
 // The switch in progress.
 Fiber* leaving = nullptr;
 Fiber* arriving = nullptr;
@@ -127,8 +125,8 @@ Fiber::~Fiber() {
 }
 
 void Fiber::start(Entry entry, void* argument) {
-  const std::size_t guard = page_bytes();
-  if (stack_ == nullptr) {
+  if (bounds_.bottom == nullptr) {
+    const std::size_t guard = page_bytes();
     void* const memory = mmap(nullptr, kStackBytes + guard, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
@@ -139,13 +137,14 @@ void Fiber::start(Entry entry, void* argument) {
     bounds_ = {stack_ + guard, kStackBytes};
   }
 #if defined(HANDOFF_FIBER_ASAN)
-  __asan_unpoison_memory_region(stack_ + guard, kStackBytes);  // the frames of its last run
+  __asan_unpoison_memory_region(bounds_.bottom, kStackBytes);  // the frames of its last run
 #endif
   entry_ = entry;
   argument_ = argument;
   exceptions_ = {};
   // What the switch will find: saved registers, none of them in use yet, and where to return to.
-  auto* top = reinterpret_cast<std::uintptr_t*>(stack_ + guard + kStackBytes);
+  const auto bottom = reinterpret_cast<std::uintptr_t>(bounds_.bottom);
+  auto* top = reinterpret_cast<std::uintptr_t*>(bottom + kStackBytes);
 #if defined(__x86_64__)
   *--top = 0;  // so that the stack is aligned at the entry as a call would leave it
   *--top = reinterpret_cast<std::uintptr_t>(&Fiber::first_steps);

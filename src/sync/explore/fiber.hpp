@@ -16,12 +16,16 @@ namespace handoff::inline HANDOFF_ABI::explore {
 class Fiber {
  public:
   using Entry = void (*)(void* argument);
+  static constexpr std::size_t kStackBytes = 256 * 1024;  // only what is touched becomes memory
 
   // The fiber that the calling thread runs on already.
   Fiber() noexcept = default;
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
+
+  // It runs on this memory instead of on some of its own. `bottom`: of kStackBytes.
+  void lend(std::byte* bottom) noexcept { bounds_ = {bottom, kStackBytes}; }
 
   // Makes the next switch to this fiber call entry(argument), which must never return.
   void start(Entry entry, void* argument);
@@ -34,8 +38,8 @@ class Fiber {
   static void first_steps() noexcept;
 
   void* stack_pointer_ = nullptr;
-  std::byte* stack_ = nullptr;  // the mapping, guard page first
-  struct Bounds {               // of the stack that it runs on, for AddressSanitizer
+  std::byte* stack_ = nullptr;  // its own mapping, guard page first
+  struct Bounds {               // of the stack that it runs on
     const void* bottom = nullptr;
     std::size_t bytes = 0;
   } bounds_;

@@ -53,6 +53,9 @@ void Engine::check_made(const model::Location& location, const Where& where) {
 History& Engine::touch(model::Location& location, const Where& where) {
   const auto me = static_cast<unsigned>(running_);
   check_made(location, where);
+  if (sight.is_freed(&location)) [[unlikely]] {
+    fail(Fault::use_after_end, "an atomic was used in memory that was given back", where);
+  }
   if (location.execution == execution_) [[likely]] {
     if (location.dead) fail(Fault::use_after_end, "an atomic was used after its end", where);
     History& history = memory_[location.id];

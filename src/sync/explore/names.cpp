@@ -23,22 +23,26 @@ Engine& engine() noexcept { return Engine::instance(); }
 namespace model {
 
 std::uint64_t load(Location& location, order o, const Where& where) {
+  const Unseen unseen;
   return engine().active() ? engine().load(location, o, where) : location.initial;
 }
 
 void store(Location& location, std::uint64_t value, order o, const Where& where) {
+  const Unseen unseen;
   if (engine().active()) return engine().store(location, value, o, where);
   location.initial = value;
 }
 
 std::uint64_t modify(Location& location, Rmw how, std::uint64_t operand, std::uint64_t mask,
                      order o, const Where& where) {
+  const Unseen unseen;
   if (engine().active()) return engine().modify(location, how, operand, mask, o, where);
   return std::exchange(location.initial, changed(how, location.initial, operand) & mask);
 }
 
 bool compare_exchange(Location& location, std::uint64_t& expected, std::uint64_t desired,
                       bool may_fail_spuriously, order success, order failure, const Where& where) {
+  const Unseen unseen;
   if (engine().active()) {
     return engine().compare_exchange(location, expected, desired, may_fail_spuriously, success,
                                      failure, where);
@@ -49,48 +53,66 @@ bool compare_exchange(Location& location, std::uint64_t& expected, std::uint64_t
 }
 
 void construct(Location& location) noexcept {
+  const Unseen unseen;
   if (engine().active()) engine().construct(location);
 }
 void destroy(Location& location, const Where& where) {
+  const Unseen unseen;
   if (engine().active()) engine().destroy(location, where);
 }
 void fence(order o, const Where& where) {
+  const Unseen unseen;
   if (engine().active()) engine().fence(o, where);
 }
 void fence_heavy(const Where& where) {
+  const Unseen unseen;
   if (engine().active()) engine().fence_heavy(where);
 }
 void access(Accesses& accesses, Access how, const Where& where) {
+  const Unseen unseen;
   if (engine().active()) return engine().access(accesses, how, where);
   if (how == Access::construct || how == Access::destroy) {
     accesses.alive = accesses.initially_alive = how == Access::construct;
   }
 }
 void pause(const Where& where) {
+  const Unseen unseen;
   if (engine().active()) engine().pause(where);
 }
 void point(const char* label, const Where& where) {
+  const Unseen unseen;
   if (engine().active()) engine().point(label, where);
 }
 bool park(Location& word, std::uint64_t expected, std::int64_t deadline, const Where& where) {
+  const Unseen unseen;
   return engine().park(word, expected, deadline, where);
 }
 std::uint32_t unpark(Location& word, std::uint32_t most, const Where& where) {
+  const Unseen unseen;
   return engine().active() ? engine().unpark(word, most, where) : 0;
 }
 std::int64_t now_ns() noexcept { return engine().now_ns(); }
 int start_thread(Entry entry, void* argument, bool is_process, const Where& where) {
+  const Unseen unseen;
   return engine().start_thread(entry, argument, is_process, where);
 }
-bool join_thread(int thread, const Where& where) { return engine().join_thread(thread, where); }
+bool join_thread(int thread, const Where& where) {
+  const Unseen unseen;
+  return engine().join_thread(thread, where);
+}
 int this_thread() noexcept { return engine().this_thread(); }
 void* thread_value(const void* key, void* (*make)(), void (*end)(void*)) {
+  const Unseen unseen;
   return engine().thread_value(key, make, end);
 }
 void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
+  const Unseen unseen;
   return engine().allocate(bytes, alignment, where);
 }
-void deallocate(void* memory, const Where& where) { engine().deallocate(memory, where); }
+void deallocate(void* memory, const Where& where) {
+  const Unseen unseen;
+  engine().deallocate(memory, __builtin_return_address(0), where);
+}
 
 }  // namespace model
 
@@ -129,12 +151,17 @@ Result run(const Options& options, const std::function<void()>& scenario) {
 }
 
 void check(bool condition, const char* what, const std::source_location& where) {
-  if (!condition) engine().fail(Fault::assertion, what, where);
+  if (condition) [[likely]] return;
+  const Unseen unseen;
+  engine().fail(Fault::assertion, what, where);
 }
 
 void outcome(std::uint64_t value) { engine().outcome(value); }
 
 void fail_next_allocation() { engine().fail_next_allocation(); }
+
+Unwatched::Unwatched() noexcept : before_(sight.set(false)) {}
+Unwatched::~Unwatched() { sight.set(before_); }
 
 std::string Result::report() const {
   std::ostringstream text;
@@ -144,8 +171,8 @@ std::string Result::report() const {
        << static_cast<std::uint64_t>(static_cast<double>(executions) / std::max(seconds, 1e-9))
        << " executions/s\n";
   if (fault == Fault::none) return text.str();
-  text << message << "\nschedule: " << schedule << "\n";
-  for (const auto& step : trace) text << "  " << step << "\n";
+  text << with_source_lines(message) << "\nschedule: " << schedule << "\n";
+  for (const auto& step : trace) text << "  " << with_source_lines(step) << "\n";
   return text.str();
 }
 

@@ -186,6 +186,7 @@ Result Engine::explore(const Options& options, const std::function<void()>& scen
   options_ = options;
   scenario_ = &scenario;
   result_ = {};
+  if (kSeesAll) sight.get_memory();
   finals_.clear();
   sites_.clear();
   seen_sites_ = {};

@@ -14,6 +14,8 @@
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/pause.hpp>
+#include <memory>
 
 #include "explore/scenario.hpp"
 
@@ -165,6 +167,21 @@ const Scenario group("thread_pool/group", [] {
     (void)tasks.wait();
     explore::check(one.read() + two.read() == 2, "both ran");
   }
+});
+
+// The group's memory is given back as soon as its owner knows that all is done: who ends the last
+// task must not touch it any more. The task ends when its owner is about to sleep.
+const Scenario group_ends("thread_pool/group_ends", [] {
+  ThreadPool pool({.width = 1});
+  sync::atomic<int> begun{0};
+  auto tasks = std::make_unique<TaskGroup>(pool);
+  tasks->run([&begun] {
+    begun.store(1, sync::order::relaxed);
+    sync::pause();
+  });
+  while (begun.load(sync::order::relaxed) == 0) sync::pause();
+  explore::check(tasks->wait() == Status::ok, "it ran");
+  tasks.reset();
 });
 
 const Scenario loop("thread_pool/loop", [] {

@@ -127,6 +127,19 @@ void outcome(std::uint64_t value);
 // sync::try_allocate() returns null.
 void fail_next_allocation();
 
+// While it lives, what the thread does is none of the program's, and its plain data is not looked
+// at: for a scenario that writes down what it sees of all threads. It makes no step meanwhile.
+class Unwatched {
+ public:
+  Unwatched() noexcept;
+  ~Unwatched();
+  Unwatched(const Unwatched&) = delete;
+  Unwatched& operator=(const Unwatched&) = delete;
+
+ private:
+  bool before_;
+};
+
 // A thread of the scenario; joined by its destructor.
 class Thread {
  public:
