@@ -36,6 +36,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/event/listener_function.hpp>
 #include <handoff/event/listener_handle.hpp>
@@ -148,6 +149,9 @@ class CallbackList<R(Args...), Policies> {
   }
 
  private:
+  template <class>
+  friend struct detail::Books;
+
   ListenerHandle add(detail::ListenerRef listener, detail::Place place,
                      const detail::Listener* before = nullptr) {
     detail::Garbage garbage;

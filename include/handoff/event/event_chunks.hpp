@@ -24,6 +24,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/min_max.hpp>
 #include <handoff/event/chunk_pool.hpp>
 #include <handoff/event/lone_thread.hpp>
@@ -210,6 +211,9 @@ class EventChunks {
 #endif
 
  private:
+  template <class>
+  friend struct Books;
+
   static constexpr std::uint32_t kLife = 4;  // leaves room for a State
 
   // Chunks in a row by one thread before it goes on alone: so many at first, twice as many each

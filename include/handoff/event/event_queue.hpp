@@ -55,6 +55,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/invoke.hpp>
 #include <handoff/core/min_max.hpp>
 #include <handoff/core/on_full.hpp>
@@ -294,6 +295,8 @@ class EventQueue<Key, R(Args...), Policies>
   }
 
  private:
+  template <class>
+  friend struct detail::Books;
 
   // What became of an event.
   enum class Next : std::uint8_t {

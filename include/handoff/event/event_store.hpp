@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/core/min_max.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/event/event_chunks.hpp>
@@ -80,6 +81,9 @@ class Room {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   sync::atomic<std::int64_t> left_;
   sync::EventCount given_;
 };
@@ -229,6 +233,9 @@ class EventStore {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   static constexpr bool kCoalesces = coalesces<Policies>();
   static constexpr bool kGathers = Slot::kOrdered || kCoalesces;
   static constexpr bool kBounded = on_full<Policies>() != OnFull::grow;

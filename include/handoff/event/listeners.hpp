@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/event/passes.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
@@ -57,6 +58,8 @@ class Listener {
 
  private:
   friend class ListenerList;
+  template <class>
+  friend struct Books;
 
   // No gaps: where pointers have 8 bytes these have 96, so that a small function behind them does
   // not lie across two cache lines (a hundred calls 12 % faster).
@@ -112,6 +115,8 @@ class ListenerList {
 
    private:
     friend class ListenerList;
+    template <class>
+    friend struct Books;
     using OlderIndex = sync::cell<std::uint32_t>;
     static constexpr std::uint32_t kNotThere = ~std::uint32_t{0};
 
@@ -169,6 +174,9 @@ class ListenerList {
   void release() noexcept;
 
  private:
+  template <class>
+  friend struct Books;
+
   explicit ListenerList(const void* owner) noexcept : owner_(owner) {}
 
   std::size_t position(const Listener& added, Place place, const Listener* before) const noexcept;

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/thread_slot.hpp>
 
@@ -43,6 +44,9 @@ class LoneThread {
   LoneThread& operator=(const LoneThread&) = delete;
 
  private:
+  template <class>
+  friend struct Books;
+
   // Of a number, the remainder by this is its place among the living.
   static constexpr std::size_t kMost = 256;
   struct Living {

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/books.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/fence.hpp>
@@ -103,6 +104,8 @@ class PassRecord {
 
  private:
   friend class Pass;
+  template <class>
+  friend struct Books;
   friend class PassRegistry;
 
   static PassRecord& enroll();
