@@ -48,6 +48,8 @@ class Project:
         program = self.root / "build" / "release" / "handoff"
         program.parent.mkdir(parents=True)
         self.write_script(program, "handoff", 'pwd > "$STATE/folder"; exit 3')
+        self.write_script(self.root / "tools" / "beside_neighbours", "beside_neighbours",
+                          'echo "deep=${HANDOFF_TEST_DEEP-no}" >> "$STATE/record"')
         (self.state / "installed").write_text("")
         self.install_all()
 
@@ -247,6 +249,22 @@ class CommandsTest(unittest.TestCase):
     def test_deep_tells_the_tests(self):
         self.project.stand_in("ctest", 'echo "deep=$HANDOFF_TEST_DEEP"')
         self.assertEqual(self.project.call("check", "--deep").stdout, "deep=1\n")
+
+    def test_deep_goes_on_beside_neighbours(self):
+        self.project.call("check", "--deep")
+        build = self.project.root / "build" / "debug"
+        self.assertEqual(self.project.record()[-2:], [f"beside_neighbours {build}", "deep=no"])
+
+    def test_only_deep_does_and_only_after_all_has_passed(self):
+        self.project.call("check")
+        self.project.stand_in("ctest", "exit 8")
+        self.assertNotEqual(self.project.call("check", "--deep").returncode, 0)
+        self.assertNotIn("beside_neighbours", " ".join(self.project.record()))
+
+    def test_deep_fails_with_a_test_beside_neighbours(self):
+        self.project.write_script(self.project.root / "tools" / "beside_neighbours",
+                                  "beside_neighbours", "exit 8")
+        self.assertEqual(self.project.call("check", "--deep").returncode, 8)
 
     def test_figures_asks_the_program(self):
         done = self.project.call("check", "--figures")
