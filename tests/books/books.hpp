@@ -10,7 +10,7 @@
 #pragma once
 
 #include <string>
-#include <utility>
+#include <type_traits>
 
 #include <handoff/core/books.hpp>
 #include <handoff/sync/atomic.hpp>
@@ -24,8 +24,8 @@ auto now(const Atomic& atomic) noexcept {
 }
 
 template <class Structure>
-std::string fault_in(const Structure& structure) {
-  return detail::Books<Structure>::fault(structure);
+std::string fault_in(Structure& structure) {
+  return detail::Books<std::remove_const_t<Structure>>::fault(structure);
 }
 
 // Says it as the program at hand does: a failed test, or a failed execution of the explorer. One
@@ -33,7 +33,7 @@ std::string fault_in(const Structure& structure) {
 void tell_of_fault(const std::string& fault);
 
 template <class Structure>
-void audit(const Structure& structure) {
+void audit(Structure& structure) {
   if (const std::string fault = fault_in(structure); !fault.empty()) tell_of_fault(fault);
 }
 

@@ -30,7 +30,7 @@ void set(T& word, Value value) {
 
 // Sets a word to something wrong, which is reported, and back, which is not.
 template <class Structure, class Word, class Value>
-void expect_reported(const Structure& structure, Word& word, Value wrong, const char* fault) {
+void expect_reported(Structure& structure, Word& word, Value wrong, const char* fault) {
   const auto right = get(word);
   EXPECT_EQ(fault_in(structure), "");
   set(word, wrong);

@@ -195,7 +195,21 @@ struct Books<Sleepers> {
 // The caller says how many of those have left the heap.
 template <>
 struct Books<Timers> {
-  static std::string fault(const Timers& timers, std::size_t outside = 0) {
+  static std::string fault(Timers& timers, std::size_t outside = 0) {
+    if (std::string fault = heap_fault(timers); !fault.empty()) return fault;
+    const sync::Lock lock(timers.mutex_);
+    const auto& book = timers.book_.read();
+    if (book.coming != 0) return "Timers: somebody is coming for ever";
+    if (book.tasks != book.heap.size() + outside) {
+      return "Timers: the count of those that are not over";
+    }
+    if (!book.closed && book.heap.capacity() < book.tasks) return "Timers: no room to wait again";
+    return {};
+  }
+
+  // What holds at any time: their own thread may be at work.
+  static std::string heap_fault(Timers& timers) {
+    const sync::Lock lock(timers.mutex_);
     const auto& book = timers.book_.read();
     const auto& heap = book.heap;
     std::uint64_t waiting = 0;
@@ -209,11 +223,7 @@ struct Books<Timers> {
       if (i == 0) continue;
       if (comes_before(*heap[i], *heap[(i - 1) / 2])) return "Timers: the heap is out of order";
     }
-    if (book.figures.waiting != waiting) return "Timers: the count of those that wait";
-    if (book.coming != 0) return "Timers: somebody is coming for ever";
-    if (book.tasks != heap.size() + outside) return "Timers: the count of those that are not over";
-    if (!book.closed && heap.capacity() < book.tasks) return "Timers: no room to wait again";
-    return {};
+    return book.figures.waiting == waiting ? "" : "Timers: the count of those that wait";
   }
 
  private:

@@ -68,7 +68,7 @@ void agree_on(const char* what, const A& is, const B& should_be) {
 
 // The structure is whole.
 template <class Structure>
-void agree_with_book(const Structure& structure) {
+void agree_with_book(Structure& structure) {
   if (const std::string fault = fault_in(structure); !fault.empty()) throw Disagreement(fault);
 }
 

@@ -9,13 +9,15 @@
 #include <optional>
 #include <stdexcept>
 
+#include "books/event_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
 
 using namespace handoff;
 using test::Scenario;
-using List = CallbackList<void()>;
+using PlainList = CallbackList<void()>;  // where it ends in the midst of things
+using List = test::Audited<PlainList>;
 
 // What a listener refers to, and whoever removed the listener frees or changes: the accesses race
 // if a call can come after that.
@@ -162,9 +164,39 @@ const Scenario stale_unawaited("callback_list/removed_from_a_stale_array_meanwhi
   explore::outcome(known);
 });
 
+// The same by the pass itself, whose own array has become stale meanwhile: whatever takes a
+// listener away takes it out of all arrays that are read.
+template <class Remove>
+void removed_in_a_stale_array(Remove remove) {
+  List list;
+  sync::cell<int> calls;
+  ListenerHandle second;
+  list.append([&] {
+    list.prepend([] {});
+    remove(list, second);
+  });
+  second = list.append([&] { calls.write() += 1; });
+  explore::Thread other([&] { list.append([] {}); });
+  list();
+  other.join();
+  explore::check(calls.read() == 0, "it was removed before its turn");
+}
+
+const Scenario stale_remove("callback_list/stale_remove", [] {
+  removed_in_a_stale_array([](List&, const ListenerHandle& second) { second.remove(); });
+});
+const Scenario stale_wait("callback_list/stale_remove_and_wait", [] {
+  removed_in_a_stale_array([](List& list, const ListenerHandle& second) {
+    list.remove_and_wait(second);
+  });
+});
+const Scenario stale_clear("callback_list/stale_clear", [] {
+  removed_in_a_stale_array([](List& list, const ListenerHandle&) { list.clear(); });
+});
+
 const Scenario ended("callback_list/end_of_the_list", [] {
   sync::cell<int> alive;
-  auto list = std::make_optional<List>();
+  auto list = std::make_optional<PlainList>();
   ListenerHandle handle = list->append(Function(alive));
   explore::Thread remover([&] { handle.remove(); });
   list.reset();

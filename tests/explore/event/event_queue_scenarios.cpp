@@ -8,15 +8,17 @@
 #include <optional>
 #include <stdexcept>
 
+#include "books/event_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
 
 using namespace handoff;
 using test::Scenario;
-using Queue = EventQueue<int, void(int)>;
+using PlainQueue = EventQueue<int, void(int)>;  // where it ends in the midst of things
+using Queue = test::Audited<PlainQueue>;
 
-void put(Queue& queue, int value) {
+void put(PlainQueue& queue, int value) {
   explore::check(queue.enqueue(0, value) == Status::ok, "accepted");
 }
 
@@ -174,7 +176,7 @@ struct Bounded : EventPolicies {
 };
 
 const Scenario room("event_queue/room", [] {
-  EventQueue<int, void(int), Bounded> queue({.capacity = 1});
+  test::Audited<EventQueue<int, void(int), Bounded>> queue({.capacity = 1});
   explore::Thread producer([&] {
     for (int i = 1; i <= 2; ++i) {
       explore::check(queue.enqueue(0, i) == Status::ok, "accepted in the end");
@@ -266,7 +268,7 @@ const Scenario hash_fails("event_queue/hash_fails", [] {
 
 // Whose event finds room knows what was done with the one that made it.
 const Scenario reused("event_queue/room_reused", [] {
-  EventQueue<int, void(int), Bounded> queue({.capacity = 1});
+  test::Audited<EventQueue<int, void(int), Bounded>> queue({.capacity = 1});
   sync::cell<int> buffer;
   explore::check(queue.enqueue(0, 1) == Status::ok, "there is room");
   explore::Thread consumer([&] {
@@ -439,7 +441,7 @@ const Scenario removal_among_keys("event_queue/remove_among_keys", [] {
 
 // What is left when the queue ends, and a listener that ends it.
 const Scenario ended("event_queue/end_in_a_listener", [] {
-  auto queue = std::make_optional<Queue>();
+  auto queue = std::make_optional<PlainQueue>();
   for (int i = 0; i < 3; ++i) put(*queue, i);
   const auto handle = queue->append_listener(0, [&](int) { queue.reset(); });
   explore::Thread remover([&] { handle.remove(); });

@@ -10,6 +10,7 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/cell.hpp>
 
+#include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -87,7 +88,7 @@ const Scenario close("active_queues/close", [] {
 });
 
 const Scenario whole_pool("thread_pool/active", [] {
-  ThreadPool pool({.mode = PoolMode::active, .width = 1});
+  test::AuditedPool pool({.mode = PoolMode::active, .width = 1});
   sync::cell<int> one;
   sync::cell<int> two;
   auto first = pool.submit([&one] { one.write() = 1; });

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -105,7 +106,7 @@ class InTask {
     engine_of(pool).stand_up(seat_);
   }
 
-  ThreadPool pool;
+  test::AuditedPool pool;
 
  private:
   Worker& seat_;

@@ -8,6 +8,7 @@
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
 
+#include "books/pool_books.hpp"
 #include "explore/pool/sleeper.hpp"
 #include "explore/scenario.hpp"
 
@@ -19,7 +20,7 @@ using test::Scenario;
 
 // Made by one of two, used by both.
 const Scenario made_once("side_queues/made_once", [] {
-  SideQueues queues(1);
+  test::Audited<SideQueues> queues(1);
   int places = 0;
   const auto use = [&] {
     if (Task* const task = queues.reserve(Priority::high)) {
@@ -36,7 +37,7 @@ const Scenario made_once("side_queues/made_once", [] {
 });
 
 const Scenario close("side_queues/close", [] {
-  SideQueues queues(1);
+  test::Audited<SideQueues> queues(1);
   bool accepted = false;
   explore::Thread other([&] {
     Task* const task = queues.reserve(Priority::low);

@@ -7,6 +7,7 @@
 #include <handoff/pool/task_queue.hpp>
 #include <handoff/sync/cell.hpp>
 
+#include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -48,7 +49,7 @@ struct Tasks {
 
 // Two producers and a consumer, over the end of a segment (two tasks long here).
 const Scenario segments("task_queue/segments", [] {
-  TaskQueue queue;
+  test::Audited<TaskQueue> queue;
   Tasks tasks;
   explore::Thread one([&] { tasks.push(queue, 0); });
   explore::Thread two([&] {
@@ -66,7 +67,7 @@ const Scenario segments("task_queue/segments", [] {
 
 // A producer holds on to a segment that is emptied and used again meanwhile.
 const Scenario used_again("task_queue/used_again", [] {
-  TaskQueue queue;
+  test::Audited<TaskQueue> queue;
   Tasks tasks;
   tasks.push(queue, 0);
   explore::Thread producer([&] { tasks.push(queue, 3); });
@@ -82,7 +83,7 @@ const Scenario used_again("task_queue/used_again", [] {
 
 // A slow producer takes the first ticket of a segment that is used again. Its slot is empty.
 const Scenario late_ticket("task_queue/late_ticket", [] {
-  TaskQueue queue;
+  test::Audited<TaskQueue> queue;
   Tasks tasks;
   std::size_t popped = 0;
   tasks.push(queue, 0);
@@ -103,7 +104,7 @@ const Scenario late_ticket("task_queue/late_ticket", [] {
 
 // Who only looks comes to a segment that one made and another one showed.
 const Scenario looks_empty("task_queue/looks_empty", [] {
-  TaskQueue queue;
+  test::Audited<TaskQueue> queue;
   Tasks tasks;
   for (std::size_t i = 0; i < TaskQueue::segment_tasks; ++i) tasks.push(queue, i);
   std::size_t popped = 0;
@@ -117,7 +118,7 @@ const Scenario looks_empty("task_queue/looks_empty", [] {
 });
 
 const Scenario two_consumers("task_queue/two_consumers", [] {
-  TaskQueue queue;
+  test::Audited<TaskQueue> queue;
   Tasks tasks;
   tasks.push(queue, 0);
   tasks.push(queue, 1);
@@ -136,7 +137,7 @@ const Scenario two_consumers("task_queue/two_consumers", [] {
 
 // What is accepted is exactly what came before the close.
 const Scenario close("task_queue/close", [] {
-  TaskQueue queue;
+  test::Audited<TaskQueue> queue;
   Tasks tasks;
   std::uint64_t accepted = 0;
   explore::Thread producer([&] {

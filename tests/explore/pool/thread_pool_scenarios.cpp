@@ -17,6 +17,7 @@
 #include <handoff/sync/pause.hpp>
 #include <memory>
 
+#include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -25,7 +26,7 @@ using namespace handoff;
 using test::Scenario;
 
 const Scenario close_against_submit("thread_pool/close_against_submit", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   int accepted = 0;
   explore::Thread submitter([&] {
@@ -41,10 +42,10 @@ const Scenario close_against_submit("thread_pool/close_against_submit", [] {
 // A task is run by who waits for it in another pool, which is not done with this one when the task
 // is.
 const Scenario visitor("thread_pool/visitor", [] {
-  ThreadPool home({.width = 1});
+  test::AuditedPool home({.width = 1});
   sync::cell<int> ran;
   {
-    ThreadPool pool({.width = 1});
+    test::AuditedPool pool({.width = 1});
     auto future = pool.submit([&ran] { ran.write() = 1; });
     (void)home.execute([waited = std::move(future)] { waited.wait(); });
   }
@@ -53,7 +54,7 @@ const Scenario visitor("thread_pool/visitor", [] {
 }, test::Size::large);
 
 const Scenario sleeping("thread_pool/sleeping", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   pool.submit([&ran] { ran.write() = 1; }).get();
   pool.submit([&ran] { ran.write() = 2; }).get();
@@ -77,23 +78,23 @@ void two_tasks_meet(ThreadPool& pool) {
 // The first task waits for the second, which needs another thread; one of the two goes when it has
 // had nothing to do.
 const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
-  ThreadPool pool({.mode = PoolMode::cached,
-                   .width = 2,
-                   .core = 1,
-                   .idle_time = std::chrono::nanoseconds(1)});
+  test::AuditedPool pool({.mode = PoolMode::cached,
+                          .width = 2,
+                          .core = 1,
+                          .idle_time = std::chrono::nanoseconds(1)});
   two_tasks_meet(pool);
 }, test::Size::large);
 
 // Two tasks that wait for each other: who claims both calls up somebody for the second, though
 // nobody searched when they were handed over and nobody saw them in the queue afterwards.
 const Scenario neighbours("thread_pool/neighbours", [] {
-  ThreadPool pool({.width = 2});
+  test::AuditedPool pool({.width = 2});
   two_tasks_meet(pool);
 }, test::Size::large);
 
 // A task that is handed over around a pause runs after it; nobody else comes to wake the worker.
 const Scenario pause("thread_pool/pause", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   explore::Thread other([&] {
     pool.pause();
@@ -106,7 +107,7 @@ const Scenario pause("thread_pool/pause", [] {
 
 // The task waits for another one, which needs a stand-in; that one goes when the task goes on.
 const Scenario blocks("thread_pool/blocking", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   sync::atomic<int> come{0};
   sync::EventCount news;
   explore::check(pool.execute([&come, &news] {
@@ -123,7 +124,7 @@ const Scenario blocks("thread_pool/blocking", [] {
 
 // A sleeping worker hears of a task of high priority, of low priority, and of its own.
 const Scenario aside("thread_pool/aside", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   pool.submit({.priority = Priority::low}, [&ran] { ran.write() = 1; }).get();
   pool.submit({.priority = Priority::high}, [&ran] { ran.write() = 2; }).get();
@@ -131,7 +132,7 @@ const Scenario aside("thread_pool/aside", [] {
 });
 
 const Scenario pinned_against_close("thread_pool/pinned_against_close", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   int accepted = 0;
   explore::Thread submitter([&] {
@@ -145,7 +146,7 @@ const Scenario pinned_against_close("thread_pool/pinned_against_close", [] {
 });
 
 const Scenario pinned_pause("thread_pool/pinned_pause", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   explore::Thread other([&] {
     pool.pause();
@@ -157,7 +158,7 @@ const Scenario pinned_pause("thread_pool/pinned_pause", [] {
 });
 
 const Scenario group("thread_pool/group", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   sync::cell<int> one;
   sync::cell<int> two;
   {
@@ -185,7 +186,7 @@ const Scenario group_ends("thread_pool/group_ends", [] {
 });
 
 const Scenario loop("thread_pool/loop", [] {
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   std::array<sync::cell<int>, 3> times{};
   parallel_for(pool, 0, 3, [&times](std::size_t i) { times[i].write() += 1; });
   for (const auto& count : times) explore::check(count.read() == 1, "each index once");

@@ -2,7 +2,9 @@
 //
 // Timed tasks: the moment against the cancel and the close, and who frees what.
 // docs/design/thread_pool.md.
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/pool/timers.hpp>
@@ -11,8 +13,10 @@
 #include <handoff/sync/event_count.hpp>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -55,6 +59,7 @@ const Scenario cancel("timers/cancel", [] {
   explore::Thread other([&] { cancelled = handle.cancel(); });
   other.join();
   pool.timers.close();
+  test::audit(pool.timers);
   const auto figures = pool.timers.figures();
   explore::check(figures.waiting == 0, "none left");
   explore::check(ran.read() == pool.done, "ran once at most");
@@ -89,6 +94,7 @@ const Scenario close("timers/close", [] {
   pool.timers.close();
   const auto figures = pool.timers.figures();
   other.join();
+  test::audit(pool.timers);
   explore::check(ran.read() == pool.done, "ran once at most");
   explore::check(pool.done + static_cast<int>(figures.cancelled) == accepted, "all told by then");
   explore::outcome(static_cast<std::uint64_t>(accepted + 2 * pool.done));
@@ -109,6 +115,7 @@ const Scenario earlier("timers/earlier", [] {
   pool.timers.close();
   explore::check(pool.timers.figures().cancelled == 1, "the later one did not come");
   explore::check(pool.done == 1, "the earlier one did");
+  test::audit(pool.timers);
 });
 
 const Scenario series("timers/series", [] {
@@ -118,9 +125,29 @@ const Scenario series("timers/series", [] {
   explore::check(handle.cancel_and_wait(), "a series never ends by itself");
   const int runs = ran.read();
   pool.timers.close();
+  test::audit(pool.timers);
   explore::check(ran.read() == runs, "none after the wait");
   explore::check(pool.done == runs, "and all were counted");
   explore::outcome(static_cast<std::uint64_t>(runs));
+});
+
+// The last of the heap goes up when it takes the place of one that is cancelled.
+const Scenario rises("timers/cancel_in_the_middle", [] {
+  OneThread pool;
+  std::array<TimerHandle, 7> handles;
+  constexpr std::array<int, 7> hours{1, 10, 2, 11, 12, 3, 4};  // a heap, in the order of adding
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    handles[i] = pool.add(std::chrono::hours(hours[i]), 0ns, [] {});
+  }
+  explore::Thread other([&] { (void)handles[3].cancel(); });
+  (void)handles[4].cancel();
+  other.join();
+  const std::string fault = Books<Timers>::heap_fault(pool.timers);
+  explore::check(fault.empty(), fault.c_str());
+  pool.timers.close();
+  test::audit(pool.timers);
+  const auto cancelled = static_cast<int>(pool.timers.figures().cancelled);
+  explore::check(cancelled + pool.done + pool.cancelled == 7, "each has one end");
 });
 
 // Whoever of pool and handle is the last one frees them all.
@@ -151,12 +178,13 @@ const Scenario no_memory("timers/no_memory", [] {
   (void)news.await([&there]() noexcept { return there.load(sync::order::acquire); });
   explore::check(ran.read() == 1, "it came all the same");
   pool.timers.close();
+  test::audit(pool.timers);
 });
 
 // The pool and all: a moment against the close.
 const Scenario later("thread_pool/later", [] {
   sync::cell<int> ran;
-  ThreadPool pool({.width = 1});
+  test::AuditedPool pool({.width = 1});
   { const TimerHandle handle = pool.execute_after(1ns, [&ran] { ++ran.write(); }); }
   const Tally tally = pool.close();
   explore::check(tally.balanced() && tally.accepted == 1, "accepted");

@@ -5,6 +5,7 @@
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#include "books/queue_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -12,8 +13,8 @@ namespace {
 using namespace handoff;
 using sync::order;
 using test::Scenario;
-using Bounded = Channel<int>;
-using Unbounded = Channel<int, SegmentQueue<int, 1>>;
+using Bounded = test::Audited<Channel<int>>;
+using Unbounded = test::Audited<Channel<int, SegmentQueue<int, 1>>>;
 
 // Both ends wait for the other: there is one place for three items.
 const Scenario one_place("channel/one_place", [] {

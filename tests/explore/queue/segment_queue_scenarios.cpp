@@ -3,6 +3,7 @@
 // SegmentQueue: the scenarios of docs/design/channel.md.
 #include <handoff/queue/segment_queue.hpp>
 
+#include "books/queue_books.hpp"
 #include "explore/queue/ring_scenarios.hpp"
 
 namespace {
@@ -11,7 +12,7 @@ using namespace handoff;
 using sync::order;
 using test::Item;
 using test::Scenario;
-using Queue = SegmentQueue<Item, 1>;  // every step crosses a segment
+using Queue = test::Audited<SegmentQueue<Item, 1>>;  // every step crosses a segment
 
 const Scenario fifo("segment_queue/fifo", [] {
   Queue queue;
@@ -59,7 +60,7 @@ const Scenario recycled("segment_queue/recycled", [] {
 });
 
 const Scenario batch("segment_queue/batch", [] {
-  SegmentQueue<Item, 2> queue;
+  test::Audited<SegmentQueue<Item, 2>> queue;
   explore::Thread producer([&] {
     std::array<Item, 3> items{Item{1, 1}, Item{1, 2}, Item{1, 3}};
     explore::check(queue.try_push_batch(items) == 3, "there is always room");

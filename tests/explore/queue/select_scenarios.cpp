@@ -5,6 +5,7 @@
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#include "books/queue_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using namespace handoff;
 using sync::order;
 using test::Scenario;
-using Ints = Channel<int>;
+using Ints = test::Audited<Channel<int>>;
 
 // An item in each of two channels.
 const Scenario either("select/either", [] {

@@ -3,6 +3,7 @@
 // SpscRing: the scenarios of docs/design/rings.md.
 #include <handoff/queue/spsc_ring.hpp>
 
+#include "books/queue_books.hpp"
 #include "explore/queue/ring_scenarios.hpp"
 
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using namespace handoff;
 using test::Item;
 using test::Scenario;
-using Ring = SpscRing<Item>;
+using Ring = test::Audited<SpscRing<Item>>;
 
 const Scenario one_place("spsc_ring/one_place", [] {
   test::one_to_one<Ring>(1, detail::RingStart{});

@@ -6,6 +6,7 @@
 #include <handoff/queue/steal_deque.hpp>
 #include <handoff/sync/cell.hpp>
 
+#include "books/queue_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -43,7 +44,7 @@ struct Items {
 
 // The owner and one thief after the last item.
 const Scenario last_item("steal_deque/last_item", [] {
-  StealDeque<std::uint32_t> deque(2);
+  test::Audited<StealDeque<std::uint32_t>> deque(2);
   Items items;
   items.push(deque, 0);
   std::uint32_t stolen = 0;
@@ -56,7 +57,7 @@ const Scenario last_item("steal_deque/last_item", [] {
 
 // Two thieves come down to where the owner pops: the case that needs the order on both sides.
 const Scenario two_thieves("steal_deque/two_thieves", [] {
-  StealDeque<std::uint32_t> deque(2);
+  test::Audited<StealDeque<std::uint32_t>> deque(2);
   Items items;
   items.push(deque, 0);
   items.push(deque, 1);
@@ -74,7 +75,7 @@ const Scenario two_thieves("steal_deque/two_thieves", [] {
 // Of two items the owner takes some, by take(items, deque), while a thief takes what it can.
 template <class Take>
 void beside_a_thief(Take&& take) {
-  StealDeque<std::uint32_t> deque(2);
+  test::Audited<StealDeque<std::uint32_t>> deque(2);
   Items items;
   items.push(deque, 0);
   items.push(deque, 1);
@@ -106,7 +107,7 @@ const Scenario not_beyond_the_owner("steal_deque/not_beyond_the_owner", [] {
 
 // Pushes while a thief is at it, and places that are used again.
 const Scenario used_again("steal_deque/used_again", [] {
-  StealDeque<std::uint32_t> deque(1);
+  test::Audited<StealDeque<std::uint32_t>> deque(1);
   Items items;
   std::uint32_t stolen = 0;
   explore::Thread thief([&] { stolen = items.steal(deque, 2); });
@@ -122,7 +123,7 @@ const Scenario used_again("steal_deque/used_again", [] {
 
 // The owner grows while a thief reads.
 const Scenario grows("steal_deque/grows", [] {
-  StealDeque<std::uint32_t> deque(1);
+  test::Audited<StealDeque<std::uint32_t>> deque(1);
   Items items;
   items.push(deque, 0);
   std::uint32_t stolen = 0;

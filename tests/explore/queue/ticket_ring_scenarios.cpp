@@ -4,6 +4,7 @@
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
 
+#include "books/queue_books.hpp"
 #include "explore/queue/ring_scenarios.hpp"
 
 namespace {
@@ -12,8 +13,8 @@ using namespace handoff;
 using sync::order;
 using test::Item;
 using test::Scenario;
-using Mpsc = MpscRing<Item>;
-using Mpmc = MpmcRing<Item>;
+using Mpsc = test::Audited<MpscRing<Item>>;
+using Mpmc = test::Audited<MpmcRing<Item>>;
 
 // Two producers race for places; the consumer sees each one's items in order.
 template <class Ring>

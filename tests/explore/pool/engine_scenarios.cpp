@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//
+// Who wakes whom in the pool that is shipped: the smallest pools in which a worker that is not told
+// leaves a task behind. A wake-up that is lost is a deadlock here, and so is a task that is not
+// counted.
+// docs/design/thread_pool.md.
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/cell.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <new>
+
+#include "books/pool_books.hpp"
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Scenario;
+using test::Size;
+
+// Something that one task waits for and another one brings.
+class Meeting {
+ public:
+  void come() {
+    come_.fetch_add(1, sync::order::seq_cst);
+    news_.notify_all();
+  }
+  void await(int so_many) {
+    (void)news_.await(
+        [this, so_many]() noexcept { return come_.load(sync::order::seq_cst) >= so_many; });
+  }
+
+ private:
+  sync::atomic<int> come_{0};
+  sync::EventCount news_;
+};
+
+ThreadPoolOptions options(PoolMode mode, std::size_t width) {
+  ThreadPoolOptions given;
+  given.mode = mode;
+  given.width = width;
+  given.core = 1;  // of `cached`
+  given.idle_time = std::chrono::nanoseconds(1);
+  return given;
+}
+
+// The worker sleeps before each task.
+void one_by_one(PoolMode mode) {
+  test::AuditedPool pool(options(mode, 1));
+  Meeting meeting;
+  for (int i = 1; i <= 2; ++i) {
+    explore::check(pool.execute([&meeting] { meeting.come(); }) == Status::ok, "open");
+    meeting.await(i);
+  }
+  explore::check(pool.close().done == 2, "both ran");
+}
+
+const Scenario one_stealing("thread_pool/one_by_one_stealing", [] {
+  one_by_one(PoolMode::stealing);
+});
+const Scenario one_fixed("thread_pool/one_by_one_fixed", [] { one_by_one(PoolMode::fixed); });
+const Scenario one_active("thread_pool/one_by_one_active", [] { one_by_one(PoolMode::active); });
+
+// Two tasks are there when the first worker comes. It takes them both, or one; whoever found work
+// calls the other worker, since nobody else will: the submitter saw somebody who searched.
+void ramp_up(PoolMode mode) {
+  test::AuditedPool pool(options(mode, 2));
+  Meeting meeting;
+  const auto meet = [&meeting] {
+    meeting.come();
+    meeting.await(2);
+  };
+  explore::check(pool.execute(meet) == Status::ok, "open");
+  explore::check(pool.execute(meet) == Status::ok, "open");
+  explore::check(pool.close().done == 2, "both ran");
+}
+
+const Scenario ramp_up_fixed("thread_pool/ramp_up_fixed", [] { ramp_up(PoolMode::fixed); },
+                             Size::large);
+const Scenario ramp_up_active("thread_pool/ramp_up_active", [] { ramp_up(PoolMode::active); },
+                              Size::large);
+
+// A task waits, without helping, for one that it has handed over: behind the light fence only.
+const Scenario light_submit("thread_pool/light_submit", [] {
+  test::AuditedPool pool(options(PoolMode::stealing, 2));
+  Meeting meeting;
+  explore::check(pool.execute([&pool, &meeting] {
+    explore::check(pool.execute([&meeting] { meeting.come(); }) == Status::ok, "open");
+    meeting.await(1);
+  }) == Status::ok, "open");
+  explore::check(pool.close().done == 2, "both ran");
+}, Size::large);
+
+// A closure that cannot be made: an empty task is left in its place, and is counted like others.
+struct Fragile {
+  Fragile() = default;
+  Fragile(const Fragile&) { throw std::bad_alloc(); }
+  void operator()() const {}
+};
+
+const Scenario stillborn("thread_pool/stillborn", [] {
+  auto given = options(PoolMode::stealing, 1);
+  given.capacity = 1;
+  test::AuditedPool pool(given);
+  const Fragile fragile;
+  bool thrown = false;
+  explore::Thread other([&pool] {
+    explore::check(pool.execute([] {}) == Status::ok, "its place comes back");
+  });
+  try {
+    (void)pool.execute(fragile);
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  other.join();
+  explore::check(thrown, "who hands it over hears of it");
+  const Tally tally = pool.close();
+  explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1, "both counted");
+}, Size::large);
+
+const Scenario stillborn_in_a_group("thread_pool/stillborn_in_a_group", [] {
+  test::AuditedPool pool(options(PoolMode::stealing, 1));
+  sync::cell<int> ran;
+  {
+    TaskGroup tasks(pool);
+    tasks.run([&ran] { ran.write() = 1; });
+    try {
+      const Fragile fragile;
+      tasks.run(fragile);
+      explore::check(false, "who hands it over hears of it");
+    } catch (const std::bad_alloc&) {
+    }
+    (void)tasks.wait();
+    explore::check(ran.read() == 1, "the other one ran");
+  }
+});
+
+}  // namespace
