@@ -286,6 +286,7 @@ const Scenario found_in_used("sleepers/found_in_used_segment", [] {
       for (std::uint64_t i = 1; i <= 3; ++i) push(i);
       pop_all();
       push(4);
+      pop_all();
       push(5);
     });
     explore::Thread worker([&] {
