@@ -23,6 +23,16 @@ void trim_chunks() noexcept {}
 
 constinit SlabPool slab_pool;
 
+namespace {
+
+// A shared object with this pool may be unloaded, and leave no slab behind. Queues may live longer
+// than this, and the pool does: it has no destructor.
+const struct End {
+  ~End() { slab_pool.end(); }
+} at_the_end;
+
+}  // namespace
+
 void* take_chunk() { return slab_pool.take(); }
 void give_chunk(void* chunk) noexcept { slab_pool.give(chunk); }
 void trim_chunks() noexcept { slab_pool.trim(); }

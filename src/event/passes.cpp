@@ -12,7 +12,12 @@
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
+#include <handoff/sync/thread_object.hpp>
 #include <utility>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+HANDOFF_THREAD_SLOT_PLACE(handoff::detail::PassRecord*, handoff::detail::PassRecord);
+}
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
@@ -22,6 +27,9 @@ namespace {
 
 constinit sync::Mutex registry_mutex;
 constinit sync::atomic<PassRecord*> first_record{nullptr};
+
+struct Here;
+bool& has_ended() noexcept { return sync::thread_slot<bool, Here>::get(); }
 
 // Notified whenever a pass has ended that somebody asked about.
 sync::EventCount& passes_ended() noexcept {
@@ -211,15 +219,16 @@ PassRecord::PassRecord() noexcept { PassRegistry::add(*this); }
 
 PassRecord::~PassRecord() {
   sync::thread_slot<PassRecord*, PassRecord>::get() = nullptr;
-  sync::thread_slot<bool, PassRecord>::get() = true;
+  has_ended() = true;
   PassRegistry::remove(*this);
 }
 
 PassRecord& PassRecord::enroll() {
-  if (sync::thread_slot<bool, PassRecord>::get()) {
-    misuse("listeners were called by a thread_local's destructor; call them while the thread runs");
+  if (has_ended()) {
+    misuse("listeners were called after the thread's end, by a destructor of thread-specific data; "
+           "call them while the thread runs");
   }
-  PassRecord& record = sync::thread_slot<PassRecord, PassRecord>::get();
+  PassRecord& record = sync::thread_object<PassRecord, Here>::get();
   sync::thread_slot<PassRecord*, PassRecord>::get() = &record;
   return record;
 }

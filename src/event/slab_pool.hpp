@@ -104,8 +104,16 @@ class SlabPool {
     const sync::Lock lock(mutex_);
     slab.free.set(index);
     ++free_;
+    if (ending_) [[unlikely]] return give_back(free_);
     // Lower addresses first: of the slabs in use the same few stay in use.
     if (first_with_free_ == nullptr || precedes(slab, *first_with_free_)) first_with_free_ = &slab;
+  }
+
+  // From now on what falls free goes back at once.
+  void end() noexcept {
+    const sync::Lock lock(mutex_);
+    ending_ = true;
+    give_back(free_);
   }
 
   void trim() noexcept {
@@ -183,6 +191,7 @@ class SlabPool {
   std::size_t free_ = 0;
   std::size_t least_free_ = 0;  // since the last look
   std::size_t taken_ = 0;       // since the last look
+  bool ending_ = false;
 };
 
 extern SlabPool slab_pool;  // of the process

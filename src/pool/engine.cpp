@@ -16,6 +16,10 @@
 #include "scheduler.hpp"
 #include "wait_watch.hpp"
 
+namespace handoff::inline HANDOFF_ABI::sync {
+HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Worker*, handoff::detail::Worker);
+}
+
 namespace handoff::inline HANDOFF_ABI::detail {
 
 using sync::order;

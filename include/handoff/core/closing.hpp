@@ -17,8 +17,8 @@ struct Closing {
   sync::Deadline deadline = sync::no_deadline;
 };
 
-inline constexpr Closing drain{};
-inline constexpr Closing abandon{.begins_more = false};
+[[gnu::visibility("hidden")]] inline constexpr Closing drain{};
+[[gnu::visibility("hidden")]] inline constexpr Closing abandon{.begins_more = false};
 [[nodiscard]] constexpr Closing drain_until(sync::Deadline deadline) noexcept {
   return {.deadline = deadline};
 }

@@ -109,7 +109,7 @@ class UniqueFunction<R(Args...)> {
   }
 
   template <class F>
-  static constexpr Operations inline_operations{
+  [[gnu::visibility("hidden")]] static constexpr Operations inline_operations{
       [](std::byte* storage, Args&&... args) -> R {
         return call(*inside<F>(storage), std::forward<Args>(args)...);
       },
@@ -120,7 +120,7 @@ class UniqueFunction<R(Args...)> {
       [](std::byte* storage) noexcept { std::destroy_at(inside<F>(storage)); }};
 
   template <class F>
-  static constexpr Operations heap_operations{
+  [[gnu::visibility("hidden")]] static constexpr Operations heap_operations{
       [](std::byte* storage, Args&&... args) -> R {
         return call(**inside<F*>(storage), std::forward<Args>(args)...);
       },

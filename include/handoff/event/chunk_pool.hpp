@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <handoff/config.hpp>
 
@@ -19,8 +20,8 @@ inline constexpr std::size_t kChunkBytes = 16 * 1024;
 
 // At the start of each chunk; survives its time in the pool.
 struct ChunkLayout {
-  // Names what the rest of the chunk was made as, with all places free; null: nothing yet.
-  const void* tag = nullptr;
+  // Names what the rest of the chunk was made as, with all places free; 0: nothing yet.
+  std::uint64_t made_as = 0;
 };
 
 // Holds a ChunkLayout; all else is the caller's.

@@ -230,6 +230,11 @@ class EventChunks {
   // Found by trying: with multiples of 4096, and some others, a million events take a third longer.
   static constexpr std::size_t kAhead = 2048;
 
+  // All that places without events have of their slots is their states, which come first in them:
+  // chunks of slots of one size and alignment are alike. No address, for what had it may be
+  // unloaded, and something else then lie there.
+  static constexpr std::uint64_t kMadeAs = std::uint64_t{sizeof(Slot)} << 32 | alignof(Slot);
+
   static_assert(kHeader + 4 * sizeof(Slot) <= kChunkBytes,
                 "the arguments of an event are too large: put them behind a unique_ptr");
 
@@ -242,17 +247,16 @@ class EventChunks {
   static std::uintptr_t offset_of(std::uintptr_t word) noexcept { return word % kChunkBytes; }
 
   static Chunk* make_chunk(std::uint64_t first_index) {
-    static const char tag = 0;
     void* const memory = take_chunk();
     auto* chunk = static_cast<Chunk*>(static_cast<ChunkLayout*>(memory));
-    std::uint32_t life = chunk->tag == &tag ? chunk->life.read() + kLife : 0;
+    std::uint32_t life = chunk->made_as == kMadeAs ? chunk->life.read() + kLife : 0;
     if (life != 0) {
       chunk->next.store(nullptr, sync::order::relaxed);  // order: relaxed, nobody knows it yet
       chunk->done = 0;
     } else {  // it was nothing yet, or something else, or lives would repeat
       chunk = ::new (memory) Chunk;
       std::uninitialized_default_construct_n(&chunk->slot(0), kPlaces);
-      chunk->tag = &tag;
+      chunk->made_as = kMadeAs;
       life = kLife;
     }
     chunk->life.write() = life;

@@ -92,6 +92,7 @@ class ListenerNode final : public Base {
     node->~ListenerNode();
     sync::deallocate(node, sizeof(ListenerNode), alignof(ListenerNode));
   }
+  [[gnu::visibility("hidden")]]  // docs/adr/0016
   static constexpr Listener::Kind kKind{&ListenerNode::end, &ListenerNode::deallocate};
 
   union {

@@ -16,11 +16,20 @@
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/thread_slot.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff::inline HANDOFF_ABI {
+
+namespace detail {
+class LoneThread;
+}
+namespace sync {
+HANDOFF_THREAD_SLOT(std::uint64_t, handoff::detail::LoneThread);
+}
+
+namespace detail {
 
 class LoneThread {
  public:
-  // This thread's; 0 until enroll(), and where its thread_locals end.
+  // This thread's; 0 until enroll(), and when it has ended.
   static std::uint64_t& number() noexcept {
     return sync::thread_slot<std::uint64_t, LoneThread>::get();
   }
@@ -55,4 +64,5 @@ class LoneThread {
   static std::array<Living, kMost> living_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}  // namespace detail
+}  // namespace handoff::inline HANDOFF_ABI

@@ -26,7 +26,16 @@
 #include <handoff/sync/fence.hpp>
 #include <handoff/sync/thread_slot.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff::inline HANDOFF_ABI {
+
+namespace detail {
+class PassRecord;
+}
+namespace sync {
+HANDOFF_THREAD_SLOT(handoff::detail::PassRecord*, handoff::detail::PassRecord);
+}
+
+namespace detail {
 
 // Who is asked for when passes are compared. A pass over a thing of `owner` may come to be one over
 // `subject`, so both stand in its way.
@@ -200,4 +209,5 @@ class [[nodiscard]] Pass {
   const std::uint32_t depth_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}  // namespace detail
+}  // namespace handoff::inline HANDOFF_ABI

@@ -295,7 +295,7 @@ struct FutureKind {
   static Outcome drop(Task& task, Outcome why) noexcept {
     return task.as<FutureState*>()->drop_as_task(why);
   }
-  static constexpr TaskKind kind{&run, &drop, nullptr};
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
 };
 
 struct FutureAccess;

@@ -145,6 +145,7 @@ struct InlineKind {
     std::construct_at(reinterpret_cast<F*>(to.storage), std::move(from.as<F>()));
     std::destroy_at(std::addressof(from.as<F>()));
   }
+  [[gnu::visibility("hidden")]]  // docs/adr/0016
   static constexpr TaskKind kind{&run, &drop, std::is_trivially_copyable_v<F> ? nullptr : &move};
 };
 
@@ -168,14 +169,14 @@ struct BoxedKind {
     tell_dropped(*owner, why);
     return why;
   }
-  static constexpr TaskKind kind{&run, &drop, nullptr};
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
 };
 
 // What is left of a task whose closure threw while it was made.
 struct StillbornKind {
   static Outcome run(Task& /*task*/) { return Outcome::cancelled; }
   static Outcome drop(Task& /*task*/, Outcome /*why*/) noexcept { return Outcome::cancelled; }
-  static constexpr TaskKind kind{&run, &drop, nullptr};
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
 };
 
 // Memory for one F that is not yet, or no longer, one.

@@ -210,7 +210,7 @@ struct TimedKind {
   static Outcome drop(Task& task, Outcome why) noexcept {
     return Timers::drop(*task.as<TimedTask*>(), why);
   }
-  static constexpr TaskKind kind{&run, &drop, nullptr};
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
 };
 
 // A period, at least a nanosecond and at most what the clock can count.

@@ -21,7 +21,16 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/thread_slot.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff::inline HANDOFF_ABI {
+
+namespace detail {
+struct Worker;
+}
+namespace sync {
+HANDOFF_THREAD_SLOT(handoff::detail::Worker*, handoff::detail::Worker);
+}
+
+namespace detail {
 
 class Engine;
 
@@ -116,9 +125,7 @@ struct alignas(sync::destructive_span) Worker {
 
 // What the calling thread works as, the latest first, linked by `outer`; a worker of one pool may
 // have a seat in another.
-inline Worker*& worker_slot() noexcept {
-  struct Here;
-  return sync::thread_slot<Worker*, Here>::get();
-}
+inline Worker*& worker_slot() noexcept { return sync::thread_slot<Worker*, Worker>::get(); }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}  // namespace detail
+}  // namespace handoff::inline HANDOFF_ABI

@@ -25,7 +25,7 @@ struct clock {
 using Deadline = clock::time_point;
 
 // Never comes; a wait with it reads no clock.
-inline constexpr Deadline no_deadline = Deadline::max();
+[[gnu::visibility("hidden")]] inline constexpr Deadline no_deadline = Deadline::max();
 
 // The moment that lies `wait` ahead, for any unit: nothing or less is now, what would overflow is
 // no_deadline.

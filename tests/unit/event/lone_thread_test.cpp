@@ -72,23 +72,4 @@ TEST(LoneThread, ThoseThatComeTooLateHaveNone) {
   std::jthread([] { EXPECT_TRUE(LoneThread::enroll()); }).join();
 }
 
-// Where a thread's thread_locals end it may enqueue, but is not alone any more.
-TEST(LoneThread, AThreadThatEndsMayEnqueue) {
-  EventQueue<int, void(int)> queue;
-  struct Last {
-    EventQueue<int, void(int)>* queue = nullptr;
-    ~Last() {
-      if (queue == nullptr) return;
-      EXPECT_FALSE(LoneThread::enroll());
-      for (int i = 0; i < 5000; ++i) EXPECT_EQ(queue->enqueue(0, i), Status::ok);
-    }
-  };
-  std::jthread([&] {
-    thread_local Last last;
-    last.queue = &queue;  // made first, so it ends last
-    for (int i = 0; i < 5000; ++i) EXPECT_EQ(queue.enqueue(0, i), Status::ok);
-  }).join();
-  EXPECT_EQ(queue.process(), 10'000U);
-}
-
 }  // namespace
