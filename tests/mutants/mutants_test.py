@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""The tool that makes logic mutants: each operator on a small library, and what it leaves alone.
+
+The small library is mutated, built once and run once for each mutant: every one must do what its
+name says. Then the runner's own judgement: lists, names that survive a move, canaries.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "mutants"))
+
+import mutants as tool  # noqa: E402
+import mutate  # noqa: E402
+import trial  # noqa: E402
+
+LIBRARY = """// A library of one file.
+#include <cstdio>
+#define HANDOFF_PROBE(name) do { } while (false)
+namespace handoff::sync { inline void pause() {} }
+namespace handoff {
+struct Bell {
+  int rung = 0;
+  void notify_one() { rung += 1; }
+};
+void say(const char* text) { std::fputs(text, stdout); }
+void two() {
+  say("a");
+  say("b");
+}
+bool both(bool a, bool b) { return a && b; }
+int count(int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += 1;
+  return sum;
+}
+int ring(Bell& bell) {
+  int x = bell.rung;
+  HANDOFF_PROBE(ring);
+  if (x == 0) bell.notify_one();
+  sync::pause();
+  return bell.rung;
+}
+int caught() {
+  int got = 1;
+  try {
+    throw 1;
+  } catch (int) {
+    got = 2;
+  }
+  return got;
+}
+constexpr int fixed(int a) {
+  if (a > 2) return 3;
+  return a;
+}
+static_assert(fixed(5) == 3);
+int more(int a) {
+  if constexpr (sizeof(int) > 1) {
+    a += 1;
+  }
+  return a;
+}
+struct Plain {
+  bool operator==(const Plain&) const = default;
+};
+}  // namespace handoff
+
+int main() {
+  using namespace handoff;
+  two();
+  std::printf(" %d%d%d", both(true, true), both(true, false), both(false, true));
+  Bell bell;
+  std::printf(" %d %d", count(2), ring(bell));
+  std::printf(" %d %d %d\\n", caught(), fixed(3), more(1));
+}
+"""
+
+# Without a mutant: "ab 100 2 1 2 3 2".
+EXPECTED = {
+    "return_early two.1": " 100 2 1 2 3 2",
+    "delete two.1": "b 100 2 1 2 3 2",
+    "delete two.2": "a 100 2 1 2 3 2",
+    "swap two.1": "ba 100 2 1 2 3 2",
+    "negate both.1": "ab 001 2 1 2 3 2",
+    "negate both.2": "ab 010 2 1 2 3 2",
+    "return_early count.1": "ab 100 0 1 2 3 2",
+    "negate count.1": "ab 100 0 1 2 3 2",
+    "bound count.1": "ab 100 1 1 2 3 2",  # begins with 1
+    "bound count.2": "ab 100 3 1 2 3 2",  # <=
+    "bound count.3": "ab 100 1 1 2 3 2",  # i + 1 < n
+    "delete count.1": "ab 100 0 1 2 3 2",
+    "return_early ring.1": "ab 100 2 0 2 3 2",
+    "negate ring.1": "ab 100 2 0 2 3 2",
+    "drop_notify ring.1": "ab 100 2 0 2 3 2",
+    "delete Bell::notify_one.1": "ab 100 2 0 2 3 2",
+    "return_early caught.1": "ab 100 2 1 0 3 2",
+    "empty_catch caught.1": "ab 100 2 1 1 3 2",
+    "delete caught.1": "ab 100 2 1 1 3 2",
+    "delete caught.2": "ab 100 2 1 1 3 2",
+    "return_early fixed.1": "ab 100 2 1 2 0 2",
+    "negate fixed.1": "ab 100 2 1 2 3 2",  # 3 is 3 either way
+    "bound fixed.1": "ab 100 2 1 2 3 2",
+    "return_early more.1": "ab 100 2 1 2 3 0",
+    "delete more.1": "ab 100 2 1 2 3 1",
+    "delete say.1": " 100 2 1 2 3 2",
+}
+
+
+def library(folder, text=LIBRARY):
+    root = Path(folder)
+    (root / "include/handoff/core").mkdir(parents=True)
+    (root / "src/core").mkdir(parents=True)
+    (root / "src/core/status.cpp").write_text(text)
+    return root
+
+
+def short(mutant):
+    function, ordinal = mutant.function, mutant.name.rsplit(".", 1)[1]
+    return f"{mutant.operator} {function}.{ordinal}"
+
+
+class Operators(unittest.TestCase):
+    """Each mutant of the small library does what it should, and there are no others."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        root = library(cls.folder.name)
+        cls.mutants, texts = mutate.mutate(root, processes=1)
+        tree = root / "tree"
+        mutate.write_tree(root, tree, texts)
+        cls.program = str(root / "program")
+        subprocess.run(["clang++-19", "-std=c++20", "-w", "-include", str(tree / "mutant.hpp"),
+                        str(tree / "src/core/status.cpp"), "-o", cls.program], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def output(self, number, **env):
+        return subprocess.run([self.program], env={**os.environ, "HANDOFF_MUTANT": str(number),
+                                                   **env},
+                              stdout=subprocess.PIPE, text=True, check=False)
+
+    def test_without_a_mutant_all_is_as_it_was(self):
+        self.assertEqual(self.output(0).stdout.strip(), "ab 100 2 1 2 3 2")
+
+    def test_there_are_these_and_no_others(self):
+        made = {short(m) for m in self.mutants if m.function != "main" and not mutate.is_canary(m)}
+        self.assertEqual(made, set(EXPECTED))
+
+    def test_each_does_what_it_should(self):
+        for mutant in self.mutants:
+            if short(mutant) in EXPECTED:
+                with self.subTest(short(mutant)):
+                    self.assertEqual(self.output(mutant.number).stdout.rstrip("\n"),
+                                     EXPECTED[short(mutant)])
+
+    def test_canaries(self):
+        canary = {m.operator: m for m in self.mutants if mutate.is_canary(m)}
+        self.assertLess(self.output(canary["canary_fatal"].number).returncode, 0)
+        self.assertEqual(self.output(canary["canary_harmless"].number).stdout,
+                         self.output(0).stdout)
+
+    def test_hits_tell_what_is_passed(self):
+        with tempfile.NamedTemporaryFile() as hits:
+            hits.truncate(self.mutants[-1].number + 1)
+            self.output(0, HANDOFF_MUTANT_HITS=hits.name)
+            passed = Path(hits.name).read_bytes()
+        for mutant in self.mutants:
+            if mutant.function != "main":
+                self.assertEqual(passed[mutant.number], 1, mutant.name)
+
+    def test_no_line_is_added(self):
+        tree = Path(self.folder.name) / "tree/src/core/status.cpp"
+        line = "static_assert(fixed(5) == 3);"
+        self.assertEqual(tree.read_text().splitlines().index(line),
+                         LIBRARY.splitlines().index(line))
+
+
+class Names(unittest.TestCase):
+    """A name says what the function is, not where it stands."""
+
+    @staticmethod
+    def names(text):
+        with tempfile.TemporaryDirectory() as folder:
+            return {m.name for m in mutate.mutate(library(folder, text), processes=1)[0]
+                    if not mutate.is_canary(m)}
+
+    def test_a_moved_function_and_a_comment_change_no_name(self):
+        two = 'void two() {\n  say("a");\n  say("b");\n}\n'
+        self.assertIn(two, LIBRARY)
+        moved = LIBRARY.replace(two, "").replace(
+            "struct Plain", two.replace("{\n", "{\n  // why\n", 1) + "struct Plain")
+        self.assertEqual(self.names(LIBRARY), self.names(moved))
+
+    def test_a_changed_function_changes_its_names_only(self):
+        changed = self.names(LIBRARY.replace('say("b")', 'say("c")'))
+        different = self.names(LIBRARY) ^ changed
+        self.assertEqual({name.split()[1] for name in different}, {"core/status.cpp:two"})
+
+
+class Judgement(unittest.TestCase):
+    """What the runner makes of results and of the list."""
+
+    def mutant(self, name):
+        return mutate.Mutant(1, name, name.split()[0], "core", "f", "g", 1, "", True)
+
+    def faults(self, verdict, known, whole=True, name="delete f:g abc.1"):
+        results = [{"name": name, "verdict": verdict, "killer": "k", "how": "test"}]
+        return tool.faults_of_list(known, results, [self.mutant(name)], whole)
+
+    def listed(self, word, name="delete f:g abc.1"):
+        return {tool.key_of(name): (name, word, "why")}
+
+    def test_a_survivor_must_be_listed(self):
+        for verdict in ("survived", "not reached"):
+            self.assertEqual(len(self.faults(verdict, {})), 1)
+            self.assertEqual(self.faults(verdict, self.listed("equivalent")), [])
+            self.assertEqual(self.faults(verdict, self.listed("open")), [])
+        self.assertEqual(self.faults("killed", {}), [])
+
+    def test_a_listed_one_must_survive_and_be_there(self):
+        self.assertEqual(len(self.faults("killed", self.listed("equivalent"))), 1)
+        self.assertEqual(len(self.faults("killed", self.listed("equivalent"), False)), 1)
+        self.assertEqual(len(self.faults("killed", self.listed("open"))), 1)
+        gone = self.listed("equivalent", "delete f:gone abd.1")
+        self.assertEqual(len(self.faults("killed", gone)), 1)
+        self.assertEqual(self.faults("killed", gone, False), [])
+
+    def test_the_list_knows_a_function_that_moved(self):
+        moved = self.listed("equivalent", "delete elsewhere:g abc.1")
+        self.assertEqual(self.faults("survived", moved), [])
+
+    def test_a_line_of_the_list_needs_a_reason(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "known.list"
+            for line in ("delete f:g abc.1", "delete f:g abc.1 | equivalent: ",
+                         "delete f:g abc.1 | harmless: why",
+                         "a b.1 | open: x\na c b.1 | open: x"):
+                path.write_text(line + "\n")
+                with self.assertRaises(SystemExit):
+                    tool.read_list(path)
+            path.write_text("# why\n\ndelete f:g abc.1 | equivalent: why\n")
+            self.assertEqual(len(tool.read_list(path)), 1)
+
+    def test_shares(self):
+        rows = [(self.mutant(f"delete f:g a.{i}"), {"verdict": "killed", "how": "explorer",
+                                                    "by_explorer": True}) for i in range(2)]
+        rows.append((self.mutant("delete f:g a.2"), {"verdict": "killed", "how": "time-out"}))
+        rows.append((self.mutant("delete f:g a.3"), {"verdict": "survived"}))
+        known = {"delete a.3": ("", "equivalent", "why")}
+        for got, wanted in zip(tool.shares(rows, known), (4, 1.0, 2 / 3, 2 / 3, 0.75)):
+            self.assertAlmostEqual(got, wanted)
+        self.assertEqual(tool.shares(rows, {})[1], 0.75)
+
+
+class Trials(unittest.TestCase):
+    """How a process ends is seen, whatever it does."""
+
+    def how(self, code, limit_s=20):
+        return trial.run([sys.executable, "-c", code], os.environ, limit_s).how
+
+    def test_ends(self):
+        self.assertEqual(self.how("pass"), "passed")
+        self.assertEqual(self.how("raise SystemExit(3)"), "failed")
+        self.assertEqual(self.how("import os; os.abort()"), "crash")
+        self.assertEqual(self.how("import time; time.sleep(60)", 0.5), "time-out")
+
+    def test_memory_without_end(self):
+        before, trial.MEMORY_KIB = trial.MEMORY_KIB, 200 << 10
+        try:
+            self.assertEqual(self.how("import time; a = b'x' * (400 << 20); time.sleep(60)"),
+                             "memory")
+        finally:
+            trial.MEMORY_KIB = before
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,440 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Changes the library's logic in small ways, one at a time, and expects the tests to notice.
+
+  tools/mutants/mutants.py                    every mutant there is; goes on where it was stopped
+  tools/mutants/mutants.py PART...            of files whose path has one of these in it
+  tools/mutants/mutants.py --sample           of one room, within three minutes; all in a deep run
+  tools/mutants/mutants.py --show NAME        what a mutant changes, and what became of it
+
+Fails on a mutant that survives and is not in tests/mutants/known.list, on a line there that is not
+needed, and where a share of docs/design/mutants.md is not kept. All it writes is below --build.
+"""
+
+import argparse
+import collections
+import json
+import os
+import random
+import shlex
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import mutate
+import trial
+
+ROOT = Path(__file__).resolve().parents[2]
+LIST = ROOT / "tests" / "mutants" / "known.list"
+SAMPLE_S = 170  # with what it builds
+SAMPLE_MIN = 20  # fewer say nothing
+
+# Whose duty a room's mutants are: the explorer's and these programs'.
+TESTS = {
+    "core": ("unit_core",),
+    "sync": ("unit_sync", "stress_event_count"),
+    "queue": ("unit_queue", "conformance_rings", "conformance_channels"),
+    "team": ("unit_team", "stress_thread_team", "conformance_executors"),
+    "pool": ("unit_pool", "stress_thread_pool", "conformance_executors"),
+    "event": ("unit_event", "stress_callback_list", "stress_event_queue",
+              "conformance_deferred"),
+}
+SHARES = (  # what must hold of a whole run: (what, at least)
+    ("mutants", 1500),
+    ("killed of those not equivalent", 0.97),
+    ("not by time-out of those killed", 0.85),
+    ("by the explorer in files with orders", 0.85),
+    ("not declared equivalent", 0.90),
+)
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+class Progress:
+    """A moving line on a terminal, a line a minute elsewhere."""
+
+    def __init__(self, total):
+        self.total, self.done, self.begin, self.said = total, 0, time.monotonic(), 0.0
+        self.counts = collections.Counter()
+
+    def add(self, verdict):
+        self.done += 1
+        self.counts[verdict] += 1
+        now = time.monotonic()
+        terminal = sys.stderr.isatty()
+        if now - self.said < (0.2 if terminal else 60) and self.done != self.total:
+            return
+        self.said = now
+        left = (now - self.begin) / self.done * (self.total - self.done)
+        text = ", ".join(f"{count} {what}" for what, count in sorted(self.counts.items()))
+        line = f"mutants: {self.done} of {self.total}, {text}, {left / 60:.0f} min left"
+        print(f"\r\033[K{line[:110]}" if terminal else line, end="" if terminal else "\n",
+              file=sys.stderr, flush=True)
+
+    def end(self):
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+
+
+# The list of those known to survive.
+
+def key_of(name):
+    """What stays when a function moves: operator, hash and number. The rest is for people."""
+    words = name.split()
+    return f"{words[0]} {words[-1]}"
+
+
+def read_list(path):
+    """{key: (name, word, why)}; word is `equivalent` or `open`."""
+    known = {}
+    if not path.exists():
+        return known
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, bar, rest = line.partition(" | ")
+        word, colon, why = rest.partition(": ")
+        if not bar or not colon or word not in ("equivalent", "open") or not why.strip():
+            raise SystemExit(f"{path}:{number}: neither `name | equivalent: why` nor "
+                             "`name | open: what is missing`")
+        if key_of(name) in known:
+            raise SystemExit(f"{path}:{number}: listed twice")
+        known[key_of(name)] = (name, word, why)
+    return known
+
+
+def faults_of_list(known, results, mutants, whole):
+    """Lines about the list and the survivors that it does not name."""
+    faults = []
+    names = {key_of(mutant.name) for mutant in mutants}
+    for result in results:
+        listed = known.get(key_of(result["name"]))
+        if result["verdict"] != "killed" and listed is None:
+            faults.append(f"{result['verdict']}, and not listed: {result['name']}")
+        if result["verdict"] == "killed" and listed and (whole or listed[1] == "equivalent"):
+            faults.append(f"listed, but killed by {result['killer']}: {result['name']}")
+    if whole:
+        faults += [f"listed, but not there: {name}" for key, (name, _, _) in known.items()
+                   if key not in names]
+    return faults
+
+
+# Building.
+
+def jobs():
+    return len(os.sched_getaffinity(0))
+
+
+def call(command, log):
+    with log.open("ab") as out:
+        out.write((shlex.join(command) + "\n").encode())
+        out.flush()
+        code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                              check=False).returncode
+    if code != 0:
+        sys.stderr.write(log.read_text(errors="replace")[-6000:])
+        raise SystemExit(f"mutants: `{shlex.join(command[:4])} ...` failed; all of it is in {log}")
+
+
+def build_in(folder, flags, programs):
+    """Configures and builds the programs against the copy; their paths."""
+    tree, output, log = folder / "tree", folder / f"build{flags}", folder / "build.log"
+    call(["cmake", "-S", str(tree), "-B", str(output), "-G", "Ninja",
+          "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_COMPILER=clang++-19",
+          f"-DCMAKE_CXX_FLAGS_RELEASE={flags}",
+          "-DCMAKE_CXX_FLAGS=-w -fsanitize=return -fsanitize-trap=return "
+          f"-include {tree / 'mutant.hpp'}",
+          "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF", "-DHANDOFF_TEST_PEERS=OFF",
+          "-DHANDOFF_INSTALL=OFF", "-DPython3_ROOT_DIR=/usr"], log)
+    call(["cmake", "--build", str(output), "--parallel", str(jobs()), "--target", *programs], log)
+    return [str(output / "tests" / name.split("_")[0] / name) for name in programs]
+
+
+def build(folder, programs):
+    """The explorer is no use without optimisation; all else is built faster than it runs."""
+    (folder / "build.log").write_bytes(b"")
+    return (build_in(folder, "-O1", ["explore"])
+            + build_in(folder, "-O0", [name for name in programs if name != "explore"]))
+
+
+def programs_of(rooms):
+    return ["explore", *sorted({name for room in rooms for name in TESTS[room]})]
+
+
+def record_all(folder, programs, count, workers):
+    """The cases of each program with what they pass."""
+    digests = {program: trial.digest(program) for program in programs}
+    path = folder / "record.json"
+    records = trial.load_records(path, digests)
+    faults = []
+    with ThreadPoolExecutor(workers) as pool:
+        for program in programs:
+            if program in records:
+                continue
+            cases = trial.cases_of(program)
+            faults += [line for line in pool.map(lambda case: trial.record(case, count), cases)
+                       if line]
+            records[program] = cases
+            say(f"{Path(program).name}: {len(cases)} cases, "
+                f"{sum(case.seconds for case in cases):.1f} s")
+    if not faults:
+        trial.save_records(path, records, digests)
+    for line in faults:
+        say(f"mutants: {line}")
+    return records, digests, bool(faults)
+
+
+# Trying them.
+
+class Trials:
+    """Mutants, the cases that pass them, and what became of them."""
+
+    def __init__(self, folder, mutants, records, digests):
+        self.path = folder / "results.jsonl"
+        self.mutants = mutants
+        self.hints = collections.defaultdict(list)
+        self.print_of = {}
+        programs = {Path(program).name: program for program in records}
+        self.passing = collections.defaultdict(list)
+        rooms = {mutant.number: mutant.room for mutant in mutants}
+        duty = {room: {"explore", *names} for room, names in TESTS.items()}
+        for program, cases in records.items():
+            for case in cases:
+                for number in case.hits:
+                    if number in rooms and Path(program).name in duty[rooms[number]]:
+                        self.passing[number].append(case)
+        for room, names in duty.items():
+            self.print_of[room] = " ".join(
+                digests[programs[name]][:12] for name in sorted(names) if name in programs)
+
+    def before(self, keep_kills):
+        """Results of this build, or kills of any build, by name."""
+        results = {}
+        if not self.path.exists():
+            return results
+        rooms = {mutant.name: mutant.room for mutant in self.mutants}
+        for line in self.path.read_text().splitlines():
+            result = json.loads(line)
+            name = result["name"]
+            if result.get("how"):
+                self.hints[name].insert(0, result["killer"])
+            same = name in rooms and result["print"] == self.print_of[rooms[name]]
+            if same or (keep_kills and name in rooms and result["verdict"] == "killed"):
+                results[name] = result
+        return results
+
+    def run(self, mutants, workers, until=None, keep_kills=False):
+        results = self.before(keep_kills)
+        left = [mutant for mutant in mutants if mutant.name not in results]
+        progress = Progress(len(left))
+
+        def one(mutant):
+            if until is not None and time.monotonic() > until:
+                return None
+            neighbours = self.hints[mutant.file + mutant.function]
+            result = trial.try_mutant(mutant, self.passing[mutant.number],
+                                      self.hints[mutant.name][:2] + neighbours[:2])
+            result["print"] = self.print_of[mutant.room]
+            if "killer" in result:
+                neighbours.insert(0, result["killer"])
+            with self.path.open("a") as out:
+                out.write(json.dumps(result) + "\n")
+            progress.add(result["verdict"])
+            return result
+        with ThreadPoolExecutor(workers) as pool:
+            for result in pool.map(one, left):
+                if result is not None:
+                    results[result["name"]] = result
+        progress.end()
+        names = [mutant.name for mutant in mutants]
+        return [results[name] for name in names if name in results]
+
+    def canaries(self, canaries):
+        """One that must be killed and one that must survive: faults of the runner."""
+        pairs = collections.defaultdict(dict)
+        for canary in canaries:
+            pairs[canary.file][canary.operator] = canary
+        passed = [pair for pair in pairs.values()
+                  if all(self.passing[canary.number] for canary in pair.values())]
+        if not passed:
+            return ["no case passes a canary"]
+        pair = min(passed, key=lambda pair: sum(
+            case.seconds for case in self.passing[pair["canary_harmless"].number]))
+        faults = []
+        for operator, wanted in (("canary_fatal", "killed"), ("canary_harmless", "survived")):
+            canary = pair[operator]
+            got = trial.try_mutant(canary, self.passing[canary.number], [])["verdict"]
+            say(f"{operator} in {canary.file}: {got}")
+            if got != wanted:
+                faults.append(f"{operator} {got}: the runner is not to be believed")
+        return faults
+
+
+# Telling.
+
+def table(rows, mutants, key, known):
+    """Counts by what `key` says of a mutant."""
+    groups = collections.defaultdict(collections.Counter)
+    for mutant, result in rows:
+        counts = groups[key(mutant)]
+        counts["all"] += 1
+        counts[result["verdict"]] += 1
+        counts["late"] += result.get("how") in ("time-out", "memory")
+        counts["explorer"] += bool(result.get("by_explorer"))
+        counts["equivalent"] += known.get(key_of(mutant.name), ("", ""))[1] == "equivalent"
+    say(f"{'':34} mutants  killed  by explorer  by time-out  survived  not reached  equivalent")
+    for name, c in sorted(groups.items()):
+        say(f"{name:34} {c['all']:7} {c['killed']:7} {c['explorer']:12} {c['late']:12} "
+            f"{c['survived']:9} {c['not reached']:12} {c['equivalent']:11}")
+    say()
+
+
+def shares(rows, known):
+    """The figures of a whole run, in the order of SHARES."""
+    def is_equivalent(mutant):
+        return known.get(key_of(mutant.name), ("", ""))[1] == "equivalent"
+    killed = [result for _, result in rows if result["verdict"] == "killed"]
+    late = sum(result["how"] in ("time-out", "memory") for result in killed)
+    counted = [(m, r) for m, r in rows if not is_equivalent(m)]
+    orders = [r for m, r in counted if m.orders]
+    return (len(rows),
+            len(killed) / max(1, len(counted)),
+            1 - late / max(1, len(killed)),
+            sum(bool(r.get("by_explorer")) for r in orders) / max(1, len(orders)),
+            len(counted) / max(1, len(rows)))
+
+
+def tell(mutants, results, known, whole):
+    """Prints it all; lines about what is not kept."""
+    of = {mutant.name: mutant for mutant in mutants}
+    rows = [(of[result["name"]], result) for result in results]
+    say()
+    table(rows, mutants, lambda mutant: mutant.operator, known)
+    table(rows, mutants, lambda mutant: mutant.room, known)
+    if whole:
+        table(rows, mutants, lambda mutant: mutant.file.removeprefix("include/handoff/"), known)
+    faults = []
+    for (what, least), share in zip(SHARES, shares(rows, known)):
+        good = share >= least
+        say(f"{what}: " + (f"{share}, at least {least}" if least > 1 else
+                           f"{100 * share:.1f} %, at least {100 * least:.0f} %"))
+        if whole and not good:
+            faults.append(f"{what}: too few")
+    return faults
+
+
+def write_result(path, mutants, results):
+    """For programs: every mutant with what became of it."""
+    of = {mutant.name: mutant for mutant in mutants}
+    rows = [{**mutate.as_dict(of[result["name"]]), **result} for result in results]
+    survivors = collections.defaultdict(list)
+    for row in rows:
+        if row["verdict"] != "killed":
+            survivors[row["file"]].append({key: row[key] for key in (
+                "name", "verdict", "line", "text", "operator", "function")})
+    path.write_text(json.dumps({"mutants": rows, "survivors": survivors}, indent=1))
+
+
+def default_seed():
+    """Another one as the code changes."""
+    found = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"],
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                           check=False)
+    return found.stdout.strip() or "0"
+
+
+def arguments_of(words):
+    parser = argparse.ArgumentParser(prog="mutants", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="part of the paths of the files")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "mutants")
+    parser.add_argument("--sample", action="store_true", help="one room, drawn by the seed")
+    parser.add_argument("--seed", default=os.environ.get("HANDOFF_MUTANTS_SEED"))
+    parser.add_argument("--jobs", type=int, default=jobs())
+    parser.add_argument("--keep-kills", action="store_true",
+                        help="do not try again what another build's tests have killed")
+    parser.add_argument("--no-build", action="store_true", help="as it was built last")
+    parser.add_argument("--show", metavar="NAME", help="a part of a mutant's name")
+    return parser.parse_args(words)
+
+
+def show(folder, part):
+    """Prints the mutants whose name has this in it, and their last results."""
+    results = {}
+    if (folder / "results.jsonl").exists():
+        for line in (folder / "results.jsonl").read_text().splitlines():
+            result = json.loads(line)
+            results[result["name"]] = result
+    for mutant in json.loads((folder / "mutants.json").read_text()):
+        if part not in mutant["name"]:
+            continue
+        say(f"{mutant['name']}\n  {mutant['file']}:{mutant['line']}: {mutant['text']}\n"
+            f"  HANDOFF_MUTANT={mutant['number']}  {results.get(mutant['name'], 'not tried')}")
+    return 0
+
+
+def make_mutants(folder, parts, build_anew):
+    """The mutants of these files and their copy of the library."""
+    path = folder / "mutants.json"
+    if not build_anew:
+        return [mutate.Mutant(**entry) for entry in json.loads(path.read_text())]
+    mutants, texts = mutate.mutate(ROOT, parts, jobs())
+    mutate.write_tree(ROOT, folder / "tree", texts)
+    path.write_text(json.dumps([mutate.as_dict(mutant) for mutant in mutants], indent=0))
+    return mutants
+
+
+def main(words):
+    arguments = arguments_of(words)
+    folder = arguments.build.resolve()
+    if arguments.show:
+        return show(folder, arguments.show)
+    folder.mkdir(parents=True, exist_ok=True)
+    trial.set_limits()
+    begin = time.monotonic()
+    seed = arguments.seed or default_seed()
+    draw = random.Random(seed)
+    arguments.sample = arguments.sample and os.environ.get("HANDOFF_TEST_DEEP") != "1"
+    parts = arguments.parts
+    if arguments.sample:
+        room = draw.choice(sorted(TESTS))
+        parts = [f"include/handoff/{room}/", f"src/{room}/"]
+        say(f"seed {seed} (repeat with --seed or HANDOFF_MUTANTS_SEED): room {room}")
+    everything = make_mutants(folder, parts, not arguments.no_build)
+    mutants = [mutant for mutant in everything if not mutate.is_canary(mutant)]
+    canaries = [mutant for mutant in everything if mutate.is_canary(mutant)]
+    programs = programs_of(sorted({mutant.room for mutant in mutants}))
+    if not arguments.no_build:
+        paths = build(folder, programs)
+        (folder / "programs.json").write_text(json.dumps(paths))
+    paths = json.loads((folder / "programs.json").read_text())
+    say(f"{len(mutants)} mutants, built after {time.monotonic() - begin:.0f} s")
+    last = max(mutant.number for mutant in everything)
+    records, digests, failed = record_all(folder, paths, last, arguments.jobs)
+    if failed:
+        return 1
+    trials = Trials(folder, everything, records, digests)
+    faults = trials.canaries(canaries)
+    draw.shuffle(mutants)
+    until = begin + SAMPLE_S if arguments.sample else None
+    results = trials.run(mutants, arguments.jobs, until, arguments.keep_kills)
+    if arguments.sample and len(results) < SAMPLE_MIN:
+        faults.append(f"only {len(results)} mutants in {SAMPLE_S} s")
+    known = read_list(LIST)
+    whole = not arguments.sample and not arguments.parts
+    faults += tell(mutants, results, known, whole)
+    write_result(folder / "result.json", mutants, results)
+    faults += faults_of_list(known, results, mutants, whole)
+    for line in faults:
+        say(f"FAULT: {line}")
+    say(f"{len(results)} mutants in {time.monotonic() - begin:.0f} s, {len(faults)} faults, "
+        f"seed {seed}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
