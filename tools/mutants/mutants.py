@@ -196,62 +196,83 @@ class Trials:
     def __init__(self, folder, mutants, records, digests):
         self.path = folder / "results.jsonl"
         self.mutants = mutants
+        self.digests = {Path(program).name: digest for program, digest in digests.items()}
         self.hints = collections.defaultdict(list)
-        self.print_of = {}
-        programs = {Path(program).name: program for program in records}
         self.passing = collections.defaultdict(list)
         rooms = {mutant.number: mutant.room for mutant in mutants}
-        duty = {room: {"explore", *names} for room, names in TESTS.items()}
+        self.duty = {room: {"explore", *names} for room, names in TESTS.items()}
         for program, cases in records.items():
             for case in cases:
                 for number in case.hits:
-                    if number in rooms and Path(program).name in duty[rooms[number]]:
+                    if number in rooms and Path(program).name in self.duty[rooms[number]]:
                         self.passing[number].append(case)
-        for room, names in duty.items():
-            self.print_of[room] = " ".join(
-                digests[programs[name]][:12] for name in sorted(names) if name in programs)
 
     def before(self, keep_kills):
-        """Results of this build, or kills of any build, by name."""
+        """The last result of each mutant, if it is of a program that is still the same."""
         results = {}
         if not self.path.exists():
             return results
-        rooms = {mutant.name: mutant.room for mutant in self.mutants}
         for line in self.path.read_text().splitlines():
             result = json.loads(line)
             name = result["name"]
-            if result.get("how"):
+            if result["verdict"] == "killed":
                 self.hints[name].insert(0, result["killer"])
-            same = name in rooms and result["print"] == self.print_of[rooms[name]]
-            if same or (keep_kills and name in rooms and result["verdict"] == "killed"):
-                results[name] = result
+                program = result["killer"].split()[0]
+                if not keep_kills and result["digest"] != self.digests.get(program):
+                    results.pop(name, None)
+                    continue
+            results[name] = result
         return results
 
-    def run(self, mutants, workers, until=None, keep_kills=False):
-        results = self.before(keep_kills)
-        left = [mutant for mutant in mutants if mutant.name not in results]
-        progress = Progress(len(left))
+    def left_for(self, mutant, result):
+        """Programs that it has not survived yet."""
+        if result is None:
+            survived = {}
+        elif result["verdict"] == "killed":
+            return set()
+        else:
+            survived = result["programs"]
+        return {name for name in self.duty[mutant.room] & set(self.digests)
+                if survived.get(name) != self.digests[name]}
 
-        def one(mutant):
+    def run(self, mutants, workers, until=None, keep_kills=False, budget_s=trial.BUDGET_S):
+        results = self.before(keep_kills)
+        todo = [(mutant, self.left_for(mutant, results.get(mutant.name))) for mutant in mutants]
+        todo = [(mutant, programs) for mutant, programs in todo if programs]
+        for mutant, _ in todo:
+            results.pop(mutant.name, None)
+        progress = Progress(len(todo))
+
+        def one(job):
             if until is not None and time.monotonic() > until:
                 return None
-            neighbours = self.hints[mutant.file + mutant.function]
-            result = trial.try_mutant(mutant, self.passing[mutant.number],
-                                      self.hints[mutant.name][:2] + neighbours[:2])
-            result["print"] = self.print_of[mutant.room]
-            if "killer" in result:
-                neighbours.insert(0, result["killer"])
+            result = self.try_one(*job, budget_s)
             with self.path.open("a") as out:
                 out.write(json.dumps(result) + "\n")
             progress.add(result["verdict"])
             return result
         with ThreadPoolExecutor(workers) as pool:
-            for result in pool.map(one, left):
+            for result in pool.map(one, todo):
                 if result is not None:
                     results[result["name"]] = result
         progress.end()
         names = [mutant.name for mutant in mutants]
         return [results[name] for name in names if name in results]
+
+    def try_one(self, mutant, programs, budget_s):
+        passing = self.passing[mutant.number]
+        neighbours = self.hints[mutant.file + mutant.function]
+        result = trial.try_mutant(
+            mutant, [case for case in passing if Path(case.program).name in programs],
+            self.hints[mutant.name][:2] + neighbours[:2], budget_s)
+        if result["verdict"] == "killed":
+            neighbours.insert(0, result["killer"])
+            result["digest"] = self.digests[result["killer"].split()[0]]
+        else:
+            result["verdict"] = "survived" if passing else "not reached"
+            result["programs"] = {name: self.digests[name] for name in self.duty[mutant.room]
+                                  if name in self.digests}
+        return result
 
     def canaries(self, canaries):
         """One that must be killed and one that must survive: faults of the runner."""
@@ -357,6 +378,8 @@ def arguments_of(words):
     parser.add_argument("--jobs", type=int, default=jobs())
     parser.add_argument("--keep-kills", action="store_true",
                         help="do not try again what another build's tests have killed")
+    parser.add_argument("--budget", type=float, default=trial.BUDGET_S, metavar="S",
+                        help="cases that a mutant has to live through, in their seconds")
     parser.add_argument("--no-build", action="store_true", help="as it was built last")
     parser.add_argument("--show", metavar="NAME", help="a part of a mutant's name")
     return parser.parse_args(words)
@@ -421,7 +444,8 @@ def main(words):
     faults = trials.canaries(canaries)
     draw.shuffle(mutants)
     until = begin + SAMPLE_S if arguments.sample else None
-    results = trials.run(mutants, arguments.jobs, until, arguments.keep_kills)
+    results = trials.run(mutants, arguments.jobs, until, arguments.keep_kills,
+                         arguments.budget)
     if arguments.sample and len(results) < SAMPLE_MIN:
         faults.append(f"only {len(results)} mutants in {SAMPLE_S} s")
     known = read_list(LIST)

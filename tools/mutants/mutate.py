@@ -72,8 +72,14 @@ INTEGERS = {
 # By their contracts these change no result (rule "hints").
 HINTS = re.compile(
     r"\s*(?:(?:handoff::)?sync::)?(?:pause|point|prefetch\w*)\s*\(|\s*HANDOFF_PROBE\b")
-RELAXED = re.compile(
-    r"[\w.\->\[\]()]*(?:\.|->)(?:store|exchange|fetch_\w+)\([^;{]*\brelaxed\)\s*;$")
+# Calls that neither order anything nor do more than they say: cells, relaxed operations, values.
+PLAIN_ACCESS = re.compile(r"\.(?:read|write)\(\)|(?:\.|->)(?:load|store|exchange|fetch_\w+)\b")
+PLAIN_CALL = re.compile(
+    r"\.(?:read|write)\(|(?:\.|->)load\((?:sync::)?order::relaxed"
+    r"|(?:\.|->)(?:store|exchange|fetch_\w+)\((?=[^;]*\brelaxed\))(?![^;]*order::[^r])"
+    r"|(?:std|detail)::(?:exchange|move|forward|min|max|size_t|uint\w+)(?:<[\w:]+>)?\("
+    r"|(?:static|reinterpret)_cast<[^>]*>\(|std::u?int\w+\{|->size\(|\.size\(|sizeof\(")
+ORDERED_CALL = re.compile(r"[\w>}]\s*\(")
 MACRO = re.compile(rb"\b[A-Z][A-Z0-9_]{2,}\s*\(")
 NOTIFIES = re.compile(r"(?:notify|wake|unpark)(?:_|$)|unpark")
 COMMENT_OR_STRING = re.compile(
@@ -128,6 +134,14 @@ def without_comments(text):
     kept = COMMENT_OR_STRING.sub(
         lambda found: b" " if found.group().startswith((b"//", b"/*")) else found.group(), text)
     return re.sub(rb"\s+", b" ", kept)
+
+
+def changed_by(text):
+    """The last names of what a plain statement writes to; None for what is not understood."""
+    text = PLAIN_ACCESS.sub("", text)
+    names = [re.match(r"[\s+\-*]*(?:[\w:]+(?:\.|->|::|\[\w*\]\.?))*(\w+)", text)]
+    names += re.finditer(r"exchange\((?:[\w]+(?:\.|->))*(\w+),", text)
+    return [found.group(1) if found else None for found in names]
 
 
 def children(cursor):
@@ -369,26 +383,18 @@ class Mutator:
     @staticmethod
     def commute(one, two, texts):
         """By construction: nothing shared, or nothing promised."""
-        if all(RELAXED.match(text) for text in texts):
-            return True  # two relaxed operations: their order is promised to nobody
-        if has_call(one) and has_call(two):
-            return False
-        if has_call(one) or has_call(two):
-            plain = texts[0] if has_call(two) else texts[1]
-            call = texts[1] if has_call(two) else texts[0]
-            target = re.match(r"[\s+\-*]*([\w.\->\[\]]+)", plain)
-            name = re.findall(r"\w+", target.group(1)) if target else []
-            if not name:
-                return False
-            # A local variable that the call does not name; a member may be read by anything.
-            local = len(name) == 1 and not name[0].endswith("_")
-            return local and re.search(rf"\b{name[0]}\b", call) is None
-        written = [re.match(r"[\s+\-*]*([\w.\->\[\]]+)", text) for text in texts]
-        for a, b in ((0, 1), (1, 0)):
-            names = re.findall(r"\w+", written[a].group(1)) if written[a] else []
-            if not names or re.search(rf"\b{names[-1]}\b", texts[b]):
-                return False
-        return True
+        plain = [not has_call(node) or ORDERED_CALL.search(PLAIN_CALL.sub("", text)) is None
+                 for node, text in zip((one, two), texts)]
+        changed = [changed_by(text) for text in texts]
+        if all(plain):
+            return not any(name is None or re.search(rf"\b{name}\b", other)
+                           for names, other in zip(changed, reversed(texts)) for name in names)
+        if any(plain):
+            # Of local variables only, and none that the call names.
+            text, call = texts if plain[0] else reversed(texts)
+            return re.search(r"\w_\b|\.|->|\*|\[", text) is None and not (
+                set(re.findall(r"\w+", text)) & set(re.findall(r"\w+", call)))
+        return False
 
     def negate(self, start, end, whole=None):
         """Of what && and || join the operands are negated, each one, and not the whole."""

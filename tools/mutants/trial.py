@@ -22,8 +22,10 @@ from pathlib import Path
 LIMIT_TIMES = 10  # of the time without a mutant,
 LIMIT_PLUS_S = 2  # and this
 MEMORY_KIB = 3 << 20  # what one process may have in memory
-LARGE_S = 4  # a scenario that takes longer is tried with one deviation less
-FAULT = re.compile(r"\d+ deviations\): (?:FAILED: )?([a-z ]+)", re.DOTALL)
+RECORD_S = 300  # for a case without a mutant
+BUDGET_S = 60  # of scenarios, and of tests, without a mutant: who lives through these survives
+LARGE_S = 2  # of CPU; a scenario that takes longer is tried with one deviation less
+FAULT = re.compile(r"\d+ deviations\): ([a-z_ -]+):")
 
 
 @dataclass
@@ -45,6 +47,7 @@ class End:
     """How a process ended: passed, failed, crash, time-out or memory; and a word about it."""
     how: str
     seconds: float
+    cpu_s: float
     output: str = ""
 
 
@@ -81,13 +84,14 @@ def run(command, env, limit_s):
             os.killpg(process.pid, signal.SIGKILL)  # what it may have left behind
         except ProcessLookupError:
             pass
-        code = process.wait()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = code = os.waitstatus_to_exitcode(status)
         size = output.seek(0, os.SEEK_END)
         output.seek(max(0, size - 100_000))
         text = output.read().decode(errors="replace")
     if how == "":
         how = "passed" if code == 0 else "crash" if code < 0 else "failed"
-    return End(how, seconds, text)
+    return End(how, seconds, usage.ru_utime + usage.ru_stime, text)
 
 
 def wait(process, deadline):
@@ -143,12 +147,12 @@ def record(case, last):
     with tempfile.NamedTemporaryFile() as hits:
         hits.truncate(last + 1)
         env = environment(0, hits.name)
-        end = run([case.program, *case.arguments], env, 100)
-        if case.explorer and (end.how == "time-out" or end.seconds > LARGE_S):
+        end = run([case.program, *case.arguments], env, 10 * LARGE_S if case.explorer else RECORD_S)
+        if case.explorer and (end.how == "time-out" or end.cpu_s > LARGE_S):
             case.arguments += ["--deviations", "1"]
-            end = run([case.program, *case.arguments], env, 100)
+            end = run([case.program, *case.arguments], env, RECORD_S)
         passed = Path(hits.name).read_bytes()
-    case.seconds = end.seconds
+    case.seconds = end.cpu_s if case.explorer else end.seconds
     case.hits = [number for number, byte in enumerate(passed) if byte]
     return "" if end.how == "passed" else f"{case.title()}: {end.how} without a mutant"
 
@@ -180,7 +184,7 @@ def limit_of(case):
 def fault_of(output):
     """What the explorer says of a scenario that failed."""
     found = FAULT.search(output)
-    return found.group(1).strip().split("\n")[0] if found else "failed"
+    return found.group(1) if found else "failed"
 
 
 def try_one(case, number):
@@ -210,13 +214,16 @@ def order_of(cases, mutant, hints):
     return sorted(cases, key=rank)
 
 
-def try_mutant(mutant, cases, hints, seek=3):
+def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=3):
     """Tries the cases in order until one kills: a dict with verdict, how, killer, seconds.
 
     A time-out is a poor witness: some more cases may give a better one."""
     begin = time.monotonic()
-    late, left = None, seek
+    late, left, spent = None, seek, {True: 0.0, False: 0.0}
     for case in order_of(cases, mutant, hints):
+        spent[case.explorer] += case.seconds
+        if spent[case.explorer] > budget_s and late is None:
+            continue
         how, word = try_one(case, mutant.number)
         if how and how != "explorer" and not passes_without(case):
             continue
