@@ -35,9 +35,9 @@ SAMPLE_MIN = 20  # fewer say nothing
 TESTS = {
     "core": ("unit_core",),
     "sync": ("unit_sync", "stress_event_count"),
-    "queue": ("unit_queue", "conformance_rings", "conformance_channels"),
+    "queue": ("unit_queue", "model_tests", "conformance_rings", "conformance_channels"),
     "team": ("unit_team", "stress_thread_team", "conformance_executors"),
-    "pool": ("unit_pool", "stress_thread_pool", "conformance_executors"),
+    "pool": ("unit_pool", "model_tests", "stress_thread_pool", "conformance_executors"),
     "event": ("unit_event", "stress_callback_list", "stress_event_queue",
               "conformance_deferred"),
 }
@@ -140,25 +140,28 @@ def call(command, log):
         raise SystemExit(f"mutants: `{shlex.join(command[:4])} ...` failed; all of it is in {log}")
 
 
-def build_in(folder, flags, programs):
+def build_in(folder, name, flags, programs):
     """Configures and builds the programs against the copy; their paths."""
-    tree, output, log = folder / "tree", folder / f"build{flags}", folder / "build.log"
+    tree, output, log = folder / "tree", folder / name, folder / "build.log"
     call(["cmake", "-S", str(tree), "-B", str(output), "-G", "Ninja",
           "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_COMPILER=clang++-19",
-          f"-DCMAKE_CXX_FLAGS_RELEASE={flags}",
+          *flags,
           "-DCMAKE_CXX_FLAGS=-w -fsanitize=return -fsanitize-trap=return "
           f"-include {tree / 'mutant.hpp'}",
           "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF", "-DHANDOFF_TEST_PEERS=OFF",
           "-DHANDOFF_INSTALL=OFF", "-DPython3_ROOT_DIR=/usr"], log)
     call(["cmake", "--build", str(output), "--parallel", str(jobs()), "--target", *programs], log)
-    return [str(output / "tests" / name.split("_")[0] / name) for name in programs]
+    return [str(output / "tests" / program.split("_")[0] / program) for program in programs]
 
 
 def build(folder, programs):
-    """The explorer is no use without optimisation; all else is built faster than it runs."""
+    """The explorer is no use without optimisation; the tests are built faster than they run, and
+    look for leaks and for memory used too late."""
     (folder / "build.log").write_bytes(b"")
-    return (build_in(folder, "-O1", ["explore"])
-            + build_in(folder, "-O0", [name for name in programs if name != "explore"]))
+    return (build_in(folder, "explorer", ["-DCMAKE_CXX_FLAGS_RELEASE=-O1"], ["explore"])
+            + build_in(folder, "tests",
+                       ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DHANDOFF_SANITIZE=address"],
+                       [name for name in programs if name != "explore"]))
 
 
 def programs_of(rooms):
