@@ -28,7 +28,8 @@ import trial
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "mutants" / "known.list"
-SAMPLE_S = 170  # with what it builds
+SAMPLE_S = 160  # with what it builds, where nothing else runs;
+SAMPLE_LEAST_S = 40  # this much for the trials in any case
 SAMPLE_MIN = 20  # fewer say nothing
 
 # Whose duty a room's mutants are: the explorer's and these programs'.
@@ -414,6 +415,55 @@ def make_mutants(folder, parts, build_anew):
     return mutants
 
 
+def prepared(folder, programs, everything, arguments):
+    """The programs built and recorded; None if one of their cases fails without a mutant."""
+    if not arguments.no_build:
+        paths = build(folder, programs)
+        (folder / "programs.json").write_text(json.dumps(paths))
+    paths = json.loads((folder / "programs.json").read_text())
+    last = max(mutant.number for mutant in everything)
+    records, digests, failed = record_all(folder, paths, last, arguments.jobs)
+    return None if failed else Trials(folder, everything, records, digests)
+
+
+def sample(folder, room, everything, mutants, known, arguments):
+    """As many as the time allows, with the explorer and the room's first tests. Those that live
+    through these, and are not known to, are tried with all the others. (results, faults)"""
+    begin = time.monotonic()
+    trials = prepared(folder, ["explore", TESTS[room][0]], everything, arguments)
+    if trials is None:
+        return [], ["a test fails without a mutant"]
+    ready = time.monotonic()
+    say(f"built and recorded after {ready - begin:.0f} s")
+    faults = trials.canaries([mutant for mutant in everything if mutate.is_canary(mutant)])
+    until = max(begin + SAMPLE_S, ready + SAMPLE_LEAST_S)
+    results = trials.run(mutants, arguments.jobs, until, budget_s=arguments.budget)
+    alive = {result["name"] for result in results
+             if result["verdict"] != "killed" and key_of(result["name"]) not in known}
+    if alive:
+        say(f"{len(alive)} are left for the room's other tests")
+        trials = prepared(folder, programs_of([room]), everything, arguments)
+        if trials is None:
+            return results, faults + ["a test fails without a mutant"]
+        left = [mutant for mutant in mutants if mutant.name in alive]
+        again = trials.run(left, arguments.jobs, budget_s=arguments.budget)
+        results = [result for result in results if result["name"] not in alive] + again
+    if len(results) < SAMPLE_MIN:
+        faults.append(f"only {len(results)} mutants tried")
+    return results, faults
+
+
+def whole(folder, everything, mutants, arguments):
+    """All of them with all the tests: (results, faults)."""
+    rooms = sorted({mutant.room for mutant in mutants})
+    trials = prepared(folder, programs_of(rooms), everything, arguments)
+    if trials is None:
+        return [], ["a test fails without a mutant"]
+    faults = trials.canaries([mutant for mutant in everything if mutate.is_canary(mutant)])
+    return trials.run(mutants, arguments.jobs, None, arguments.keep_kills,
+                      arguments.budget), faults
+
+
 def main(words):
     arguments = arguments_of(words)
     folder = arguments.build.resolve()
@@ -424,38 +474,25 @@ def main(words):
     begin = time.monotonic()
     seed = arguments.seed or default_seed()
     draw = random.Random(seed)
-    arguments.sample = arguments.sample and os.environ.get("HANDOFF_TEST_DEEP") != "1"
+    known = read_list(LIST)
+    sampled = arguments.sample and os.environ.get("HANDOFF_TEST_DEEP") != "1"
     parts = arguments.parts
-    if arguments.sample:
-        room = draw.choice(sorted(TESTS))
+    room = draw.choice(sorted(TESTS))
+    if sampled:
         parts = [f"include/handoff/{room}/", f"src/{room}/"]
         say(f"seed {seed} (repeat with --seed or HANDOFF_MUTANTS_SEED): room {room}")
     everything = make_mutants(folder, parts, not arguments.no_build)
     mutants = [mutant for mutant in everything if not mutate.is_canary(mutant)]
-    canaries = [mutant for mutant in everything if mutate.is_canary(mutant)]
-    programs = programs_of(sorted({mutant.room for mutant in mutants}))
-    if not arguments.no_build:
-        paths = build(folder, programs)
-        (folder / "programs.json").write_text(json.dumps(paths))
-    paths = json.loads((folder / "programs.json").read_text())
-    say(f"{len(mutants)} mutants, built after {time.monotonic() - begin:.0f} s")
-    last = max(mutant.number for mutant in everything)
-    records, digests, failed = record_all(folder, paths, last, arguments.jobs)
-    if failed:
-        return 1
-    trials = Trials(folder, everything, records, digests)
-    faults = trials.canaries(canaries)
+    say(f"{len(mutants)} mutants made after {time.monotonic() - begin:.0f} s")
     draw.shuffle(mutants)
-    until = begin + SAMPLE_S if arguments.sample else None
-    results = trials.run(mutants, arguments.jobs, until, arguments.keep_kills,
-                         arguments.budget)
-    if arguments.sample and len(results) < SAMPLE_MIN:
-        faults.append(f"only {len(results)} mutants in {SAMPLE_S} s")
-    known = read_list(LIST)
-    whole = not arguments.sample and not arguments.parts
-    faults += tell(mutants, results, known, whole)
+    if sampled:
+        results, faults = sample(folder, room, everything, mutants, known, arguments)
+    else:
+        results, faults = whole(folder, everything, mutants, arguments)
+    is_all = not sampled and not parts
+    faults += tell(mutants, results, known, is_all)
     write_result(folder / "result.json", mutants, results)
-    faults += faults_of_list(known, results, mutants, whole)
+    faults += faults_of_list(known, results, mutants, is_all)
     for line in faults:
         say(f"FAULT: {line}")
     say(f"{len(results)} mutants in {time.monotonic() - begin:.0f} s, {len(faults)} faults, "
