@@ -24,7 +24,7 @@ LIMIT_PLUS_S = 2  # and this
 MEMORY_KIB = 3 << 20  # what one process may have in memory
 RECORD_S = 300  # for a case without a mutant
 BUDGET_S = 60  # of scenarios, and of tests, without a mutant: who lives through these survives
-LARGE_S = 2  # of CPU; a scenario that takes longer is tried with one deviation less
+LARGE_S = 10  # of CPU; a scenario that takes longer is tried with one deviation less
 FAULT = re.compile(r"\d+ deviations\): ([a-z_ -]+):")
 
 
@@ -147,7 +147,7 @@ def record(case, last):
     with tempfile.NamedTemporaryFile() as hits:
         hits.truncate(last + 1)
         env = environment(0, hits.name)
-        end = run([case.program, *case.arguments], env, 10 * LARGE_S if case.explorer else RECORD_S)
+        end = run([case.program, *case.arguments], env, 5 * LARGE_S if case.explorer else RECORD_S)
         if case.explorer and (end.how == "time-out" or end.cpu_s > LARGE_S):
             case.arguments += ["--deviations", "1"]
             end = run([case.program, *case.arguments], env, RECORD_S)

@@ -64,6 +64,20 @@ const Scenario withdrawn_running("stop_token/withdrawn_running", [] {
   stopper.join();
 });
 
+// A callback that comes too late is run by its own thread, after all that came before the stop.
+const Scenario late_callback("stop_token/late_callback", [] {
+  StopSource source;
+  sync::cell<int> calls(0);
+  explore::Thread stopper([&] {
+    calls.write() = 7;
+    source.request_stop();
+  });
+  { const StopCallback callback(source.token(), count, &calls); }
+  stopper.join();
+  explore::check(calls.read() == 7 || calls.read() == 8, "not before the stop");
+  explore::outcome(static_cast<std::uint64_t>(calls.read()));
+});
+
 // The last handle may go on any thread, and all that others did with theirs comes before the end.
 const Scenario last_handle("stop_token/last_handle", [] {
   std::optional<StopSource> source(std::in_place);

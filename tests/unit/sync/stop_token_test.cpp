@@ -20,6 +20,19 @@ using handoff::sync::StopToken;
 
 void count(void* counter) noexcept { static_cast<std::atomic<int>*>(counter)->fetch_add(1); }
 
+TEST(StopToken, FollowsWhatItWasAssigned) {
+  StopSource first;
+  StopSource second;
+  StopToken token = first.token();
+  token = second.token();
+  first.request_stop();
+  EXPECT_FALSE(token.stop_requested());
+  second.request_stop();
+  EXPECT_TRUE(token.stop_requested());
+  token = StopToken();
+  EXPECT_FALSE(token.stop_possible());
+}
+
 TEST(StopSource, OneThatWasMovedFromStopsNothing) {
   StopSource source;
   StopSource moved(std::move(source));
