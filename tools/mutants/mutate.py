@@ -307,6 +307,7 @@ class Mutator:
         valued = kind in INTEGERS or kind in (TypeKind.BOOL, TypeKind.ENUM, TypeKind.POINTER)
         text = self.source.bare[start:self.body.extent.end.offset]
         written = self.source.text(cursor.extent.start.offset, start)
+        statements = [s for s in statements if not self.only_declares(s)]
         if not statements or b"co_return" in text or b"co_await" in text:
             return
         if "[[noreturn]]" in written or "consteval" in written or not (procedure or valued):
@@ -318,6 +319,12 @@ class Mutator:
         number = self.function.add("return_early", start, "{")
         done = "return;" if procedure else "return {};"
         self.edits.wrap(start + 1, start + 1, f" if ({ON}({number})) {done}", "")
+
+    @staticmethod
+    def only_declares(statement):
+        """A `static_assert` or an alias: nothing that runs."""
+        return statement.kind == CursorKind.DECL_STMT and not any(
+            child.kind == CursorKind.VAR_DECL for child in children(statement))
 
     def delete(self, cursor, alone):
         """One statement; `alone`: all that a condition decides on, so that the negated condition

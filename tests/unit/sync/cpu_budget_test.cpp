@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <ostream>
 #include <string>
@@ -280,6 +281,16 @@ TEST(CpuBudget, AnAffinityOfOneIsAWidthOfOne) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
   EXPECT_EQ(budget.affinity, 1U);
   EXPECT_EQ(budget.width(), 1U);
+}
+
+TEST(CpuBudget, LeavesNoFileOpen) {
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = open_files();
+  for (int i = 0; i < 3; ++i) EXPECT_GE(cpu_budget().width(), 1U);
+  EXPECT_EQ(open_files(), before);
 }
 
 TEST(CpuBudget, WidthIsNeverZero) {
