@@ -261,6 +261,64 @@ class Judgement(unittest.TestCase):
         self.assertEqual(tool.shares(rows, {})[1], 0.75)
 
 
+class FakeTrials:
+    """Stands for built programs: says what becomes of each mutant with so many programs."""
+
+    def __init__(self, verdicts, asked):
+        self.verdicts, self.asked = verdicts, asked
+
+    def canaries(self, _):
+        return []
+
+    def run(self, mutants, *_, **__):
+        self.asked.append([mutant.name for mutant in mutants])
+        return [{"name": m.name, "verdict": self.verdicts[m.name], "killer": "k", "how": "test"}
+                for m in mutants]
+
+
+class Samples(unittest.TestCase):
+    """Who lives through the first programs, and is not listed, is tried with the others."""
+
+    def sample(self, first, then, known=()):
+        asked, built = [], []
+        verdicts = [first, then]
+
+        def prepared(_folder, programs, _everything, _arguments):
+            built.append(programs)
+            return FakeTrials(verdicts[len(built) - 1], asked)
+        before, tool.prepared = tool.prepared, prepared
+        try:
+            mutants = [mutate.Mutant(i, name, "delete", "pool", "f", "g", 1, "", False)
+                       for i, name in enumerate(first, 1)]
+            results, faults = tool.sample(Path(), "pool", mutants, mutants, dict.fromkeys(known),
+                                          tool.arguments_of([]))
+        finally:
+            tool.prepared = before
+        return {r["name"]: r["verdict"] for r in results}, faults, built, asked
+
+    def test_all_killed_at_once(self):
+        names = [f"delete f:g a.{i}" for i in range(30)]
+        results, faults, built, _ = self.sample(dict.fromkeys(names, "killed"), {})
+        self.assertEqual((len(results), faults), (30, []))
+        self.assertEqual(built, [["explore", "unit_pool"]])
+
+    def test_survivors_get_another_chance_unless_listed(self):
+        first = {f"delete f:g a.{i}": "killed" for i in range(30)}
+        first["delete f:g b.1"] = first["delete f:g b.2"] = first["delete f:g b.3"] = "survived"
+        then = {"delete f:g b.1": "killed", "delete f:g b.2": "survived"}
+        results, faults, built, asked = self.sample(first, then, ["delete b.3"])
+        self.assertEqual(asked[1], ["delete f:g b.1", "delete f:g b.2"])
+        self.assertIn("stress_thread_pool", built[1])
+        self.assertEqual(results["delete f:g b.1"], "killed")
+        self.assertEqual(results["delete f:g b.2"], "survived")
+        self.assertEqual(results["delete f:g b.3"], "survived")
+        self.assertEqual((len(results), faults), (33, []))
+
+    def test_too_few_are_a_fault(self):
+        _, faults, _, _ = self.sample({"delete f:g a.1": "killed"}, {})
+        self.assertEqual(len(faults), 1)
+
+
 class Trials(unittest.TestCase):
     """How a process ends is seen, whatever it does."""
 
