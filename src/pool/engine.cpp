@@ -832,8 +832,7 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
 
 // A wait of a task of another pool, or of who has a seat there, that does not end by itself.
 bool Engine::is_watched_wait(sync::Deadline deadline) const noexcept {
-  const Worker* const here = worker_slot();
-  return here != nullptr && here->engine.watches() && deadline == sync::no_deadline && !is_idle();
+  return deadline == sync::no_deadline && watching(worker_slot()) != nullptr && !is_idle();
 }
 
 // True if there was a moment during this call at which nothing was unfinished. First what is

@@ -40,8 +40,7 @@ Outcome FutureState::make() noexcept {
   if (engine_ != nullptr) {
     if (!engine_->watches()) [[likely]] return compute();
   } else {
-    const Worker* const here = worker_slot();
-    if (here == nullptr || !here->engine.watches()) return compute();
+    if (watching(worker_slot()) == nullptr) return compute();
   }
   const WatchedRun run(this, name());
   return compute();
@@ -151,7 +150,7 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   if (is_ready()) return Status::ok;
   Worker* const here = worker_slot();
   if (here == nullptr || deadline != sync::no_deadline) return sleep(deadline, stop);
-  if (here->engine.watches()) [[unlikely]] return wait_watched(*here, stop);
+  if (watching(here) != nullptr) [[unlikely]] return wait_watched(*here, stop);
   Worker* const worker = worker_in_task();
   if (worker != nullptr && !stop.stop_possible() && help(*worker)) return Status::ok;
   return sleep(deadline, stop);

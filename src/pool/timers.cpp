@@ -211,8 +211,7 @@ Outcome Timers::run(TimedTask& task) {
     TimedTask& task;
     ~EndRun() { task.timers_.end_run(task); }
   } const end{task};
-  const Worker* const here = worker_slot();
-  if (here == nullptr || !here->engine.watches()) [[likely]] {
+  if (watching(worker_slot()) == nullptr) [[likely]] {
     task.call();
   } else {
     const WatchedRun watched(&task, "a task that was to begin later");
@@ -308,8 +307,7 @@ void Timers::await_end(TimedTask& task) noexcept {
     return now.state != State::ending;
   };
   std::optional<WatchedWait> watched;
-  const Worker* const here = worker_slot();
-  if (here != nullptr && here->engine.watches() && !is_at_rest()) [[unlikely]] {
+  if (watching(worker_slot()) != nullptr && !is_at_rest()) [[unlikely]] {
     watched.emplace(task).fall_asleep_quietly();
   }
   (void)ended_.await(is_at_rest);

@@ -107,7 +107,8 @@ WaitCycle WatchedWait::cycle() {
 
 void WatchedWait::fall_asleep() {
   const WaitCycle closed = cycle();
-  if (!closed.tasks.empty()) slot_->engine.tell_cycle(closed);
+  const Worker* const worker = watching(slot_);
+  if (!closed.tasks.empty() && worker != nullptr) worker->engine.tell_cycle(closed);
 }
 
 void WatchedWait::fall_asleep_quietly() noexcept {

@@ -20,6 +20,12 @@
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
+// The first in this chain whose pool has a watchdog; null: none.
+inline const Worker* watching(const Worker* worker) noexcept {
+  while (worker != nullptr && !worker->engine.watches()) worker = worker->outer;
+  return worker;
+}
+
 // A FutureState's result is made, or a task of a TaskGroup or a TimedTask runs, on this thread as
 // long as this lives.
 class WatchedRun {
@@ -56,8 +62,8 @@ class WatchedWait {
   // A state that it hangs on, too. The caller keeps it alive during the call.
   void add(FutureState& state) noexcept;
 
-  // Tells the thread's pool of the circle that this closes, if it closes one. Throws what the hook
-  // throws, and std::bad_alloc.
+  // Tells a pool that the thread works for of the circle that this closes, if it closes one. Throws
+  // what the hook throws, and std::bad_alloc.
   void fall_asleep();
   // For waits that nobody can be thrown out of.
   void fall_asleep_quietly() noexcept;

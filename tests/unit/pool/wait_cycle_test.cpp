@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "support/support.hpp"
+#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -286,6 +287,31 @@ TEST_P(StoppedWaitTest, ACircleThroughAGroupIsTold) {
       EXPECT_EQ(wait(outer), Status::stopped);
     });
     stolen.wait();  // it runs on the other worker
+    EXPECT_EQ(group.wait(), Status::ok);
+    return 1;
+  });
+  there.open();
+  EXPECT_EQ(outer.get(), 1);
+  expect_told(2);
+}
+
+// Who closes the circle has a seat in a pool without a watchdog on top.
+TEST_P(StoppedWaitTest, ASeatInAnUnwatchedPoolHidesNothing) {
+  ThreadPool pool(watched(2));
+  Future<int> outer;
+  Gate there;
+  outer = pool.submit([&] {
+    there.wait();
+    std::atomic<pid_t> thief{0};
+    TaskGroup group(pool);
+    group.run([&] {
+      thief = gettid();
+      EXPECT_EQ(wait(outer), Status::stopped);
+    });
+    while (thief == 0) std::this_thread::yield();
+    test::await_long_sleep(thief);
+    ThreadPool unwatched(options(1));
+    const TaskGroup seat(unwatched);
     EXPECT_EQ(group.wait(), Status::ok);
     return 1;
   });
