@@ -23,7 +23,6 @@
 #include <utility>
 
 #include <eventpp/eventpolicies.h>
-#include <eventpp/internal/locked_list.hpp>
 #include <eventpp/internal/pass_list.hpp>
 
 namespace eventpp {
@@ -35,17 +34,13 @@ template <class R, class... Args, class Policies>
 class CallbackList<R(Args...), Policies> {
   static_assert((!std::is_rvalue_reference_v<Args> && ...),
                 "callbacks share the arguments, so none of them may be moved from");
-  using Threading = typename internal::ThreadingOf<Policies>::type;
 
  public:
   using Callback = typename internal::CallbackOf<Policies, R(Args...)>::type;
-  using Mutex = typename Threading::Mutex;
+  using Mutex = typename internal::ThreadingOf<Policies>::type::Mutex;
 
  private:
-  using List =
-      std::conditional_t<internal::PassesCall<Threading, Callback, Args...>,
-                         internal::PassList<Policies, Callback, R, Args...>,
-                         internal::LockedList<Policies, Callback, R, Args...>>;
+  using List = internal::PassList<Policies, Callback, R, Args...>;
 
  public:
   using Handle = typename List::Handle;

@@ -44,7 +44,7 @@ class EventDispatcherBase<Event_, R(Args...), Policies_, Bottom> {
 
  protected:
   static constexpr bool kNoLock =
-      PassesCall<Threading, Callback, Args...> && Hashable<Event> && !HasMap<Policies, Event>;
+      NoLockSeen<Threading> && Hashable<Event> && !HasMap<Policies, Event>;
   using Table = std::conditional_t<kNoLock, PassTable<Policies, Event, Callback, R, Args...>,
                                    LockedTable<Policies, Event, R, Args...>>;
   using Passing = typename ArgumentPassingOf<Policies>::type;

@@ -72,34 +72,35 @@ ListenerList::Array* ListenerList::make_array(std::size_t alive) {
 ListenerList::Array* ListenerList::construct_array(void* memory, std::size_t capacity) noexcept {
   static_assert(alignof(Array) >= alignof(Entry) && sizeof(Array) % alignof(Entry) == 0);
   auto* const array = ::new (memory) Array(*this, capacity);
-  std::uninitialized_default_construct_n(array->begin(), capacity);
-  std::uninitialized_default_construct_n(array->older_indices(), capacity);
   retain();
   return array;
 }
 
-void ListenerList::push(Array& array, Listener& listener, std::size_t older_index) noexcept {
-  const std::size_t index = array.size();
-  Entry& entry = array.begin()[index];
-  array.older_indices()[index].write() = static_cast<std::uint32_t>(older_index);
+// Behind the others; the caller lets the size cover it.
+void ListenerList::put(Array& array, std::size_t index, Listener& listener,
+                       std::size_t older_index) noexcept {
+  Entry& entry = *std::construct_at(array.begin() + index);
+  Array::OlderIndex& older = *std::construct_at(array.older_indices() + index);
+  older.write() = static_cast<std::uint32_t>(older_index);
   listener.index_.write() = static_cast<std::uint32_t>(index);
   entry.listener.write() = &listener;
-  entry.call.store(listener.call_, sync::order::relaxed);  // order: relaxed, covered by the next
-  // order: release pairs with the acquire in Array::size().
-  array.size_.store(index + 1, sync::order::release);
+  entry.call.store(listener.call_, sync::order::relaxed);  // order: relaxed, covered by the size
 }
 
 // The attached listeners, and `added` in front of what stands at `gap`.
 void ListenerList::copy(Array& to, std::size_t gap, Listener* added) const noexcept {
   Array* const from = current();
   const std::size_t size = from != nullptr ? from->size() : 0;
+  std::size_t copied = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    if (i == gap && added != nullptr) push(to, *added, Array::kNotThere);
+    if (i == gap && added != nullptr) put(to, copied++, *added, Array::kNotThere);
     Entry& entry = from->begin()[i];
     // order: relaxed, under the mutex
-    if (entry.call.load(sync::order::relaxed) != nullptr) push(to, *entry.listener.read(), i);
+    if (entry.call.load(sync::order::relaxed) == nullptr) continue;
+    put(to, copied++, *entry.listener.read(), i);
   }
-  if (gap == size && added != nullptr) push(to, *added, Array::kNotThere);
+  if (gap == size && added != nullptr) put(to, copied++, *added, Array::kNotThere);
+  to.size_.store(copied, sync::order::relaxed);  // order: relaxed, replace() releases it
 }
 
 // Makes `array` the current one. The one before may still be read.
@@ -152,11 +153,14 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
   added.retain();  // the list's reference
   retain();        // the listener's
   added.list_ = this;
-  // order: relaxed; who can ask has the listener from push(), or from the end of this call.
+  // order: relaxed; who can ask has the listener from its entry, or from the end of this call.
   added.attached_.store(true, sync::order::relaxed);
-  alive_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a figure of the moment
+  // order: relaxed, a figure of the moment, changed under the mutex
+  alive_.store(this->size() + 1, sync::order::relaxed);
   if (has_room) {
-    push(*array, added, Array::kNotThere);
+    put(*array, size, added, Array::kNotThere);
+    // order: release pairs with the acquire in Array::size().
+    array->size_.store(size + 1, sync::order::release);
   } else {
     copy(*bigger, at, &added);
     replace(bigger, garbage);
@@ -164,18 +168,20 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
 }
 
 // No pass from here on calls it, nor does one under way that has not come to it.
-void ListenerList::hide(Listener& listener, Garbage& garbage) noexcept {
+void ListenerList::hide(Listener& listener) noexcept {
   std::size_t index = listener.index_.read();
-  for (Array* array = current(); array != nullptr && index != Array::kNotThere;
-       array = array->older_) {
+  for (Array* array = current();;) {
     // order: relaxed, null leads nowhere
     array->begin()[index].call.store(nullptr, sync::order::relaxed);
+    if (array->older_ == nullptr) break;  // mostly: another line of memory less
     index = array->older_indices()[index].read();
+    if (index == Array::kNotThere) break;
+    array = array->older_;
   }
   // order: release pairs with the acquire in attached().
   listener.attached_.store(false, sync::order::release);
-  alive_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a figure of the moment
-  garbage.add(listener, listener.retired_, seen_by(), &free_listener);
+  // order: relaxed, a figure of the moment, changed under the mutex
+  alive_.store(size() - 1, sync::order::relaxed);
 }
 
 void ListenerList::hide_all(Garbage& garbage) noexcept {
@@ -183,7 +189,10 @@ void ListenerList::hide_all(Garbage& garbage) noexcept {
   if (array == nullptr) return;
   for (Entry *entry = array->begin(), *end = entry + array->size(); entry != end; ++entry) {
     // order: relaxed, under the mutex
-    if (entry->call.load(sync::order::relaxed) != nullptr) hide(*entry->listener.read(), garbage);
+    if (entry->call.load(sync::order::relaxed) == nullptr) continue;
+    Listener& listener = *entry->listener.read();
+    hide(listener);
+    garbage.add(listener, listener.retired_, seen_by(), &free_listener);
   }
   replace(nullptr, garbage);
 }
@@ -202,13 +211,21 @@ void ListenerList::shrink(Garbage& garbage) noexcept {
 }
 
 bool ListenerList::remove(Listener& listener) noexcept {
-  Garbage garbage;
   if (!listener.attached()) return false;
+  Garbage garbage;
   ListenerList& list = *listener.list_;
-  const sync::Lock lock(list.mutex_);
-  if (!listener.attached()) return false;  // another one was first
-  list.hide(listener, garbage);
-  list.shrink(garbage);
+  {
+    const sync::Lock lock(list.mutex_);
+    if (!listener.attached()) return false;  // another one was first
+    list.hide(listener);
+    list.shrink(garbage);
+  }
+  // Mostly so, and then what it takes to wait for passes is not even written down.
+  if (nobody_passes()) {
+    free_listener(&listener);
+  } else {
+    garbage.add(listener, listener.retired_, listener.seen_by(), &free_listener);
+  }
   return true;
 }
 
@@ -241,8 +258,8 @@ void ListenerList::free_array(void* object) noexcept {
     if (array.older_ != nullptr) array.older_->newer_ = nullptr;
   }
   const std::size_t bytes = bytes_for<Array>(array.capacity_);
-  std::destroy_n(array.older_indices(), array.capacity_);
-  std::destroy_n(array.begin(), array.capacity_);
+  std::destroy_n(array.older_indices(), array.size());
+  std::destroy_n(array.begin(), array.size());
   std::destroy_at(&array);
   sync::deallocate(&array, bytes, alignof(Array));
   list.release();

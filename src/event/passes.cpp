@@ -7,10 +7,17 @@
 //   I2  What is pending was hidden before its epoch was drawn.
 //   I3  A pass on which something hangs, or that is awaited, will call ended(): it was asked, and
 //       it is this thread's own, or a heavy fence followed and only then was it seen to block.
+//   I4  Who is in a pass, and can miss what is hidden from here on, has the bit of its group set in
+//       `present`; while a Look is under way, kLooking is set instead.
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <handoff/core/misuse.hpp>
 #include <handoff/event/passes.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/fence.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/thread_object.hpp>
 #include <utility>
@@ -21,12 +28,26 @@ HANDOFF_THREAD_SLOT_PLACE(handoff::detail::PassRecord*, handoff::detail::PassRec
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
-constinit sync::atomic<std::uint64_t> pass_epoch{1};
+constinit PassWords pass_words;
 
 namespace {
 
+// More threads than groups share them.
+#if defined(HANDOFF_EXPLORE)
+constexpr std::size_t kGroups = 2;
+#else
+constexpr std::size_t kGroups = 63;
+#endif
+constexpr std::uint64_t kAllGroups = (std::uint64_t{1} << kGroups) - 1;
+constexpr std::uint64_t kLooking = std::uint64_t{1} << 63;  // somebody looks: ask the mutex
+
+struct Chain {
+  sync::atomic<PassRecord*> first{nullptr};
+};
+
 constinit sync::Mutex registry_mutex;
-constinit sync::atomic<PassRecord*> first_record{nullptr};
+constinit std::array<Chain, kGroups> records_of_groups{};
+constinit sync::atomic<std::size_t> next_group{0};
 
 struct Here;
 bool& has_ended() noexcept { return sync::thread_slot<bool, Here>::get(); }
@@ -53,10 +74,16 @@ class PassRegistry {
  public:
   static void add(PassRecord& record) noexcept {
     const sync::Lock lock(registry_mutex);
-    PassRecord* const first = first_of_all();
+    // A group of its own, if there is one without threads.
+    std::size_t group = 0;
+    while (group < kGroups && first_of(group) != nullptr) ++group;
+    // order: relaxed, under the mutex
+    if (group == kGroups) group = next_group.fetch_add(1, sync::order::relaxed) % kGroups;
+    PassRecord* const first = first_of(group);
+    record.group_ = std::uint64_t{1} << group;
     record.next_ = first;
     if (first != nullptr) first->previous_ = &record;
-    first_record.store(&record, sync::order::relaxed);  // order: relaxed, under the mutex
+    set_first(group, &record);
   }
 
   static void remove(PassRecord& record) noexcept {
@@ -65,19 +92,20 @@ class PassRegistry {
     if (record.previous_ != nullptr) {
       record.previous_->next_ = record.next_;
     } else {
-      first_record.store(record.next_, sync::order::relaxed);  // order: relaxed, under the mutex
+      set_first(group_of(record.group_), record.next_);
     }
   }
 
   // Draws the epoch of something that has just been hidden.
   static std::uint64_t next_epoch() noexcept {
     // order: release pairs with the acquire in Pass::begin().
-    return pass_epoch.fetch_add(1, sync::order::release);
+    return pass_words.epoch.fetch_add(1, sync::order::release);
   }
 
   // Frees what no pass stands in the way of; the rest hangs on one that does. What hangs already
   // is not looked at, or many removals in one pass would take the square of their number.
   static void retire(Retired* chain) noexcept {
+    if (nobody_passes()) return free_all(chain);
     const std::uint64_t epoch = next_epoch();
     PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
     Retired* freed = nullptr;
@@ -112,12 +140,13 @@ class PassRegistry {
                               const PassRecord& me, bool ask) noexcept {
     const sync::Lock lock(registry_mutex);
     bool found = false;
-    for (PassRecord* record = first_of_all(); record != nullptr; record = record->next_) {
-      PassSlot* const slot = record == &me ? nullptr : blocker(*record, subject, epoch);
-      if (slot == nullptr) continue;
+    (void)any_of(kAllGroups, [&](PassRecord& record) {
+      PassSlot* const slot = &record == &me ? nullptr : blocker(record, subject, epoch);
+      if (slot == nullptr) return false;
       found = true;
       if (ask) slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see I3
-    }
+      return false;
+    });
     return found;
   }
 
@@ -137,17 +166,77 @@ class PassRegistry {
   }
 
  private:
-  static PassRecord* first_of_all() noexcept {
-    return first_record.load(sync::order::relaxed);  // order: relaxed, under the mutex
+  static std::size_t group_of(std::uint64_t bit) noexcept {
+    return static_cast<std::size_t>(std::countr_zero(bit));
+  }
+  static PassRecord* first_of(std::size_t group) noexcept {
+    // order: relaxed, under the mutex
+    return records_of_groups[group].first.load(sync::order::relaxed);
+  }
+  static void set_first(std::size_t group, PassRecord* record) noexcept {
+    // order: relaxed, under the mutex
+    records_of_groups[group].first.store(record, sync::order::relaxed);
   }
 
-  // The slot of `record` that blocks what was hidden from `wanted` in that epoch. Null: none.
+  // Whether `wanted(record)` is true for one of these groups' threads.
+  template <class Wanted>
+  static bool any_of(std::uint64_t groups, Wanted&& wanted) noexcept {
+    for (; groups != 0; groups &= groups - 1) {
+      for (PassRecord* record = first_of(group_of(groups)); record != nullptr;
+           record = record->next_) {
+        if (wanted(*record)) return true;
+      }
+    }
+    return false;
+  }
+
+  // A look at all who may be in a pass: their bits are clear meanwhile, so that who begins a pass
+  // has seen what is hidden, or is seen after fence(). At the end those who are in a pass have them
+  // again; the others need not be looked at before their next pass.
+  class Look {
+   public:
+    // order: both pair with appear(): acquire its slot, release what is hidden.
+    Look() noexcept : groups_(pass_words.present.exchange(kLooking, sync::order::acq_rel)) {
+      const PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
+      others_ = groups_;
+      if (me != nullptr && me->next_ == nullptr && me->previous_ == nullptr) {
+        others_ &= ~me->group_;
+      }
+    }
+    ~Look() {
+      std::uint64_t in_a_pass = 0;
+      (void)any_of(groups_, [&](const PassRecord& record) {
+        // order: acquire pairs with the release in Pass::end(): what it saw before.
+        if (record.slots_[0].epoch.load(sync::order::acquire) != 0) in_a_pass |= record.group_;
+        return false;
+      });
+      // order: release pairs with the acquire in nobody_passes(): the passes found ended.
+      if (in_a_pass != 0) pass_words.present.fetch_or(in_a_pass, sync::order::release);
+      pass_words.present.fetch_and(~kLooking, sync::order::release);  // order: as above
+    }
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+
+    // Nobody but this thread: no fence.
+    void fence() const noexcept {
+      if (others_ != 0) sync::asymmetric_fence_heavy();
+    }
+    std::uint64_t groups() const noexcept { return groups_; }
+
+   private:
+    const std::uint64_t groups_;
+    std::uint64_t others_;
+  };
+
+  // The slot of `record` that blocks what was hidden from `wanted` in that epoch. Null: none. They
+  // are used like a stack, so behind one without a pass there is none.
   static PassSlot* blocker(PassRecord& record, const PassSubject& wanted,
                            std::uint64_t epoch) noexcept {
     for (PassSlot& slot : record.slots_) {
       // order: acquire pairs with the releases in Pass::begin() and Pass::end().
       const std::uint64_t begun = slot.epoch.load(sync::order::acquire);
-      if (begun == 0 || begun > epoch) continue;
+      if (begun == 0) return nullptr;
+      if (begun > epoch) continue;
       // order: acquire pairs with the releases in Pass::begin() and Pass::narrow().
       const void* const subject = slot.subject.load(sync::order::acquire);
       if (subject == nullptr || subject == wanted.subject || subject == wanted.owner) return &slot;
@@ -155,11 +244,13 @@ class PassRegistry {
     return nullptr;
   }
 
-  static PassSlot* blocker(const Retired& item) noexcept {
-    for (PassRecord* record = first_of_all(); record != nullptr; record = record->next_) {
-      if (PassSlot* const slot = blocker(*record, item.seen_by, item.epoch)) return slot;
-    }
-    return nullptr;
+  static PassSlot* blocker(const Retired& item, std::uint64_t groups) noexcept {
+    PassSlot* found = nullptr;
+    (void)any_of(groups, [&](PassRecord& record) {
+      found = blocker(record, item.seen_by, item.epoch);
+      return found != nullptr;
+    });
+    return found;
   }
 
   // False if no pass of `me`, this thread, blocks it.
@@ -173,15 +264,17 @@ class PassRegistry {
 
   // Returns what can be freed of the chain; hangs the rest on what blocks it.
   static Retired* settle(Retired* chain) noexcept {
+    if (chain == nullptr) return nullptr;
+    const Look look;
     Retired* freed = nullptr;
     // Who is asked in one round may have ended just before and not have noticed: another round.
-    for (bool newly_asked = chain != nullptr; newly_asked;) {
-      sync::asymmetric_fence_heavy();
+    for (bool newly_asked = true; newly_asked;) {
+      look.fence();
       newly_asked = false;
       Retired* blocked = nullptr;
       while (chain != nullptr) {
         Retired& item = pop(chain);
-        PassSlot* const slot = blocker(item);
+        PassSlot* const slot = blocker(item, look.groups());
         item.blocked_by = slot;
         push(slot != nullptr ? blocked : freed, item);
         // order: relaxed, see I3
@@ -201,13 +294,11 @@ class PassRegistry {
   // Whether `waiter` cannot go on before `target` does. Ends: a circle that misses `target` would
   // have been refused when it was about to close.
   static bool waits_for(const PassRecord& waiter, const PassRecord& target) noexcept {
-    for (PassRecord* record = first_of_all(); record != nullptr; record = record->next_) {
-      if (record == &waiter) continue;
-      if (blocker(*record, *waiter.awaited_, waiter.awaited_epoch_) == nullptr) continue;
-      if (record == &target) return true;
-      if (record->awaited_ != nullptr && waits_for(*record, target)) return true;
-    }
-    return false;
+    return any_of(kAllGroups, [&](PassRecord& record) {
+      if (&record == &waiter) return false;
+      if (blocker(record, *waiter.awaited_, waiter.awaited_epoch_) == nullptr) return false;
+      return &record == &target || (record.awaited_ != nullptr && waits_for(record, target));
+    });
   }
 };
 
@@ -234,6 +325,13 @@ PassRecord& PassRecord::enroll() {
 }
 
 void PassRecord::ended(PassSlot& slot) noexcept { PassRegistry::ended(slot); }
+
+// In a pass that has just begun, whose thread was last found outside of one.
+void PassRecord::appear() noexcept {
+  // order: release pairs with the acquire of a Look: the slot; acquire with the releases of a Look
+  // and of nobody_passes(): what was hidden before the bit was cleared, or found so.
+  pass_words.present.fetch_or(group_, sync::order::acq_rel);
+}
 
 void await_passes(PassSubject subject) {
   PassRecord& me = PassRecord::mine();

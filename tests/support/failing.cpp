@@ -99,6 +99,7 @@ long __wrap_syscall(long number, ...) {
     if (fails(is_wake ? Call::wake : Call::futex)) return -1;
     if (!is_wake && (a[1] & FUTEX_CLOCK_REALTIME) != 0) ++wall_clock_uses;
   }
+  if (number == SYS_membarrier) (void)fails(Call::barrier);
   return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 

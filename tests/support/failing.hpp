@@ -25,6 +25,7 @@ enum class Call : std::uint8_t {
   map,         // mmap
   futex,       // futex waits
   wake,        // futex wake-ups: counted, never made to fail
+  barrier,     // membarrier: counted, never made to fail
   open,
   read,
   write,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The listeners of a CallbackList whose policies leave the locking to us: a list of event/, whose
-// passes take no lock.
+// The listeners of a CallbackList: a list of event/, whose passes take no lock.
 //
 // A function is kept as it was given, not as a std::function; the std::function is made when
-// forEach() wants to see one.
+// forEach() wants to see one. A mutex that somebody can watch is taken all the same: for a change,
+// and for a moment at the beginning of a pass.
 // Not for: users. Concurrency: as handoff::CallbackList; copying, moving and the end of the list
 // beside other calls as for any container.
 #pragma once
 
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -70,10 +71,19 @@ struct PassFunctions {
       !std::is_same_v<F, Callback> && std::is_copy_constructible_v<F> &&
       std::is_invocable_v<F&, handoff::detail::ListenerArgument<Args>&...>;
 
+  // A list that is only looked through may hold anything. A std::function is not asked: for an
+  // argument by value the answer would depend on whether its class is complete here.
+  template <class F>
+  static constexpr bool can_be_called =
+      is_std_function<F> || std::is_invocable_v<F&, handoff::detail::ListenerArgument<Args>&...>;
+
   template <class F>
   static ListenerRef make(F&& function) {
     using Function = std::decay_t<F>;
-    if constexpr (kept_as_it_is<Function> || std::is_same_v<Function, Callback>) {
+    if constexpr (!can_be_called<Function> && std::is_same_v<Function, Callback>) {
+      return handoff::detail::ListenerNode<Function, Base>::make(
+          &never, 0, std::forward<F>(function), &copy<Function>, &show<Function>);
+    } else if constexpr (kept_as_it_is<Function> || std::is_same_v<Function, Callback>) {
       return Functions::template make_as<Base>(std::forward<F>(function), 0, &copy<Function>,
                                                &show<Function>);
     } else {
@@ -107,6 +117,8 @@ struct PassFunctions {
   // Copies of a list's callbacks, in order.
   template <class Add>
   static void copy_all(ListenerList& list, Add&& add) {
+    static_assert(is_std_function<Callback> || std::is_copy_constructible_v<Callback>,
+                  "a list is copied with its callbacks");
     list.visit(
         [](void* to, ListenerRef listener) {
           const auto& base = static_cast<const Base&>(*listener.get());
@@ -121,9 +133,16 @@ struct PassFunctions {
     using Node = handoff::detail::ListenerNode<Function, Base>;
     return const_cast<Node&>(static_cast<const Node&>(listener)).function();
   }
+  // Stands where a call would: PassList::call() does not compile for such callbacks.
+  static void never() {}
+
   template <class Function>
-  static ListenerRef copy(const Listener& listener) {
-    return make(function_of<Function>(listener));
+  static ListenerRef copy([[maybe_unused]] const Listener& listener) {
+    if constexpr (std::is_copy_constructible_v<Function>) {
+      return make(function_of<Function>(listener));
+    } else {
+      return {};  // copy_all() does not compile
+    }
   }
   template <class Function>
   static void show(const Listener& listener, void* context, void (*see)(void*, const Callback&)) {
@@ -135,17 +154,41 @@ struct PassFunctions {
   }
 };
 
+// A lock of the policies' mutex, where somebody can see it; else nothing.
+template <class Threading>
+class SeenLock {
+ public:
+  using Mutex = typename Threading::Mutex;
+  explicit SeenLock(Mutex& mutex) : lock_(mutex) {}
+
+ private:
+  const std::lock_guard<Mutex> lock_;
+};
+template <class Threading>
+  requires NoLockSeen<Threading>
+class SeenLock<Threading> {
+ public:
+  struct Mutex {};
+  explicit SeenLock(Mutex&) noexcept {}
+  ~SeenLock() {}  // not trivial: it is no unused variable
+};
+
 template <class Policies, class Callback, class R, class... Args>
 class PassList {
   using Functions = PassFunctions<Callback, R, Args...>;
   using Calls = handoff::detail::ListenerPass<Args...>;
+  using Threading = typename ThreadingOf<Policies>::type;
+  using Lock = SeenLock<Threading>;
 
  public:
   using Handle = PassHandle;
 
   PassList() noexcept = default;
-  PassList(const PassList& other) { copy_from(other); }
-  PassList(PassList&& other) noexcept = default;
+  PassList(const PassList& other) {
+    const Lock lock(other.mutex_);
+    copy_from(other);
+  }
+  PassList(PassList&& other) noexcept : list_(std::move(other.list_)) {}
   PassList& operator=(PassList other) noexcept {
     swap(other);
     return *this;
@@ -159,23 +202,29 @@ class PassList {
   Handle add(F&& function, Place place, const Handle& before = {}) {
     ListenerRef made = Functions::make(std::forward<F>(function));
     Garbage garbage;
+    const Lock lock(mutex_);
     list_.made().add(made, place, before.native().listener(), garbage);
     return Handle(handoff::ListenerHandle(std::move(made)));
   }
 
+  // The callback may end in here: not under the lock.
   bool remove(const Handle& handle) { return owns(handle) && handle.native().remove(); }
-  bool owns(const Handle& handle) const noexcept {
+  bool owns(const Handle& handle) const {
+    const Lock lock(mutex_);
     return handle && &handle.native().listener()->list() == list();
   }
 
   // visitor(handle, callback) for each, until it says false; whether it never did.
   template <class Visitor>
   bool visit(Visitor&& visitor) const {
-    return list() == nullptr || Functions::visit(*list(), visitor);
+    ListenerList* const seen = taken();
+    return seen == nullptr || Functions::visit(*seen, visitor);
   }
 
   void call(std::remove_reference_t<Args>&... args) const {
-    ListenerList* const called = list();
+    static_assert(Functions::template can_be_called<Callback>,
+                  "the Callback of the policies cannot be called with these arguments");
+    ListenerList* const called = taken();
     if (called == nullptr) return;
     const Pass pass(called);
     Calls::template run_all<R, NativePolicies<Policies, int>>(*called, args...);
@@ -183,7 +232,9 @@ class PassList {
 
   // Until a callback says false; whether none did.
   bool call_while(std::remove_reference_t<Args>&... args) const {
-    ListenerList* const called = list();
+    static_assert(Functions::template can_be_called<Callback>,
+                  "the Callback of the policies cannot be called with these arguments");
+    ListenerList* const called = taken();
     if (called == nullptr) return true;
     const Pass pass(called);
     return Calls::template run<R>(
@@ -192,6 +243,10 @@ class PassList {
 
  private:
   ListenerList* list() const noexcept { return list_.get(); }
+  ListenerList* taken() const {
+    const Lock lock(mutex_);
+    return list();
+  }
 
   void copy_from(const PassList& other) {
     if (other.list() == nullptr) return;
@@ -208,6 +263,7 @@ class PassList {
   }
 
   Lazy<ListenerList, &PassList::make, &PassList::close> list_;
+  [[no_unique_address]] mutable typename Lock::Mutex mutex_;
 };
 
 }  // namespace eventpp::internal

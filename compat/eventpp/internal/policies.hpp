@@ -114,16 +114,6 @@ constexpr bool is_std_function = false;
 template <class Prototype>
 constexpr bool is_std_function<std::function<Prototype>> = true;
 
-// ... and the callbacks can be called at all: a list that is only looked through may hold anything.
-// A std::function is not asked: for an argument by value the answer would depend on whether its
-// class is complete here (the list may be a part of a base of that very class), and with the answer
-// what a list is, from one place of a program to the other.
-template <class Threading, class Callback, class... Args>
-concept PassesCall =
-    NoLockSeen<Threading> &&
-    (is_std_function<Callback> ||
-     std::is_invocable_v<Callback&, std::remove_reference_t<Args>&...>);
-
 template <class Policies>
 concept PoolsItems = requires(typename Policies::template QueueList<int>& list) {
   []<std::size_t N>(PoolQueueList<int, N>&) {}(list);

@@ -251,10 +251,12 @@ class EventQueue<Key, R(Args...), Policies>
   Status wait_for(std::chrono::duration<Rep, Period> time, const sync::StopToken& stop = {}) {
     return wait_until(sync::deadline_after(time), stop);
   }
-  Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {});
+  Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {}) {
+    return wait_for_any([this] { return store_->any(); }, deadline, stop);
+  }
 
   // While one of these lives, enqueue() wakes nobody; the end of the last one does, if there is
-  // something to process.
+  // something to process. Who is awake, or comes to wait, finds the events all the same.
   class NotificationHold {
    public:
     explicit NotificationHold(EventQueue& queue) noexcept : queue_(queue) { queue.hold(); }
@@ -292,6 +294,14 @@ class EventQueue<Key, R(Args...), Policies>
   // process(), or process_one(), to the listeners of another hub: for who keeps its own.
   std::size_t process_to(typename Dispatcher::Hub& hub, std::size_t most = kAll) {
     return drain_to(hub, most, [](Turn& turn, Slot& slot) { return deliver(turn, slot); });
+  }
+
+  // As wait_until(), but not before the end of the last NotificationHold.
+  Status wait_until_told(sync::Deadline deadline) {
+    return wait_for_any([this] { return !held() && store_->any(); }, deadline, {});
+  }
+  bool held() const noexcept {
+    return holds_.load(sync::order::relaxed) != 0;  // order: relaxed, the last one's end notifies
   }
 
  private:
@@ -439,7 +449,7 @@ class EventQueue<Key, R(Args...), Policies>
     }
     // order: relaxed; what was hidden before the event came is seen, the event brought it. What is
     // hidden now finds the pass over the list, whatever this sees.
-    return detail::pass_epoch.load(sync::order::relaxed) == turn.known.epoch;
+    return detail::pass_words.epoch.load(sync::order::relaxed) == turn.known.epoch;
   }
 
   template <class Entry, class... A>
@@ -447,7 +457,7 @@ class EventQueue<Key, R(Args...), Policies>
     Remembered& known = turn.known;
     known.current = nullptr;  // a filter may throw
     // order: relaxed; of the pass that begins, or older: then the next event looks up again.
-    const std::uint64_t epoch = detail::pass_epoch.load(sync::order::relaxed);
+    const std::uint64_t epoch = detail::pass_words.epoch.load(sync::order::relaxed);
     turn.pass.renew(&turn.hub);
     if (epoch != known.epoch) known = {};
     known.epoch = epoch;
@@ -519,6 +529,9 @@ class EventQueue<Key, R(Args...), Policies>
     if (store_->any()) arrivals_.notify_one();
   }
 
+  template <class Any>
+  Status wait_for_any(const Any& any, sync::Deadline deadline, const sync::StopToken& stop);
+
   static std::chrono::nanoseconds usual_spin() noexcept {
     return std::chrono::microseconds(sync::spin_policy() == sync::Spin::allowed ? 20 : 0);
   }
@@ -532,14 +545,17 @@ class EventQueue<Key, R(Args...), Policies>
 };
 
 template <class Key, class R, class... Args, class Policies>
-Status EventQueue<Key, R(Args...), Policies>::wait_until(sync::Deadline deadline,
-                                                         const sync::StopToken& stop) {
-  const auto ready = [this] { return store_->any() || closed(); };
-  const auto verdict = [this] { return store_->any() ? Status::ok : Status::closed; };
+template <class Any>
+Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, sync::Deadline deadline,
+                                                           const sync::StopToken& stop) {
+  bool found = false;
+  const auto ready = [&] { return (found = any()) || closed(); };
+  // What came before the close is there now.
+  const auto verdict = [&] { return found || store_->any() ? Status::ok : Status::closed; };
   if (spin_for_.count() > 0) {
     const sync::Deadline spin_until = detail::min(deadline, sync::deadline_after(spin_for_));
     for (unsigned looks = 1;; ++looks) {
-      if (store_->any()) return Status::ok;
+      if (any()) return Status::ok;
       if (looks % 64 == 0 && (sync::clock::now() >= spin_until || stop.stop_requested())) break;
       sync::pause();
     }

@@ -109,7 +109,7 @@ class ListenerList {
     Entry* begin() noexcept { return reinterpret_cast<Entry*>(this + 1); }
     // What a pass that begins now looks at.
     std::size_t size() const noexcept {
-      // order: acquire pairs with the release in ListenerList::push(): the entries are whole.
+      // order: acquire pairs with the release in ListenerList::add(): the entries are whole.
       return size_.load(sync::order::acquire);
     }
 
@@ -182,10 +182,11 @@ class ListenerList {
   std::size_t position(const Listener& added, Place place, const Listener* before) const noexcept;
   Array* make_array(std::size_t alive);
   Array* construct_array(void* memory, std::size_t capacity) noexcept;
-  static void push(Array& array, Listener& listener, std::size_t older_index) noexcept;
+  static void put(Array& array, std::size_t index, Listener& listener,
+                  std::size_t older_index) noexcept;
   void copy(Array& to, std::size_t gap, Listener* added) const noexcept;
   void replace(Array* array, Garbage& garbage) noexcept;
-  void hide(Listener& listener, Garbage& garbage) noexcept;
+  void hide(Listener& listener) noexcept;
   void hide_all(Garbage& garbage) noexcept;
   void shrink(Garbage& garbage) noexcept;
   static void free_array(void* object) noexcept;

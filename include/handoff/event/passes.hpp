@@ -6,8 +6,9 @@
 // ends. Whoever takes something away hides it first, then makes the kernel order all CPUs (the
 // heavy half of the asymmetric fence), then reads the records: what no pass from before can see is
 // freed at once; the rest hangs on one of those passes after the other until the last has ended.
-// What a thread takes away in a pass of its own needs no fence before that pass ends. The same
-// records answer remove_and_wait(). The proof is in docs/design/callback_list.md.
+// What a thread takes away in a pass of its own needs no fence before that pass ends. Threads that
+// were found outside of passes are marked absent, and no fence is needed for them until their next
+// pass. The same records answer remove_and_wait(). The proof is in docs/design/callback_list.md.
 // For: the lists of event/. Not for: users.
 // Concurrency: everything by any thread. Blocks: await_passes(), and for some instructions what
 // retires. Allocates: nothing. Throws: await_passes(), on misuse.
@@ -86,6 +87,10 @@ class Garbage {
 // passes do not count. Misuse if one of those threads waits, directly or not, for this one.
 void await_passes(PassSubject subject);
 
+// Whether no thread is in a pass, so that nobody can see any more what was hidden before this. A
+// false may be out of date.
+inline bool nobody_passes() noexcept;
+
 // One pass of a thread.
 struct PassSlot {
   sync::atomic<std::uint64_t> epoch{0};        // 0: no pass
@@ -119,9 +124,11 @@ class PassRecord {
 
   static PassRecord& enroll();
   static void ended(PassSlot& slot) noexcept;
+  void appear() noexcept;
 
   alignas(sync::destructive_span) std::array<PassSlot, kSlots> slots_;
   std::uint32_t depth_ = 0;  // of this thread alone
+  std::uint64_t group_ = 0;  // its bit in PassWords::present; never changed
 
   // Under the registry's mutex.
   PassRecord* next_ = nullptr;
@@ -130,8 +137,23 @@ class PassRecord {
   std::uint64_t awaited_epoch_ = 0;
 };
 
-// One is added whenever something is hidden.
-extern sync::atomic<std::uint64_t> pass_epoch;
+// What passes and those who hide something share. In one line: a pass reads both.
+struct alignas(sync::cache_line) PassWords {
+  // One is added whenever something is hidden that a pass may see.
+  sync::atomic<std::uint64_t> epoch{1};
+  // A bit for each group of threads: one of them may be in a pass. Set by a thread that begins one
+  // and finds it clear, cleared by whoever looks at its record.
+  sync::atomic<std::uint64_t> present{0};
+};
+extern PassWords pass_words;
+
+inline bool nobody_passes() noexcept {
+  std::uint64_t nobody = 0;
+  // order: acquire pairs with the releases of a Look: the passes that it found ended come before;
+  // release with the acquire in appear(): a pass that begins later sees what is hidden.
+  return pass_words.present.compare_exchange_strong(nobody, 0, sync::order::acq_rel,
+                                                    sync::order::relaxed);
+}
 
 // This thread's presence in a list, from the constructor to the destructor.
 class [[nodiscard]] Pass {
@@ -170,7 +192,7 @@ class [[nodiscard]] Pass {
   void renew(const void* subject) noexcept {
     // order: relaxed, twice: begin() has acquired this epoch, or will acquire a newer one; the own
     // epoch only this thread writes.
-    if (pass_epoch.load(sync::order::relaxed) == slot().epoch.load(sync::order::relaxed)) {
+    if (pass_words.epoch.load(sync::order::relaxed) == slot().epoch.load(sync::order::relaxed)) {
       narrow(subject);
     } else {
       end();
@@ -192,8 +214,13 @@ class [[nodiscard]] Pass {
     slot().subject.store(depth_ == last ? nullptr : subject, sync::order::release);
     // order: acquire pairs with the addition in PassRegistry::next_epoch(): a pass of a later epoch
     // sees everything hidden that was hidden before.
-    slot().epoch.store(pass_epoch.load(sync::order::acquire), sync::order::release);
+    slot().epoch.store(pass_words.epoch.load(sync::order::acquire), sync::order::release);
     sync::asymmetric_fence_light();
+    // order: relaxed, ordered by the fences: whoever clears it sees this pass, or this sees it
+    // cleared.
+    if ((pass_words.present.load(sync::order::relaxed) & record_.group_) == 0) [[unlikely]] {
+      record_.appear();
+    }
   }
 
   void end() noexcept {

@@ -3,10 +3,14 @@
 // CallbackList: order, the rules of passes, the two removals, and each misuse.
 #include <handoff/event/callback_list.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +18,7 @@
 #include <handoff/core/unique_function.hpp>
 
 #include "support/failing.hpp"
+#include "support/support.hpp"
 
 namespace {
 
@@ -428,6 +433,55 @@ TEST(CallbackList, CallsAllocateNothing) {
   for (int i = 0; i < 100; ++i) list(0);
   EXPECT_EQ(test::calls(test::Call::allocation), before);
   EXPECT_EQ(calls, 1010);
+}
+
+// Removals of all, in each order, with what they cost beside their few instructions: how often the
+// kernel was asked to order the CPUs.
+std::size_t barriers_of_removals(List& list, int count, int order) {
+  std::vector<ListenerHandle> handles;
+  for (int i = 0; i < count; ++i) handles.push_back(list.append([](int) {}));
+  list(0);
+  if (order == 1) std::reverse(handles.begin(), handles.end());
+  if (order == 2) std::shuffle(handles.begin(), handles.end(), test::random());
+  const std::size_t before = test::calls(test::Call::barrier);
+  for (const ListenerHandle& handle : handles) EXPECT_TRUE(handle.remove());
+  EXPECT_TRUE(list.empty());
+  return test::calls(test::Call::barrier) - before;
+}
+
+TEST(CallbackList, RemovalsAskForABarrierOnlyAfterPassesOfOthers) {
+  List list;
+  std::atomic<bool> passed(false);
+  std::atomic<bool> over(false);
+  std::thread other([&] {
+    list(0);
+    passed = true;
+    while (!over) std::this_thread::yield();
+  });
+  while (!passed) std::this_thread::yield();
+  for (const int order : {0, 1, 2}) {
+    // The first removal finds that one outside of its pass, the others know.
+    EXPECT_LE(barriers_of_removals(list, 1000, order), order == 0 ? 2U : 0U);
+  }
+  over = true;
+  other.join();
+}
+
+// A canary for the one above: a pass that does go on is looked at again by each removal.
+TEST(CallbackList, RemovalsBesideAPassThatGoesOnAskEachTime) {
+  List list;
+  List elsewhere;
+  std::atomic<bool> passing(false);
+  std::atomic<bool> over(false);
+  elsewhere.append([&](int) {
+    passing = true;
+    while (!over) std::this_thread::yield();
+  });
+  std::thread other([&] { elsewhere(0); });
+  while (!passing) std::this_thread::yield();
+  EXPECT_GE(barriers_of_removals(list, 100, 0), 100U);
+  over = true;
+  other.join();
 }
 
 }  // namespace
