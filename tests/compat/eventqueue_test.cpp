@@ -274,6 +274,37 @@ TYPED_TEST(EventppQueueThreads, TheEndOfTheLastDisablingTells) {
   EXPECT_FALSE(queue.emptyQueue());
 }
 
+// Whether it waits already, or comes to wait while there are events.
+TYPED_TEST(EventppQueueThreads, NobodyFindsAnEventWhileNotificationIsDisabled) {
+  using Queue = eventpp::EventQueue<int, void(), TypeParam>;
+  Queue queue;
+  std::atomic<bool> held(false);
+  std::vector<std::thread> waiters;
+  {
+    const typename Queue::DisableQueueNotify disabled(&queue);
+    held = true;
+    waiters.emplace_back([&] {
+      queue.wait();
+      EXPECT_FALSE(held) << "awake before the end of it";
+    });
+    queue.enqueue(1);
+    queue.enqueue(1);
+    EXPECT_FALSE(queue.waitFor(0s));
+    EXPECT_FALSE(queue.waitFor(20ms));
+    EXPECT_FALSE(queue.emptyQueue());
+    waiters.emplace_back([&] {
+      queue.wait();
+      EXPECT_FALSE(held) << "came to wait, and found the events";
+    });
+    std::this_thread::sleep_for(20ms);  // what is wrong has time to show
+    held = false;
+  }
+  waiters.front().join();
+  queue.enqueue(1);  // tells the other one too, if the end told one of them only
+  waiters.back().join();
+  EXPECT_TRUE(queue.waitFor(0s));
+}
+
 TEST(EventppQueueing, MoveOnlyArgumentsAndFilters) {
   eventpp::EventQueue<int, void(std::unique_ptr<int>&)> queue;
   int got = 0;

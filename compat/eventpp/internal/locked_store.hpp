@@ -121,10 +121,12 @@ class LockedStore {
     std::unique_lock<Mutex> lock(mutex_);
     arrivals_.wait(lock, [this] { return is_ready(); });
   }
+  // Then whether nobody holds notifications back and the queue is not idle.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& time) {
     std::unique_lock<Mutex> lock(mutex_);
-    return arrivals_.wait_for(lock, time, [this] { return is_ready(); });
+    if (arrivals_.wait_for(lock, time, [this] { return is_ready(); })) return true;
+    return holds_ == 0 && (!events_.empty() || sessions_ != 0);
   }
 
   // While one of these lives put() wakes nobody.

@@ -12,6 +12,7 @@
 
 #include <handoff/core/status.hpp>
 #include <handoff/event/event_queue.hpp>
+#include <handoff/sync/clock.hpp>
 
 #include <eventpp/internal/policies.hpp>
 #include <eventpp/internal/queued_event.hpp>
@@ -22,7 +23,9 @@ template <class Policies, class Event, class R, class... Args>
 class PassStore {
   struct Events : handoff::EventQueue<Event, R(Args...), NativePolicies<Policies, Event>> {
     using Queue = handoff::EventQueue<Event, R(Args...), NativePolicies<Policies, Event>>;
+    using Queue::held;
     using Queue::process_to;
+    using Queue::wait_until_told;
   };
   using Queued = QueuedEvent<Event, Args...>;
 
@@ -61,10 +64,14 @@ class PassStore {
   // Neither an event in the queue nor one being handled.
   bool idle() noexcept { return events_.empty() && events_.tally().pending == 0; }
 
-  void wait() { (void)events_.wait(); }
+  // Until there is an event to process and nobody holds notifications back.
+  void wait() { (void)events_.wait_until_told(handoff::sync::no_deadline); }
+  // The same for so long at most; then whether nobody does and the queue is not idle.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& time) {
-    return events_.wait_for(time) == handoff::Status::ok;
+    const handoff::sync::Deadline deadline = handoff::sync::deadline_after(time);
+    if (events_.wait_until_told(deadline) == handoff::Status::ok) return true;
+    return !events_.held() && !idle();
   }
 
   // While one of these lives put() wakes nobody.

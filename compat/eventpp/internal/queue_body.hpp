@@ -19,13 +19,14 @@ class QueueBody : public Dispatcher {
 
   // Until there is an event to process and nobody holds notifications back.
   void wait() const { store_.wait(); }
-  // The same for so long at most; then whether the queue is not empty, as emptyQueue() says.
+  // The same for so long at most; then whether nobody does and the queue is not empty, as
+  // emptyQueue() says.
   template <class Rep, class Period>
   bool waitFor(const std::chrono::duration<Rep, Period>& time) const {
-    return store_.wait_for(time) || !emptyQueue();
+    return store_.wait_for(time);
   }
 
-  // While one of these lives enqueue() wakes nobody.
+  // While one of these lives enqueue() wakes nobody, and nobody finds that there is something.
   class DisableQueueNotify {
    public:
     explicit DisableQueueNotify(QueueBody* queue) : hold_(queue->store_) {}

@@ -147,6 +147,23 @@ const Scenario held("event_queue/held_notification", [] {
   producer.join();
 });
 
+// Who waits for the end of the holds as well hears of it, whether event or end comes last.
+struct Told : Queue {
+  using Queue::Queue;
+  using Queue::wait_until_told;
+};
+const Scenario told("event_queue/told_at_the_end", [] {
+  Told queue(EventQueueOptions{.spin_for = std::chrono::nanoseconds(0)});
+  explore::Thread holder([&] { const Queue::NotificationHold hold(queue); });
+  explore::Thread producer([&] {
+    const Queue::NotificationHold hold(queue);
+    put(queue, 7);
+  });
+  explore::check(queue.wait_until_told(sync::no_deadline) == Status::ok, "there is one");
+  holder.join();
+  producer.join();
+});
+
 // The hold ends just when an event comes from elsewhere: one of the two wakes the sleeper.
 const Scenario released("event_queue/hold_ends", [] {
   Queue queue({.spin_for = std::chrono::nanoseconds(0)});
