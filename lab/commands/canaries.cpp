@@ -25,7 +25,9 @@ Cell first_cell_of(const Scenario& scenario, const Contender& twin) {
 }  // namespace
 
 std::string Canary::name() const {
-  return fmt::format("{} {}: {} {}", scenario->name(), contender.name, cell.metric(), cell.text());
+  const std::string parameters = cell.text();
+  return fmt::format("{} {}: {}{}{}", scenario->name(), contender.name, cell.metric(),
+                     parameters.empty() ? "" : " ", parameters);
 }
 
 bool Canary::higher_is_better() const { return scenario->metric(cell.metric()).higher_is_better; }
