@@ -20,11 +20,12 @@ std::vector<const Scenario*>& registered() {
 }  // namespace
 
 Scenario::Scenario(std::string scenario_name, std::function<void()> body, Size its_size,
-                   unsigned deaths_bound)
+                   unsigned deaths_bound, unsigned failures_bound)
     : name(std::move(scenario_name)),
       run(std::move(body)),
       size(its_size),
-      deaths(deaths_bound) {
+      deaths(deaths_bound),
+      failures(failures_bound) {
   registered().push_back(this);
 }
 
@@ -39,6 +40,7 @@ void tell_of_fault(const std::string& fault) { explore::check(false, fault.c_str
 explore::Result explore_scenario(const Scenario& scenario, explore::Options options) {
   options.name = scenario.name;
   options.deaths = scenario.deaths;
+  options.failures = scenario.failures;
   return explore::run(options, scenario.run);
 }
 

@@ -32,14 +32,16 @@ inline constexpr unsigned kDeviations = 2;
 enum class Size { small, large };
 
 struct Scenario {
-  // Registers itself. `deaths`: how many processes may be killed.
+  // Registers itself. `deaths`: how many processes may be killed; `failures`: how many calls may
+  // fail (explore::MayFail).
   Scenario(std::string scenario_name, std::function<void()> body, Size its_size = Size::small,
-           unsigned deaths_bound = 0);
+           unsigned deaths_bound = 0, unsigned failures_bound = 0);
 
   std::string name;
   std::function<void()> run;
   Size size;
   unsigned deaths;
+  unsigned failures;
 };
 
 // All that are linked in, in the order of their names.

@@ -9,16 +9,19 @@
 #include <handoff/sync/explore/explore.hpp>
 #include <handoff/sync/park.hpp>
 #include <handoff/sync/pause.hpp>
+#include <handoff/sync/thread.hpp>
 
 #include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <new>
 #include <ostream>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -395,6 +398,75 @@ TEST(Exploration, a_sleeper_wakes_for_no_reason) {
   });
   EXPECT_TRUE(result.ok()) << result.report();
   EXPECT_EQ(seen, (std::set<std::uint32_t>{0, 1}));
+}
+
+// ---- Failures ----------------------------------------------------------------------------------
+
+// "all well", or what failed.
+std::string failure_of_three_calls() {
+  try {
+    {
+      const explore::MayFail may_fail;
+      sync::deallocate(sync::allocate(8, 8), 8, 8);
+      delete new Word(0);
+    }
+    explore::may_throw("a closure");
+    sync::Thread({}, [] {});
+  } catch (const std::bad_alloc&) {
+    return "memory";
+  } catch (const explore::Planned& planned) {
+    return planned.what;
+  } catch (const std::system_error&) {
+    return "thread";
+  }
+  return "all well";
+}
+
+TEST(Exploration, each_call_that_may_fail_does) {
+  std::multiset<std::string> seen;
+  const Result result = explore::run({.deviations = 1, .failures = 1}, [&] {
+    const std::string failure = failure_of_three_calls();
+    const explore::Unwatched unwatched;
+    seen.insert(failure);
+  });
+  EXPECT_TRUE(result.ok()) << result.report();
+  EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()),
+            (std::set<std::string>{"all well", "memory", "a closure", "thread"}));
+  EXPECT_EQ(seen.count("memory"), 2U);  // of both kinds
+}
+
+TEST(Exploration, nothing_fails_without_leave) {
+  std::set<std::string> seen;
+  const Result result = explore::run({.deviations = 2}, [&] {
+    const std::string failure = failure_of_three_calls();
+    const explore::Unwatched unwatched;
+    seen.insert(failure);
+  });
+  EXPECT_TRUE(result.ok()) << result.report();
+  EXPECT_EQ(seen, (std::set<std::string>{"all well"}));
+}
+
+// A fault that takes a failure and a switch is found, replayed and as short as that.
+TEST(Exploration, a_failure_is_part_of_the_schedule) {
+  const auto program = [] {
+    Word word(0);
+    Thread other([&] { word.store(1, rlx); });
+    try {
+      explore::may_throw("a closure");
+    } catch (const explore::Planned&) {
+      explore::check(word.load(rlx) == 0, "the other one comes later");
+    }
+  };
+  const Result found = explore::run({.deviations = 2, .failures = 1}, program);
+  ASSERT_EQ(found.fault, Fault::assertion) << found.report();
+  EXPECT_EQ(choices_of(found.schedule).size(), 2U) << found.schedule;
+  EXPECT_EQ(explore::run({.deviations = 1, .failures = 1}, program).fault, Fault::none);
+  for (int i = 0; i < 20; ++i) {
+    const Result again = explore::run(
+        {.search = Search::replay, .failures = 1, .schedule = found.schedule}, program);
+    EXPECT_EQ(again.fault, Fault::assertion);
+    EXPECT_EQ(again.trace, found.trace);
+  }
 }
 
 // The kernel's part of the protocol holds with store buffers too: a store before unpark() and the

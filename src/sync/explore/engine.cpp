@@ -48,7 +48,7 @@ void Engine::begin_execution() {
   started_ = runnable_ = waiting_ = timed_ = steps_ = turns_ = parkings_ = 0;
   ran_.fill(~std::uint32_t{0});
   first_.fill(0);
-  deviations_ = deaths_ = 0;
+  deviations_ = deaths_ = failures_ = 0;
   now_ns_ = 1'000'000'000;
   final_ = 0;
   failed_ = false;
@@ -130,7 +130,7 @@ int Engine::start_thread(model::Entry entry, void* argument, bool is_process, co
   const unsigned number = started_++;
   ModelThread& thread = threads_[number];
   thread.going = Going::runnable;
-  thread.woken = thread.fresh = thread.failed_spuriously = thread.out_of_memory = false;
+  thread.woken = thread.fresh = thread.failed_spuriously = thread.may_fail = false;
   thread.process = is_process ? static_cast<int>(number) : running_ >= 0 ? self().process : -1;
   thread.joins = -1;
   thread.deadline = model::never;
@@ -216,11 +216,14 @@ void* Engine::thread_value(const void* key, void* (*make)(), void (*end)(void*))
   for (const auto& value : thread.values) {
     if (value.key == key) return value.value;
   }
+  // It stands for a variable of the thread, which takes no memory that could be lacking.
+  const bool may_fail = std::exchange(thread.may_fail, false);
   const auto made = [make] {
     const Seen seen;
     return make();
   };
   thread.values.push_back({key, made(), end});
+  thread.may_fail = may_fail;
   return thread.values.back().value;
 }
 
@@ -466,11 +469,20 @@ std::uint32_t Engine::unpark(model::Location& word, std::uint32_t most, const Wh
 
 // ---- Memory of the scenario --------------------------------------------------------------------
 
+// A step of its own, so that its choice has a number that no bound changes.
+bool Engine::fails(const char* what, const Where& where) {
+  if (options_.failures == 0) return false;
+  ++steps_;
+  turns_ = 0;
+  if (failures_ == options_.failures || !may_deviate()) return false;
+  if (choose(2, 0b10, steps_ << 3) == 0) return false;
+  ++failures_;
+  tell(where, "sees ", what, " fail");
+  return true;
+}
+
 void* Engine::allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
-  if (running_ >= 0 && std::exchange(self().out_of_memory, false)) {
-    tell(where, "gets none of ", bytes, " bytes");
-    return nullptr;
-  }
+  if (running_ >= 0 && self().may_fail && fails("an allocation", where)) return nullptr;
   void* const memory = kSeesAll ? sight.allocate(bytes, alignment)
                                 : ::operator new(bytes, std::align_val_t{alignment});
   if (memory == nullptr) fail(Fault::assertion, "the scenario takes too much memory", where);

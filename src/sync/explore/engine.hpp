@@ -16,6 +16,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <handoff/sync/explore/explore.hpp>
@@ -69,7 +70,7 @@ struct ModelThread {
   bool woken = false;         // parked: by an unpark, not by time
   bool fresh = false;         // has paused: its next load returns the newest store
   bool failed_spuriously = false;
-  bool out_of_memory = false;  // its next allocation fails
+  bool may_fail = false;       // its allocations may
   int process = -1;           // its first thread, with which it dies; -1: never
   const void* parked_on = nullptr;  // an address, never followed: the word may be gone
   std::uint32_t parked_since = 0;  // for first come, first woken
@@ -142,7 +143,9 @@ class Engine {
   int this_thread() const noexcept { return running_; }
   void* thread_value(const void* key, void* (*make)(), void (*end)(void*));
   void* allocate(std::size_t bytes, std::size_t alignment, const Where&) noexcept;
-  void fail_next_allocation() noexcept { self().out_of_memory = true; }
+  bool fails(const char* what, const Where&);
+  bool allocation_fails() { return self().may_fail && fails("an allocation", self().at); }
+  bool let_fail(bool may) noexcept { return std::exchange(self().may_fail, may); }
   void deallocate(void* memory, const void* code, const Where&);
   void outcome(std::uint64_t value) noexcept;
 
@@ -261,6 +264,7 @@ class Engine {
   std::uint32_t turns_ = 0;  // times somebody was chosen to go on, since the last step
   unsigned deviations_ = 0;
   unsigned deaths_ = 0;
+  unsigned failures_ = 0;
   std::uint32_t parkings_ = 0;
   std::int64_t now_ns_ = 0;
   std::uint64_t final_ = 0;

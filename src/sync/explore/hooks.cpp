@@ -29,8 +29,14 @@ inline void see_aligned(const void* at, unsigned bytes, const void* code) {
   if (sight.on()) sight.see_bytes<kWrite>(reinterpret_cast<std::uintptr_t>(at), bytes, code);
 }
 
+bool allocation_fails() {
+  const explore::Unseen unseen;
+  return explore::Engine::instance().allocation_fails();
+}
+
 void* get(std::size_t bytes, std::size_t alignment) noexcept {
   if (sight.on()) {
+    if (allocation_fails()) return nullptr;
     if (void* const memory = sight.allocate(bytes, alignment)) return memory;
   }
   if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return std::malloc(bytes == 0 ? 1 : bytes);

@@ -4,6 +4,8 @@
 // park.cpp, stack.cpp, thread.cpp, asymmetric_fence.cpp and cpu_budget.cpp in an exploring build.
 //
 // Outside an execution (globals, a test's own code) an atomic is a plain variable.
+#include <errno.h>
+
 #include <exception>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
@@ -11,6 +13,7 @@
 #include <handoff/sync/park.hpp>
 #include <handoff/sync/stack.hpp>
 #include <handoff/sync/thread.hpp>
+#include <system_error>
 
 #include "engine.hpp"
 
@@ -105,6 +108,10 @@ void* thread_value(const void* key, void* (*make)(), void (*end)(void*)) {
   const Unseen unseen;
   return engine().thread_value(key, make, end);
 }
+bool fails(const char* what, const Where& where) {
+  const Unseen unseen;
+  return engine().active() && engine().fails(what, where);
+}
 void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
   const Unseen unseen;
   return engine().allocate(bytes, alignment, where);
@@ -158,7 +165,12 @@ void check(bool condition, const char* what, const std::source_location& where) 
 
 void outcome(std::uint64_t value) { engine().outcome(value); }
 
-void fail_next_allocation() { engine().fail_next_allocation(); }
+void may_throw(const char* what, const std::source_location& where) {
+  if (model::fails(what, where)) throw Planned{what};
+}
+
+MayFail::MayFail() noexcept : before_(engine().let_fail(true)) {}
+MayFail::~MayFail() { engine().let_fail(before_); }
 
 Unwatched::Unwatched() noexcept : before_(sight.set(false)) {}
 Unwatched::~Unwatched() { sight.set(before_); }
@@ -230,7 +242,11 @@ bool stack_is_short() noexcept { return false; }
 
 CpuSet CpuSet::of_this_thread() noexcept { return {}; }
 
-void Thread::start(const ThreadOptions&, std::unique_ptr<Entry> entry) {
+void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
+  if (model::fails("the start of a thread", Where::current())) {
+    throw std::system_error(EAGAIN, std::generic_category(),
+                            "starting thread '" + options.name + "'");
+  }
   handle_ = model::start_thread(&Thread::enter, entry.release(), false, Where::current());
   joinable_ = true;
 }

@@ -16,6 +16,8 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/pause.hpp>
 #include <memory>
+#include <new>
+#include <system_error>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -184,6 +186,114 @@ const Scenario group_ends("thread_pool/group_ends", [] {
   explore::check(tasks->wait() == Status::ok, "it ran");
   tasks.reset();
 });
+
+// ---- What fails ---------------------------------------------------------------------------------
+
+// Null: the system refused its first thread; then nothing is left behind.
+std::unique_ptr<ThreadPool> pool_of(const ThreadPoolOptions& options) {
+  try {
+    return std::make_unique<ThreadPool>(options);
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
+// A closure whose copy may throw: with a failure, nothing was handed over, and the pool closes.
+struct Copied {
+  explicit Copied(sync::atomic<int>& counter) : ran(&counter) {}
+  Copied(const Copied& other) : ran(other.ran) { explore::may_throw("a copy"); }
+  Copied(Copied&& other) noexcept : ran(other.ran) {}
+  void operator()() const { ran->fetch_add(1, sync::order::relaxed); }
+  sync::atomic<int>* ran;
+};
+
+// Hands over by `hand_over`; true if that did not throw.
+template <class F>
+bool hands_over(F&& hand_over) {
+  try {
+    const explore::MayFail may_fail;
+    explore::check(hand_over() == Status::ok, "open, and there is room");
+    return true;
+  } catch (const explore::Planned&) {
+  } catch (const std::bad_alloc&) {
+  } catch (const std::system_error&) {
+  }
+  return false;
+}
+
+void check_books(ThreadPool& pool, int accepted) {
+  const Tally tally = pool.close();
+  explore::check(tally.balanced(), "the books are right");
+  explore::check(tally.done == static_cast<std::uint64_t>(accepted), "what was accepted ran");
+  explore::outcome(tally.done);
+}
+
+const Scenario copy_fails("thread_pool/copy_fails", [] {
+  const auto pool = pool_of({.width = 1, .capacity = 1});
+  if (pool == nullptr) return;
+  sync::atomic<int> ran{0};
+  const Copied task(ran);
+  int accepted = 0;
+  for (int i = 0; i < 2; ++i) {
+    accepted += hands_over([&] { return pool->execute(task); });
+  }
+  check_books(*pool, accepted);
+}, test::Size::large, 0, 1);
+
+const Scenario later_fails("thread_pool/later_fails", [] {
+  const auto pool = pool_of({.width = 1});
+  if (pool == nullptr) return;
+  sync::atomic<int> ran{0};
+  const Copied task(ran);
+  const bool accepted = hands_over([&] {
+    (void)pool->execute_after(std::chrono::nanoseconds(1), task);
+    return Status::ok;
+  });
+  const Tally tally = pool->close();
+  explore::check(tally.balanced(), "the books are right");
+  explore::check(accepted || tally.done == 0, "what was refused did not run");
+  explore::outcome(tally.done);
+}, test::Size::large, 0, 1);
+
+// The place of a task that found no memory comes back: the next one has it.
+const Scenario memory_fails("thread_pool/memory_fails", [] {
+  const auto pool = pool_of({.width = 1, .capacity = 1});
+  if (pool == nullptr) return;
+  int accepted = 0;
+  for (int i = 0; i < 2; ++i) {
+    accepted += hands_over([&] {
+      return pool->execute([big = std::array<char, 200>{}] { static_cast<void>(big); });
+    });
+  }
+  check_books(*pool, accepted);
+}, test::Size::large, 0, 1);
+
+// A task of another pool throws while its waiter runs it: the visit ends all the same.
+const Scenario visited_fails("thread_pool/visited_fails", [] {
+  const auto home = pool_of({.width = 1});
+  if (home == nullptr) return;
+  {
+    const auto pool = pool_of({.width = 1});
+    if (pool == nullptr) return;
+    auto future = pool->submit([] { explore::may_throw("a task"); });
+    (void)home->execute([waited = std::move(future)] { waited.wait(); });
+  }
+  explore::check(home->close().done == 1, "who waited is done");
+}, test::Size::large, 0, 1);
+
+// The system refuses a thread: the tasks are run by those that there are.
+const Scenario thread_fails("thread_pool/thread_fails", [] {
+  const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
+  if (pool == nullptr) return;
+  sync::atomic<int> ran{0};
+  int accepted = 0;
+  for (int i = 0; i < 2; ++i) {
+    accepted += hands_over([&] {
+      return pool->execute([&ran] { ran.fetch_add(1, sync::order::relaxed); });
+    });
+  }
+  check_books(*pool, accepted);
+}, test::Size::large, 0, 1);
 
 const Scenario loop("thread_pool/loop", [] {
   test::AuditedPool pool({.width = 1});

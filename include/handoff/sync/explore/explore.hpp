@@ -85,13 +85,14 @@ struct Options {
   std::string name = {};
   Search search = Search::exhaustive;
   Memory memory = Memory::cpp;
-  // Preemptions, stale reads, spurious failures, early time-outs and deaths together. Switches to
-  // another thread because one cannot go on are free.
+  // Preemptions, stale reads, spurious failures, early time-outs, deaths and failures together.
+  // Switches to another thread because one cannot go on are free.
   unsigned deviations = 2;
   std::uint64_t executions = 100'000'000;  // at most; more would be needed: the result is cut
   std::uint64_t seed = 1;
   unsigned steps_limit = 2000;
   unsigned deaths = 0;   // processes that may be killed in one execution
+  unsigned failures = 0;  // calls that may fail in one execution: see MayFail and may_throw()
   std::string schedule = {};  // for replay
   const Mutation* mutation = nullptr;
   bool list_sites = false;  // fills Result::sites
@@ -123,9 +124,27 @@ void check(bool condition, const char* what,
 // Tells apart final states, for counting them; mixed into one hash per execution.
 void outcome(std::uint64_t value);
 
-// The next allocation of the calling thread fails: sync::allocate() throws std::bad_alloc,
+// Failures are choices of the explorer, at most Options::failures of them in an execution, each a
+// deviation. sync::Thread fails to start, with std::system_error. may_throw() throws Planned: a
+// scenario calls it in its closures, listeners, copies and hashes. Allocations of a thread fail
+// while it has a MayFail: operator new and sync::allocate() throw std::bad_alloc,
 // sync::try_allocate() returns null.
-void fail_next_allocation();
+struct Planned {
+  const char* what;
+};
+void may_throw(const char* what,
+               const std::source_location& where = std::source_location::current());
+
+class MayFail {
+ public:
+  MayFail() noexcept;
+  ~MayFail();
+  MayFail(const MayFail&) = delete;
+  MayFail& operator=(const MayFail&) = delete;
+
+ private:
+  bool before_;
+};
 
 // While it lives, what the thread does is none of the program's, and its plain data is not looked
 // at: for a scenario that writes down what it sees of all threads. It makes no step meanwhile.

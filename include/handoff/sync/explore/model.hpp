@@ -94,7 +94,9 @@ int this_thread() noexcept;
 // One value per model thread and key. `make` at first use, `end` when the thread has ended.
 void* thread_value(const void* key, void* (*make)(), void (*end)(void*));
 
-// Null if the scenario wants it so.
+// Whether a call that may fail does: `what` it was, for the trace.
+bool fails(const char* what, const Where& where);
+// Null if it fails.
 void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept;
 void deallocate(void* memory, const Where& where);
 
