@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "books/event_books.hpp"
 #include "support/support.hpp"
 
 namespace {
@@ -81,7 +82,7 @@ void race_removals(std::size_t races, Call call, Add add) {
 }
 
 TEST(CallbackListStress, NoCallAfterRemoveAndWait) {
-  CallbackList<void()> list;
+  test::Audited<CallbackList<void()>> list;
   list.append([] {});
   race_removals(test::rounds(250'000), [&] { list(); }, [&](auto f) { return list.append(f); });
   EXPECT_EQ(list.size(), 1U);
@@ -90,7 +91,7 @@ TEST(CallbackListStress, NoCallAfterRemoveAndWait) {
 // In a queue that is drained a pass begins anew for each event, and leads from the filters to the
 // listeners of a key.
 TEST(CallbackListStress, NoCallAfterRemoveAndWaitInAQueue) {
-  EventQueue<int, void()> queue;
+  test::Audited<EventQueue<int, void()>> queue;
   queue.append_filter([] { return true; });
   const auto call = [&] {
     for (int i = 0; i < 8; ++i) ASSERT_EQ(queue.enqueue(i % 2), Status::ok);
@@ -101,7 +102,7 @@ TEST(CallbackListStress, NoCallAfterRemoveAndWaitInAQueue) {
 
 // The same check must notice a removal that does not wait: a canary for the test above.
 TEST(CallbackListStress, CanaryAPlainRemovalIsNoticed) {
-  CallbackList<void()> list;
+  test::Audited<CallbackList<void()>> list;
   std::atomic<bool> inside{false};
   std::atomic<bool> gone{false};
   std::atomic<bool> late{false};
@@ -123,7 +124,7 @@ TEST(CallbackListStress, CanaryAPlainRemovalIsNoticed) {
 TEST(CallbackListStress, FunctionsAreFreedOnceNobodyRunsThem) {
   const std::size_t races = test::rounds(20'000);
   const auto alive = std::make_shared<int>(1);
-  CallbackList<void()> list;
+  test::Audited<CallbackList<void()>> list;
   {
     std::atomic<int> sum{0};
     const Callers callers(1, [&] { list(); });
@@ -176,7 +177,7 @@ TEST(CallbackListStress, KeysComeAndGo) {
 // Never more calls than asked for, and in the end all of them.
 TEST(CallbackListStress, CountsAreSharedByAllThreads) {
   const std::size_t rounds = test::rounds(2'000);
-  CallbackList<void()> list;
+  test::Audited<CallbackList<void()>> list;
   const Callers callers(1, [&] { list(); });
   for (std::size_t round = 0; round < rounds; ++round) {
     std::atomic<int> calls{0};

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "books/event_books.hpp"
 #include "support/support.hpp"
 #include "support/usage.hpp"
 
@@ -54,7 +55,7 @@ TEST(EventQueueStress, CanaryTheOrderCheckSeesBothFaults) {
 // threads, one after the other, through one queue.
 template <class Begin>
 void check_order(std::size_t each, Begin&& begin, std::size_t threads = 1) {
-  EventQueue<int, void(Stamp)> queue;
+  test::Audited<EventQueue<int, void(Stamp)>> queue;
   std::array<std::atomic<std::uint64_t>, kProducers> published{};
   std::vector<std::thread> producers;
   for (std::size_t me = 0; me < kProducers; ++me) {
@@ -120,8 +121,8 @@ TEST(EventQueueStress, TheSameWhereProducersComeAndGo) {
 // is two races, there and back: 400 000 in an ordinary run, 4 000 000 in a deep one.
 TEST(EventQueueStress, NoWakeUpIsLost) {
   const std::size_t races = test::rounds(200'000);
-  EventQueue<int, void(std::size_t)> there({.spin_for = 0ns});
-  EventQueue<int, void(std::size_t)> back({.spin_for = 0ns});
+  test::Audited<EventQueue<int, void(std::size_t)>> there({.spin_for = 0ns});
+  test::Audited<EventQueue<int, void(std::size_t)>> back({.spin_for = 0ns});
   std::thread other([&] {
     for (std::size_t round = 0; round < races;) {
       ASSERT_EQ(there.wait(), Status::ok);
@@ -146,7 +147,7 @@ TEST(EventQueueStress, NoWakeUpIsLost) {
 // ends in exactly one way.
 TEST(EventQueueStress, TheBooksAreRightWhateverHappens) {
   const std::size_t each = test::rounds(100'000);
-  EventQueue<int, void(std::size_t)> queue;
+  test::Audited<EventQueue<int, void(std::size_t)>> queue;
   std::atomic<std::size_t> delivered{0};
   std::atomic<std::size_t> thrown{0};
   const auto listener = queue.append_listener(0, [&](std::size_t value) {
@@ -243,7 +244,7 @@ TEST(EventQueueStress, ListenersMayDoAnythingBesideOtherThreads) {
 }
 
 TEST(EventQueueStress, ASleepingConsumerCostsNothing) {
-  EventQueue<int, void(int)> queue;
+  test::Audited<EventQueue<int, void(int)>> queue;
   const test::ThreadsSince threads;
   std::thread consumer([&] { EXPECT_EQ(queue.wait(), Status::closed); });
   std::this_thread::sleep_for(50ms);

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "books/pool_books.hpp"
 #include "support/support.hpp"
 #include "support/usage.hpp"
 #include "unit/pool/modes.hpp"
@@ -36,7 +37,7 @@ TEST_P(ThreadPoolStress, ComesAndGoes) {
     const std::uint64_t tasks = random() % 4;
     std::uint64_t ran[4] = {};  // plain: the end of the pool orders them before the look
     {
-      ThreadPool pool(options(width));
+      test::AuditedPool pool(options(width));
       for (std::uint64_t i = 0; i < tasks; ++i) {
         ASSERT_EQ(pool.execute([&ran, i] { ++ran[i]; }), Status::ok);
       }
@@ -56,7 +57,7 @@ TEST_P(ThreadPoolStress, ClosesUnderLoad) {
     if (random() % 2 == 0) given.capacity = 1 + random() % 50;
     given.on_full = OnFull{static_cast<std::uint8_t>(random() % 3)};
     given.on_error = [](std::exception_ptr) {};
-    ThreadPool pool(given);
+    test::AuditedPool pool(given);
     std::atomic<std::uint64_t> accepted{0};
     std::atomic<std::uint64_t> begun{0};
     std::vector<std::thread> submitters;
@@ -91,7 +92,7 @@ TEST_P(ThreadPoolStress, ClosesUnderLoad) {
 }
 
 TEST_P(ThreadPoolStress, WaitMeansIdle) {
-  ThreadPool pool(options(3));
+  test::AuditedPool pool(options(3));
   std::atomic<std::uint64_t> ran{0};
   const std::size_t rounds = test::rounds(10'000);
   std::uint64_t expected = 0;
@@ -136,7 +137,7 @@ std::uint64_t leaves(std::uint64_t seed, int depth) {
 
 TEST_P(ThreadPoolStress, UnbalancedTrees) {
   auto random = test::random();
-  ThreadPool pool(options(4));
+  test::AuditedPool pool(options(4));
   const std::size_t rounds = test::rounds(200);
   for (std::size_t round = 0; round < rounds; ++round) {
     const std::uint64_t seed = random();
@@ -167,7 +168,7 @@ TEST(ThreadPoolStressIdle, SleepingPoolsCostNothing) {
 
 // The same harness must see a task that ran twice or never.
 TEST(ThreadPoolStressCanary, TheCountSeesALostTask) {
-  ThreadPool pool({.width = 2});
+  test::AuditedPool pool({.width = 2});
   std::atomic<std::uint64_t> begun{0};
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(pool.execute([&, i] { begun += i == 3 ? 0 : 1; }), Status::ok);

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "books/queue_books.hpp"
 #include "support/support.hpp"
 #include "support/torment.hpp"
 
@@ -151,7 +152,7 @@ TEST(Torment, RingsLoseAndRepeatNothing) {
   const Torment torment;
   Rounds rounds;
   while (rounds.more()) {
-    MpmcRing<std::uint64_t> ring(4);
+    handoff::test::Audited<MpmcRing<std::uint64_t>> ring(4);
     constexpr std::uint64_t each = 2'000;
     std::atomic<std::uint64_t> sum{0};
     std::vector<std::thread> threads;
