@@ -108,14 +108,27 @@ def read_list(path):
     return known
 
 
+def allowed_share(known):
+    """Of a sample, how many may survive that the list does not name: none, unless it says of
+    itself that it is not complete, `incomplete 20 % | open: why`."""
+    for name, _, _ in known.values():
+        words = name.split()
+        if words[0] == "incomplete":
+            return float(words[1]) / 100
+    return 0.0
+
+
 def faults_of_list(known, results, mutants, whole):
     """Lines about the list and the survivors that it does not name."""
     faults = []
-    names = {key_of(mutant.name) for mutant in mutants}
+    names = {key_of(mutant.name) for mutant in mutants} | {"incomplete %"}
+    unlisted = [result for result in results
+                if result["verdict"] != "killed" and key_of(result["name"]) not in known]
+    if whole or len(unlisted) > allowed_share(known) * len(results):
+        faults += [f"{result['verdict']}, and not listed: {result['name']}"
+                   for result in unlisted]
     for result in results:
         listed = known.get(key_of(result["name"]))
-        if result["verdict"] != "killed" and listed is None:
-            faults.append(f"{result['verdict']}, and not listed: {result['name']}")
         if result["verdict"] == "killed" and listed and (whole or listed[1] == "equivalent"):
             faults.append(f"listed, but killed by {result['killer']}: {result['name']}")
     if whole:
@@ -492,6 +505,9 @@ def main(words):
     is_all = not sampled and not parts
     faults += tell(mutants, results, known, is_all)
     write_result(folder / "result.json", mutants, results)
+    for result in results:
+        if result["verdict"] != "killed" and key_of(result["name"]) not in known:
+            say(f"{result['verdict']}, and not listed: {result['name']}")
     faults += faults_of_list(known, results, mutants, is_all)
     for line in faults:
         say(f"FAULT: {line}")
