@@ -165,8 +165,9 @@ int main(int argc, char** argv) {
       continue;
     }
     if (!arguments.bound_given) {
-      const bool deeper = is_deep() && scenario->size == test::Size::small;
-      options.deviations = test::kDeviations + (deeper ? 1 : 0);
+      const bool large = scenario->size == test::Size::large;
+      options.deviations = test::kDeviations + (is_deep() && !large ? 1 : 0);
+      if (!is_deep() && large && scenario->failures != 0) --options.deviations;
     }
     if (!explore_one(*scenario, options, argv[0])) ++failed;
     if (!is_deep() || options.search != Search::exhaustive) continue;

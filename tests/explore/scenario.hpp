@@ -28,7 +28,7 @@ inline constexpr unsigned kDeviations = 2;
 
 // What else is asked of a scenario: one deviation more in a deep run, and all of them again for
 // each order that is weakened. Of a large one, whose two deviations take minutes already, it is two
-// in a deep run and one for each weakened order.
+// in a deep run and one for each weakened order; one in `./check` too if calls may fail in it.
 enum class Size { small, large };
 
 struct Scenario {

@@ -255,14 +255,16 @@ const Scenario later_fails("thread_pool/later_fails", [] {
   explore::outcome(tally.done);
 }, test::Size::large, 0, 1);
 
-// The place of a task that found no memory comes back: the next one has it.
+// The place of a task that found no memory comes back: the next one has it. Those of high priority
+// make their queue first.
 const Scenario memory_fails("thread_pool/memory_fails", [] {
   const auto pool = pool_of({.width = 1, .capacity = 1});
   if (pool == nullptr) return;
   int accepted = 0;
   for (int i = 0; i < 2; ++i) {
     accepted += hands_over([&] {
-      return pool->execute([big = std::array<char, 200>{}] { static_cast<void>(big); });
+      return pool->execute({.priority = Priority::high},
+                           [big = std::array<char, 200>{}] { static_cast<void>(big); });
     });
   }
   check_books(*pool, accepted);
@@ -292,6 +294,15 @@ const Scenario thread_fails("thread_pool/thread_fails", [] {
       return pool->execute([&ran] { ran.fetch_add(1, sync::order::relaxed); });
     });
   }
+  check_books(*pool, accepted);
+}, test::Size::large, 0, 1);
+
+// The thread that a pinned task calls for is refused, and the next task gets one.
+const Scenario pinned_fails("thread_pool/pinned_fails", [] {
+  const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
+  if (pool == nullptr) return;
+  int accepted = 0;
+  for (int i = 0; i < 2; ++i) accepted += hands_over([&] { return pool->execute_on(1, [] {}); });
   check_books(*pool, accepted);
 }, test::Size::large, 0, 1);
 
