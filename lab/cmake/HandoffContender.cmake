@@ -9,7 +9,7 @@
 # to which cells it applies; without it, to all. LIST is the list that it is entered in; another one
 # than `contenders`, the lab's own, is for tests.
 #
-# A program's speed depends on where its code happens to lie (docs/adr/0015). So each of the lab's
+# A program's speed depends on where its code happens to lie (docs/adr/0011). So each of the lab's
 # own contenders is linked in several layouts, NAME, NAME.layout1, ..., and each launch takes one of
 # them. What contenders share as their work comes from a shared object: handoff_shared_work().
 

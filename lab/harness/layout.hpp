@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where the code and the stack of a launch lie. The same program is faster or slower by some
 // percent with either, and by the same in every launch: no interval shows it. So contenders are
-// linked in several layouts, and which one a launch gets is drawn (docs/adr/0015).
+// linked in several layouts, and which one a launch gets is drawn (docs/adr/0011).
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 //
 // A structure says `template <class> friend struct detail::Books;`. Its book is written once, as a
 // specialisation in tests/books/, and is asked at the end of scenarios, models and stress tests
-// (docs/adr/0016-books.md).
+// (docs/adr/0012-books.md).
 #pragma once
 
 #include <handoff/config.hpp>

@@ -15,7 +15,7 @@
 // that all of these fit in.
 // It moves and is not copied, so that it can hold what only moves.
 // Types are told apart without RTTI. Exactly: a value is not found as a base of its type.
-// By g++ a shared object that uses it stays loaded until the end (docs/adr/0017).
+// By g++ a shared object that uses it stays loaded until the end (docs/adr/0013).
 // Concurrency: none of its own; like an int. Blocks: never.
 // Allocates: construction, for what does not fit. Throws: construction, what the payload's
 // constructor or the allocation throws. get() of a type that it does not hold is misuse.

@@ -14,7 +14,7 @@
 // A value is copied, compared by == and hashed by std::hash, once; these two must not throw. It
 // lies inside if it has at most 32 bytes and does not throw when moved. There is no order: values
 // of two types have none.
-// By g++ a shared object that uses it stays loaded until the end (docs/adr/0017).
+// By g++ a shared object that uses it stays loaded until the end (docs/adr/0013).
 // Concurrency: none of its own; like an int. Blocks: never.
 // Allocates, throws: construction and copying, for what does not fit, and what the value throws.
 #pragma once

@@ -92,7 +92,7 @@ class ListenerNode final : public Base {
     node->~ListenerNode();
     sync::deallocate(node, sizeof(ListenerNode), alignof(ListenerNode));
   }
-  [[gnu::visibility("hidden")]]  // docs/adr/0017
+  [[gnu::visibility("hidden")]]  // docs/adr/0013
   static constexpr Listener::Kind kKind{&ListenerNode::end, &ListenerNode::deallocate};
 
   union {

@@ -145,7 +145,7 @@ struct InlineKind {
     std::construct_at(reinterpret_cast<F*>(to.storage), std::move(from.as<F>()));
     std::destroy_at(std::addressof(from.as<F>()));
   }
-  [[gnu::visibility("hidden")]]  // docs/adr/0017
+  [[gnu::visibility("hidden")]]  // docs/adr/0013
   static constexpr TaskKind kind{&run, &drop, std::is_trivially_copyable_v<F> ? nullptr : &move};
 };
 

@@ -5,7 +5,7 @@
 // For: who am I in this team, a per-thread cache. Not for: data that another thread must find.
 // `Tag` is any type and tells one slot from another. It is local to a source file: otherwise the
 // compiler makes a symbol that all shared objects of the process agree on, and one that has it is
-// never unloaded (docs/adr/0017). What headers use is a slot with a place of its own:
+// never unloaded (docs/adr/0013). What headers use is a slot with a place of its own:
 // HANDOFF_THREAD_SLOT below. An exploring build keeps a value per model thread, which the
 // language's own keyword could not.
 // Concurrency: each thread sees its own value only.
