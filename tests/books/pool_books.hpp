@@ -247,6 +247,9 @@ struct Books<Engine> {
     const auto capacity = static_cast<std::int64_t>(engine.capacity_);
     if (capacity != 0 && test::now(engine.places_) != capacity) return "Engine: a place is lost";
     if (test::now(engine.present_) > engine.crew_.width()) return "Engine: more than there are";
+    if (test::now(engine.present_) > test::now(engine.started_)) {
+      return "Engine: a worker counts as present whose thread never started";
+    }
     if (engine.idle_.was_waiting() != 0) return "Engine: somebody waits for its end";
     if (engine.room_.was_waiting() != 0) return "Engine: somebody waits for room";
     std::string fault = Books<Sleepers>::fault(engine.sleepers_);
