@@ -108,16 +108,18 @@ class PassRegistry {
     if (nobody_passes()) return free_all(chain);
     const std::uint64_t epoch = next_epoch();
     PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
-    Retired* freed = nullptr;
     Retired* others = nullptr;
+    while (chain != nullptr) {
+      Retired& item = pop(chain);
+      item.epoch = epoch;
+      // A pass of this thread sees by itself that it was asked: no fence. And no mutex, or those
+      // who wait for it in their passes would be looked at by each who has it.
+      if (me == nullptr || !hang_on(*me, item)) push(others, item);
+    }
+    if (others == nullptr) return;
+    Retired* freed = nullptr;
     {
       const sync::Lock lock(registry_mutex);
-      while (chain != nullptr) {
-        Retired& item = pop(chain);
-        item.epoch = epoch;
-        // A pass of this thread sees by itself that it was asked: no fence.
-        if (me == nullptr || !hang_on(*me, item)) push(others, item);
-      }
       freed = settle(others);
     }
     free_all(freed);
@@ -126,12 +128,13 @@ class PassRegistry {
   // By the thread of the slot, when a pass has ended that somebody asked about.
   static void ended(PassSlot& slot) noexcept {
     slot.asked.store(false, sync::order::relaxed);  // order: relaxed; who needs it asks again
-    Retired* freed = nullptr;
+    Retired* chain = std::exchange(slot.own, nullptr);
     {
       const sync::Lock lock(registry_mutex);
-      freed = settle(std::exchange(slot.pending, nullptr));
+      while (slot.pending != nullptr) push(chain, pop(slot.pending));
+      chain = settle(chain);
     }
-    free_all(freed);
+    free_all(chain);
     passes_ended().notify_all();
   }
 
@@ -195,8 +198,8 @@ class PassRegistry {
   // again; the others need not be looked at before their next pass.
   class Look {
    public:
-    // order: both pair with appear(): acquire its slot, release what is hidden.
-    Look() noexcept : groups_(pass_words.present.exchange(kLooking, sync::order::acq_rel)) {
+    // order: release pairs with the acquire in appear(): what is hidden.
+    Look() noexcept : groups_(pass_words.present.exchange(kLooking, sync::order::release)) {
       const PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
       others_ = groups_;
       if (me != nullptr && me->next_ == nullptr && me->previous_ == nullptr) {
@@ -205,27 +208,42 @@ class PassRegistry {
     }
     ~Look() {
       std::uint64_t in_a_pass = 0;
-      (void)any_of(groups_, [&](const PassRecord& record) {
-        // order: acquire pairs with the release in Pass::end(): what it saw before.
-        if (record.slots_[0].epoch.load(sync::order::acquire) != 0) in_a_pass |= record.group_;
-        return false;
-      });
+      for (const PassRecord* each = passing_; each != nullptr; each = each->next_passing_) {
+        in_a_pass |= each->group_;
+      }
+      // order: relaxed, nobody finds 0 before the next one
+      if (in_a_pass != 0) pass_words.present.fetch_or(in_a_pass, sync::order::relaxed);
       // order: release pairs with the acquire in nobody_passes(): the passes found ended.
-      if (in_a_pass != 0) pass_words.present.fetch_or(in_a_pass, sync::order::release);
-      pass_words.present.fetch_and(~kLooking, sync::order::release);  // order: as above
+      pass_words.present.fetch_and(~kLooking, sync::order::release);
     }
     Look(const Look&) = delete;
     Look& operator=(const Look&) = delete;
 
-    // Nobody but this thread: no fence.
-    void fence() const noexcept {
-      if (others_ != 0) sync::asymmetric_fence_heavy();
+    // Finds who is in a pass. Each thread is looked at once, not once for each thing hidden.
+    void look() noexcept {
+      if (others_ != 0) sync::asymmetric_fence_heavy();  // else nobody but this thread
+      passing_ = nullptr;
+      (void)any_of(groups_, [&](PassRecord& record) {
+        // order: acquire pairs with the release in Pass::end(): what it saw before.
+        if (record.slots_[0].epoch.load(sync::order::acquire) == 0) return false;
+        record.next_passing_ = std::exchange(passing_, &record);
+        return false;
+      });
     }
-    std::uint64_t groups() const noexcept { return groups_; }
+
+    // The slot that blocks it. Null: none.
+    PassSlot* blocker(const Retired& item) const noexcept {
+      for (PassRecord* each = passing_; each != nullptr; each = each->next_passing_) {
+        PassSlot* const slot = PassRegistry::blocker(*each, item.seen_by, item.epoch);
+        if (slot != nullptr) return slot;
+      }
+      return nullptr;
+    }
 
    private:
     const std::uint64_t groups_;
     std::uint64_t others_;
+    PassRecord* passing_ = nullptr;
   };
 
   // The slot of `record` that blocks what was hidden from `wanted` in that epoch. Null: none. They
@@ -244,37 +262,28 @@ class PassRegistry {
     return nullptr;
   }
 
-  static PassSlot* blocker(const Retired& item, std::uint64_t groups) noexcept {
-    PassSlot* found = nullptr;
-    (void)any_of(groups, [&](PassRecord& record) {
-      found = blocker(record, item.seen_by, item.epoch);
-      return found != nullptr;
-    });
-    return found;
-  }
-
   // False if no pass of `me`, this thread, blocks it.
   static bool hang_on(PassRecord& me, Retired& item) noexcept {
     PassSlot* const slot = blocker(me, item.seen_by, item.epoch);
     if (slot == nullptr) return false;
     slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see I3
-    push(slot->pending, item);
+    push(slot->own, item);
     return true;
   }
 
   // Returns what can be freed of the chain; hangs the rest on what blocks it.
   static Retired* settle(Retired* chain) noexcept {
     if (chain == nullptr) return nullptr;
-    const Look look;
+    Look at_all;
     Retired* freed = nullptr;
     // Who is asked in one round may have ended just before and not have noticed: another round.
     for (bool newly_asked = true; newly_asked;) {
-      look.fence();
+      at_all.look();
       newly_asked = false;
       Retired* blocked = nullptr;
       while (chain != nullptr) {
         Retired& item = pop(chain);
-        PassSlot* const slot = blocker(item, look.groups());
+        PassSlot* const slot = at_all.blocker(item);
         item.blocked_by = slot;
         push(slot != nullptr ? blocked : freed, item);
         // order: relaxed, see I3
@@ -328,9 +337,9 @@ void PassRecord::ended(PassSlot& slot) noexcept { PassRegistry::ended(slot); }
 
 // In a pass that has just begun, whose thread was last found outside of one.
 void PassRecord::appear() noexcept {
-  // order: release pairs with the acquire of a Look: the slot; acquire with the releases of a Look
-  // and of nobody_passes(): what was hidden before the bit was cleared, or found so.
-  pass_words.present.fetch_or(group_, sync::order::acq_rel);
+  // order: acquire pairs with the releases of a Look and of nobody_passes(): what was hidden before
+  // the bit was cleared, or found so. Whoever finds it set fences before it reads the slot.
+  pass_words.present.fetch_or(group_, sync::order::acquire);
 }
 
 void await_passes(PassSubject subject) {

@@ -70,7 +70,9 @@ struct Books<PassRecord> {
       if (record->awaited_ != nullptr) return "PassRecord: a thread waits for passes";
       for (const PassSlot& slot : record->slots_) {
         if (test::now(slot.epoch) != 0) return "PassRecord: a pass has not ended";
-        if (slot.pending != nullptr) return "PassRecord: something waits to be freed";
+        if (slot.own != nullptr || slot.pending != nullptr) {
+          return "PassRecord: something waits to be freed";
+        }
       }
       if (record->next_ != nullptr && record->next_->previous_ != record) {
         return "PassRecord: the records are not linked both ways";

@@ -96,7 +96,8 @@ struct PassSlot {
   sync::atomic<std::uint64_t> epoch{0};        // 0: no pass
   sync::atomic<const void*> subject{nullptr};  // null: everything
   sync::atomic<bool> asked{false};             // somebody wants to know when it ends
-  Retired* pending = nullptr;  // what its end lets go of; under the registry's mutex
+  Retired* own = nullptr;      // what its own thread hung there; of that thread alone
+  Retired* pending = nullptr;  // what others did; under the registry's mutex
 };
 
 // What one thread is passing over.
@@ -133,6 +134,7 @@ class PassRecord {
   // Under the registry's mutex.
   PassRecord* next_ = nullptr;
   PassRecord* previous_ = nullptr;
+  PassRecord* next_passing_ = nullptr;  // while somebody looks who is in a pass
   const PassSubject* awaited_ = nullptr;  // what this thread is in await_passes() for
   std::uint64_t awaited_epoch_ = 0;
 };
@@ -149,6 +151,8 @@ extern PassWords pass_words;
 
 inline bool nobody_passes() noexcept {
   std::uint64_t nobody = 0;
+  // order: relaxed, a hint: somebody, and the line of memory stays where it is.
+  if (pass_words.present.load(sync::order::relaxed) != nobody) return false;
   // order: acquire pairs with the releases of a Look: the passes that it found ended come before;
   // release with the acquire in appear(): a pass that begins later sees what is hidden.
   return pass_words.present.compare_exchange_strong(nobody, 0, sync::order::acq_rel,

@@ -133,6 +133,81 @@ const Scenario elsewhere("passes/next_pass_elsewhere", [] {
   explore::check(thing.freed(), "by the remover or by a pass");
 });
 
+// Whoever is known to be in passes writes nothing that others read when the next one begins: by the
+// number of that pass it sees what was hidden before.
+const Scenario known("passes/next_pass_of_a_known_thread", [] {
+  Thing thing;
+  Flag passed(false);
+  Flag hidden(false);
+  Flag removed(false);
+  explore::Thread reader([&] {
+    { const Pass pass(&list); }
+    set(passed);
+    await(hidden);
+    const Pass next(&list);
+    if (!thing.look()) return;
+    await(removed);
+    thing.look_again();
+  });
+  await(passed);
+  thing.hide();
+  set(hidden);
+  thing.retire(kList);
+  set(removed);
+  reader.join();
+  explore::check(thing.freed(), "by the remover or by a pass");
+});
+
+// A first pass begins while the only thread that was in one looks, without a fence.
+const Scenario first_pass("passes/first_pass_beside_a_look", [] {
+  Thing thing;
+  Flag begins(false);
+  explore::Thread reader([&] {
+    set(begins);
+    const Pass pass(&list);
+    if (thing.look()) thing.look_again();
+  });
+  {
+    const Pass mine(&list);
+    await(begins);
+    thing.hide();
+    thing.retire(kList);
+  }
+  reader.join();
+  explore::check(thing.freed(), "by the remover or by a pass");
+});
+
+// Who finds that nobody passes knows what those did whom another one found outside of passes.
+const Scenario nobody("passes/nobody_passes", [] {
+  Thing thing;
+  Thing other;
+  Flag passed(false);
+  Flag looked(false);
+  explore::Thread reader([&] {
+    {
+      const Pass pass(&list);
+      thing.look();
+    }
+    set(passed);
+  });
+  explore::Thread remover([&] {
+    await(looked);
+    thing.hide();
+    if (detail::nobody_passes()) {
+      thing.free_here();
+    } else {
+      thing.retire(kList);
+    }
+  });
+  await(passed);
+  other.hide();
+  other.retire(kList);
+  set(looked);
+  reader.join();
+  remover.join();
+  explore::check(thing.freed() && other.freed(), "by the removers");
+});
+
 // What a pass takes away itself hangs on it without a fence, and then on the other pass, if that
 // one is still there.
 const Scenario own("passes/own", [] {
