@@ -11,6 +11,7 @@
 //   L4  From the current array, `older_` leads through all arrays that passes may still read. When
 //       none can read one, none can read an older one: it would have begun earlier still.
 #include <algorithm>
+#include <cstdint>
 #include <handoff/event/listeners.hpp>
 #include <handoff/sync/allocate.hpp>
 #include <memory>
@@ -32,13 +33,21 @@ constexpr std::size_t bytes_for(std::size_t capacity) noexcept {
   return sizeof(Array) + capacity * (sizeof(ListenerList::Entry) + older_index);
 }
 
+// Gives up one reference. True if it was the last: all that others did comes before this. Who finds
+// but one has it, and need not write.
+bool was_last(sync::atomic<std::uint32_t>& references) noexcept {
+  // order: acquire pairs with the release below, by this very variable.
+  if (references.load(sync::order::acquire) == 1) return true;
+  // order: release pairs with the acquires above and below.
+  if (references.fetch_sub(1, sync::order::release) != 1) return false;
+  (void)references.load(sync::order::acquire);  // order: acquire as above
+  return true;
+}
+
 }  // namespace
 
 void Listener::release() noexcept {
-  // order: release pairs with the acquire below: all that others did with it comes before its end.
-  if (references_.fetch_sub(1, sync::order::release) != 1) return;
-  // order: acquire pairs with the releases of the others, by this very variable.
-  (void)references_.load(sync::order::acquire);
+  if (!was_last(references_)) return;
   ListenerList* const list = list_;
   if (list == nullptr) kind_.end(*this);  // never got into a list, which would have ended it
   kind_.deallocate(*this);
@@ -51,9 +60,7 @@ ListenerList* ListenerList::make(const void* owner) {
 }
 
 void ListenerList::release() noexcept {
-  // order: release and acquire as in Listener::release().
-  if (references_.fetch_sub(1, sync::order::release) != 1) return;
-  (void)references_.load(sync::order::acquire);  // order: as above
+  if (!was_last(references_)) return;
   std::destroy_at(this);
   sync::deallocate(this, sizeof(ListenerList), alignof(ListenerList));
 }

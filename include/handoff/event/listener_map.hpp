@@ -67,7 +67,7 @@ class ListenerMap {
     Table* const table = table_.load(sync::order::relaxed);
     if (table == nullptr) return;
     for (Bucket& bucket : *table) {
-      if (bucket.list() != nullptr) bucket.list()->close(garbage);
+      if (bucket.own_list() != nullptr) bucket.own_list()->close(garbage);
     }
     // order: relaxed, null leads nowhere
     table_.store(nullptr, sync::order::relaxed);
@@ -83,9 +83,19 @@ class ListenerMap {
       // order: acquire pairs with the release in fill(): the key is whole.
       return filled.load(sync::order::acquire);
     }
+    // The same for who holds the mutex under which it was filled, or is the last to see it.
+    ListenerList* own_list() const noexcept {
+      return filled.load(sync::order::relaxed);  // order: relaxed, see above
+    }
     void fill(const Key& with, ListenerList& list) {
       key.construct(with);
       filled.store(&list, sync::order::release);  // order: release pairs with list()
+    }
+    // In a table that nobody sees yet.
+    void fill_first(const Key& with, ListenerList& list) {
+      key.construct(with);
+      // order: relaxed, grow() releases the table
+      filled.store(&list, sync::order::relaxed);
     }
   };
 
@@ -103,7 +113,7 @@ class ListenerMap {
     static void free(void* object) noexcept {
       auto* const table = static_cast<Table*>(object);
       for (Bucket& bucket : *table) {
-        if (bucket.list() != nullptr) bucket.key.destroy();
+        if (bucket.own_list() != nullptr) bucket.key.destroy();
       }
       const unsigned power = table->bits.read();
       std::destroy_n(table->begin(), table->size());
@@ -118,10 +128,11 @@ class ListenerMap {
     Bucket* end() noexcept { return begin() + size(); }
 
     // The bucket that holds the key, or the free one where it belongs. There is always a free one.
+    // For who may ask for own_list().
     Bucket& at(const Key& key) {
       for (std::size_t i = first_for(key);; i = (i + 1) & (size() - 1)) {
         Bucket& bucket = begin()[i];
-        if (bucket.list() == nullptr || bucket.key.read() == key) return bucket;
+        if (bucket.own_list() == nullptr || bucket.key.read() == key) return bucket;
       }
     }
     // What is in it, by one look: an event in a queue waits for this.
@@ -161,7 +172,7 @@ class ListenerMap {
     // order: relaxed, under the mutex
     Table* table = table_.load(sync::order::relaxed);
     if (table != nullptr) {
-      if (ListenerList* const list = table->at(key).list()) return *list;
+      if (ListenerList* const list = table->at(key).own_list()) return *list;
     }
     if (table == nullptr || (table->used + 1) * 4 > table->size() * 3) table = grow(garbage);
     ListenerList* const list = ListenerList::make(owner_);
@@ -182,7 +193,7 @@ class ListenerMap {
     // order: relaxed, under the mutex
     Table* const old = table_.load(sync::order::relaxed);
     const auto wanted = [](Bucket& bucket) {
-      return bucket.list() != nullptr && !bucket.list()->empty();
+      return bucket.own_list() != nullptr && !bucket.own_list()->empty();
     };
     std::size_t count = 1;
     if (old != nullptr) {
@@ -193,7 +204,7 @@ class ListenerMap {
     if (old != nullptr) {
       for (Bucket& bucket : *old) {
         if (!wanted(bucket)) continue;
-        made->at(bucket.key.read()).fill(bucket.key.read(), *bucket.list());
+        made->at(bucket.key.read()).fill_first(bucket.key.read(), *bucket.own_list());
         ++made->used;
       }
     }
@@ -202,8 +213,9 @@ class ListenerMap {
     if (old != nullptr) {
       for (Bucket& bucket : *old) {
         // Not asked whether it is empty: another may have become so since it was taken over.
-        if (bucket.list() == nullptr || table->at(bucket.key.read()).list() != nullptr) continue;
-        bucket.list()->close(garbage);
+        if (bucket.own_list() == nullptr) continue;
+        if (table->at(bucket.key.read()).own_list() != nullptr) continue;
+        bucket.own_list()->close(garbage);
       }
       garbage.add(*old, old->retired, {owner_, nullptr}, &Table::free);
     }
