@@ -9,7 +9,6 @@
 //       it is this thread's own, or a heavy fence followed and only then was it seen to block.
 //   I4  Who is in a pass, and can miss what is hidden from here on, has the bit of its group set in
 //       `present`; while a Look is under way, kLooking is set instead.
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +45,7 @@ struct Chain {
 };
 
 constinit sync::Mutex registry_mutex;
-constinit std::array<Chain, kGroups> records_of_groups{};
+constinit Chain records_of_groups[kGroups];
 constinit sync::atomic<std::size_t> next_group{0};
 
 struct Here;
