@@ -151,15 +151,15 @@ const Scenario stale("callback_list/removed_from_a_stale_array", [] {
 // it in this pass any more, though the pass reads the array of before.
 const Scenario stale_unawaited("callback_list/removed_from_a_stale_array_meanwhile", [] {
   List list;
-  sync::atomic<bool> removed(false);
+  sync::atomic<bool> is_removed(false);
   bool known = false;
   // order: acquire pairs with the release below: what hid it comes before.
-  list.append([&] { known = removed.load(sync::order::acquire); });
+  list.append([&] { known = is_removed.load(sync::order::acquire); });
   const auto handle = list.append([&] { explore::check(!known, "removed before its turn"); });
   explore::Thread caller([&] { list(); });
   list.prepend([] {});
   handle.remove();
-  removed.store(true, sync::order::release);  // order: release pairs with the acquire above
+  is_removed.store(true, sync::order::release);  // order: release pairs with the acquire above
   caller.join();
   explore::outcome(known);
 });

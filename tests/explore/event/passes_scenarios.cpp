@@ -178,7 +178,7 @@ const Scenario first_pass("passes/first_pass_beside_a_look", [] {
 });
 
 // Who finds that nobody passes knows what those did whom another one found outside of passes.
-const Scenario nobody("passes/nobody_passes", [] {
+const Scenario nobody_passing("passes/nobody_passes", [] {
   Thing thing;
   Thing other;
   Flag passed(false);
