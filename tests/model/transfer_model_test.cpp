@@ -63,7 +63,8 @@ class Losing : public SegmentQueue<Item, 3> {
 };
 
 TEST(TransferModel, FindsWhatIsLostWithoutMemory) {
-  expect_found<TransferModel<Losing, SegmentQueue<Item, 3>>>(transfer_words, 3);
+  // Three fill a segment, and the batch needs another one.
+  expect_found<TransferModel<Losing, SegmentQueue<Item, 3>>>(transfer_words, 4);
 }
 
 // The owner and the thief are one thread here.
