@@ -297,40 +297,6 @@ const Scenario thread_fails("thread_pool/thread_fails", [] {
   check_books(*pool, accepted);
 }, test::Size::large, 0, 1);
 
-// A task that comes while a thread is being asked for wakes nobody, as that thread will search. If
-// it is refused, who asked looks again, and wakes the worker that has fallen asleep meanwhile.
-const Scenario refused_late("thread_pool/thread_fails_late", [] {
-  const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
-  if (pool == nullptr) return;
-  sync::atomic<int> step{0};
-  sync::EventCount changed;
-  const auto reach = [&](int number) {
-    step.store(number, sync::order::release);  // order: release pairs with the acquire below
-    changed.notify_all();
-  };
-  const auto wait_for = [&](int number) {
-    // order: acquire pairs with the release above.
-    (void)changed.await([&] { return step.load(sync::order::acquire) >= number; });
-  };
-  const auto hand_over = [&](auto task) {
-    explore::check(pool->execute(task) == Status::ok, "there is always a worker");
-  };
-  explore::Thread other([&] {
-    wait_for(1);
-    reach(2);
-    wait_for(3);
-    hand_over([] {});
-  });
-  hand_over([&] {
-    reach(1);
-    wait_for(2);
-  });
-  wait_for(1);
-  hand_over([&] { reach(3); });
-  other.join();
-  check_books(*pool, 3);
-}, test::Size::large, 0, 1);
-
 // The thread that a pinned task calls for is refused, and the next task gets one.
 const Scenario pinned_fails("thread_pool/pinned_fails", [] {
   const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
