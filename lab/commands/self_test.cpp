@@ -128,9 +128,10 @@ class SelfTest {
     constexpr std::uint64_t links = 400'000;  // about half a millisecond
     const auto more = static_cast<std::uint64_t>(std::llround(links * kPlanted));
     std::vector<Row> rows{row_of(chain_, links), row_of(chain_, planted ? more : links)};
+    const Look before = look();  // at all CPUs, also the first one
     const OnOneCpu together(random_());
     SelfTestComparison result{.planted = planted};
-    compare(rows, std::chrono::milliseconds(5), {}, result);
+    compare(rows, std::chrono::milliseconds(5), before, {}, result);
     return result;
   }
 
@@ -138,17 +139,17 @@ class SelfTest {
     const Cell& cell = canary.cell;
     Bench bench(plan_of(1, kCanaryBurst, random_()), interrupt_);
     std::vector<Row> rows = canary.rows(canary.scenario->variables({cell}, contenders_, bench));
+    const Look before = look();
     std::optional<OnOneCpu> together;
     if (canary.is_alone()) together.emplace(random_());
     SelfTestComparison result{.canary = canary.name()};
-    compare(rows, kCanaryBurst, {.higher_is_better = canary.higher_is_better()}, result);
+    compare(rows, kCanaryBurst, before, {.higher_is_better = canary.higher_is_better()}, result);
     return result;
   }
 
   // Launches are added while it is too noisy to tell, and the machine is not to blame.
-  void compare(std::vector<Row>& rows, std::chrono::milliseconds burst, Judging judging,
-               SelfTestComparison& result) {
-    const Look before = look();
+  void compare(std::vector<Row>& rows, std::chrono::milliseconds burst, const Look& before,
+               Judging judging, SelfTestComparison& result) {
     for (const std::size_t launches : kLooks) {
       Bench(plan_of(launches - result.launches, burst, random_()), interrupt_).measure(rows);
       for (const Row& row : rows) {
