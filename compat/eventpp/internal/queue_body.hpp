@@ -26,7 +26,7 @@ class QueueBody : public Dispatcher {
     return store_.wait_for(time);
   }
 
-  // While one of these lives enqueue() wakes nobody, and nobody finds that there is something.
+  // While one of these lives enqueue() wakes no thread, and no waiting thread sees events.
   class DisableQueueNotify {
    public:
     explicit DisableQueueNotify(QueueBody* queue) : hold_(queue->store_) {}

@@ -134,7 +134,7 @@ class PassRecord {
   // Under the registry's mutex.
   PassRecord* next_ = nullptr;
   PassRecord* previous_ = nullptr;
-  PassRecord* next_passing_ = nullptr;  // while somebody looks who is in a pass
+  PassRecord* next_passing_ = nullptr;  // used by a look at the threads in passes
   const PassSubject* awaited_ = nullptr;  // what this thread is in await_passes() for
   std::uint64_t awaited_epoch_ = 0;
 };

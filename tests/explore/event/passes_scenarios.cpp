@@ -133,7 +133,7 @@ const Scenario elsewhere("passes/next_pass_elsewhere", [] {
   explore::check(thing.freed(), "by the remover or by a pass");
 });
 
-// Whoever is known to be in passes writes nothing that others read when the next one begins: by the
+// A thread known to be in passes writes nothing that others read when the next one begins: by the
 // number of that pass it sees what was hidden before.
 const Scenario known("passes/next_pass_of_a_known_thread", [] {
   Thing thing;
