@@ -48,6 +48,10 @@ std::string source_line(const std::string& file, unsigned line) {
   std::string text;
   for (unsigned i = 0; i < line && std::getline(in, text); ++i) {
   }
+  if (!in) {  // the compiler was given a relative path, and this is another folder
+    std::cerr << "explore: cannot read line " << line << " of " << file << "\n";
+    std::exit(1);
+  }
   return trimmed(text);
 }
 

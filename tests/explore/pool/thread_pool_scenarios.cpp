@@ -17,7 +17,9 @@
 #include <handoff/sync/pause.hpp>
 #include <memory>
 #include <new>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -53,6 +55,19 @@ const Scenario visitor("thread_pool/visitor", [] {
   }
   explore::check(ran.read() == 1, "what was accepted ran");
   explore::check(home.close().done == 1, "so did who waited");
+}, test::Size::large);
+
+// Who waits in another pool runs the task, since the pool itself is paused. It has been counted, and
+// the pool may close: but not end before its visitor has left.
+const Scenario visitor_leaves("thread_pool/visitor_leaves", [] {
+  std::optional<ThreadPool> pool(std::in_place, ThreadPoolOptions{.width = 1});
+  test::AuditedPool home({.width = 1});
+  pool->pause();
+  auto future = pool->submit([] {});
+  (void)home.execute([waited = std::move(future)] { waited.wait(); });
+  while (pool->tally().done == 0) sync::pause();
+  pool.reset();
+  explore::check(home.close().done == 1, "who waited is done");
 }, test::Size::large);
 
 const Scenario sleeping("thread_pool/sleeping", [] {
