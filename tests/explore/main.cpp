@@ -150,6 +150,7 @@ bool is_deep() {
 
 int main(int argc, char** argv) {
   Arguments arguments = read_arguments({argv + 1, argv + argc});
+  test::add_models();
   if (!arguments.mutants.empty()) {
     return test::explore_mutants(arguments.mutants, arguments.parts,
                                  arguments.options.deviations) == 0 ? 0 : 1;
@@ -169,8 +170,12 @@ int main(int argc, char** argv) {
       options.deviations = test::kDeviations + (is_deep() && !large ? 1 : 0);
       if (!is_deep() && large && scenario->failures != 0) --options.deviations;
     }
+    options.deviations = test::bound_for(*scenario, options.deviations);
     if (!explore_one(*scenario, options, argv[0])) ++failed;
-    if (!is_deep() || options.search != Search::exhaustive) continue;
+    if (!is_deep() || options.search != Search::exhaustive ||
+        scenario->size == test::Size::program) {
+      continue;
+    }
     options.search = Search::pct;
     options.executions = 200'000;
     if (!explore_one(*scenario, options, argv[0])) ++failed;

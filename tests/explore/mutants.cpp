@@ -111,8 +111,10 @@ std::multimap<std::string, std::string> read_list(const std::string& path,
   return reasons;
 }
 
-unsigned bound_for(const Scenario& scenario, unsigned deviations) {
-  return std::min(deviations, scenario.size == Size::large ? kDeviations - 1 : kDeviations);
+// The bound for each weakened order.
+unsigned bound_here(const Scenario& scenario, unsigned deviations) {
+  const unsigned most = scenario.size == Size::large ? kDeviations - 1 : kDeviations;
+  return bound_for(scenario, std::min(deviations, most));
 }
 
 struct Tried {
@@ -125,7 +127,7 @@ Tried try_out_here(const Mutation& mutation, const std::vector<const Scenario*>&
   Tried tried;
   for (const Scenario* const scenario : passing) {
     const auto result = explore_scenario(
-        *scenario, {.deviations = bound_for(*scenario, deviations), .mutation = &mutation});
+        *scenario, {.deviations = bound_here(*scenario, deviations), .mutation = &mutation});
     tried.executions += result.executions;
     if (result.fault == explore::Fault::none) continue;
     tried.killer = scenario->name + " (" + to_string(result.fault) + ")";
@@ -186,7 +188,7 @@ std::map<Site, std::vector<const Scenario*>> sites_of_scenarios(
   std::map<Site, std::vector<const Scenario*>> sites;
   for (const Scenario* const scenario : scenarios()) {
     const auto result = explore_scenario(
-        *scenario, {.deviations = bound_for(*scenario, deviations), .list_sites = true});
+        *scenario, {.deviations = bound_here(*scenario, deviations), .list_sites = true});
     for (const Site& site : result.sites) {
       const std::string file = in_library(site.file);
       if (!file.empty() && has_one_of(file, parts)) sites[site].push_back(scenario);

@@ -35,12 +35,17 @@ std::vector<const Scenario*> scenarios() {
   return all;
 }
 
+unsigned bound_for(const Scenario& scenario, unsigned deviations) {
+  return scenario.size == Size::program ? std::min(deviations, 1U) : deviations;
+}
+
 void tell_of_fault(const std::string& fault) { explore::check(false, fault.c_str()); }
 
 explore::Result explore_scenario(const Scenario& scenario, explore::Options options) {
   options.name = scenario.name;
   options.deaths = scenario.deaths;
   options.failures = scenario.failures;
+  if (scenario.size == Size::program) options.steps_limit = 50'000;
   return explore::run(options, scenario.run);
 }
 

@@ -28,8 +28,9 @@ inline constexpr unsigned kDeviations = 2;
 
 // What else is asked of a scenario: one deviation more in a deep run, and all of them again for
 // each order that is weakened. Of a large one, whose two deviations take minutes already, it is two
-// in a deep run and one for each weakened order; one in `./check` too if calls may fail in it.
-enum class Size { small, large };
+// in a deep run and one for each weakened order; one in `./check` too if calls may fail in it. A
+// long one is a program of hundreds of operations, mostly of one thread: one deviation, always.
+enum class Size { small, large, program };
 
 struct Scenario {
   // Registers itself. `deaths`: how many processes may be killed; `failures`: how many calls may
@@ -44,8 +45,14 @@ struct Scenario {
   unsigned failures;
 };
 
+// How many deviations it gets where `deviations` are asked for.
+unsigned bound_for(const Scenario& scenario, unsigned deviations);
+
 // All that are linked in, in the order of their names.
 std::vector<const Scenario*> scenarios();
+
+// Makes a scenario of each model of tests/model. Called by main(), when all of them are there.
+void add_models();
 
 // Explores one scenario as `options` say, with the scenario's own name, body and deaths.
 explore::Result explore_scenario(const Scenario& scenario, explore::Options options);

@@ -4,8 +4,7 @@
 // when told to.
 #pragma once
 
-#include <stdexcept>
-#include <string>
+#include <exception>
 #include <utility>
 
 #include "model/model.hpp"
@@ -14,8 +13,9 @@ namespace handoff::test {
 
 class Item {
  public:
-  struct CopyFailed : std::runtime_error {
-    CopyFailed() : std::runtime_error("a copy failed") {}
+  // Takes no memory itself, which may be about to fail.
+  struct CopyFailed : std::exception {
+    const char* what() const noexcept override { return "a copy failed"; }
   };
 
   explicit Item(int number) noexcept : number_(number) { ++alive_; }

@@ -11,13 +11,13 @@
 //         case 0: real_.push(step.a); plain_.push_back(step.a); break;
 //         case 1: agree(real_.pop() == plain_.back(), "the newest first"); ...
 //
-//   check_model<Stack>({{"push", 3}, {"pop", 2}});
+//   const ModelTest stack("stack", model<Stack>({{"push", 3}, {"pop", 2}}));
 //
-// The programs come from rapidcheck, by the seed of the run (support/support.hpp); a deep run takes
-// ten times as many.
+// Two programs run them. model_tests: programs from rapidcheck, by the seed of the run
+// (support/support.hpp); a deep run takes ten times as many. The explorer: fewer programs, always
+// the same, but in each of them every allocation that may fail does (explore/models.cpp).
 #pragma once
 
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,6 @@
 #include <vector>
 
 #include "books/books.hpp"
-#include "support/failing.hpp"
 
 namespace handoff::test {
 
@@ -85,17 +84,21 @@ class Model {
   virtual void end() {}
 };
 
+// While it lives, memory fails as a step says.
+class FailingMemory {
+ public:
+  explicit FailingMemory(const Step& step);
+  ~FailingMemory();
+  FailingMemory(const FailingMemory&) = delete;
+  FailingMemory& operator=(const FailingMemory&) = delete;
+  static void stop() noexcept;  // before its end: for allocations of a model itself
+};
+
 // operation(), with the step's allocation failing; false if it threw std::bad_alloc.
 template <class F>
 bool has_memory_for(const Step& step, F&& operation) {
-  struct Failing {
-    explicit Failing(unsigned which) {
-      if (which != 0) fail_after(Call::allocation, static_cast<int>(which) - 1, ENOMEM);
-    }
-    ~Failing() { (void)stop_failing(Call::allocation); }
-  };
   try {
-    const Failing failing(step.fails);
+    const FailingMemory failing(step);
     operation();
     return true;
   } catch (const std::bad_alloc&) {
@@ -103,30 +106,48 @@ bool has_memory_for(const Step& step, F&& operation) {
   }
 }
 
-// What random programs showed.
-struct Finding {
-  std::string disagreement;     // empty: none
-  std::vector<Step> program;    // the shortest that shows it
-  std::string text;             // both, for a person
+using MakeModel = std::function<std::unique_ptr<Model>()>;
+
+// What a model can do, and how it begins.
+struct ModelOf {
+  std::vector<Word> words;
+  MakeModel make;
 };
 
-using MakeModel = std::function<std::unique_ptr<Model>()>;
-Finding search_model(const std::vector<Word>& words, const MakeModel& make, std::size_t programs);
-
-// Fails the test with the shortest program for which model and structure disagree.
-void check_model(const std::vector<Word>& words, const MakeModel& make, std::size_t programs);
-
 template <class M>
-void check_model(const std::vector<Word>& words, std::size_t programs = 2000) {
-  check_model(words, [] { return std::make_unique<M>(); }, programs);
+ModelOf model(const std::vector<Word>& words) {
+  return {words, [] { return std::make_unique<M>(); }};
 }
 
-// A canary: fails the test unless a disagreement is found, and shown by that few steps.
-void expect_found(const std::vector<Word>& words, const MakeModel& make, std::size_t steps_most);
+using Program = std::vector<Step>;
 
-template <class M>
-void expect_found(const std::vector<Word>& words, std::size_t steps_most) {
-  expect_found(words, [] { return std::make_unique<M>(); }, steps_most);
+// Throws Disagreement, or whatever else comes out of a step.
+inline void run_program(const ModelOf& model, const Program& program) {
+  const std::unique_ptr<Model> life = model.make();
+  for (const Step& step : program) life->step(step);
+  life->end();
 }
+
+// Registers itself.
+struct ModelTest {
+  explicit ModelTest(std::string its_name, ModelOf its_model, std::size_t its_programs = 2000);
+
+  std::string name;
+  ModelOf model;
+  std::size_t programs;  // of model_tests
+};
+
+// A structure with a fault planted, which must be found, and shown by that few steps.
+struct ModelCanary {
+  explicit ModelCanary(std::string its_name, ModelOf its_model, std::size_t its_steps_most);
+
+  std::string name;
+  ModelOf model;
+  std::size_t steps_most;
+};
+
+// All that are linked in.
+std::vector<const ModelTest*>& model_tests();
+std::vector<const ModelCanary*>& model_canaries();
 
 }  // namespace handoff::test

@@ -1,13 +1,141 @@
 // SPDX-License-Identifier: MIT
 //
-// The models' own canary: what they are made of finds a fault, and makes it small.
+// Runs the models by random programs of rapidcheck, and first of all what they are made of.
 #include "model/model.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <memory>
+#include <numeric>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+
+namespace handoff::test {
+
+// For rapidcheck, which writes down what it tries.
+static void showValue(const Step& step, std::ostream& out) { out << step.what; }
+
+FailingMemory::FailingMemory(const Step& step) {
+  if (step.fails != 0) fail_after(Call::allocation, static_cast<int>(step.fails) - 1, ENOMEM);
+}
+FailingMemory::~FailingMemory() { stop(); }
+void FailingMemory::stop() noexcept { (void)stop_failing(Call::allocation); }
 
 namespace {
 
-using namespace handoff::test;
+// One of so many numbers, each as often as its weight says; shrinks towards the first.
+rc::Gen<unsigned> by_weight(std::vector<unsigned> weights) {
+  const unsigned sum = std::accumulate(weights.begin(), weights.end(), 0U);
+  return rc::gen::map(rc::gen::inRange(0U, sum), [weights = std::move(weights)](unsigned drawn) {
+    unsigned which = 0;
+    while (drawn >= weights[which]) drawn -= weights[which++];
+    return which;
+  });
+}
+
+rc::Gen<Program> programs_of(const std::vector<Word>& words) {
+  std::vector<unsigned> weights;
+  for (const Word& word : words) weights.push_back(word.weight);
+  const auto number = rc::gen::inRange(0U, Step::kNumbers);
+  const auto step = rc::gen::map(
+      rc::gen::tuple(by_weight(weights), number, number, by_weight({12, 1, 1, 1})),
+      [](const std::tuple<unsigned, unsigned, unsigned, unsigned>& drawn) {
+        const auto& [what, a, b, fails] = drawn;
+        return Step{what, a, b, fails};
+      });
+  return rc::gen::container<Program>(step);
+}
+
+// What random programs showed.
+struct Finding {
+  std::string disagreement;  // empty: none
+  Program program;           // the shortest that shows it
+};
+
+std::string text_of(const std::vector<Word>& words, const Finding& finding) {
+  std::ostringstream text;
+  text << finding.disagreement << "\nafter " << finding.program.size() << " steps:\n";
+  for (const Step& step : finding.program) {
+    text << "  " << words[step.what].name << "(" << step.a << ", " << step.b << ")";
+    if (step.fails != 0) text << ", its allocation " << step.fails << " fails";
+    text << "\n";
+  }
+  text << "seed " << seed();
+  return text.str();
+}
+
+struct Silent : rc::detail::TestListener {
+  void onTestCaseFinished(const rc::detail::CaseDescription& /*description*/) override {}
+  void onShrinkTried(const rc::detail::CaseDescription& /*shrink*/, bool /*accepted*/) override {}
+  void onTestFinished(const rc::detail::TestMetadata& /*metadata*/,
+                      const rc::detail::TestResult& /*result*/) override {}
+};
+
+Finding search_model(const ModelOf& model, std::size_t programs) {
+  Finding finding;
+  const auto run = [&] {
+    const Program program = *programs_of(model.words);
+    try {
+      run_program(model, program);
+    } catch (const std::exception& wrong) {
+      // Each that fails while they are made shorter is shorter than the one before.
+      finding.disagreement = wrong.what();
+      finding.program = program;
+      throw;
+    }
+  };
+  rc::detail::TestParams parameters;
+  parameters.seed = random(programs)();
+  parameters.maxSuccess = static_cast<int>(programs);
+  Silent silent;
+  const rc::detail::TestResult result =
+      rc::detail::checkProperty(rc::detail::toProperty(run), {}, parameters, silent, {});
+  if (!result.is<rc::detail::SuccessResult>() && finding.disagreement.empty()) {
+    finding.disagreement = "rapidcheck could not make programs";
+  }
+  return finding;
+}
+
+// ---- The registered ones ------------------------------------------------------------------------
+
+template <class Registered>
+class Named : public testing::TestWithParam<const Registered*> {};
+template <class Registered>
+std::string name_of(const testing::TestParamInfo<const Registered*>& info) {
+  std::string name = info.param->name;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
+using Models = Named<ModelTest>;
+TEST_P(Models, Agrees) {
+  const Finding finding = search_model(GetParam()->model, rounds(GetParam()->programs));
+  EXPECT_EQ(finding.disagreement, "") << text_of(GetParam()->model.words, finding);
+}
+INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_tests()), name_of<ModelTest>);
+
+using Canaries = Named<ModelCanary>;
+TEST_P(Canaries, Disagrees) {
+  const Finding finding = search_model(GetParam()->model, 1000);
+  EXPECT_NE(finding.disagreement, "") << "the planted fault was not found";
+  EXPECT_LE(finding.program.size(), GetParam()->steps_most)
+      << text_of(GetParam()->model.words, finding);
+}
+INSTANTIATE_TEST_SUITE_P(All, Canaries, testing::ValuesIn(model_canaries()),
+                         name_of<ModelCanary>);
+
+// ---- What they are made of ----------------------------------------------------------------------
 
 // Wrong with its third step of the second word.
 class ThirdIsWrong : public Model {
@@ -20,9 +148,8 @@ class ThirdIsWrong : public Model {
   int count_ = 0;
 };
 
-TEST(Model, MakesAFaultAsSmallAsItCanBe) {
-  const Finding finding =
-      search_model({{"right"}, {"wrong"}}, [] { return std::make_unique<ThirdIsWrong>(); }, 100);
+TEST(Search, MakesAFaultAsSmallAsItCanBe) {
+  const Finding finding = search_model(model<ThirdIsWrong>({{"right"}, {"wrong"}}), 100);
   EXPECT_EQ(finding.disagreement, "less than three");
   ASSERT_EQ(finding.program.size(), 3U);
   for (const Step& step : finding.program) {
@@ -43,15 +170,15 @@ class NeverWrong : public Model {
   std::size_t& steps_;
 };
 
-TEST(Model, RunsProgramsOfManySteps) {
+TEST(Search, RunsProgramsOfManySteps) {
   std::size_t steps = 0;
-  const Finding finding =
-      search_model({{"one"}, {"other"}}, [&] { return std::make_unique<NeverWrong>(steps); }, 100);
-  EXPECT_EQ(finding.disagreement, "");
+  const ModelOf never_wrong{{{"one"}, {"other"}},
+                            [&] { return std::make_unique<NeverWrong>(steps); }};
+  EXPECT_EQ(search_model(never_wrong, 100).disagreement, "");
   EXPECT_GT(steps, 1000U);
 }
 
-TEST(Model, FailsTheAllocationThatWasChosen) {
+TEST(Search, FailsTheAllocationThatWasChosen) {
   const auto allocate_twice = [] {  // by calls that no compiler may leave out
     ::operator delete(::operator new(1));
     ::operator delete(::operator new(1));
@@ -63,3 +190,4 @@ TEST(Model, FailsTheAllocationThatWasChosen) {
 }
 
 }  // namespace
+}  // namespace handoff::test

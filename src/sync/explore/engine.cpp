@@ -481,6 +481,12 @@ bool Engine::fails(const char* what, const Where& where) {
   return true;
 }
 
+unsigned Engine::any_of(unsigned count) {
+  ++steps_;
+  turns_ = 0;
+  return count < 2 ? 0 : choose(count, 0, steps_ << 3);
+}
+
 void* Engine::allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
   if (running_ >= 0 && self().may_fail && fails("an allocation", where)) return nullptr;
   void* const memory = kSeesAll ? sight.allocate(bytes, alignment)

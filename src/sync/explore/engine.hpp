@@ -31,7 +31,7 @@ using model::order;
 using model::Where;
 
 inline constexpr unsigned kThreads = model::Accesses::kThreads;
-inline constexpr unsigned kEntries = 96;    // of a view: threads' clocks, then locations
+inline constexpr unsigned kEntries = 512;   // of a view: threads' clocks, then locations
 inline constexpr unsigned kHistory = 8;     // stores of a location that a load may still return
 
 // What a thread knows: how far each thread has come, and of each location the oldest store that it
@@ -144,6 +144,7 @@ class Engine {
   void* thread_value(const void* key, void* (*make)(), void (*end)(void*));
   void* allocate(std::size_t bytes, std::size_t alignment, const Where&) noexcept;
   bool fails(const char* what, const Where&);
+  unsigned any_of(unsigned count);
   bool allocation_fails() { return self().may_fail && fails("an allocation", self().at); }
   bool let_fail(bool may) noexcept { return std::exchange(self().may_fail, may); }
   void deallocate(void* memory, const void* code, const Where&);

@@ -165,6 +165,8 @@ void check(bool condition, const char* what, const std::source_location& where) 
 
 void outcome(std::uint64_t value) { engine().outcome(value); }
 
+unsigned any_of(unsigned count) { return engine().any_of(count); }
+
 void may_throw(const char* what, const std::source_location& where) {
   if (model::fails(what, where)) throw Planned{what};
 }

@@ -17,7 +17,7 @@ namespace handoff::test {
 
 // An item whose two halves are plain data: a torn or early read shows, and its moves are counted by
 // the race detector of the cell it lies in.
-struct Item {
+struct RingItem {
   int producer = 0;
   int number = 0;
 };
@@ -25,7 +25,7 @@ struct Item {
 template <class Ring>
 void push_all(Ring& ring, int producer, int count) {
   for (int number = 1; number <= count; ++number) {
-    while (ring.try_push(Item{producer, number}) == Status::full) sync::pause();
+    while (ring.try_push(RingItem{producer, number}) == Status::full) sync::pause();
   }
 }
 
@@ -34,7 +34,7 @@ template <class Ring>
 std::array<int, 4> pop_all(Ring& ring, int count) {
   std::array<int, 4> last{};  // the number that came last, by producer
   for (int taken = 0; taken != count;) {
-    Item item;
+    RingItem item;
     const Status status = ring.try_pop(item);
     if (status == Status::closed) break;
     if (status == Status::empty) {
@@ -66,8 +66,8 @@ template <class Ring>
 void batches() {
   Ring ring(2);
   explore::Thread producer([&] {
-    std::array<Item, 3> items{Item{1, 1}, Item{1, 2}, Item{1, 3}};
-    for (std::span<Item> rest = items; !rest.empty();) {
+    std::array<RingItem, 3> items{RingItem{1, 1}, RingItem{1, 2}, RingItem{1, 3}};
+    for (std::span<RingItem> rest = items; !rest.empty();) {
       const std::size_t pushed = ring.try_push_batch(rest);
       rest = rest.subspan(pushed);
       if (pushed == 0) sync::pause();
@@ -75,7 +75,7 @@ void batches() {
   });
   int sum = 0;
   for (int taken = 0; taken < 3;) {
-    std::array<Item, 2> out;
+    std::array<RingItem, 2> out;
     const std::size_t popped = ring.try_pop_batch(out);
     for (std::size_t i = 0; i < popped; ++i) {
       explore::check(out[i].number == ++taken, "a batch keeps its order");
@@ -94,7 +94,7 @@ void visitor() {
   explore::Thread producer([&] { push_all(ring, 1, 2); });
   int seen = 0;
   while (seen < 2) {
-    const std::size_t visited = ring.consume([&](Item& item) {
+    const std::size_t visited = ring.consume([&](RingItem& item) {
       explore::check(item.number == ++seen, "in order");
       item.number = 0;  // a write, so that a producer who came too early would race
     });

@@ -10,9 +10,9 @@ namespace {
 
 using namespace handoff;
 using sync::order;
-using test::Item;
+using test::RingItem;
 using test::Scenario;
-using Queue = test::Audited<SegmentQueue<Item, 1>>;  // every step crosses a segment
+using Queue = test::Audited<SegmentQueue<RingItem, 1>>;  // every step crosses a segment
 
 const Scenario fifo("segment_queue/fifo", [] {
   Queue queue;
@@ -38,13 +38,13 @@ const Scenario consumers("segment_queue/two_consumers", [] {
   test::push_all(queue, 1, 2);
   sync::atomic<int> sum(0);
   const auto pop_one = [&] {
-    Item item;
+    RingItem item;
     explore::check(queue.try_pop(item) == Status::ok, "`empty` is exact");
     sum.fetch_add(item.number, order::relaxed);
   };
   explore::Thread first(pop_one);
   explore::Thread second(pop_one);
-  explore::check(queue.try_push(Item{1, 3}) == Status::ok, "there is always room");
+  explore::check(queue.try_push(RingItem{1, 3}) == Status::ok, "there is always room");
   first.join();
   second.join();
   pop_one();
@@ -60,13 +60,13 @@ const Scenario recycled("segment_queue/recycled", [] {
 });
 
 const Scenario batch("segment_queue/batch", [] {
-  test::Audited<SegmentQueue<Item, 2>> queue;
+  test::Audited<SegmentQueue<RingItem, 2>> queue;
   explore::Thread producer([&] {
-    std::array<Item, 3> items{Item{1, 1}, Item{1, 2}, Item{1, 3}};
+    std::array<RingItem, 3> items{RingItem{1, 1}, RingItem{1, 2}, RingItem{1, 3}};
     explore::check(queue.try_push_batch(items) == 3, "there is always room");
   });
   for (int taken = 0; taken < 3;) {
-    std::array<Item, 2> out;
+    std::array<RingItem, 2> out;
     const std::size_t popped = queue.try_pop_batch(out);
     for (std::size_t i = 0; i < popped; ++i) {
       explore::check(out[i].number == ++taken, "a batch keeps its order");
@@ -79,7 +79,7 @@ const Scenario close_race("segment_queue/close", [] {
   Queue queue;
   sync::cell<int> before_close(0);
   Status pushed{};
-  explore::Thread producer([&] { pushed = queue.try_push(Item{1, 1}); });
+  explore::Thread producer([&] { pushed = queue.try_push(RingItem{1, 1}); });
   explore::Thread closer([&] {
     before_close.write() = 1;
     queue.close();

@@ -9,9 +9,9 @@
 namespace {
 
 using namespace handoff;
-using test::Item;
+using test::RingItem;
 using test::Scenario;
-using Ring = test::Audited<SpscRing<Item>>;
+using Ring = test::Audited<SpscRing<RingItem>>;
 
 const Scenario one_place("spsc_ring/one_place", [] {
   test::one_to_one<Ring>(1, detail::RingStart{});
@@ -28,11 +28,11 @@ const Scenario visitor("spsc_ring/visitor", [] { test::visitor<Ring>(); });
 const Scenario close_and_look("spsc_ring/close", [] {
   Ring ring(1);
   explore::Thread producer([&] {
-    explore::check(ring.try_push(Item{1, 1}) == Status::ok, "there is room");
+    explore::check(ring.try_push(RingItem{1, 1}) == Status::ok, "there is room");
     ring.close();
-    explore::check(ring.try_push(Item{1, 2}) == Status::closed, "closed is closed");
+    explore::check(ring.try_push(RingItem{1, 2}) == Status::closed, "closed is closed");
   });
-  Item item;
+  RingItem item;
   const Status first = ring.try_pop(item);
   explore::check(first != Status::closed, "not before the item is out");
   explore::check(ring.was_size() <= 1, "a size between the bounds");
@@ -47,7 +47,7 @@ const Scenario observer("spsc_ring/observer", [] {
   Ring ring(2);
   sync::cell<int> before_close(0);
   explore::Thread producer([&] {
-    explore::check(ring.try_push(Item{1, 1}) == Status::ok, "there is room");
+    explore::check(ring.try_push(RingItem{1, 1}) == Status::ok, "there is room");
     before_close.write() = 1;
     ring.close();
   });
@@ -57,7 +57,7 @@ const Scenario observer("spsc_ring/observer", [] {
     explore::outcome(size);
     if (ring.closed()) explore::check(before_close.read() == 1, "what the closer did is visible");
   });
-  Item item;
+  RingItem item;
   (void)ring.try_pop(item);
 });
 

@@ -11,10 +11,10 @@ namespace {
 
 using namespace handoff;
 using sync::order;
-using test::Item;
+using test::RingItem;
 using test::Scenario;
-using Mpsc = test::Audited<MpscRing<Item>>;
-using Mpmc = test::Audited<MpmcRing<Item>>;
+using Mpsc = test::Audited<MpscRing<RingItem>>;
+using Mpmc = test::Audited<MpmcRing<RingItem>>;
 
 // Two producers race for places; the consumer sees each one's items in order.
 template <class Ring>
@@ -39,7 +39,7 @@ template <class Ring>
 void close_races_push() {
   Ring ring(2);
   Status pushed{};
-  explore::Thread producer([&] { pushed = ring.try_push(Item{1, 1}); });
+  explore::Thread producer([&] { pushed = ring.try_push(RingItem{1, 1}); });
   explore::Thread closer([&] { ring.close(); });
   const auto last = test::pop_all(ring, -1);
   explore::check(ring.closed(), "closed was said");
@@ -69,7 +69,7 @@ void two_consumers(std::size_t capacity) {
   Mpmc ring(capacity);
   sync::atomic<int> sum(0);
   const auto pop_one = [&] {
-    Item item;
+    RingItem item;
     while (ring.try_pop(item) != Status::ok) sync::pause();
     sum.fetch_add(item.number, order::relaxed);
   };

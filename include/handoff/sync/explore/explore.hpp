@@ -124,6 +124,9 @@ void check(bool condition, const char* what,
 // Tells apart final states, for counting them; mixed into one hash per execution.
 void outcome(std::uint64_t value);
 
+// One of the numbers below `count` (at most 32). Each is explored, at no deviation.
+unsigned any_of(unsigned count);
+
 // Failures are choices of the explorer, at most Options::failures of them in an execution, each a
 // deviation. sync::Thread fails to start, with std::system_error. may_throw() throws Planned: a
 // scenario calls it in its closures, listeners, copies and hashes. Allocations of a thread fail

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <handoff/event/callback_list.hpp>
 
 #include "books/event_books.hpp"
@@ -224,9 +222,7 @@ class ListModel : public Model {
   int depth_ = 0;
 };
 
-TEST(CallbackListModel, DoesWhatAListDoes) {
-  check_model<ListModel<CallbackList<void(int)>>>(words);
-}
+const ModelTest list("callback_list", model<ListModel<CallbackList<void(int)>>>(words));
 
 // A list that inserts behind instead of in front.
 class Behind : public CallbackList<void(int)> {
@@ -237,8 +233,7 @@ class Behind : public CallbackList<void(int)> {
   }
 };
 
-TEST(CallbackListModel, FindsAWrongPlace) {
-  expect_found<ListModel<Behind>>(words, 3);  // append, insert, call
-}
+// Append, insert, call.
+const ModelCanary wrong_place("callback_list/wrong_place", model<ListModel<Behind>>(words), 3);
 
 }  // namespace

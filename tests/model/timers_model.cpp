@@ -5,18 +5,16 @@
 // due, one after the other: so there is an order to compare, and nothing depends on the clock.
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <handoff/pool/timers.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
 
 #include "books/pool_books.hpp"
 #include "model/item.hpp"
@@ -46,47 +44,53 @@ class HoldingPool {
 
   // From here on the thread is in the hand-over of `mark`, which becomes due at once.
   void await_held() {
-    std::unique_lock lock(mutex_);
-    news_.wait(lock, [this] { return held_; });
+    (void)news_.await([this]() noexcept { return is(held_); });
     due_.clear();
   }
   // What it hands over until it comes to the next mark, which is due and behind all that is.
   std::vector<TimedTask*> let_go() {
-    std::unique_lock lock(mutex_);
-    held_ = false;
-    news_.notify_all();
-    news_.wait(lock, [this] { return held_; });
+    set(held_, false);
+    (void)news_.await([this]() noexcept { return is(held_); });
     return std::exchange(due_, {});
   }
   // Closes. What was handed over until then.
   std::vector<TimedTask*> close() {
-    {
-      const std::scoped_lock lock(mutex_);
-      held_ = false;
-      over_ = true;
-      news_.notify_all();
-    }
+    set(over_, true);
+    set(held_, false);
     timers.close();
     return std::exchange(due_, {});
   }
   void mark_is(TimedTask* task) {
-    const std::scoped_lock lock(mutex_);
+    const sync::Lock lock(mutex_);
     mark_ = task;
   }
 
  private:
   static void hand_over(void* self, TimedTask& due) {
     auto& pool = *static_cast<HoldingPool*>(self);
-    std::unique_lock lock(pool.mutex_);
     pool.due_.push_back(&due);
-    if (pool.over_ || &due != pool.mark_) return;
-    pool.held_ = true;
-    pool.news_.notify_all();
-    pool.news_.wait(lock, [&pool] { return !pool.held_; });
+    {
+      const sync::Lock lock(pool.mutex_);
+      if (pool.over_ || &due != pool.mark_) return;
+    }
+    pool.set(pool.held_, true);
+    (void)pool.news_.await([&pool]() noexcept { return !pool.is(pool.held_); });
   }
 
-  std::mutex mutex_;
-  std::condition_variable news_;
+  bool is(const bool& flag) noexcept {
+    const sync::Lock lock(mutex_);
+    return flag;
+  }
+  void set(bool& flag, bool value) noexcept {
+    {
+      const sync::Lock lock(mutex_);
+      flag = value;
+    }
+    news_.notify_all();
+  }
+
+  sync::Mutex mutex_;
+  sync::EventCount news_;
   std::vector<TimedTask*> due_;
   TimedTask* mark_ = nullptr;
   bool held_ = false;
@@ -288,7 +292,7 @@ class TimersModel : public Model {
   int runs_ = 0;
 };
 
-TEST(TimersModel, DoesWhatASortedListDoes) { check_model<TimersModel>(words, 500); }
+const ModelTest sorted("timers", model<TimersModel>(words), 500);
 
 // A list that is sorted wrong: of equal moments the last one first.
 class LastFirst : public TimersModel {
@@ -299,6 +303,6 @@ class LastFirst : public TimersModel {
   }
 };
 
-TEST(TimersModel, FindsTwoInTheWrongOrder) { expect_found<LastFirst>(words, 2); }
+const ModelCanary last_first("timers/wrong_order", model<LastFirst>(words), 2);
 
 }  // namespace

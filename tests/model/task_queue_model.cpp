@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <handoff/pool/task_queue.hpp>
 
 #include "books/pool_books.hpp"
@@ -141,10 +139,10 @@ class TaskQueueModel : public Model {
   bool closed_ = false;
 };
 
-TEST(TaskQueueModel, DoesWhatADequeDoes) {
-  check_model<TaskQueueModel<detail::BasicTaskQueue<2>>>(words, 1500);
-  check_model<TaskQueueModel<detail::BasicTaskQueue<3>>>(words, 1500);
-}
+const ModelTest of_two("task_queue/2", model<TaskQueueModel<detail::BasicTaskQueue<2>>>(words),
+                       1500);
+const ModelTest of_three("task_queue/3", model<TaskQueueModel<detail::BasicTaskQueue<3>>>(words),
+                         1500);
 
 // A queue that claims one too few where a segment ends.
 class Stopping : public detail::BasicTaskQueue<2> {
@@ -162,8 +160,8 @@ struct handoff::detail::Books<Stopping> : Books<BasicTaskQueue<2>> {};
 
 namespace {
 
-TEST(TaskQueueModel, FindsAClaimThatStopsTooEarly) {
-  expect_found<TaskQueueModel<Stopping>>(words, 4);  // three tasks and a claim
-}
+// Three tasks and a claim.
+const ModelCanary stopping("task_queue/stops_too_early", model<TaskQueueModel<Stopping>>(words),
+                           4);
 
 }  // namespace

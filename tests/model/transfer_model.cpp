@@ -3,8 +3,6 @@
 // Rings, SegmentQueue, Channel and StealDeque against something plain.
 #include <deque>
 
-#include <gtest/gtest.h>
-
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
@@ -20,16 +18,20 @@ namespace {
 using namespace handoff;
 using namespace handoff::test;
 
-template <class Queue>
-class Transfer : public testing::Test {};
+template <class Queue, class Real = Queue>
+ModelOf transfer() {
+  return model<TransferModel<Queue, Real>>(transfer_words);
+}
 
-using Queues =
-    testing::Types<SpscRing<Item>, MpscRing<Item>, MpmcRing<Item>, SegmentQueue<Item, 3>,
-                   Channel<Item>, Channel<Item, SpscRing<Item>>,
-                   Channel<Item, SegmentQueue<Item, 3>>>;
-TYPED_TEST_SUITE(Transfer, Queues);
+using Segments = SegmentQueue<Item, 3>;
 
-TYPED_TEST(Transfer, DoesWhatADequeDoes) { check_model<TransferModel<TypeParam>>(transfer_words); }
+const ModelTest spsc("spsc_ring", transfer<SpscRing<Item>>());
+const ModelTest mpsc("mpsc_ring", transfer<MpscRing<Item>>());
+const ModelTest mpmc("mpmc_ring", transfer<MpmcRing<Item>>());
+const ModelTest segments("segment_queue", transfer<Segments>());
+const ModelTest channel("channel", transfer<Channel<Item>>());
+const ModelTest spsc_channel("channel/spsc_ring", transfer<Channel<Item, SpscRing<Item>>>());
+const ModelTest segment_channel("channel/segment_queue", transfer<Channel<Item, Segments>>());
 
 // A queue that takes its items in the other order once there are three of them.
 class Swapping : public MpmcRing<Item> {
@@ -45,16 +47,14 @@ class Swapping : public MpmcRing<Item> {
   }
 };
 
-TEST(TransferModel, FindsASwap) {
-  expect_found<TransferModel<Swapping, MpmcRing<Item>>>(transfer_words, 4);
-}
+const ModelCanary swapping("mpmc_ring/swaps", transfer<Swapping, MpmcRing<Item>>(), 4);
 
 // A queue whose batch loses an item where there is no memory.
-class Losing : public SegmentQueue<Item, 3> {
+class Losing : public Segments {
  public:
   std::size_t try_push_batch(std::span<Item> items) {
     try {
-      return SegmentQueue<Item, 3>::try_push_batch(items);
+      return Segments::try_push_batch(items);
     } catch (const std::bad_alloc&) {
       if (!items.empty()) const Item lost = std::move(items.front());
       throw;
@@ -62,10 +62,8 @@ class Losing : public SegmentQueue<Item, 3> {
   }
 };
 
-TEST(TransferModel, FindsWhatIsLostWithoutMemory) {
-  // Three fill a segment, and the batch needs another one.
-  expect_found<TransferModel<Losing, SegmentQueue<Item, 3>>>(transfer_words, 4);
-}
+// Three fill a segment, and the batch needs another one.
+const ModelCanary losing("segment_queue/loses_without_memory", transfer<Losing, Segments>(), 4);
 
 // The owner and the thief are one thread here.
 class DequeModel : public Model {
@@ -113,8 +111,7 @@ class DequeModel : public Model {
   int last_ = 0;
 };
 
-TEST(StealDequeModel, DoesWhatADequeDoes) {
-  check_model<DequeModel>({{"push", 3}, {"pop", 3}, {"steal", 3}});
-}
+const ModelTest deque("steal_deque",
+                      model<DequeModel>({{"push", 3}, {"pop", 3}, {"steal", 3}}));
 
 }  // namespace

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// The models of tests/model under the explorer: programs that are always the same, each with every
+// allocation failing, one at a time, that may fail in it. So what they do to plain data is seen as
+// well, and what a failure leaves behind.
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "explore/scenario.hpp"
+#include "model/model.hpp"
+
+namespace handoff::test {
+namespace {
+
+constexpr unsigned kPrograms = 32;
+constexpr unsigned kSteps = 40;
+
+std::optional<explore::MayFail>& memory_that_fails() {
+  static std::optional<explore::MayFail> memory;
+  return memory;
+}
+
+// The distribution is written out: the standard's differ between libraries.
+Program program_of(const std::vector<Word>& words, unsigned seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&random](unsigned count) { return static_cast<unsigned>(random() % count); };
+  const unsigned sum = std::accumulate(words.begin(), words.end(), 0U,
+                                       [](unsigned all, const Word& it) { return all + it.weight; });
+  Program program(kSteps);
+  for (Step& step : program) {
+    unsigned drawn = below(sum);
+    while (drawn >= words[step.what].weight) drawn -= words[step.what++].weight;
+    step.a = below(Step::kNumbers);
+    step.b = below(Step::kNumbers);
+    step.fails = below(4) == 0 ? 1 : 0;  // which one is the explorer's to choose
+  }
+  return program;
+}
+
+// What has been done until then, a line a step.
+std::string text_of(const std::vector<Word>& words, const Program& program, std::size_t steps) {
+  std::ostringstream text;
+  for (std::size_t i = 0; i < std::min(steps, program.size()); ++i) {
+    text << "\n    " << words[program[i].what].name << "(" << program[i].a << ", " << program[i].b
+         << ")" << (program[i].fails != 0 ? ", whose allocations may fail" : "");
+  }
+  return text.str();
+}
+
+void explore_model(const ModelOf& model) {
+  const Program program = program_of(model.words, explore::any_of(kPrograms));
+  std::unique_ptr<Model> life;
+  try {
+    life = model.make();
+  } catch (const std::system_error&) {
+    return;  // the explorer has refused the thread that it begins with
+  }
+  std::size_t steps = 0;
+  try {
+    while (steps < program.size()) life->step(program[steps++]);
+    life->end();
+    life.reset();
+  } catch (const Disagreement& wrong) {
+    const std::string text = wrong.what() + text_of(model.words, program, steps);
+    explore::check(false, text.c_str());
+  }
+}
+
+}  // namespace
+
+FailingMemory::FailingMemory(const Step& step) {
+  if (step.fails != 0) memory_that_fails().emplace();
+}
+FailingMemory::~FailingMemory() { stop(); }
+void FailingMemory::stop() noexcept { memory_that_fails().reset(); }
+
+void add_models() {
+  static std::vector<std::unique_ptr<const Scenario>> scenarios;
+  for (const ModelTest* const test : model_tests()) {
+    scenarios.push_back(std::make_unique<Scenario>(
+        "model/" + test->name, [test] { explore_model(test->model); }, Size::program, 0, 1));
+  }
+}
+
+}  // namespace handoff::test
