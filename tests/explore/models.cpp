@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -32,8 +31,8 @@ std::optional<explore::MayFail>& memory_that_fails() {
 Program program_of(const std::vector<Word>& words, unsigned seed) {
   std::mt19937_64 random(seed);
   const auto below = [&random](unsigned count) { return static_cast<unsigned>(random() % count); };
-  const unsigned sum = std::accumulate(words.begin(), words.end(), 0U,
-                                       [](unsigned all, const Word& it) { return all + it.weight; });
+  unsigned sum = 0;
+  for (const Word& word : words) sum += word.weight;
   Program program(kSteps);
   for (Step& step : program) {
     unsigned drawn = below(sum);

@@ -57,8 +57,8 @@ const Scenario visitor("thread_pool/visitor", [] {
   explore::check(home.close().done == 1, "so did who waited");
 }, test::Size::large);
 
-// Who waits in another pool runs the task, since the pool itself is paused. It has been counted, and
-// the pool may close: but not end before its visitor has left.
+// Who waits in another pool runs the task, since the pool itself is paused. It has been counted,
+// and the pool may close: but not end before its visitor has left. No audit: see explorer.md.
 const Scenario visitor_leaves("thread_pool/visitor_leaves", [] {
   std::optional<ThreadPool> pool(std::in_place, ThreadPoolOptions{.width = 1});
   test::AuditedPool home({.width = 1});
