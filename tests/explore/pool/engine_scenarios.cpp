@@ -68,11 +68,10 @@ const Scenario one_fixed("thread_pool/one_by_one_fixed", [] { one_by_one(PoolMod
 const Scenario one_active("thread_pool/one_by_one_active", [] { one_by_one(PoolMode::active); });
 
 // Two tasks are there when the first worker comes. It takes them both, or one; whoever found work
-// calls the other worker, since nobody else will: the submitter saw somebody who searched.
-// (The queues of two `active` workers are more than the model has room for; the batch that
-// `stealing` takes is thread_pool/neighbours.)
-const Scenario ramp_up("thread_pool/ramp_up", [] {
-  test::AuditedPool pool(options(PoolMode::fixed, 2));
+// calls the other worker, since nobody else will: the submitter saw somebody who searched. (The
+// batch that `stealing` takes is thread_pool/neighbours.)
+void ramp_up(PoolMode mode) {
+  test::AuditedPool pool(options(mode, 2));
   Meeting meeting;
   const auto meet = [&meeting] {
     meeting.come();
@@ -81,6 +80,13 @@ const Scenario ramp_up("thread_pool/ramp_up", [] {
   explore::check(pool.execute(meet) == Status::ok, "open");
   explore::check(pool.execute(meet) == Status::ok, "open");
   explore::check(pool.close().done == 2, "both ran");
+}
+
+const Scenario ramp_up_fixed("thread_pool/ramp_up_fixed", [] {
+  ramp_up(PoolMode::fixed);
+}, Size::large);
+const Scenario ramp_up_active("thread_pool/ramp_up_active", [] {
+  ramp_up(PoolMode::active);
 }, Size::large);
 
 // A task waits, without helping, for one that it has handed over: behind the light fence only.
