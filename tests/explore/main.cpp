@@ -166,11 +166,9 @@ int main(int argc, char** argv) {
       continue;
     }
     if (!arguments.bound_given) {
-      const bool large = scenario->size == test::Size::large;
-      options.deviations = test::kDeviations + (is_deep() && !large ? 1 : 0);
-      if (!is_deep() && large && scenario->failures != 0) --options.deviations;
+      options.deviations =
+          bound_for(*scenario, is_deep() ? test::Purpose::deep : test::Purpose::check);
     }
-    options.deviations = test::bound_for(*scenario, options.deviations);
     if (!explore_one(*scenario, options, argv[0])) ++failed;
     if (!is_deep() || options.search != Search::exhaustive ||
         scenario->size == test::Size::program) {

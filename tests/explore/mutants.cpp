@@ -111,10 +111,8 @@ std::multimap<std::string, std::string> read_list(const std::string& path,
   return reasons;
 }
 
-// The bound for each weakened order.
 unsigned bound_here(const Scenario& scenario, unsigned deviations) {
-  const unsigned most = scenario.size == Size::large ? kDeviations - 1 : kDeviations;
-  return bound_for(scenario, std::min(deviations, most));
+  return std::min(deviations, bound_for(scenario, Purpose::weakened_order));
 }
 
 struct Tried {

@@ -35,8 +35,18 @@ std::vector<const Scenario*> scenarios() {
   return all;
 }
 
-unsigned bound_for(const Scenario& scenario, unsigned deviations) {
-  return scenario.size == Size::program ? std::min(deviations, 1U) : deviations;
+unsigned bound_for(const Scenario& scenario, Purpose purpose) {
+  const bool deep = purpose == Purpose::deep;
+  switch (scenario.size) {
+    case Size::small: return deep ? kDeviations + 1 : kDeviations;
+    case Size::large: {
+      const bool less = purpose == Purpose::weakened_order || (!deep && scenario.failures != 0);
+      return less ? kDeviations - 1 : kDeviations;
+    }
+    case Size::single: return deep ? kDeviations : kDeviations - 1;
+    case Size::program: break;
+  }
+  return 1;
 }
 
 void tell_of_fault(const std::string& fault) { explore::check(false, fault.c_str()); }

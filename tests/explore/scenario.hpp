@@ -26,11 +26,14 @@ namespace handoff::test {
 // The bound in `./check`.
 inline constexpr unsigned kDeviations = 2;
 
-// What else is asked of a scenario: one deviation more in a deep run, and all of them again for
-// each order that is weakened. Of a large one, whose two deviations take minutes already, it is two
-// in a deep run and one for each weakened order; one in `./check` too if calls may fail in it. A
-// long one is a program of hundreds of operations, mostly of one thread: one deviation, always.
-enum class Size { small, large, program };
+// How far a scenario is explored.
+//   small    two deviations, three in a deep run; all of it again for each order that is weakened
+//   large    two deviations take minutes already: no more in a deep run, one for each weakened
+//            order; one in `./check` too if calls may fail in it
+//   single   what happens in which order, seen by one thread beside a pool: one deviation, two in
+//            a deep run
+//   program  hundreds of operations, mostly of one thread: one deviation, always
+enum class Size { small, large, single, program };
 
 struct Scenario {
   // Registers itself. `deaths`: how many processes may be killed; `failures`: how many calls may
@@ -45,8 +48,9 @@ struct Scenario {
   unsigned failures;
 };
 
-// How many deviations it gets where `deviations` are asked for.
-unsigned bound_for(const Scenario& scenario, unsigned deviations);
+// How many deviations it gets, for what.
+enum class Purpose { check, deep, weakened_order };
+unsigned bound_for(const Scenario& scenario, Purpose purpose);
 
 // All that are linked in, in the order of their names.
 std::vector<const Scenario*> scenarios();

@@ -5,18 +5,27 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/pool/timers.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/pause.hpp>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "books/pool_books.hpp"
+#include "explore/pool/one_worker.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -180,6 +189,377 @@ const Scenario no_memory("timers/no_memory", [] {
   pool.timers.close();
   test::audit(pool.timers);
 });
+
+// ---- What is promised of moments ----------------------------------------------------------------
+
+// Waits until something has happened so many times.
+class Runs {
+ public:
+  void add() {
+    count_.fetch_add(1, sync::order::seq_cst);
+    news_.notify_all();
+  }
+  void await(int so_many) {
+    (void)news_.await(
+        [this, so_many]() noexcept { return count_.load(sync::order::seq_cst) >= so_many; });
+  }
+  int count() const { return count_.load(sync::order::seq_cst); }
+
+ private:
+  sync::atomic<int> count_{0};
+  sync::EventCount news_;
+};
+
+// The earliest first, and of one moment the one that was asked for first.
+const Scenario in_order("timers/in_order", [] {
+  OneThread pool;
+  Runs runs;
+  std::string order;
+  std::vector<TimerHandle> handles;
+  const sync::Deadline begin = sync::clock::now();
+  constexpr std::array<int, 9> hours{5, 2, 8, 2, 6, 1, 5, 7, 3};
+  for (std::size_t i = 0; i < hours.size(); ++i) {
+    handles.emplace_back(*add_timed(
+        pool.timers, begin + std::chrono::hours(hours[i]), 0ns,
+        [&order, &runs, begin, what = static_cast<char>('a' + i), after = hours[i]] {
+          explore::check(sync::clock::now() >= begin + std::chrono::hours(after), "not early");
+          order += what;
+          runs.add();
+        }));
+    const std::string fault = Books<Timers>::heap_fault(pool.timers);
+    explore::check(fault.empty(), fault.c_str());
+    if (runs.count() != 0) return pool.timers.close();  // its time was up before all were there
+  }
+  explore::check(pool.timers.figures().waiting == 9, "all wait");
+  runs.await(9);
+  explore::check(order == "fbdiagehc", "in this order");
+  explore::check(pool.timers.figures().waiting == 0, "none waits");
+  explore::check(!handles[0].cancel(), "it is over");
+  pool.timers.close();
+  explore::check(pool.timers.figures().cancelled == 0 && pool.done == 9, "all ran");
+  test::audit(pool.timers);
+}, test::Size::single);
+
+// When the runs of a series began, counted from its beginning. The first one takes some time.
+std::vector<std::chrono::nanoseconds> moments(std::chrono::nanoseconds period,
+                                              std::chrono::nanoseconds first_takes, int count) {
+  OneThread pool;
+  Runs runs;
+  std::vector<std::chrono::nanoseconds> began;
+  const sync::Deadline begin = sync::clock::now();
+  TimerHandle handle = pool.add(period, period, [&] {
+    if (runs.count() == count) return;
+    began.push_back(sync::clock::now() - begin);
+    if (runs.count() == 0) {
+      sync::EventCount nobody;
+      (void)nobody.await([] { return false; }, sync::deadline_after(first_takes));
+    }
+    runs.add();
+  });
+  runs.await(count);
+  explore::check(pool.timers.figures().waiting == 0, "a series is not counted as waiting");
+  explore::check(handle.cancel() && !handle.cancel(), "called off, once");
+  pool.timers.close();
+  explore::check(pool.timers.figures().cancelled == 0, "nor as cancelled");
+  explore::check(pool.done >= count, "each run is a task");
+  test::audit(pool.timers);
+  return began;
+}
+
+// At multiples of the period; those that pass while one runs are left out, also if one is just now.
+const Scenario fixed_rate("timers/fixed_rate", [] {
+  const std::vector<std::chrono::nanoseconds> in_time{10ns, 20ns, 30ns};
+  const std::vector<std::chrono::nanoseconds> late{10ns, 40ns, 50ns};
+  const std::vector<std::chrono::nanoseconds> just_late{10ns, 30ns, 40ns};
+  explore::check(moments(10ns, 4ns, 3) == in_time, "each");
+  explore::check(moments(10ns, 25ns, 3) == late, "two are left out");
+  explore::check(moments(10ns, 10ns, 3) == just_late, "one is left out");
+}, test::Size::single);
+
+// A period that the clock cannot count comes once at most.
+const Scenario endless_period("timers/endless_period", [] {
+  OneThread pool;
+  Runs runs;
+  TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), TimedTask::Duration::max(),
+                                [&runs] { runs.add(); }));
+  runs.await(1);
+  explore::check(handle.cancel_and_wait(), "it would come again, some time");
+  explore::check(runs.count() == 1, "but did not");
+  pool.timers.close();
+  test::audit(pool.timers);
+}, test::Size::single);
+
+// What is called off from inside goes on to its end, and does not wait for itself.
+const Scenario from_inside("timers/from_inside", [] {
+  OneThread pool;
+  Runs runs;
+  sync::atomic<int> alive{0};
+  test::OpenOnce both_there;
+  TimerHandle once;
+  TimerHandle series;
+  once = TimerHandle(*add_timed(pool.timers, sync::clock::now(), 0ns, [&] {
+    both_there.wait();
+    explore::check(!once.cancel_and_wait(), "it has begun");
+    runs.add();
+  }));
+  series = TimerHandle(*add_timed(pool.timers, sync::clock::now(), 1h,
+                                  [&, counted = test::Counted(alive)] {
+    both_there.wait();
+    explore::check(series.cancel_and_wait() && !series.cancel(), "not once more");
+    runs.add();
+  }));
+  both_there.open();
+  runs.await(2);
+  explore::check(!series.cancel_and_wait() && !once.cancel_and_wait(), "over");
+  explore::check(alive.load(sync::order::acquire) == 0, "what it held is gone");
+  pool.timers.close();
+  explore::check(pool.done == 2 && runs.count() == 2, "once each");
+  test::audit(pool.timers);
+}, test::Size::single);
+
+// The end of a run that is going on is waited for, and what it did is seen.
+const Scenario waits_for_the_run("timers/waits_for_the_run", [] {
+  OneThread pool;
+  Runs begun;
+  sync::cell<int> ran;
+  TimerHandle handle = pool.add(1ns, 1ns, [&] {
+    begun.add();
+    sync::pause();
+    ran.write() += 1;
+  });
+  begun.await(1);
+  explore::check(handle.cancel_and_wait(), "not once more");
+  explore::check(ran.read() >= 1 && ran.read() == begun.count(), "it is over");
+  pool.timers.close();
+  test::audit(pool.timers);
+});
+
+// Called off while it waits: at once, with what it holds, and the rest stays in order.
+const Scenario called_off("timers/called_off", [] {
+  OneThread pool;
+  sync::atomic<int> alive{0};
+  std::array<TimerHandle, 4> handles;
+  const auto never = std::chrono::nanoseconds::max();
+  for (TimerHandle& handle : handles) {
+    handle = pool.add(never, 0ns, [counted = test::Counted(alive)] {});
+  }
+  TimerHandle series = pool.add(never, 1h, [counted = test::Counted(alive)] {});
+  explore::check(alive.load(sync::order::relaxed) == 5, "all there");
+  explore::check(handles[0].cancel() && !handles[0].cancel(), "once");
+  explore::check(handles[2].cancel_and_wait() && !handles[2].cancel_and_wait(), "once");
+  explore::check(series.cancel() && !series.cancel(), "once");
+  explore::check(alive.load(sync::order::relaxed) == 2, "what they held is gone");
+  const auto figures = pool.timers.figures();
+  explore::check(figures.waiting + figures.cancelled == 4, "the series is not counted");
+  test::audit(pool.timers);
+  pool.timers.close();
+  explore::check(alive.load(sync::order::relaxed) == 0, "all is gone");
+  explore::check(!handles[1].cancel() && !handles[1].cancel_and_wait(), "the close did");
+  explore::check(pool.timers.figures().waiting == 0, "none waits");
+  test::audit(pool.timers);
+}, test::Size::single);
+
+// ---- What fails ---------------------------------------------------------------------------------
+
+// A function that cannot be copied was never asked for.
+const Scenario given_up("timers/given_up", [] {
+  OneThread pool;
+  const test::Fragile fragile;
+  explore::check(test::throws<std::bad_alloc>([&] {
+    (void)add_timed(pool.timers, sync::deadline_after(1h), 0ns, fragile);
+  }), "told");
+  test::audit(pool.timers);
+  pool.timers.close();
+  explore::check(pool.timers.figures().cancelled == 0, "nothing was");
+  explore::check(add_timed(pool.timers, sync::clock::now(), 0ns, fragile) == nullptr, "closed");
+}, test::Size::single);
+
+// No memory for its place, and by then nobody wants it any more.
+struct Refuses {
+  std::function<void()> meanwhile;
+  Timers& timers = *new Timers({this, &Refuses::hand_over, {}, {}});
+
+  Refuses() = default;
+  Refuses(const Refuses&) = delete;
+  Refuses& operator=(const Refuses&) = delete;
+  ~Refuses() { timers.release(); }
+
+  static void hand_over(void* self, TimedTask& /*due*/) {
+    static_cast<Refuses*>(self)->meanwhile();
+    throw std::bad_alloc();
+  }
+};
+
+void refused_and_called_off(std::chrono::nanoseconds period) {
+  Refuses pool;
+  Runs tries;
+  sync::atomic<int> alive{0};
+  test::OpenOnce there;
+  TimerHandle handle;
+  pool.meanwhile = [&] {
+    there.wait();
+    explore::check(handle.cancel(), "it has not begun");
+    tries.add();
+  };
+  handle = TimerHandle(*add_timed(pool.timers, sync::deadline_after(1h), period,
+                                  [counted = test::Counted(alive)] {}));
+  there.open();
+  tries.await(1);
+  explore::check(!handle.cancel_and_wait(), "it is");
+  pool.timers.close();
+  explore::check(alive.load(sync::order::relaxed) == 0, "what it held is gone");
+  explore::check(tries.count() == 1, "nobody tries again");
+  explore::check(pool.timers.figures().cancelled == (period == 0ns ? 1U : 0U), "counted");
+  test::audit(pool.timers);
+}
+
+const Scenario refused_once("timers/refused_and_called_off", [] { refused_and_called_off(0ns); });
+const Scenario refused_series("timers/refused_and_called_off_series", [] {
+  refused_and_called_off(1h);
+});
+
+const Scenario refused_and_closed("timers/refused_and_closed", [] {
+  Refuses pool;
+  Runs tries;
+  sync::atomic<int> alive{0};
+  pool.meanwhile = [&] {
+    tries.add();
+    while (pool.timers.prepare()) {  // until it is closed
+      pool.timers.give_up();
+      sync::pause();
+    }
+  };
+  { const TimerHandle gone(*add_timed(pool.timers, sync::deadline_after(1h), 0ns,
+                                      [counted = test::Counted(alive)] {})); }
+  tries.await(1);
+  pool.timers.close();
+  explore::check(alive.load(sync::order::relaxed) == 0, "what it held is gone");
+  explore::check(tries.count() == 1, "nobody tries again");
+  explore::check(pool.timers.figures().cancelled == 1, "counted");
+  test::audit(pool.timers);
+}, test::Size::single);
+
+// A place that is refused is asked for again a moment later, not at once.
+const Scenario tries_again("timers/tries_again", [] {
+  OneThread pool;
+  pool.misses = 1;
+  Runs runs;
+  const sync::Deadline begin = sync::deadline_after(1h);
+  const TimerHandle handle(*add_timed(pool.timers, begin, 0ns, [&] {
+    explore::check(sync::clock::now() >= begin + 1ms, "not at once");
+    runs.add();
+  }));
+  runs.await(1);
+  pool.timers.close();
+  explore::check(pool.done == 1 && pool.timers.figures().waiting == 0, "it came");
+  test::audit(pool.timers);
+}, test::Size::single);
+
+// The heap has room for all that were asked for: to take the 17th may fail, to wait may not.
+const Scenario many("timers/many", [] {
+  OneThread pool;
+  std::vector<TimerHandle> handles;
+  handles.reserve(34);
+  const auto add_with_failure = [&] {
+    try {
+      const explore::MayFail may_fail;
+      handles.push_back(pool.add(1h, 0ns, [] {}));
+    } catch (const std::bad_alloc&) {
+    } catch (const std::system_error&) {
+    }
+  };
+  add_with_failure();
+  while (handles.size() < 16) handles.push_back(pool.add(1h, 0ns, [] {}));
+  add_with_failure();
+  while (handles.size() < 32) handles.push_back(pool.add(1h, 0ns, [] {}));
+  add_with_failure();
+  test::audit(pool.timers);
+  pool.timers.close();
+  explore::check(pool.timers.figures().cancelled == handles.size(), "each that was taken");
+  test::audit(pool.timers);
+}, test::Size::single, 0, 1);
+
+// ---- The pool and all ---------------------------------------------------------------------------
+
+// Called off while it is in the pool's queue: the worker ends it.
+const Scenario called_off_when_due("thread_pool/called_off_when_due", [] {
+  test::AuditedPool pool({.width = 1});
+  test::OpenOnce gate;
+  sync::atomic<int> alive{0};
+  test::hold(pool, gate);
+  TimerHandle once = pool.execute_at(sync::clock::now(), [counted = test::Counted(alive)] {
+    explore::check(false, "called off");
+  });
+  while (pool.statistics().from_outside != 2) sync::pause();
+  explore::check(pool.tally().pending == 2, "the worker's");
+  explore::check(once.cancel() && !once.cancel(), "it has not begun");
+  gate.open();
+  explore::check(pool.wait() == Status::ok, "idle");
+  explore::check(!once.cancel_and_wait() && alive.load(sync::order::relaxed) == 0, "it is gone");
+  test::check_tally(pool.close(), 1, 0, 1);
+}, test::Size::single);
+
+// What waits for its moment is pending, but not waited for; the close cancels it, whatever kind.
+const Scenario waits_for_its_moment("thread_pool/waits_for_its_moment", [] {
+  test::AuditedPool pool({.width = 1});
+  TimerHandle once = pool.execute_at(sync::no_deadline, [] {});
+  TimerHandle other = pool.execute_at(sync::no_deadline, [] {});
+  TimerHandle series = pool.execute_every(std::chrono::nanoseconds::max(), [] {});
+  const Tally now = pool.tally();
+  explore::check(now.accepted == 2 && now.pending == 2 && now.balanced(), "but for the series");
+  explore::check(pool.wait() == Status::ok, "nobody waits for them");
+  explore::check(once.cancel(), "not begun");
+  explore::check(pool.tally().cancelled == 1, "told at once");
+  test::check_tally(pool.close(), 0, 0, 2);
+  explore::check(!other.cancel() && !series.cancel(), "the close did");
+  explore::check(test::throws<NotRun>([&] { (void)pool.execute_after(0s, [] {}); }), "closed");
+  explore::check(test::throws<std::logic_error>([&] { (void)pool.execute_every(0s, [] {}); }), "!");
+}, test::Size::single);
+
+// A series that throws goes on, and each run is a task.
+const Scenario series_throws("thread_pool/series_throws", [] {
+  test::AuditedPool pool({.width = 1});
+  Runs runs;
+  TimerHandle series = pool.execute_every(1h, [&runs] {
+    runs.add();
+    throw test::Failure{runs.count()};
+  });
+  runs.await(2);
+  (void)series.cancel_and_wait();
+  const int first = test::thrown_by([&] { (void)test::wait_idly(pool); });
+  explore::check(first == 1, "the first");
+  const Tally tally = pool.close();
+  explore::check(tally.failed == static_cast<std::uint64_t>(runs.count()), "each");
+  explore::check(tally.done == 0 && tally.balanced(), "and no others");
+}, test::Size::single);
+
+// Dropped with the pool: the closure ends, the handle is told.
+const Scenario dropped_when_due("thread_pool/dropped_when_due", [] {
+  sync::atomic<int> alive{0};
+  TimerHandle once;
+  TimerHandle series;
+  {
+    test::AuditedPool pool({.width = 1});
+    sync::atomic<bool> begun{false};
+    test::OpenOnce due;
+    test::accepted(pool.execute([&] {
+      begun.store(true, sync::order::release);
+      due.wait();
+      test::until_dropping(pool);
+    }));
+    while (!begun.load(sync::order::acquire)) sync::pause();
+    once = pool.execute_at(sync::clock::now(), [counted = test::Counted(alive)] {
+      explore::check(false, "dropped");
+    });
+    while (pool.statistics().from_outside != 2) sync::pause();
+    series = pool.execute_every(1h, [counted = test::Counted(alive)] {});
+    due.open();
+    const Tally tally = pool.close(abandon);
+    explore::check(tally.cancelled >= 2 && tally.done + tally.cancelled == tally.accepted, "told");
+    explore::check(alive.load(sync::order::relaxed) == 0, "what they held is gone");
+  }
+  explore::check(!once.cancel_and_wait() && !series.cancel_and_wait(), "over");
+}, test::Size::single);
 
 // The pool and all: a moment against the close.
 const Scenario later("thread_pool/later", [] {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// For scenarios with a pool of one worker: how it is held in a task, so that what waits is known.
+#pragma once
+
+#include <cstdint>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/pause.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <new>
+
+#include "explore/scenario.hpp"
+
+namespace handoff::test {
+
+// Shut until somebody opens it. Who waits sleeps, so that time can pass meanwhile.
+class OpenOnce {
+ public:
+  void open() noexcept {
+    open_.store(true, sync::order::seq_cst);
+    news_.notify_all();
+  }
+  void wait() noexcept {
+    (void)news_.await([this]() noexcept { return open_.load(sync::order::seq_cst); });
+  }
+
+ private:
+  sync::atomic<bool> open_{false};
+  sync::EventCount news_;
+};
+
+// The pool's worker is in a task from here on, until the gate opens.
+inline void hold(ThreadPool& pool, OpenOnce& gate) {
+  sync::atomic<bool> begun{false};
+  const Status status = pool.execute([&begun, &gate] {
+    begun.store(true, sync::order::release);
+    gate.wait();
+  });
+  explore::check(status == Status::ok, "open");
+  while (!begun.load(sync::order::acquire)) sync::pause();
+}
+
+// Who could be stopped does not help.
+inline Status wait_idly(ThreadPool& pool) {
+  const sync::StopSource source;
+  return pool.wait(sync::no_deadline, source.token());
+}
+
+inline void accepted(Status status) { explore::check(status == Status::ok, "accepted"); }
+
+// What a task of a scenario throws.
+struct Failure {
+  int number = 0;
+};
+
+// The number of what function() throws; 0: nothing.
+template <class F>
+int thrown_by(F&& function) {
+  try {
+    function();
+  } catch (const Failure& failure) {
+    return failure.number;
+  }
+  return 0;
+}
+
+// Whether function() throws an Error.
+template <class Error, class F>
+bool throws(F&& function) {
+  try {
+    function();
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+// A closure that cannot be copied into its place.
+struct Fragile {
+  Fragile() = default;
+  Fragile(const Fragile&) { throw std::bad_alloc(); }
+  void operator()() const {}
+};
+
+// Counts how many of it there are.
+class Counted {
+ public:
+  explicit Counted(sync::atomic<int>& count) : count_(&count) { add(1); }
+  Counted(const Counted& other) : count_(other.count_) { add(1); }
+  Counted(Counted&& other) noexcept : count_(other.count_) { add(1); }
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { add(-1); }
+
+ private:
+  void add(int number) noexcept { count_->fetch_add(number, sync::order::relaxed); }
+
+  sync::atomic<int>* count_;
+};
+
+inline void check_tally(const Tally& tally, std::uint64_t done, std::uint64_t failed,
+                        std::uint64_t cancelled, std::uint64_t expired = 0) {
+  explore::check(tally.balanced() && tally.pending == 0, "all is told");
+  explore::check(tally.done == done, "so many ran");
+  explore::check(tally.failed == failed, "so many threw");
+  explore::check(tally.cancelled == cancelled, "so many were cancelled");
+  explore::check(tally.expired == expired, "so many came too late");
+}
+
+// Goes on until the pool drops what has not begun: tasks of its own tell.
+inline void until_dropping(ThreadPool& pool) {
+  for (Status status = Status::ok; status == Status::ok; sync::pause()) {
+    TaskGroup group(pool);
+    group.run([] {});
+    status = group.wait();
+    explore::check(status == Status::ok || status == Status::stopped, "ran or was dropped");
+  }
+}
+
+}  // namespace handoff::test

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: MIT
+//
+// What a pool promises of its tasks besides that they run: whose turn it is, who hears of begin and
+// end, what is counted, what a group and a loop tell. docs/design/thread_pool.md.
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <handoff/core/not_run.hpp>
+#include <handoff/pool/blocking.hpp>
+#include <handoff/pool/future.hpp>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/cell.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "books/pool_books.hpp"
+#include "explore/pool/one_worker.hpp"
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::accepted;
+using test::check_tally;
+using test::Failure;
+using test::OpenOnce;
+using test::Scenario;
+using test::Size;
+using test::throws;
+using test::thrown_by;
+
+ThreadPoolOptions one_of(PoolMode mode) {
+  ThreadPoolOptions options;
+  options.mode = mode;
+  options.width = 1;
+  return options;
+}
+
+// ---- Whose turn it is ---------------------------------------------------------------------------
+
+// One of the two, as the model has no room for more queues.
+void turns(PoolMode mode, bool low) {
+  test::AuditedPool pool(one_of(mode));
+  OpenOnce gate;
+  std::string order;
+  test::hold(pool, gate);
+  if (low) accepted(pool.execute({.priority = Priority::low}, [&order] { order += 'l'; }));
+  accepted(pool.execute([&order] { order += 'n'; }));
+  accepted(pool.execute_on(0, [&order] { order += 'p'; }));
+  if (!low) accepted(pool.execute({.priority = Priority::high}, [&order] { order += 'h'; }));
+  gate.open();
+  check_tally(pool.close(), 4, 0, 0);
+  explore::check(order == (low ? "pnl" : "hpn"), "in this order");
+}
+
+const Scenario turns_stealing("thread_pool/turns_stealing", [] {
+  turns(PoolMode::stealing, true);
+}, Size::single);
+const Scenario turns_fixed("thread_pool/turns_fixed", [] {
+  turns(PoolMode::fixed, false);
+}, Size::single);
+const Scenario turns_active("thread_pool/turns_active", [] {
+  turns(PoolMode::active, true);
+}, Size::single);
+
+// What a task hands over comes before what was there: the other way round where the queue is all
+// there is.
+std::string order_of_made(PoolMode mode) {
+  std::string order;
+  test::AuditedPool pool(one_of(mode));
+  OpenOnce gate;
+  test::hold(pool, gate);
+  accepted(pool.execute([&] {
+    order += 'a';
+    accepted(pool.execute([&order] { order += 'm'; }));
+  }));
+  accepted(pool.execute([&order] { order += 'b'; }));
+  gate.open();
+  explore::check(test::wait_idly(pool) == Status::ok, "idle");
+  check_tally(pool.close(), 4, 0, 0);
+  const PoolStatistics figures = pool.statistics();
+  explore::check(figures.from_outside + figures.workers[0].handed_over == 4, "by this way or that");
+  explore::check(figures.sum().handed_over == (mode == PoolMode::fixed ? 0U : 1U), "its own");
+  return order;
+}
+
+const Scenario made_stealing("thread_pool/made_by_a_task_stealing", [] {
+  explore::check(order_of_made(PoolMode::stealing) == "amb", "the worker's own first");
+}, Size::single);
+const Scenario made_fixed("thread_pool/made_by_a_task_fixed", [] {
+  explore::check(order_of_made(PoolMode::fixed) == "abm", "one after the other");
+}, Size::single);
+
+// While it is paused nothing begins, also if it was paused twice; and then all of it, also if
+// nobody comes to wake the worker for what it has to run itself.
+const Scenario pauses("thread_pool/pauses", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce first;
+  OpenOnce second;
+  accepted(pool.execute([&first] { first.open(); }));
+  first.wait();
+  explore::check(pool.wait() == Status::ok, "idle, so nothing slips through");
+  pool.pause();
+  pool.pause();
+  accepted(pool.execute_on(0, [&second] { second.open(); }));
+  accepted(pool.execute({.priority = Priority::high}, [] {}));
+  explore::check(pool.wait(sync::deadline_after(1ns)) == Status::timed_out, "nothing runs");
+  const Tally now = pool.tally();
+  explore::check(now.done == 1 && now.pending == 2, "nothing ran");
+  pool.resume();
+  pool.resume();
+  second.wait();
+  check_tally(pool.close(), 3, 0, 0);
+  pool.pause();
+  pool.resume();
+  check_tally(pool.tally(), 3, 0, 0);
+}, Size::single);
+
+const Scenario stop_tokens("thread_pool/stop_tokens", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce gate;
+  sync::atomic<int> alive{0};
+  const test::Counted counted(alive);
+  test::hold(pool, gate);
+  sync::StopSource source;
+  const sync::StopSource other;
+  accepted(pool.execute({.stop = source.token()}, [counted] { explore::check(false, "stopped"); }));
+  auto stopped = pool.submit(source.token(), [counted] { return 1; });
+  auto kept = pool.submit({.priority = Priority::high, .stop = other.token()},
+                          [](int number) { return number; }, 2);
+  int once = 0;
+  accepted(pool.execute({.stop = other.token()}, [&once] { ++once; }));
+  explore::check(source.request_stop(), "the first to ask");
+  gate.open();
+  try {
+    (void)stopped.get();
+    explore::check(false, "it was not begun");
+  } catch (const NotRun& error) {
+    explore::check(error.status() == Status::stopped, "says why");
+  }
+  explore::check(kept.get() == 2, "nobody stopped this one");
+  check_tally(pool.close(), 3, 0, 2);
+  explore::check(once == 1, "nor that");
+  explore::check(alive.load(sync::order::relaxed) == 1, "what they held is gone");
+}, Size::single);
+
+// ---- Who hears of it ----------------------------------------------------------------------------
+
+// What the pool's threads did, in their order; one thread at a time writes.
+class Log {
+ public:
+  void add(char what) { text_ += what; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+const Scenario hooks("thread_pool/hooks", [] {
+  Log log;
+  ThreadPoolOptions options{.width = 1};
+  options.on_start = [&log](std::size_t index) { log.add(index == 0 ? '<' : '?'); };
+  options.on_stop = [&log](std::size_t index) { log.add(index == 0 ? '>' : '?'); };
+  test::AuditedPool pool(options);
+  accepted(pool.execute([&] {
+    log.add('1');
+    explore::check(pool.worker_index() == 0, "there is one");
+  }));
+  accepted(pool.execute([&log] { log.add('2'); }));
+  check_tally(pool.close(), 2, 0, 0);
+  explore::check(log.text() == "<12>", "before the first and after the last");
+}, Size::single);
+
+// Something that happens several times, for who waits until it has.
+class Events {
+ public:
+  void happen() {
+    count_.fetch_add(1, sync::order::seq_cst);
+    news_.notify_all();
+  }
+  void await(int so_many) {
+    (void)news_.await(
+        [this, so_many]() noexcept { return count_.load(sync::order::seq_cst) >= so_many; });
+  }
+  int count() const { return count_.load(sync::order::seq_cst); }
+
+ private:
+  sync::atomic<int> count_{0};
+  sync::EventCount news_;
+};
+
+// Two tasks that need a thread each, twice; in between the thread beyond the core has gone.
+const Scenario comes_and_goes("thread_pool/comes_and_goes", [] {
+  Events started;
+  Events stopped;
+  Events met;
+  ThreadPoolOptions options{.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1ns};
+  options.on_start = [&started](std::size_t) { started.happen(); };
+  options.on_stop = [&stopped](std::size_t) { stopped.happen(); };
+  test::AuditedPool pool(options);
+  explore::check(pool.width() == 2 && pool.statistics().threads == 1, "the core");
+  int stops = 0;
+  for (int round = 1; round <= 2; ++round) {
+    const auto meet = [&met, round] {
+      met.happen();
+      met.await(2 * round);
+    };
+    accepted(pool.execute(meet));
+    accepted(pool.execute(meet));
+    do stopped.await(++stops); while (pool.statistics().threads != 1);
+    explore::check(pool.statistics().started > 1, "one came for them");
+  }
+  check_tally(pool.close(), 4, 0, 0);
+  const int ever = static_cast<int>(pool.statistics().started);
+  explore::check(started.count() == stopped.count(), "who begins ends");
+  explore::check(started.count() >= ever, "each hears, again if it was about to go and stayed");
+}, Size::single);
+
+// A stand-in comes for a task that blocks, and goes when that one goes on.
+const Scenario lends("thread_pool/lends", [] {
+  Events started;
+  Events stopped;
+  std::size_t index = 0;
+  ThreadPoolOptions options{.width = 1};
+  options.on_start = [&started](std::size_t) { started.happen(); };
+  options.on_stop = [&stopped](std::size_t) { stopped.happen(); };
+  test::AuditedPool pool(options);
+  OpenOnce gate;
+  Events come;
+  accepted(pool.execute([&] {
+    blocking([&] { blocking([&] { come.await(1); }); });
+    gate.wait();
+  }));
+  accepted(pool.execute([&] {
+    index = pool.worker_index();
+    come.happen();
+  }));
+  stopped.await(1);
+  while (pool.statistics().threads != 1) sync::pause();
+  const PoolStatistics figures = pool.statistics();
+  explore::check(figures.started == 2 && started.count() == 2, "one came and went");
+  explore::check(figures.lent == 1, "the outer region counts");
+  explore::check(figures.workers[1].run == 1 && index == 1, "and ran the task");
+  gate.open();
+  check_tally(pool.close(), 2, 0, 0);
+}, Size::single);
+
+// There is nothing to do for a stand-in, so none is started; and its seat is free for others.
+const Scenario lends_in_vain("thread_pool/lends_in_vain", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  accepted(pool.execute([&ran] { blocking([&ran] { ran.write() = 1; }); }));
+  explore::check(test::wait_idly(pool) == Status::ok && ran.read() == 1, "it ran");
+  const PoolStatistics figures = pool.statistics();
+  explore::check(figures.lent == 1 && figures.started == 1, "nobody came");
+  {
+    TaskGroup group(pool);
+    explore::check(pool.worker_index() == 1, "the seat is ours");
+    explore::check(pool.execute([] { blocking([] {}); }) == Status::ok, "without a seat");
+    explore::check(test::wait_idly(pool) == Status::ok, "it runs all the same");
+  }
+  explore::check(pool.statistics().lent == 1, "there was nothing to lend");
+  explore::check(blocking([] { return 3; }) == 3, "outside it only calls");
+  explore::check(pool.statistics().lent == 1, "and lends nobody");
+}, Size::single);
+
+// ---- What is counted ----------------------------------------------------------------------------
+
+const Scenario figures("thread_pool/figures", [] {
+  test::AuditedPool pool({.width = 1});
+  explore::check(pool.width() == 1 && pool.index_count() == 2, "a worker and a seat");
+  sync::atomic<std::size_t> index{ThreadPool::no_index};
+  pool.submit([&] { index.store(pool.worker_index(), sync::order::relaxed); }).get();
+  explore::check(index.load(sync::order::relaxed) == 0, "the worker");
+  explore::check(pool.worker_index() == ThreadPool::no_index, "not we");
+  while (pool.statistics().workers[0].sleeps == 0) sync::pause();
+  accepted(pool.execute([&pool] { accepted(pool.execute([] {})); }));
+  accepted(pool.execute({.priority = Priority::low}, [] {}));
+  explore::check(test::wait_idly(pool) == Status::ok, "idle");
+  const PoolStatistics now = pool.statistics();
+  explore::check(now.workers.size() == 2 && now.workers[1].run == 0, "nobody took the seat");
+  explore::check(now.workers[0].run == 4 && now.workers[0].handed_over == 1, "one of its own");
+  explore::check(now.from_outside == 3 && now.run_by_caller == 0, "the others");
+  explore::check(now.threads == 1 && now.started == 1 && now.lent == 0, "one thread");
+  explore::check(now.workers[0].stolen == 0, "of whom?");
+  check_tally(pool.tally(), 4, 0, 0);
+}, Size::single);
+
+// A guest's task is stolen by the worker, which is counted, as is the guest's own part.
+const Scenario stolen("thread_pool/stolen", [] {
+  test::AuditedPool pool({.width = 1});
+  TaskGroup group(pool);
+  OpenOnce gate;
+  group.run([&gate] { gate.open(); });
+  gate.wait();
+  explore::check(group.wait() == Status::ok, "it ran");
+  const PoolStatistics now = pool.statistics();
+  explore::check(now.workers[0].stolen == 1 && now.workers[0].run == 1, "the worker took it");
+  explore::check(now.workers[1].handed_over == 1 && now.workers[1].run == 0, "from the guest");
+}, Size::single);
+
+// ---- Groups -------------------------------------------------------------------------------------
+
+const Scenario group_tells("thread_pool/group_tells", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce gate;
+  test::hold(pool, gate);
+  TaskGroup group(pool);
+  int ran = 0;
+  group.run([] { throw Failure{1}; });
+  group.run([&ran] { ++ran; });
+  explore::check(thrown_by([&] { (void)group.wait(); }) == 1 && ran == 1, "when all are done");
+  explore::check(group.wait() == Status::ok, "once");
+  explore::check(!group.cancelled(), "nobody did");
+  group.run([&ran] { ran = -1; });
+  group.cancel();
+  explore::check(group.cancelled() && group.wait() == Status::stopped, "dropped");
+  explore::check(ran == 1, "what is cancelled does not begin");
+  explore::check(group.wait() == Status::stopped, "it stays so");
+  gate.open();
+  check_tally(pool.close(), 2, 1, 1);
+  explore::check(pool.wait() == Status::ok, "the failure was the group's");
+}, Size::single);
+
+// The function runs here, and its failure is the group's; so is what the group did not wait for.
+const Scenario group_runs_here("thread_pool/group_runs_here", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  {
+    TaskGroup group(pool);
+    explore::check(group.run_and_wait([&] {
+      explore::check(pool.worker_index() == 1, "we are a guest");
+      group.run([&ran] { ran.write() += 1; });
+    }) == Status::ok, "both ran");
+    explore::check(ran.read() == 1, "also what it handed over");
+    explore::check(thrown_by([&] {
+      (void)group.run_and_wait([] { throw Failure{5}; });
+    }) == 5, "what it threw");
+    group.run([&ran] { ran.write() += 1; });
+  }
+  explore::check(ran.read() == 2, "the group's end waits");
+  explore::check(pool.worker_index() == ThreadPool::no_index, "we are none any more");
+}, Size::single);
+
+// Without a seat the group's owner runs its tasks itself.
+const Scenario group_without_a_seat("thread_pool/group_without_a_seat", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce seated;
+  OpenOnce gate;
+  explore::Thread guest([&] {
+    const TaskGroup group(pool);
+    seated.open();
+    gate.wait();
+  });
+  seated.wait();
+  TaskGroup group(pool);
+  int ran = 0;
+  group.run([&ran] { ++ran; });
+  explore::check(ran == 1, "here and now");
+  group.run([] { throw Failure{2}; });
+  explore::check(thrown_by([&] { (void)group.wait(); }) == 2, "told as ever");
+  explore::check(pool.tally().accepted == 0, "none of the pool's business");
+  explore::check(pool.wait() == Status::ok, "idle");
+  gate.open();
+  guest.join();
+}, Size::single);
+
+// Two groups of one thread have one seat, until the last of them is gone.
+const Scenario seat_of_two_groups("thread_pool/seat_of_two_groups", [] {
+  test::AuditedPool pool({.width = 1});
+  auto first = std::make_unique<TaskGroup>(pool);
+  auto second = std::make_unique<TaskGroup>(pool);
+  first.reset();
+  explore::check(pool.worker_index() == 1, "the second is left");
+  sync::cell<int> ran;
+  second->run([&ran] { ran.write() = 1; });
+  explore::check(second->wait() == Status::ok && ran.read() == 1, "of use still");
+  second.reset();
+  explore::check(pool.worker_index() == ThreadPool::no_index, "gone from here");
+}, Size::single);
+
+// Seats in two pools, left in the order in which they were taken.
+const Scenario seats_crosswise("thread_pool/seats_crosswise", [] {
+  ThreadPool one({.width = 1});
+  ThreadPool other({.width = 1});
+  auto first = std::make_unique<TaskGroup>(one);
+  auto second = std::make_unique<TaskGroup>(other);
+  first.reset();
+  explore::check(one.worker_index() == ThreadPool::no_index, "gone from the first");
+  explore::check(other.worker_index() == 1, "but not from the second");
+  second.reset();
+  explore::check(other.worker_index() == ThreadPool::no_index, "gone from there too");
+}, Size::single);
+
+// A group in a task, whose part is stolen by who waits for the pool: told when that part is over.
+const Scenario group_in_a_task("thread_pool/group_in_a_task", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce gate;
+  sync::cell<int> sum;
+  accepted(pool.execute([&] {
+    sync::cell<int> part;
+    TaskGroup group(pool);
+    group.run([&] {
+      part.write() = 1;
+      gate.open();
+    });
+    gate.wait();  // so somebody else ran it
+    explore::check(group.wait() == Status::ok, "it ran");
+    sum.write() = part.read() + 1;
+  }));
+  explore::check(pool.wait() == Status::ok, "idle");
+  explore::check(sum.read() == 2, "both");
+  explore::check(pool.statistics().sum().stolen == 1, "it was taken");
+}, Size::single);
+
+// ---- Loops --------------------------------------------------------------------------------------
+
+const Scenario loop_of_ranges("thread_pool/loop_of_ranges", [] {
+  test::AuditedPool pool({.width = 1});
+  std::array<sync::cell<int>, 5> times{};
+  parallel_for(pool, 1, 5, [&times](IndexRange range) {
+    explore::check(range.first < range.last && range.last <= 5, "within, and not empty");
+    for (const std::size_t index : range) times[index].write() += 1;
+  });
+  explore::check(times[0].read() == 0, "not before the first");
+  for (std::size_t i = 1; i < 5; ++i) explore::check(times[i].read() == 1, "each once");
+  parallel_for(pool, 3, 3, [](std::size_t) { explore::check(false, "there is none"); });
+  parallel_for(pool, 3, 2, [](std::size_t) { explore::check(false, "there is none"); });
+}, Size::single);
+
+// The worker comes to a loop whose first part goes on until it has come.
+const Scenario loop_calls("thread_pool/loop_calls", [] {
+  test::AuditedPool pool({.width = 1});
+  Events come;
+  parallel_for(pool, 0, 2, [&come](std::size_t) {
+    come.happen();
+    come.await(2);
+  });
+  explore::check(come.count() == 2, "both at the same time");
+}, Size::single);
+
+// What one part throws comes out, and what nobody has begun is left out: here all but the first.
+const Scenario loop_throws("thread_pool/loop_throws", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce gate;
+  test::hold(pool, gate);
+  int ran = 0;
+  explore::check(thrown_by([&] {
+    parallel_for(pool, 0, 3, [&ran](std::size_t) {
+      ++ran;
+      throw Failure{6};
+    });
+  }) == 6, "what it threw");
+  explore::check(ran == 1, "the rest is left out");
+  gate.open();
+  const Tally tally = pool.close();
+  explore::check(tally.done + tally.cancelled == tally.accepted, "who was called did not begin");
+}, Size::single);
+
+// The same on the worker, while the caller's own part waits for that.
+const Scenario loop_throws_elsewhere("thread_pool/loop_throws_elsewhere", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce gate;
+  sync::atomic<int> ran{0};
+  explore::check(thrown_by([&] {
+    parallel_for(pool, 0, 4, [&](std::size_t) {
+      ran.fetch_add(1, sync::order::relaxed);
+      if (pool.worker_index() == 0) {
+        gate.open();
+        throw Failure{7};
+      }
+      gate.wait();
+    });
+  }) == 7, "what it threw");
+  explore::check(ran.load(sync::order::relaxed) < 5, "none twice");
+}, Size::single);
+
+// From parts in their order: `combine` need not commute.
+const Scenario reduces("thread_pool/reduces", [] {
+  test::AuditedPool pool({.width = 1});
+  const auto word = [&pool](std::size_t first, std::size_t last) {
+    return parallel_reduce(
+        pool, first, last, 1U, [](std::size_t i) { return static_cast<unsigned>(i); },
+        [](unsigned so_far, unsigned next) { return so_far == 1 ? next : so_far * 10 + next; });
+  };
+  explore::check(word(2, 6) == 2345, "in their order");
+  explore::check(word(4, 4) == 1 && word(5, 4) == 1, "nothing is the identity");
+}, Size::single);
+
+// More indices than parts, so some parts have two.
+const Scenario reduces_many("thread_pool/reduces_many", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce gate;
+  test::hold(pool, gate);
+  constexpr std::size_t first = 3;
+  constexpr std::size_t last = 262;
+  const std::size_t sum = parallel_reduce(
+      pool, first, last, std::size_t{0},
+      [](std::size_t i) { return i; }, [](std::size_t a, std::size_t b) { return a + b; });
+  explore::check(sum == (first + last - 1) * (last - first) / 2, "each once");
+  gate.open();
+  (void)pool.close();
+}, Size::single);
+
+}  // namespace
