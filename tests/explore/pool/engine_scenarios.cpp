@@ -87,7 +87,7 @@ const Scenario ramp_up_fixed("thread_pool/ramp_up_fixed", [] {
 }, Size::large);
 const Scenario ramp_up_active("thread_pool/ramp_up_active", [] {
   ramp_up(PoolMode::active);
-}, Size::large);
+}, Size::single);
 
 // A task waits, without helping, for one that it has handed over: behind the light fence only.
 const Scenario light_submit("thread_pool/light_submit", [] {
