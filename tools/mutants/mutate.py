@@ -277,7 +277,11 @@ class Mutator:
 
     @staticmethod
     def returns_bool(cursor):
-        return cursor.result_type.get_canonical().kind == TypeKind.BOOL
+        """None: a reference, which has no opposite."""
+        result = cursor.result_type.get_canonical().kind
+        if result in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
+            return None
+        return result == TypeKind.BOOL
 
     # Where things are.
 
@@ -518,7 +522,7 @@ class Mutator:
 
     def negate_result(self, cursor, returns_bool):
         value = children(cursor)
-        if len(value) != 1:
+        if len(value) != 1 or returns_bool is None:
             return
         inner = stripped(value[0])
         is_bool = value[0].type.get_canonical().kind == TypeKind.BOOL or returns_bool
