@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -99,8 +101,26 @@ long __wrap_syscall(long number, ...) {
     if (fails(is_wake ? Call::wake : Call::futex)) return -1;
     if (!is_wake && (a[1] & FUTEX_CLOCK_REALTIME) != 0) ++wall_clock_uses;
   }
-  if (number == SYS_membarrier) (void)fails(Call::barrier);
+  if (number == SYS_membarrier) {
+    (void)fails(Call::barrier);
+    if (::getenv(handoff::test::without_membarrier) != nullptr) {
+      errno = ENOSYS;
+      return -1;
+    }
+  }
   return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+int __real_sched_getaffinity(pid_t, std::size_t, cpu_set_t*);
+int __wrap_sched_getaffinity(pid_t thread, std::size_t bytes, cpu_set_t* set) {
+  if (fails(Call::affinity)) return -1;
+  return __real_sched_getaffinity(thread, bytes, set);
+}
+
+int __real_sched_yield();
+int __wrap_sched_yield() {
+  (void)fails(Call::yield);
+  return __real_sched_yield();
 }
 
 int __real_clock_gettime(clockid_t, timespec*);

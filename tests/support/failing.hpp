@@ -25,7 +25,9 @@ enum class Call : std::uint8_t {
   map,         // mmap
   futex,       // futex waits
   wake,        // futex wake-ups: counted, never made to fail
-  barrier,     // membarrier: counted, never made to fail
+  barrier,     // membarrier: counted, never made to fail; see without_membarrier
+  affinity,    // sched_getaffinity
+  yield,       // sched_yield: counted, never made to fail
   open,
   read,
   write,
@@ -41,6 +43,9 @@ void fail_after(Call call, int k, int error) noexcept;
 
 // Lets all calls through again; true if the failure had happened.
 bool stop_failing(Call call) noexcept;
+
+// A process that has this in its environment runs as on a kernel without membarrier(2).
+inline constexpr const char* without_membarrier = "HANDOFF_TEST_WITHOUT_MEMBARRIER";
 
 // The wall clock jumps: from here on it says so many seconds more to whoever asks it. A wait for a
 // moment on it cannot be made to jump; it is counted.

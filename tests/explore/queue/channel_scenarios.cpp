@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Channel: the scenarios of docs/design/channel.md. A wake-up that is lost is a deadlock here.
+#include <array>
 #include <handoff/queue/channel.hpp>
 #include <handoff/sync/atomic.hpp>
+#include <handoff/sync/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #include "books/queue_books.hpp"
@@ -127,6 +129,71 @@ const Scenario timeout_race("channel/timeout", [] {
   reader.join();
   writer.join();
   explore::outcome(out == 1);
+});
+
+// Batches wake as many as they serve: two readers sleep, then two writers.
+const Scenario batch_of_items("channel/batch_of_items", [] {
+  Bounded channel(2);
+  sync::atomic<int> sum(0);
+  const auto pop_one = [&] { sum.fetch_add(*channel.pop(), order::relaxed); };
+  explore::Thread first(pop_one);
+  explore::Thread second(pop_one);
+  std::array<int, 2> items{1, 2};
+  explore::check(channel.try_push_batch(items) == 2, "there is room for two");
+  first.join();
+  second.join();
+  explore::check(sum.load(order::relaxed) == 3, "each item once");
+});
+const Scenario batch_of_places("channel/batch_of_places", [] {
+  Bounded channel(2);
+  std::array<int, 2> items{1, 2};
+  explore::check(channel.try_push_batch(items) == 2, "there is room for two");
+  const auto push_one = [&] { explore::check(channel.push(3) == Status::ok, "never closed"); };
+  explore::Thread first(push_one);
+  explore::Thread second(push_one);
+  std::array<int, 2> out{};
+  explore::check(channel.try_pop_batch(out) == 2, "both are there");
+  explore::check(out[0] == 1 && out[1] == 2, "in order");
+  first.join();
+  second.join();
+  explore::check(channel.was_size() == 2, "four in, two out");
+});
+
+// A visitor makes room, also by an exception.
+const Scenario visited("channel/visited", [] {
+  Bounded channel(1);
+  (void)channel.push(1);
+  explore::Thread writer([&] {
+    for (int i = 2; i <= 3; ++i) explore::check(channel.push(i) == Status::ok, "never closed");
+  });
+  explore::check(channel.consume([](int& item) { explore::check(item == 1, "the first"); }) == 1,
+                 "as many as it holds");
+  for (bool thrown = false; !thrown; sync::pause()) {
+    try {
+      (void)channel.consume([](int& item) { throw item; });
+    } catch (int item) {
+      explore::check(item == 2, "in order");
+      thrown = true;
+    }
+  }
+  explore::check(channel.pop() == 3, "in order");
+});
+
+// A batch and then the end: nobody waits for more.
+const Scenario closed_batch("channel/batch_at_the_end", [] {
+  Unbounded channel;
+  sync::atomic<int> taken(0);
+  const auto drain = [&] {
+    while (channel.pop()) taken.fetch_add(1, order::relaxed);
+  };
+  explore::Thread reader(drain);
+  std::array<int, 2> items{1, 2};
+  explore::check(channel.try_push_batch(items) == 2, "there is always room");
+  channel.close();
+  explore::check(channel.try_push_batch(items) == 0, "not after the close");
+  drain();
+  reader.join();
+  explore::check(taken.load(order::relaxed) == 2, "accepted is delivered");
 });
 
 }  // namespace

@@ -48,6 +48,14 @@ TEST(Tally, IsBalancedOnlyIfEveryItemIsAccountedFor) {
   }
 }
 
+TEST(Misuse, RaiseThrowsTheErrorItself) {
+  try {
+    raise(std::length_error("too long"));
+  } catch (const std::length_error& error) {
+    EXPECT_STREQ(error.what(), "too long");
+  }
+}
+
 std::string reported;
 
 TEST(Misuse, ThrowsLogicErrorAfterTellingTheHandler) {

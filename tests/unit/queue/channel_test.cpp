@@ -148,6 +148,19 @@ struct Rigid {
   int value;
 };
 
+TEST(Channel, an_iterator_steps_either_way) {
+  Channel<int> channel(4);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(channel.push(i), Status::ok);
+  channel.close();
+  auto item = channel.begin();
+  EXPECT_EQ(*item, 0);
+  item++;
+  EXPECT_EQ(*item, 1);
+  EXPECT_EQ(*++item, 2);
+  item++;
+  EXPECT_TRUE(item == channel.end());
+}
+
 TEST(Channel, items_that_only_move) {
   Channel<Rigid> channel(2);
   EXPECT_EQ(channel.try_emplace(3), Status::ok);

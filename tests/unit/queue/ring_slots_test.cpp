@@ -52,6 +52,29 @@ TEST(RingSlots, AnImpossibleCapacitySaysWhatIsPossible) {
   }
 }
 
+TEST(RingSlots, TheMostThatIsPossibleIsAskedOfTheMemory) {
+  const std::size_t most = (std::size_t{1} << 63) / (2 * sizeof(Slot));
+  handoff::test::fail_after(handoff::test::Call::allocation, 0, ENOMEM);
+  EXPECT_THROW(RingSlots<Slot>{most}, std::bad_alloc);
+  EXPECT_TRUE(handoff::test::stop_failing(handoff::test::Call::allocation));
+}
+
+// Ends with a look at itself, which must be there still.
+struct Ending {
+  ~Ending() { sum += number; }
+  int number = 1;
+  static inline int sum = 0;
+};
+
+TEST(RingSlots, EachIsEndedOnceBeforeItsMemoryGoes) {
+  Ending::sum = 0;
+  {
+    RingSlots<Ending> slots(4);
+    slots[1].number = 10;
+  }
+  EXPECT_EQ(Ending::sum, 13);
+}
+
 TEST(RingSlots, NoMemoryIsBadAlloc) {
   handoff::test::fail_after(handoff::test::Call::allocation, 0, ENOMEM);
   EXPECT_THROW(RingSlots<Slot>(4), std::bad_alloc);

@@ -34,6 +34,21 @@ TEST(SegmentQueue, goes_round_in_two_segments) {
   EXPECT_EQ(handoff::test::calls(Call::allocation), before);
 }
 
+TEST(SegmentQueue, a_segment_is_filled_before_the_next_is_made) {
+  SegmentQueue<int, 4> queue;
+  const std::size_t before = handoff::test::calls(Call::allocation);
+  std::array<int, 3> items{0, 1, 2};
+  EXPECT_EQ(queue.try_push_batch(items), 3U);
+  EXPECT_EQ(queue.try_push(3), Status::ok);
+  EXPECT_EQ(handoff::test::calls(Call::allocation), before);
+  EXPECT_EQ(queue.try_push(4), Status::ok);
+  EXPECT_EQ(handoff::test::calls(Call::allocation), before + 1);
+  for (int i = 0, out = -1; i < 5; ++i) {
+    ASSERT_EQ(queue.try_pop(out), Status::ok);
+    EXPECT_EQ(out, i);
+  }
+}
+
 TEST(SegmentQueue, a_long_queue_gives_its_segments_back) {
   SegmentQueue<int, 4> queue;  // the leak checkers see what this test cannot
   for (int burst = 0; burst < 3; ++burst) {

@@ -58,6 +58,31 @@ TEST(StealDeque, GrowsAndKeepsTheOrderAlsoAcrossTheSeam) {
   }
 }
 
+TEST(StealDeque, GrowsOnlyForWhatHasNoRoomAndOnceForIt) {
+  StealDeque<std::uint64_t> deque(4);
+  const auto allocations = [before = handoff::test::calls(handoff::test::Call::allocation)] {
+    return handoff::test::calls(handoff::test::Call::allocation) - before;
+  };
+  std::uint64_t item = 0;
+  for (std::uint64_t i = 0; i < 4; ++i) push(deque, i);
+  for (std::uint64_t i = 0; i < 100; ++i) {  // there is always room for one, if not for two
+    ASSERT_EQ(deque.steal(item), Status::ok);
+    ASSERT_EQ(item, i);
+    push(deque, i + 4);
+  }
+  EXPECT_EQ(allocations(), 0U);
+  push(deque, 104);
+  EXPECT_EQ(allocations(), 2U) << "an array, and what holds it";
+  deque.reserve(3);
+  EXPECT_EQ(allocations(), 2U) << "twice the room";
+  deque.reserve(4 + 8);
+  EXPECT_EQ(allocations(), 6U) << "twice that, and again";
+  for (std::uint64_t i = 100; i <= 104; ++i) {
+    ASSERT_EQ(deque.steal(item), Status::ok);
+    ASSERT_EQ(item, i);
+  }
+}
+
 TEST(StealDeque, AFailedReserveChangesNothing) {
   StealDeque<std::uint64_t> deque(1);
   push(deque, 1);

@@ -45,6 +45,7 @@ TEST(Atomic, CompareExchangeTellsWhatWasThere) {
   while (!a.compare_exchange_weak(expected, 4, order::relaxed, order::relaxed)) {
     ASSERT_EQ(expected, 3);
   }
+  EXPECT_EQ(expected, 3) << "what was there";
   EXPECT_EQ(a.load(order::relaxed), 4);  // order: relaxed, one thread
 }
 

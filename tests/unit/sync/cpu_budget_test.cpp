@@ -4,6 +4,7 @@
 // this machine lets us make one.
 #include <handoff/sync/cpu_budget.hpp>
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,6 +103,7 @@ std::vector<Case> cases_of_limits() {
            {"/proc/self/mountinfo", "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\r\n"}} +
            cpu_max("/a", "300000 100000\r\n"),
        3.0, 3},
+      {"v2_more_blanks_than_needed", v2("/a") + cpu_max("/a", "  300000   100000 \n"), 3.0, 3},
       {"v2_no_line_end", v2("/a") + cpu_max("/a", "300000 100000"), 3.0, 3},
   };
 }
@@ -200,6 +202,7 @@ std::vector<Case> cases_v1() {
       v1("/box")[1].text + "44 40 0:34 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
   return {
       {"v1_no_limit", v1("/a") + cfs("/a", "-1\n", "100000\n"), kUnlimited, 8},
+      {"v1_one_digit_and_no_line_end", v1("/a") + cfs("/a", "6", "2"), 3.0, 3},
       {"v1_two_cpus", v1("/a") + cfs("/a", "200000\n", "100000\n"), 2.0, 2},
       {"v1_quota_below_period", v1("/a") + cfs("/a", "10000\n", "100000\n"), 0.1, 1},
       {"v1_cpu_alone", v1("/a", "/", "cpu") + cfs("/a", "250000\n", "100000\n", "cpu"), 2.5, 3},
@@ -291,6 +294,26 @@ TEST(CpuBudget, LeavesNoFileOpen) {
   const auto before = open_files();
   for (int i = 0; i < 3; ++i) EXPECT_GE(cpu_budget().width(), 1U);
   EXPECT_EQ(open_files(), before);
+}
+
+// What a daemon has closed is the first number that open() gives out.
+TEST(CpuBudget, IsReadInAProcessWithoutAnInput) {
+  const FakeRoot root(v2("/a") + cpu_max("/a", "200000 100000\n"));
+  const int input = ::dup(STDIN_FILENO);
+  ASSERT_GE(input, 0);
+  ::close(STDIN_FILENO);
+  const double quota = cpu_budget({.root = root.path(), .affinity = 8}).quota;
+  const bool closed_again = ::fcntl(STDIN_FILENO, F_GETFD) < 0;
+  ::dup2(input, STDIN_FILENO);
+  ::close(input);
+  EXPECT_EQ(quota, 2.0);
+  EXPECT_TRUE(closed_again);
+}
+
+TEST(CpuBudget, AnOldErrorNumberDoesNotMatter) {
+  const FakeRoot root(v2("/a") + cpu_max("/a", "200000 100000\n"));
+  errno = EINTR;
+  EXPECT_EQ(cpu_budget({.root = root.path(), .affinity = 8}).quota, 2.0);
 }
 
 TEST(CpuBudget, WidthIsNeverZero) {

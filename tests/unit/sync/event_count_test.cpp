@@ -125,7 +125,9 @@ TEST(EventCount, ADeadlineEndsTheWaitAndTheRegistration) {
   EventCount events;
   for (const auto wait : {0ms, 5ms}) {
     Waiter waiter(events);
-    EXPECT_EQ(waiter.wait(deadline_after(wait)), Wakeup::timed_out);
+    const Deadline deadline = deadline_after(wait);
+    EXPECT_EQ(waiter.wait(deadline), Wakeup::timed_out);
+    EXPECT_GE(clock::now(), deadline) << "never before it";
     EXPECT_EQ(events.was_waiting(), 0U);
   }
 }

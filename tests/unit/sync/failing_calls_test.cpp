@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -102,6 +104,34 @@ TEST(FailingCalls, ABudgetThatCannotBeReadIsTheAffinity) {
   }
   const unsigned width = cpu_budget().width();
   until_whole(Call::read, EINTR, [&] { EXPECT_EQ(cpu_budget().width(), width); });
+}
+
+// A kernel of more CPUs than the set has is asked with a larger set; one that forbids the question
+// leaves what the system says of its CPUs.
+TEST(FailingCalls, AnAffinityThatIsNotToldIsAskedForAgainOrTakenFromTheSystem) {
+  const unsigned affinity = cpu_budget().affinity;
+  fail_after(Call::affinity, 0, EINVAL);
+  const std::size_t before = handoff::test::calls(Call::affinity);
+  EXPECT_EQ(cpu_budget().affinity, affinity);
+  EXPECT_TRUE(stop_failing(Call::affinity));
+  EXPECT_EQ(handoff::test::calls(Call::affinity) - before, 2U);
+  fail_after(Call::affinity, 0, EPERM);
+  EXPECT_EQ(cpu_budget().affinity, static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN)));
+  EXPECT_TRUE(stop_failing(Call::affinity));
+  EXPECT_EQ(handoff::test::calls(Call::affinity) - before, 3U);
+}
+
+TEST(FailingCalls, AThreadStartsWhereItsStarterMayRunIfItsPlaceIsNotKnown) {
+  fail_after(Call::affinity, 0, EPERM);
+  const CpuSet unknown = CpuSet::of_this_thread();
+  EXPECT_TRUE(stop_failing(Call::affinity));
+  cpu_set_t own;
+  cpu_set_t others;
+  pthread_getaffinity_np(pthread_self(), sizeof own, &own);
+  Thread({.cpus = &unknown}, [&] {
+    pthread_getaffinity_np(pthread_self(), sizeof others, &others);
+  }).join();
+  EXPECT_TRUE(CPU_EQUAL(&own, &others));
 }
 
 TEST(FailingCalls, AStopSourceThatCannotBeMadeThrows) {

@@ -14,6 +14,7 @@
 
 namespace {
 
+using handoff::sync::CpuSet;
 using handoff::sync::this_thread_id;
 using handoff::sync::Thread;
 using handoff::sync::ThreadId;
@@ -71,6 +72,61 @@ TEST(Thread, RunsWhereItIsPinned) {
   }).join();
   EXPECT_EQ(cpu, here);
   EXPECT_EQ(CPU_COUNT(&mask), 1);
+}
+
+TEST(Thread, RunsWhereItWasToldToWhoeverStartsIt) {
+  cpu_set_t before;
+  ASSERT_EQ(pthread_getaffinity_np(pthread_self(), sizeof before, &before), 0);
+  const int here = sched_getcpu();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(here), &one);
+  ASSERT_EQ(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
+  const CpuSet narrow = CpuSet::of_this_thread();
+  ASSERT_EQ(pthread_setaffinity_np(pthread_self(), sizeof before, &before), 0);
+  cpu_set_t narrow_mask;
+  cpu_set_t own_mask;
+  Thread({.cpus = &narrow}, [&] {
+    pthread_getaffinity_np(pthread_self(), sizeof narrow_mask, &narrow_mask);
+  }).join();
+  Thread({}, [&] {
+    pthread_getaffinity_np(pthread_self(), sizeof own_mask, &own_mask);
+  }).join();
+  EXPECT_TRUE(CPU_EQUAL(&narrow_mask, &one));
+  EXPECT_TRUE(CPU_EQUAL(&own_mask, &before)) << "where its starter may";
+}
+
+// Writes all over the stack below, so that what is read there before it is written shows.
+template <std::size_t kBytes>
+[[gnu::noinline]] void soil_the_stack() {
+  volatile unsigned char bytes[kBytes];
+  for (auto& byte : bytes) byte = 0xff;
+}
+
+TEST(Thread, StartsWhateverWasOnTheStackBefore) {
+  for (int i = 0; i < 20'000; ++i) {  // a sanitizer takes frames from a store of its own, in turn
+    soil_the_stack<96>();
+    soil_the_stack<200>();
+    soil_the_stack<400>();
+  }
+  soil_the_stack<16'384>();
+  int calls = 0;
+  Thread({}, [&] { ++calls; }).join();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Thread, AnAssignmentJoinsTheOneBefore) {
+  std::atomic<bool> go{false};
+  std::atomic<bool> done{false};
+  Thread thread({}, [&] {
+    while (!go) sched_yield();
+    for (int i = 0; i < 1000; ++i) sched_yield();
+    done = true;
+  });
+  Thread next({}, [] {});
+  go = true;
+  thread = std::move(next);
+  EXPECT_TRUE(done);
 }
 
 TEST(Thread, AnImpossibleCpuIsAnErrorThatNamesTheThread) {
