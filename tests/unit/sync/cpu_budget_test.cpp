@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -25,6 +26,7 @@
 #include <handoff/sync/backoff.hpp>
 
 #include "support/fake_root.hpp"
+#include "support/fresh_process.hpp"
 
 namespace {
 
@@ -418,6 +420,28 @@ TEST(SpinPolicy, NeverSpinsBelowAQuotaOfTwo) {
   });
   if (status == kNotLetIn) GTEST_SKIP() << "the kernel lets no process into the group";
   EXPECT_EQ(status, 0);
+}
+
+// Of the main thread, that is, and not of whoever asks first.
+TEST(SpinPolicy, SpinsWhereTwoCanRun) {
+  constexpr const char* kCpus = "HANDOFF_TEST_CPUS";
+  cpu_set_t mask;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof mask, &mask), 0);
+  const char* const cpus = ::getenv(kCpus);
+  if (cpus == nullptr) {
+    if (CPU_COUNT(&mask) < 2) GTEST_SKIP() << "one CPU";
+    for (const char* count : {"1", "2"}) {
+      EXPECT_EQ(handoff::test::in_fresh_process("SpinPolicy.SpinsWhereTwoCanRun", kCpus, count), 0)
+          << count;
+    }
+    return;
+  }
+  const int count = std::atoi(cpus);
+  for (std::size_t cpu = CPU_SETSIZE; CPU_COUNT(&mask) > count;) CPU_CLR(--cpu, &mask);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof mask, &mask), 0);
+  const bool two_at_once = count == 2 && cpu_budget().quota >= 2.0;
+  EXPECT_EQ(handoff::sync::spin_policy(),
+            two_at_once ? handoff::sync::Spin::allowed : handoff::sync::Spin::never);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "support/failing.hpp"
+#include "support/fresh_process.hpp"
 #include "support/support.hpp"
 
 namespace {
@@ -82,16 +82,7 @@ TEST(Fence, HoldsWithoutTheKernelsHelp) {
     EXPECT_FALSE(kernel_has_it());
     return;
   }
-  const pid_t id = ::fork();
-  if (id == 0) {
-    ::setenv(handoff::test::without_membarrier, "1", 1);
-    ::execl("/proc/self/exe", "unit_sync", "--gtest_brief=1", "--gtest_filter=Fence.*", nullptr);
-    ::_exit(254);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(id, &status, 0), id);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(handoff::test::in_fresh_process("Fence.*", handoff::test::without_membarrier, "1"), 0);
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// thread_object: one for each thread that asks, from its first question to the thread's end; also
+// where the system has no key left to tell of the end.
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <cstdlib>
+#include <handoff/sync/thread_object.hpp>
+#include <string>
+#include <thread>
+
+#include "support/fresh_process.hpp"
+
+namespace {
+
+using handoff::sync::thread_object;
+
+// What the objects of one thread at a time did.
+std::string& story() {
+  static std::string text;
+  return text;
+}
+
+template <char kName>
+struct Told {
+  Told() noexcept { story() += kName; }
+  ~Told() { story() += std::string("-") + kName; }
+  int asked = 0;
+};
+struct Here;
+template <char kName>
+Told<kName>& told() {
+  return thread_object<Told<kName>, Here>::get();
+}
+
+void ask_in_a_thread() {
+  std::thread([] {
+    EXPECT_EQ(story(), "") << "not before it is asked for";
+    EXPECT_EQ(++told<'a'>().asked, 1);
+    EXPECT_EQ(++told<'b'>().asked, 1);
+    EXPECT_EQ(++told<'a'>().asked, 2);
+    EXPECT_EQ(story(), "ab");
+  }).join();
+}
+
+TEST(ThreadObject, LivesFromItsFirstUseToTheEndOfItsThread) {
+  for (int i = 0; i < 2; ++i) {
+    story().clear();
+    ask_in_a_thread();
+    EXPECT_EQ(story(), "ab-b-a") << "the latest first, each once";
+  }
+  story().clear();
+  std::thread([] {}).join();
+  EXPECT_EQ(story(), "") << "who did not ask has none";
+}
+
+// Ends after the thread_locals, which may use it.
+TEST(ThreadObject, OutlivesThreadLocals) {
+  struct Last {
+    ~Last() { story() += std::to_string(told<'c'>().asked); }
+    int used = 0;
+  };
+  story().clear();
+  std::thread([] {
+    thread_local Last last;
+    last.used = 1;
+    told<'c'>().asked = 7;
+  }).join();
+  EXPECT_EQ(story(), "c7-c");
+}
+
+// The library's key is made at the first use, so a fresh process takes all there are before that.
+TEST(ThreadObject, EndsWithItsThreadAlsoWithoutAKey) {
+  constexpr const char* kWithoutKeys = "HANDOFF_TEST_WITHOUT_KEYS";
+  if (::getenv(kWithoutKeys) == nullptr) {
+    EXPECT_EQ(handoff::test::in_fresh_process("ThreadObject.EndsWithItsThreadAlsoWithoutAKey",
+                                              kWithoutKeys, "1"),
+              0);
+    return;
+  }
+  for (pthread_key_t key{}; pthread_key_create(&key, nullptr) == 0;) {
+  }
+  story().clear();
+  ask_in_a_thread();
+  EXPECT_EQ(story(), "ab-b-a");
+}
+
+}  // namespace
