@@ -127,7 +127,7 @@ const Scenario earlier("timers/earlier", [] {
   test::audit(pool.timers);
 });
 
-const Scenario series("timers/series", [] {
+const Scenario repeats("timers/series", [] {
   OneThread pool;
   sync::cell<int> ran;
   TimerHandle handle = pool.add(1ns, 1ns, [&ran] { ++ran.write(); });
