@@ -87,7 +87,6 @@ class SlabPool {
     pass_full();
     if (++taken_ >= std::max(kLooksApart, kTurnovers * chunks_)) {
       give_back(least_free_);
-      least_free_ = free_;
       taken_ = 0;
     }
     void* const chunk = slab.chunk(index);
@@ -119,7 +118,6 @@ class SlabPool {
   void trim() noexcept {
     const sync::Lock lock(mutex_);
     give_back(free_);
-    least_free_ = free_;
   }
 
  private:
@@ -166,6 +164,7 @@ class SlabPool {
       ::madvise(&slab, kSlabBytes, MADV_DONTNEED);  // who deallocates may keep it
       sync::deallocate(&slab, kSlabBytes, kSlabBytes);
     }
+    least_free_ = free_;
     first_with_free_ = first_;
     pass_full();
   }

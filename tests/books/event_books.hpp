@@ -194,6 +194,7 @@ struct Books<EventStore<Key, Policies, Args...>> {
       held.push_back(waiting.place);
     }
     if (has_twice(held)) return "EventStore: a place waits twice";
+    if (!knows_its_keys(store, entries)) return "EventStore: what it knows of a key";
     if (std::string fault = Books<Chunks>::fault(store.chunks_, held); !fault.empty()) return fault;
     std::uint64_t in_row = 0;
     const std::uint64_t events_in_row = waiting_in_row(store.chunks_, in_row);
@@ -223,6 +224,35 @@ struct Books<EventStore<Key, Policies, Args...>> {
     for (const Place& place : held) indices.push_back(place.index());
     std::sort(indices.begin(), indices.end());
     return std::adjacent_find(indices.begin(), indices.end()) != indices.end();
+  }
+
+  // Where events are coalesced: a key is known as long as an event of it is in the heap, and by as
+  // many as there are; the newest of those that wait for the first time is named.
+  static bool knows_its_keys(const Store& store, const std::vector<Waiting>& entries) {
+    if constexpr (Store::kCoalesces) {
+      std::size_t users = 0;
+      for (const auto& known : store.latest_) {
+        const auto is_of_it = [&known](const Waiting& waiting) {
+          return Store::state_of(waiting.place) == waiting.place.stamp(Chunks::kReady) &&
+                 waiting.entry == &known;
+        };
+        users += known.second.users;
+        if (std::count_if(entries.begin(), entries.end(), is_of_it) != known.second.users) {
+          return false;
+        }
+        if (known.second.waits &&
+            std::none_of(entries.begin(), entries.end(), [&](const Waiting& waiting) {
+              return is_of_it(waiting) && waiting.place.index() == known.second.place.index();
+            })) {
+          return false;
+        }
+      }
+      return static_cast<std::size_t>(std::count_if(
+                 entries.begin(), entries.end(), [](const Waiting& waiting) {
+                   return Store::state_of(waiting.place) == waiting.place.stamp(Chunks::kReady);
+                 })) == users;
+    }
+    return true;
   }
 
   // Events that nobody has taken. `places`: with those that could not be made.

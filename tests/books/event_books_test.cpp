@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -45,6 +46,13 @@ struct Books<Break> {
   }
   template <class Store>
   static auto& needed(Store& store) { return store.chunks_.needed_.write(); }
+  template <class Store>
+  static auto& newest(Store& store, int key) {
+    for (auto& known : store.latest_) {
+      if (known.second.key == key) return known.second;
+    }
+    throw std::out_of_range("no such key");
+  }
   template <class Store>
   static void reverse_heap(Store& store) {
     struct Heap : Store::Backlog {
@@ -197,6 +205,29 @@ TEST_F(StoreBook, ReportsAPlaceThatWaitsTwice) {
   Break::push_again(Break::store(queue_));
   EXPECT_EQ(fault(), "EventStore: a place waits twice");
   Break::pop(Break::store(queue_));
+}
+
+struct Coalescing : EventPolicies {
+  static constexpr bool coalesce = true;
+};
+
+TEST(EventBooks, ReportsAKeyThatIsForgottenOrKnownForNothing) {
+  EventQueue<int, void(int), Coalescing> queue;
+  for (const int key : {1, 1, 2}) EXPECT_EQ(queue.enqueue(key, key), Status::ok);
+  EXPECT_EQ(queue.process_if([] { return false; }), 0U);
+  EXPECT_EQ(fault_in(queue), "");
+  auto& newest = Break::newest(Break::store(queue), 2);
+  for (const std::uint32_t users : {0U, 2U}) {
+    newest.users = users;
+    EXPECT_EQ(fault_in(queue), "EventStore: what it knows of a key");
+  }
+  newest.users = 1;
+  EXPECT_EQ(fault_in(queue), "");
+  newest.waits = true;
+  newest.place.offset += 1;
+  EXPECT_EQ(fault_in(queue), "EventStore: what it knows of a key");
+  newest.place.offset -= 1;
+  EXPECT_EQ(fault_in(queue), "");
 }
 
 TEST(EventBooks, Slabs) {

@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <string>
 
-#include "../../src/event/slab_pool.hpp"
+#include <event/slab_pool.hpp>  // of the library's sources: for targets that have src/ in their path
+
 #include "books/books.hpp"
 
 namespace handoff::inline HANDOFF_ABI::detail {
@@ -16,6 +17,7 @@ namespace handoff::inline HANDOFF_ABI::detail {
 template <>
 struct Books<SlabPool> {
   static std::size_t in_use(const SlabPool& pool) { return pool.chunks_ - pool.free_; }
+  static std::size_t slabs(const SlabPool& pool) { return pool.chunks_ / (kChunks - 1); }
 
   static std::string fault(const SlabPool& pool) {
     std::size_t chunks = 0;

@@ -15,9 +15,11 @@
 #include <handoff/event/event_queue.hpp>
 
 #include "books/event_books.hpp"
-#include "books/slab_books.hpp"
 #include "model/item.hpp"
 #include "model/model.hpp"
+#if !defined(HANDOFF_EXPLORE)
+#include "books/slab_books.hpp"
+#endif
 
 namespace {
 

@@ -128,9 +128,9 @@ class AnyData {
 };
 
 namespace detail {
-constexpr std::size_t largest(std::size_t first) noexcept { return first; }
+consteval std::size_t largest(std::size_t first) noexcept { return first; }
 template <class... Rest>
-constexpr std::size_t largest(std::size_t first, std::size_t second, Rest... rest) noexcept {
+consteval std::size_t largest(std::size_t first, std::size_t second, Rest... rest) noexcept {
   return largest(first < second ? second : first, rest...);
 }
 }  // namespace detail

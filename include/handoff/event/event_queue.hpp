@@ -455,7 +455,6 @@ class EventQueue<Key, R(Args...), Policies>
   template <class Entry, class... A>
   static detail::ListenerList* look_up(Turn& turn, Entry& entry, const Key& key, A&... args) {
     Remembered& known = turn.known;
-    known.current = nullptr;  // a filter may throw
     // order: relaxed; of the pass that begins, or older: then the next event looks up again.
     const std::uint64_t epoch = detail::pass_words.epoch.load(sync::order::relaxed);
     turn.pass.renew(&turn.hub);

@@ -150,14 +150,30 @@ const Scenario changes("event_calls/listeners_change_meanwhile", [] {
 const Scenario alike("event_calls/keys_alike", [] {
   Queue queue;
   Values seen;
-  queue.append_listener(1, [&](int value) { seen.push_back(value); });
-  queue.append_listener(17, [&](int value) { seen.push_back(100 + value); });
+  queue.append_listener(0, [&](int value) { seen.push_back(value); });
+  queue.append_listener(16, [&](int value) { seen.push_back(100 + value); });
   beside_a_listener(queue, [&] {
     int value = 0;
-    for (const int key : {1, 17, 1, 33, 17}) put(queue, key, ++value);
+    for (const int key : {16, 0, 16, 32, 0}) put(queue, key, ++value);
     explore::check(queue.process() == 5, "heard or not");
   });
-  explore::check(seen == Values{1, 102, 3, 105}, "each by its own listeners");
+  explore::check(seen == Values{101, 2, 103, 5}, "each by its own listeners");
+}, Size::large);
+
+// Another thread makes the table of keys grow, while a call goes from key to key.
+template <class Q>
+void table_grows_meanwhile() {
+  Q queue;
+  int calls = 0;
+  queue.append_listener(0, [&](int) { ++calls; });
+  for (int key = 1; key <= 5; ++key) queue.append_listener(key, [](int) {}).remove();
+  for (const int key : {0, 5, 0}) put(queue, key, 1);
+  explore::Thread other([&] { queue.append_listener(6, [](int) {}); });
+  explore::check(queue.process() == 3 && calls == 2, "each by its own listeners");
+  other.join();
+}
+const Scenario table_grows("event_calls/table_grows_meanwhile", [] {
+  table_grows_meanwhile<PlainQueue>();
 }, Size::large);
 
 // A filter that comes in the midst of a call is asked from the next event on.
@@ -249,6 +265,7 @@ const Scenario predicate_throws("event_calls/predicate_throws", [] {
 // ---- Keys that the queue does not remember ----
 
 struct Word {
+  Word(int its_number) : number(its_number) {}  // NOLINT(google-explicit-constructor)
   int number;
   friend bool operator==(const Word&, const Word&) = default;
 };
@@ -275,6 +292,10 @@ const Scenario words("event_calls/key_inside", [] {
   other.join();
   explore::check(odd == 4 && even == 13, "by the key inside, or the one that it was told");
 });
+
+const Scenario words_grow("event_calls/table_grows_meanwhile_by_word", [] {
+  table_grows_meanwhile<EventQueue<Word, void(int), ByWord>>();
+}, Size::large);
 
 const Scenario words_removed("event_calls/key_removed_and_awaited", [] {
   test::Audited<EventQueue<Word, void(int), ByWord>> queue;

@@ -5,6 +5,7 @@
 #include <handoff/event/event_queue.hpp>
 #include <handoff/event/lone_thread.hpp>
 #include <handoff/sync/cell.hpp>
+#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 
@@ -441,20 +442,28 @@ const Scenario removal("event_queue/remove_and_wait", [] {
   consumer.join();
 });
 
-// The same where the consumer has known both lists before.
-const Scenario removal_among_keys("event_queue/remove_among_keys", [] {
+// The same where the consumer has known both lists before, and goes from one to the other.
+void removed_among_keys(std::initializer_list<int> keys) {
   Queue queue;
   sync::cell<int> owned;
   const auto handle = queue.append_listener(0, [&](int) { owned.write() += 1; });
   queue.append_listener(1, [](int) {});
-  for (const int key : {0, 1, 0}) {
+  for (const int key : keys) {
     explore::check(queue.enqueue(key, 1) == Status::ok, "there is room");
   }
-  explore::Thread consumer([&] { explore::check(queue.process() == 3, "with or without it"); });
+  explore::Thread consumer([&] {
+    explore::check(queue.process() == keys.size(), "with or without it");
+  });
   handle.remove_and_wait();
   owned.write() += 1;
   consumer.join();
+}
+const Scenario removal_among_keys("event_queue/remove_among_keys", [] {
+  removed_among_keys({0, 1, 0});
 });
+const Scenario removal_among_more("event_queue/remove_among_keys_by_turns", [] {
+  removed_among_keys({0, 1, 1, 0, 1, 0});
+}, test::Size::large);
 
 // What is left when the queue ends, and a listener that ends it.
 const Scenario ended("event_queue/end_in_a_listener", [] {

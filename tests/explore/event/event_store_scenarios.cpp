@@ -538,6 +538,7 @@ void trimmed_meanwhile(bool came_back_before) {
   QueueOf<Policies> queue;
   for (int i = 1; i <= 4; ++i) put(queue, i, i);
   if (came_back_before) (void)queue.process_if([](const Thing&) { return false; });
+  explore::Thread other([&] { (void)queue.empty(); });
   std::optional<explore::MayFail> may_fail;
   bool thrown = false;
   try {
@@ -551,6 +552,7 @@ void trimmed_meanwhile(bool came_back_before) {
     thrown = true;
   }
   may_fail.reset();
+  other.join();
   explore::check(thrown, "by the predicate");
   queue.trim();
   explore::check(drain(queue) == Values{1, 2, 3, 4}, "all of them came back");

@@ -9,8 +9,11 @@
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/event_queue.hpp>
+#include <handoff/event/listener_handle.hpp>
+#include <handoff/event/passes.hpp>
 #include <handoff/sync/allocate.hpp>
 #include <handoff/sync/cell.hpp>
+#include <handoff/sync/pause.hpp>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -567,6 +570,178 @@ const Scenario ended("listeners/dispatcher_ends_in_a_listener", [] {
   dispatcher->dispatch(Key(1), 5);
   other.join();
   explore::check(trace.take() == Values{5} && !second.attached(), "no more after the end");
+});
+
+// ---- Who is waited for ----
+
+// What a flag must not do here is to order: the passes have to.
+void await(const sync::atomic<bool>& flag) {
+  while (!flag.load(sync::order::relaxed)) sync::pause();  // order: relaxed, see above
+}
+void set(sync::atomic<bool>& flag) {
+  flag.store(true, sync::order::relaxed);  // order: relaxed, see above
+}
+
+// Nobody waits for a dispatch of another key, which waits for what comes after here.
+const Scenario own_key("listeners/waits_for_its_own_key_only", [] {
+  EventDispatcher<int, void()> dispatcher;
+  sync::atomic<bool> inside(false);
+  sync::atomic<bool> removed(false);
+  dispatcher.append_listener(1, [&] {
+    set(inside);
+    await(removed);
+  });
+  const auto other = dispatcher.append_listener(2, [] {});
+  explore::Thread caller([&] { dispatcher.dispatch(1); });
+  await(inside);
+  explore::check(other.remove_and_wait(), "removed");
+  set(removed);
+  caller.join();
+});
+
+// The same in a queue, whose call has known both keys before and has just come from the other one.
+const Scenario own_event("listeners/waits_for_its_own_events_only", [] {
+  EventQueue<int, void(int)> queue;
+  sync::atomic<bool> inside(false);
+  sync::atomic<bool> removed(false);
+  queue.append_listener(1, [&](int value) {
+    if (value != 4) return;
+    set(inside);
+    await(removed);
+  });
+  const auto other = queue.append_listener(2, [](int) {});
+  for (const int value : {1, 2, 3, 4}) {
+    explore::check(queue.enqueue(value == 1 || value == 4 ? 1 : 2, value) == Status::ok, "room");
+  }
+  explore::Thread caller([&] { queue.process(); });
+  await(inside);
+  explore::check(other.remove_and_wait(), "removed");
+  set(removed);
+  caller.join();
+});
+
+// In passes so deep that they are not told apart any more every removal waits for them. `inside`
+// runs in the first pass of that kind.
+template <class Inside>
+void at_the_deepest(Inside&& inside) {
+  CallbackList<void(int)> nested;
+  nested.append([&](int depth) {
+    if (depth == 1) {
+      inside();
+    } else {
+      nested(depth - 1);
+    }
+  });
+  nested(static_cast<int>(detail::PassRecord::kSlots) - 1);
+}
+
+template <class Call>
+void awaited_at_the_deepest(Call&& call) {
+  CallbackList<void()> list;
+  sync::cell<int> owned;
+  const auto handle = list.append([&] { owned.write() += 1; });
+  explore::Thread caller([&] { at_the_deepest([&] { call(list); }); });
+  handle.remove_and_wait();
+  owned.write() += 1;
+  caller.join();
+}
+
+const Scenario deepest("listeners/deepest", [] {
+  awaited_at_the_deepest([](CallbackList<void()>& list) { list(); });
+});
+const Scenario deeper("listeners/deeper", [] {
+  CallbackList<void()> between;
+  awaited_at_the_deepest([&](CallbackList<void()>& list) {
+    const auto handle = between.append([&] { list(); });
+    between();
+  });
+}, Size::large);
+// The end of one that is too deep is not the end of the one that it is in.
+const Scenario after_a_deeper("listeners/after_a_deeper", [] {
+  CallbackList<void()> list;
+  CallbackList<void()> deeper_list;
+  sync::cell<int> owned;
+  deeper_list.append([] {});
+  const auto handle = list.append([&] {
+    deeper_list();
+    owned.write() += 1;
+  });
+  explore::Thread caller([&] { at_the_deepest([&] { list(); }); });
+  handle.remove_and_wait();
+  owned.write() += 1;
+  caller.join();
+}, Size::large);
+// A dispatch that is so deep does not say what it is over, not even once it has its list.
+const Scenario deep_dispatch("listeners/deepest_dispatch", [] {
+  EventDispatcher<int, void()> dispatcher;
+  awaited_at_the_deepest([&](CallbackList<void()>& list) {
+    dispatcher.append_listener(1, [&] { list(); });
+    dispatcher.dispatch(1);
+  });
+}, Size::large);
+
+struct Waiting : EventPolicies {
+  static constexpr OnFull on_full = OnFull::wait;
+};
+// Who might be in a listener of the queue does not wait for room.
+const Scenario deep_queue("listeners/deepest_full", [] {
+  EventQueue<int, void(), Waiting> queue({.capacity = 1});
+  explore::check(queue.enqueue(1) == Status::ok, "there is room");
+  queue.append_listener(1, [&] {
+    explore::check(queue.enqueue(1) == Status::full, "it would wait for itself");
+  });
+  at_the_deepest([&] { explore::check(queue.process() == 1, "once"); });
+  explore::Thread other([&] { explore::check(queue.enqueue(1) == Status::ok, "room again"); });
+  other.join();
+  explore::check(queue.tally().pending == 1, "one is left");
+});
+
+// ---- Removed by what holds the handle ----
+
+// A holder that waits does so at its end, when it is assigned to, and for what it was given.
+template <class Hold>
+void removed_by_its_holder(Hold&& hold) {
+  CallbackList<void()> list;
+  sync::cell<int> owned;
+  auto handle = list.append([&] { owned.write() += 1; });
+  explore::Thread caller([&] { list(); });
+  hold(list, std::move(handle));
+  owned.write() += 1;
+  caller.join();
+  explore::check(list.empty(), "all are gone");
+}
+
+const Scenario scoped("listeners/scoped", [] {
+  removed_by_its_holder([](CallbackList<void()>&, ListenerHandle handle) {
+    const ScopedListener holder(std::move(handle), Removal::and_wait);
+  });
+});
+const Scenario scoped_moved("listeners/scoped_and_moved", [] {
+  removed_by_its_holder([](CallbackList<void()>& list, ListenerHandle handle) {
+    ScopedListener holder(list.append([] {}));
+    ScopedListener first(std::move(handle), Removal::and_wait);
+    holder = std::move(first);
+    explore::check(list.size() == 1 && holder.handle().attached(), "its own is gone");
+    const ScopedListener last(std::move(holder));
+    explore::check(!holder.handle().attached() && last.handle().attached(), "moved");
+  });
+});
+const Scenario scoped_reset("listeners/scoped_assigned", [] {
+  removed_by_its_holder([](CallbackList<void()>&, ListenerHandle handle) {
+    ScopedListener holder(std::move(handle), Removal::and_wait);
+    holder = ScopedListener();
+    explore::check(!holder.handle().attached(), "assigning removes, and waits");
+  });
+});
+const Scenario grouped("listeners/group", [] {
+  removed_by_its_holder([](CallbackList<void()>& list, ListenerHandle handle) {
+    ListenerGroup holder;
+    holder.add(list.append([] {}));
+    ListenerGroup other(Removal::and_wait);
+    holder = std::move(other);
+    explore::check(list.size() == 1 && holder.size() == 0, "its own are gone");
+    holder.add(std::move(handle));
+  });
 });
 
 }  // namespace

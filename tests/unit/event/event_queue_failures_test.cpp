@@ -20,6 +20,7 @@
 
 #include <gtest/gtest.h>
 
+#include "books/event_books.hpp"
 #include "support/failing.hpp"
 #include "support/support.hpp"
 
@@ -101,7 +102,7 @@ constexpr int kKeys = 4;
 constexpr std::size_t kCapacity = 10;
 
 template <class Policies>
-using QueueOf = EventQueue<Key, void(const Argument&), Policies>;
+using QueueOf = test::Audited<EventQueue<Key, void(const Argument&), Policies>>;
 
 // What a round of drains did with an event.
 struct Seen {

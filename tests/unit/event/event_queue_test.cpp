@@ -20,6 +20,8 @@
 
 #include <handoff/core/unique_function.hpp>
 
+#include "books/event_books.hpp"
+#include "support/allocated.hpp"
 #include "support/failing.hpp"
 #include "support/support.hpp"
 
@@ -27,7 +29,9 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using Queue = EventQueue<int, void(int)>;
+template <class Policies>
+using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;
+using Queue = QueueOf<EventPolicies>;
 
 // Enqueues 0, 1, ... with the last digit as the key.
 template <class Q>
@@ -204,7 +208,7 @@ struct alignas(256) Wide {
 
 TEST(EventQueue, OverAlignedMoveOnlyArgumentsAllEnd) {
   {
-    EventQueue<int, void(const Wide&)> queue;
+    test::Audited<EventQueue<int, void(const Wide&)>> queue;
     int sum = 0;
     queue.append_listener(0, [&](const Wide& wide) { sum += wide.value; });
     for (int i = 0; i < 300; ++i) ASSERT_EQ(queue.enqueue(0, Wide(i)), Status::ok);
@@ -232,7 +236,7 @@ TEST(EventQueue, AThrowingListenerLosesNothing) {
   constexpr std::size_t listeners = 3;
   for (std::size_t place = 0; place < count * listeners; ++place) {
     const auto event = static_cast<int>(place / listeners);
-    EventQueue<int, void(const Bulky&)> queue;
+    test::Audited<EventQueue<int, void(const Bulky&)>> queue;
     std::array<std::vector<int>, listeners> seen;
     for (int key = 0; key < 10; ++key) {
       for (std::size_t i = 0; i < listeners; ++i) {
@@ -283,7 +287,7 @@ struct Fragile {
 };
 
 TEST(EventQueue, AnEventThatCannotBeMadeWasNeverThere) {
-  EventQueue<int, void(const Fragile&)> queue;
+  test::Audited<EventQueue<int, void(const Fragile&)>> queue;
   std::vector<int> seen;
   for (int i = 0; i < 900; ++i) {
     const Fragile fragile(i);
@@ -300,7 +304,7 @@ TEST(EventQueue, AnEventThatCannotBeMadeWasNeverThere) {
 }
 
 TEST(EventQueue, ProcessOneIsNotContentWithAnEventThatCouldNotBeMade) {
-  EventQueue<int, void(const Fragile&)> queue;
+  test::Audited<EventQueue<int, void(const Fragile&)>> queue;
   for (const int i : {3, 6, 7, 9, 8}) {
     try {
       (void)queue.enqueue(0, Fragile(i));
@@ -441,7 +445,7 @@ TEST(EventQueue, RejectsWhenFull) {
 }
 
 TEST(EventQueue, OverwritesTheOldest) {
-  EventQueue<int, void(int), Bounded<OnFull::overwrite_oldest>> queue({.capacity = 3});
+  QueueOf<Bounded<OnFull::overwrite_oldest>> queue({.capacity = 3});
   fill(queue, 10);
   EXPECT_EQ(drain(queue), range(7, 10));
   EXPECT_EQ(queue.tally().expired, 7U);
@@ -449,7 +453,7 @@ TEST(EventQueue, OverwritesTheOldest) {
 }
 
 TEST(EventQueue, WaitsForRoom) {
-  EventQueue<int, void(int), Bounded<OnFull::wait>> queue({.capacity = 2});
+  QueueOf<Bounded<OnFull::wait>> queue({.capacity = 2});
   std::thread producer([&] { fill(queue, 100); });
   std::vector<int> seen;
   while (seen.size() < 100) {
@@ -472,7 +476,7 @@ struct Urgent : EventPolicies {
 };
 
 TEST(EventQueue, PrioritiesAndThenTheOrderOfEnqueueing) {
-  EventQueue<int, void(int), Urgent> queue;
+  QueueOf<Urgent> queue;
   fill(queue, 100);
   std::vector<int> expected;
   for (int key = 9; key >= 0; --key) {
@@ -491,7 +495,7 @@ struct Coalescing : EventPolicies {
 };
 
 TEST(EventQueue, NewerEventsReplaceWaitingOnes) {
-  EventQueue<int, void(int), Coalescing> queue;
+  QueueOf<Coalescing> queue;
   fill(queue, 1000);
   EXPECT_EQ(drain(queue), range(990, 1000));
   fill(queue, 15);
@@ -505,7 +509,7 @@ TEST(EventQueue, NewerEventsReplaceWaitingOnes) {
 }
 
 TEST(EventQueue, ProcessOneIsNotContentWithAnEventThatANewerOneReplaced) {
-  EventQueue<int, void(int), Coalescing> queue;
+  QueueOf<Coalescing> queue;
   for (const int value : {1, 2, 3}) (void)queue.enqueue(7, value);
   int seen = 0;
   EXPECT_TRUE(queue.process_one_with([&](int, int value) { seen = value; }));
@@ -518,7 +522,7 @@ struct Expiring : EventPolicies {
 };
 
 TEST(EventQueue, ProcessOneIsNotContentWithALateEvent) {
-  EventQueue<int, void(int), Expiring> queue;
+  QueueOf<Expiring> queue;
   EXPECT_EQ(queue.enqueue_until(sync::clock::now() - 1ns, 0, 1), Status::ok);
   EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
   int seen = 0;
@@ -528,7 +532,7 @@ TEST(EventQueue, ProcessOneIsNotContentWithALateEvent) {
 }
 
 TEST(EventQueue, LateEventsExpire) {
-  EventQueue<int, void(int), Expiring> queue;
+  QueueOf<Expiring> queue;
   const auto now = sync::clock::now();
   EXPECT_EQ(queue.enqueue_until(now - 1ns, 0, 1), Status::ok);
   EXPECT_EQ(queue.enqueue_until(now + 1h, 0, 2), Status::ok);
@@ -593,7 +597,7 @@ TEST(EventQueue, AChunkForgetsWhatItHeldBefore) {
   // The queues of one type have the same few chunks one after the other. Where one life of a place
   // had an event, the next one has none, and the last chunk of each queue is left half used.
   for (int life = 0; life < 50; ++life) {
-    EventQueue<int, void(const Odd&)> queue;
+    test::Audited<EventQueue<int, void(const Odd&)>> queue;
     std::vector<int> expected;
     const int count = 1000 + 37 * life;
     for (int i = 0; i < count; ++i) {
@@ -648,6 +652,113 @@ TEST(EventQueue, ABurstLeavesNoMemoryBehind) {
     if (i % 1000 == 0) queue.process();
   }
   EXPECT_LE(resident_bytes(), before + (4U << 20));
+}
+
+// In the midst of a call the last listener of a key goes, the table of keys grows and leaves the key
+// out, and then it has a listener again.
+TEST(EventQueue, AKeyThatComesAgainInTheMidstOfACall) {
+  Queue queue;
+  std::vector<int> seen;
+  ListenerHandle first = queue.append_listener(1, [&](int value) {
+    seen.push_back(value);
+    first.remove();
+  });
+  queue.append_listener(2, [&](int) {
+    for (int key = 100; key < 200; ++key) queue.append_listener(key, [](int) {});
+    queue.append_listener(1, [&](int value) { seen.push_back(100 + value); });
+  });
+  queue.append_listener(3, [&](int value) { seen.push_back(200 + value); });
+  int value = 0;
+  for (const int key : {1, 1, 2, 3, 1, 3, 1}) ASSERT_EQ(queue.enqueue(key, ++value), Status::ok);
+  EXPECT_EQ(queue.process(), 7U);
+  EXPECT_EQ(seen, (std::vector{1, 204, 105, 206, 107}));
+}
+
+// What came back is taken with what is behind it, whole chunks of both.
+TEST(EventQueue, ManyComeBackAndManyMoreCome) {
+  Queue queue;
+  fill(queue, 3000);
+  EXPECT_EQ(queue.process_if([](int value) { return value >= 2000 && value % 2 == 0; }), 500U);
+  fill(queue, 3000);
+  std::vector<int> seen;
+  EXPECT_EQ(queue.process_until([&](int value) {
+    seen.push_back(value);
+    return seen.size() > 4000;
+  }), 4000U);
+  auto expected = range(0, 2000);
+  const auto odd = range(2001, 3000, 2);
+  const auto more = range(0, 3000);
+  expected.insert(expected.end(), odd.begin(), odd.end());
+  expected.insert(expected.end(), more.begin(), more.end());
+  seen.pop_back();
+  EXPECT_EQ(seen, std::vector(expected.begin(), expected.begin() + 4000));
+  EXPECT_EQ(drain(queue), std::vector(expected.begin() + 4000, expected.end()));
+  expect_books(queue.tally(), 6000, 6000, 0);
+}
+
+// trim() gives back what the places of events that came back need, but for those that are there.
+TEST(EventQueue, TrimmingKeepsRoomForWhatIsThere) {
+  Queue queue;
+  fill(queue, 4000);
+  EXPECT_EQ(queue.process_if([] { return false; }), 0U);
+  EXPECT_EQ(queue.process_if([](int value) { return value >= 10; }), 3990U);
+  const std::size_t before = test::allocated_bytes();
+  queue.trim();
+  EXPECT_LT(test::allocated_bytes() + 4000 * sizeof(void*), before);
+  EXPECT_EQ(queue.process_until([](int value) { return value == 5; }), 5U);
+  EXPECT_EQ(drain(queue), range(5, 10));
+}
+
+TEST(EventQueue, ATakenEventIsDispatchedWhetherItIsKeptOrNot) {
+  Queue queue;
+  std::vector<int> seen;
+  queue.append_listener(1, [&](int value) { seen.push_back(value); });
+  ASSERT_EQ(queue.enqueue(1, 5), Status::ok);
+  auto event = queue.take();
+  ASSERT_TRUE(event.has_value());
+  queue.dispatch(*event);
+  queue.dispatch(std::move(*event));
+  EXPECT_EQ(seen, (std::vector{5, 5}));
+}
+
+// Keys and arguments that own memory: what is left in every kind of queue ends with it.
+struct LongKeys : EventPolicies {};
+template <class Base>
+struct CoalescingKeys : Base {
+  static constexpr bool coalesce = true;
+};
+template <class Base>
+struct OrderedKeys : Base {
+  static int priority(const std::string& key, const std::string&) {
+    return static_cast<int>(key.size());
+  }
+};
+template <class Policies>
+class EventQueueOfStrings : public testing::Test {};
+using KindsOfStrings = testing::Types<LongKeys, CoalescingKeys<LongKeys>, OrderedKeys<LongKeys>,
+                                      OrderedKeys<CoalescingKeys<LongKeys>>>;
+TYPED_TEST_SUITE(EventQueueOfStrings, KindsOfStrings);
+
+TYPED_TEST(EventQueueOfStrings, AllOfThemEndWithTheQueue) {
+  const auto text = [](int number) { return std::string(40, 'x') + std::to_string(number); };
+  std::size_t heard = 0;
+  test::Audited<EventQueue<std::string, void(std::string), TypeParam>> queue;
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_EQ(queue.enqueue(text(i % 70), text(i)), Status::ok);
+    if (i % 100 == 50) {
+      queue.process_if([](const std::string& key, const std::string&) {
+        return key.back() % 2 == 0;
+      });
+    }
+  }
+  queue.append_listener(text(7), [&](const std::string& value) {
+    ++heard;
+    EXPECT_EQ(value.substr(0, 40), std::string(40, 'x'));
+  });
+  queue.process_until([](const std::string& key, const std::string&) { return key.back() == '9'; });
+  EXPECT_LE(heard, 5U);
+  EXPECT_GT(queue.tally().pending, 0U);
+  EXPECT_TRUE(queue.tally().balanced());
 }
 
 // The executor of a test: runs what it was given when it is told to, or refuses.

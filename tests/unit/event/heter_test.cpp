@@ -6,6 +6,7 @@
 #include <handoff/event/heter_event_dispatcher.hpp>
 #include <handoff/event/heter_event_queue.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -13,6 +14,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+
+#include "support/allocated.hpp"
 
 namespace {
 
@@ -245,6 +248,22 @@ TEST(HeterEventQueue, ServesAThreadUntilItIsClosed) {
     EXPECT_EQ(listening.calls[i], static_cast<char>('0' + i % 10));
   }
   EXPECT_EQ(queue.tally().done, 1000U);
+}
+
+TEST(HeterEventQueue, IsClosedAndTrimmedAsAnyQueue) {
+  Queue queue;
+  for (int i = 0; i < 4000; ++i) EXPECT_EQ(queue.enqueue(0, i), Status::ok);
+  EXPECT_EQ(queue.process_if([](int) { return false; }), 0U);
+  EXPECT_EQ(queue.clear(), 4000U);
+  const std::size_t before = test::allocated_bytes();
+  queue.trim();
+  EXPECT_LT(test::allocated_bytes() + 4000 * sizeof(void*), before);
+  EXPECT_EQ(queue.wait_for(std::chrono::nanoseconds(0)), Status::timed_out);
+  EXPECT_FALSE(queue.closed());
+  EXPECT_EQ(queue.close().cancelled, 4000U);
+  EXPECT_TRUE(queue.closed());
+  EXPECT_EQ(queue.enqueue(0, 1), Status::closed);
+  EXPECT_EQ(queue.wait(), Status::closed);
 }
 
 TEST(HeterEventQueue, AListenerMayDestroyIt) {
