@@ -20,12 +20,10 @@ namespace {
 // Without memory for a place in the queue: how long until the next try.
 constexpr std::chrono::milliseconds kTryAgain{1};
 
-// The moment of a series that follows `moment` and has not passed.
+// The moment of a series that follows `moment`, which has come, and is still to come.
 sync::Deadline next_moment(sync::Deadline moment, TimedTask::Duration period) noexcept {
   const sync::Deadline now = sync::clock::now();
   if (period >= sync::no_deadline - now) return sync::no_deadline;
-  moment += period;
-  if (moment > now) return moment;
   return moment + ((now - moment) / period + 1) * period;
 }
 

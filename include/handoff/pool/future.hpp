@@ -197,11 +197,9 @@ class FutureResult : public FutureState {
 
   R take() {
     rethrow();
-    if constexpr (std::is_void_v<R>) {
-      return;
-    } else if constexpr (std::is_reference_v<R>) {
+    if constexpr (std::is_reference_v<R>) {
       return static_cast<R>(**result_);
-    } else {
+    } else if constexpr (!std::is_void_v<R>) {
       return std::move(*result_);
     }
   }

@@ -4,12 +4,15 @@
 // when; what was thrown. docs/design/thread_pool.md.
 #include <array>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/not_run.hpp>
+#include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/to_std.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -202,16 +205,74 @@ const Scenario moments_need_no_room("thread_pool/moments_need_no_room", [] {
   check_tally(pool.close(), 4, 0, 0);
 }, Size::single);
 
+// Who is refused because the pool has closed meanwhile leaves no trace in its books.
+const Scenario runs_here_against_close("thread_pool/runs_here_against_close", [] {
+  test::AuditedPool pool(bounded(1, OnFull::run_here));
+  sync::atomic<bool> gate{false};
+  accepted(pool.execute([&gate] {
+    while (!gate.load(sync::order::relaxed)) sync::pause();
+  }));
+  sync::atomic<unsigned> ran{0};
+  explore::Thread other([&] {
+    const Status status = pool.execute([&ran] { ran.fetch_add(1, sync::order::relaxed); });
+    explore::check(status == Status::ok || status == Status::closed, "nothing between");
+  });
+  gate.store(true, sync::order::relaxed);
+  const Tally tally = pool.close();
+  other.join();
+  explore::check(tally.done == 1U + ran.load(sync::order::relaxed), "what was accepted ran");
+  explore::check(tally.done == tally.accepted, "and nothing else is counted");
+});
+
 // ---- Closed -------------------------------------------------------------------------------------
+
+// Starts at once, and nobody waits for it.
+struct Job {
+  struct promise_type {
+    Job get_return_object() const noexcept { return {}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const { throw; }
+  };
+};
+
+// Goes over to the pool, and says why if it could not.
+Job resume_in(ThreadPool& pool, Status& why) {
+  try {
+    co_await pool.schedule();
+  } catch (const NotRun& error) {
+    why = error.status();
+  }
+}
+
+const Scenario goes_over("thread_pool/coroutine_goes_over", [] {
+  test::AuditedPool pool({.width = 1});
+  Status why = Status::full;
+  std::size_t index = ThreadPool::no_index;
+  [](ThreadPool& there, Status& refusal, std::size_t& at) -> Job {
+    co_await there.schedule(Priority::high);
+    refusal = Status::ok;
+    at = there.worker_index();
+    throw Failure{8};
+  }(pool, why, index);
+  explore::check(thrown_by([&pool] { (void)test::wait_idly(pool); }) == 8, "what left it");
+  explore::check(why == Status::ok && index == 0, "it went on there");
+  check_tally(pool.close(), 0, 1, 0);
+  resume_in(pool, why);
+  explore::check(why == Status::closed, "here and now");
+}, Size::single);
 
 // A task that waits for the end of the pool, and behind it one of each kind. Nothing of these runs,
 // all of it ends.
 void drops(const Closing& closing, Status why) {
   sync::atomic<int> alive{0};
   const test::Counted counted(alive);
+  Status dropped_here = Status::ok;
   test::AuditedPool pool({.width = 1});
   sync::atomic<bool> begun{false};
   accepted(pool.execute([&pool, &begun] {
+    pool.submit([] {}).get();  // whose entry in the queue is left, and dropped too
     begun.store(true, sync::order::release);
     test::until_dropping(pool);
   }));
@@ -223,9 +284,11 @@ void drops(const Closing& closing, Status why) {
   }));
   accepted(pool.execute_on(0, [counted] { explore::check(false, "dropped"); }));
   auto future = pool.submit([counted] { return 1; });
+  auto std_future = submit_std(pool, [counted] { return 1; });
+  resume_in(pool, dropped_here);
   const Tally tally = pool.close(closing);
   const std::uint64_t dropped = closing.begins_more ? tally.expired : tally.cancelled;
-  explore::check(dropped == 6, "five of ours, and the one that told");
+  explore::check(dropped == 8, "six of ours, one that resumes, one that told");
   explore::check(tally.done + dropped == tally.accepted, "each has one end");
   explore::check(alive.load(sync::order::relaxed) == 1, "what they held is gone");
   try {
@@ -234,6 +297,8 @@ void drops(const Closing& closing, Status why) {
   } catch (const NotRun& error) {
     explore::check(error.status() == why, "says why");
   }
+  explore::check(throws<NotRun>([&std_future] { (void)std_future.get(); }), "it did not run");
+  explore::check(dropped_here == why, "the coroutine is told");
   explore::check(pool.close().accepted == tally.accepted, "the same again");
 }
 

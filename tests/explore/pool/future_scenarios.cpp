@@ -212,6 +212,32 @@ const Scenario gathering_ends("future/gathering_ends", [] {
   two.join();
 });
 
+// What the function held is gone when the result is there: it may hold what who waits is about to
+// end. The same of what follows, which holds the result before, too.
+const Scenario function_ends_first("future/function_ends_first", [] {
+  sync::atomic<int> alive{0};
+  auto* const state = state_of([counted = test::Counted(alive)] { return counted; });
+  auto future = FutureAccess::make<test::Counted>(state);
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  future.wait();
+  explore::check(alive.load(sync::order::relaxed) == 1, "but for the result");
+  task.join();
+  auto next = std::move(future).then([counted = test::Counted(alive)](const test::Counted&) {});
+  next.wait();
+  explore::check(alive.load(sync::order::relaxed) == 0, "none");
+});
+
+const Scenario follower_ends_first("future/follower_ends_first", [] {
+  sync::atomic<int> alive{0};
+  auto* const state = state_of([counted = test::Counted(alive)] { return counted; });
+  auto next = FutureAccess::make<test::Counted>(state).then(
+      [counted = test::Counted(alive)](const test::Counted&) {});
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  next.wait();
+  explore::check(alive.load(sync::order::relaxed) == 0, "none");
+  task.join();
+});
+
 // ---- What it tells, with the pool and all -------------------------------------------------------
 
 const Scenario results("future/results", [] {
@@ -303,6 +329,29 @@ const Scenario own_tasks_after("future/own_tasks_after", [] {
   explore::check(test::wait_idly(pool) == Status::ok, "idle");
   explore::check(order == "stfg.", "in this order");
   check_tally(pool.close(), 4, 0, 0);
+}, Size::single);
+
+// While it waits, what it has handed over runs, and not what the task below it has.
+const Scenario only_its_own("future/only_its_own", [] {
+  test::AuditedPool pool({.width = 1});
+  auto* const state = state_of([] { return 2; });
+  auto elsewhere = FutureAccess::make<int>(state);
+  OpenOnce begun;
+  std::string order;
+  accepted(pool.execute([&] {
+    accepted(pool.execute([&order] { order += 'x'; }));
+    TaskGroup group(pool);
+    group.run([&] {
+      begun.open();
+      order += elsewhere.get() == 2 ? 'b' : '?';
+    });
+    explore::check(group.wait() == Status::ok, "it ran");
+    order += 'a';
+  }));
+  begun.wait();
+  (void)state->run_as_task();
+  explore::check(test::wait_idly(pool) == Status::ok, "idle");
+  explore::check(order == "bax", "in this order");
 }, Size::single);
 
 // What it waits for runs elsewhere, and needs what the waiting task has handed over.

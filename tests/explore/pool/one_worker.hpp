@@ -92,7 +92,7 @@ struct Fragile {
 class Counted {
  public:
   explicit Counted(sync::atomic<int>& count) : count_(&count) { add(1); }
-  Counted(const Counted& other) : count_(other.count_) { add(1); }
+  Counted(const Counted& other) noexcept : count_(other.count_) { add(1); }
   Counted(Counted&& other) noexcept : count_(other.count_) { add(1); }
   Counted& operator=(const Counted&) = delete;
   ~Counted() { add(-1); }

@@ -14,11 +14,15 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -142,6 +146,8 @@ const Scenario stop_tokens("thread_pool/stop_tokens", [] {
   accepted(pool.execute({.stop = other.token()}, [&once] { ++once; }));
   explore::check(source.request_stop(), "the first to ask");
   gate.open();
+  stopped.wait();
+  explore::check(alive.load(sync::order::relaxed) == 1, "what they held is gone by then");
   try {
     (void)stopped.get();
     explore::check(false, "it was not begun");
@@ -243,6 +249,10 @@ const Scenario lends("thread_pool/lends", [] {
   }));
   accepted(pool.execute([&] {
     index = pool.worker_index();
+    {
+      TaskGroup group(pool);
+      explore::check(group.run_and_wait([] {}) == Status::ok, "which leaves the seat to us");
+    }
     come.happen();
   }));
   stopped.await(1);
@@ -253,6 +263,36 @@ const Scenario lends("thread_pool/lends", [] {
   explore::check(figures.workers[1].run == 1 && index == 1, "and ran the task");
   gate.open();
   check_tally(pool.close(), 2, 0, 0);
+}, Size::single);
+
+// Threads beyond the core stay until their time is up, and the core does not wake for nothing.
+const Scenario stays("thread_pool/stays", [] {
+  Events met;
+  test::AuditedPool pool({.mode = PoolMode::cached,
+                          .width = 2,
+                          .core = 1,
+                          .idle_time = std::chrono::nanoseconds::max()});
+  const auto meet = [&met] {
+    met.happen();
+    met.await(2);
+  };
+  accepted(pool.execute(meet));
+  accepted(pool.execute(meet));
+  explore::check(test::wait_idly(pool) == Status::ok, "both");
+  sync::EventCount nobody;
+  (void)nobody.await([] { return false; }, sync::deadline_after(1h));
+  const PoolStatistics figures = pool.statistics();
+  explore::check(figures.threads == 2 && figures.started == 2, "both stay");
+  check_tally(pool.close(), 2, 0, 0);
+}, Size::single);
+
+const Scenario core_sleeps("thread_pool/core_sleeps", [] {
+  test::AuditedPool pool({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1ns});
+  sync::EventCount nobody;
+  (void)nobody.await([] { return false; }, sync::deadline_after(1h));
+  explore::check(pool.statistics().workers[0].sleeps <= 2, "until there is something to do");
+  accepted(pool.execute([] {}));
+  check_tally(pool.close(), 1, 0, 0);
 }, Size::single);
 
 // There is nothing to do for a stand-in, so none is started; and its seat is free for others.
@@ -272,6 +312,44 @@ const Scenario lends_in_vain("thread_pool/lends_in_vain", [] {
   explore::check(pool.statistics().lent == 1, "there was nothing to lend");
   explore::check(blocking([] { return 3; }) == 3, "outside it only calls");
   explore::check(pool.statistics().lent == 1, "and lends nobody");
+}, Size::single);
+
+// Null: the system refused its first thread.
+std::unique_ptr<test::AuditedPool> pool_of(const ThreadPoolOptions& options) {
+  try {
+    return std::make_unique<test::AuditedPool>(options);
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
+// Workers whose threads the system refuses: the pool is narrower, or gets them later.
+void narrower(PoolMode mode) {
+  const auto pool = pool_of({.mode = mode, .width = 2, .core = 2});
+  if (pool == nullptr) return;  // nobody would run a task
+  const std::size_t threads = pool->statistics().threads;
+  explore::check(threads == pool->statistics().started, "those there are");
+  explore::check(pool->width() == (mode == PoolMode::cached ? 2 : threads), "the most there may be");
+  sync::atomic<int> ran{0};
+  accepted(pool->execute([&ran] { ran.fetch_add(1, sync::order::relaxed); }));
+  if (pool->width() == 2) {
+    accepted(pool->execute_on(1, [&ran] { ran.fetch_add(1, sync::order::relaxed); }));
+  }
+  explore::check(pool->close().done == 1 + pool->width() / 2, "all of it");
+  explore::outcome(threads);
+}
+
+const Scenario narrower_fixed("thread_pool/narrower_fixed", [] {
+  narrower(PoolMode::fixed);
+}, Size::single, 0, 1);
+const Scenario narrower_cached("thread_pool/narrower_cached", [] {
+  narrower(PoolMode::cached);
+}, Size::single, 0, 1);
+
+// The model has two CPUs.
+const Scenario as_wide_as_cpus("thread_pool/as_wide_as_cpus", [] {
+  const test::AuditedPool pool{ThreadPoolOptions()};
+  explore::check(pool.width() == 2 && pool.statistics().threads == 2, "as many");
 }, Size::single);
 
 // ---- What is counted ----------------------------------------------------------------------------
@@ -423,6 +501,88 @@ const Scenario group_in_a_task("thread_pool/group_in_a_task", [] {
   explore::check(pool.statistics().sum().stolen == 1, "it was taken");
 }, Size::single);
 
+// A part that runs elsewhere hands over more of the group, whose owner sleeps until that is done.
+const Scenario group_grows_elsewhere("thread_pool/group_grows_elsewhere", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce begun;
+  sync::cell<int> ran;
+  TaskGroup group(pool);
+  group.run([&] {
+    begun.open();
+    group.run([&ran] { ran.write() = 1; });
+  });
+  begun.wait();
+  explore::check(group.wait() == Status::ok && ran.read() == 1, "that too");
+}, Size::single);
+
+// Who waits for what was stolen from it runs what the thief has handed over: nobody else could.
+const Scenario group_helps_thief("thread_pool/group_helps_thief", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce handed_over;
+  OpenOnce gate;
+  TaskGroup group(pool);
+  group.run([&] {
+    TaskGroup inner(pool);
+    inner.run([&gate] { gate.open(); });
+    handed_over.open();
+    gate.wait();
+    explore::check(inner.wait() == Status::ok, "it ran");
+  });
+  handed_over.wait();
+  explore::check(group.wait() == Status::ok, "all of it");
+}, Size::single);
+
+// Without memory for a seat who waits is idle, and a group's owner runs its tasks itself.
+const Scenario no_memory_for_a_seat("thread_pool/no_memory_for_a_seat", [] {
+  const auto pool = pool_of({.width = 1});
+  if (pool == nullptr) return;
+  int ran = 0;
+  std::optional<TaskGroup> group;
+  {
+    const explore::MayFail may_fail;
+    explore::check(pool->wait() == Status::ok, "idle");
+    group.emplace(*pool);
+  }
+  group->run([&ran] { ++ran; });
+  explore::check(group->wait() == Status::ok && ran == 1, "by somebody");
+}, Size::single, 0, 1);
+
+// A node that had a task of a group has one of nobody's next.
+const Scenario after_a_group("thread_pool/after_a_group", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::atomic<int> ran{0};
+  const auto task = [&ran] { ran.fetch_add(1, sync::order::relaxed); };
+  accepted(pool.execute([&] {
+    auto group = std::make_unique<TaskGroup>(pool);
+    group->run(task);
+    explore::check(group->wait() == Status::ok, "it ran");
+    group.reset();
+    accepted(pool.execute(task));
+  }));
+  explore::check(test::wait_idly(pool) == Status::ok, "idle");
+  explore::check(ran.load(sync::order::relaxed) == 2, "both");
+}, Size::single);
+
+// The last task is a guest's, whose end somebody else waits for: the worker sleeps by then.
+const Scenario guest_tells("thread_pool/guest_tells", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce gate;
+  test::hold(pool, gate);
+  accepted(pool.execute([&] {
+    gate.open();
+    const auto asleep = [&pool] {
+      const PoolStatistics now = pool.statistics();
+      return now.workers[0].run == 1 && now.workers[0].sleeps != 0;
+    };
+    while (!asleep()) sync::pause();
+  }));
+  explore::Thread other([&pool] {
+    explore::check(test::wait_idly(pool) == Status::ok, "told");
+  });
+  explore::check(pool.wait() == Status::ok, "idle");
+  other.join();
+}, Size::single);
+
 // ---- Loops --------------------------------------------------------------------------------------
 
 const Scenario loop_of_ranges("thread_pool/loop_of_ranges", [] {
@@ -470,19 +630,15 @@ const Scenario loop_throws("thread_pool/loop_throws", [] {
 // The same on the worker, while the caller's own part waits for that.
 const Scenario loop_throws_elsewhere("thread_pool/loop_throws_elsewhere", [] {
   test::AuditedPool pool({.width = 1});
-  OpenOnce gate;
-  sync::atomic<int> ran{0};
+  sync::atomic<int> blocks{0};
   explore::check(thrown_by([&] {
-    parallel_for(pool, 0, 4, [&](std::size_t) {
-      ran.fetch_add(1, sync::order::relaxed);
-      if (pool.worker_index() == 0) {
-        gate.open();
-        throw Failure{7};
-      }
-      gate.wait();
+    parallel_for(pool, 0, 4, [&](IndexRange) {
+      blocks.fetch_add(1, sync::order::relaxed);
+      if (pool.worker_index() == 0) throw Failure{7};
+      while (pool.tally().failed == 0) sync::pause();  // it has ended
     });
   }) == 7, "what it threw");
-  explore::check(ran.load(sync::order::relaxed) < 5, "none twice");
+  explore::check(blocks.load(sync::order::relaxed) == 2, "the rest is left out");
 }, Size::single);
 
 // From parts in their order: `combine` need not commute.

@@ -439,6 +439,46 @@ const Scenario refused_and_closed("timers/refused_and_closed", [] {
   test::audit(pool.timers);
 }, test::Size::single);
 
+// Closed while the function is being copied to its place: it is taken, and cancelled.
+class Closes {
+ public:
+  explicit Closes(Timers& timers, sync::atomic<int>& alive) : timers_(timers), counted_(alive) {}
+  Closes(const Closes& other) : timers_(other.timers_), counted_(other.counted_) {
+    while (timers_.prepare()) {
+      timers_.give_up();
+      sync::pause();
+    }
+  }
+  void operator()() const { explore::check(false, "it was closed before"); }
+
+ private:
+  Timers& timers_;
+  test::Counted counted_;
+};
+
+void close_comes_between(std::chrono::nanoseconds period) {
+  OneThread pool;
+  sync::atomic<int> alive{0};
+  const Closes closes(pool.timers, alive);
+  explore::Thread other([&] {
+    TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), period, closes));
+    explore::check(alive.load(sync::order::relaxed) == 1, "gone at once");
+    explore::check(!handle.cancel_and_wait(), "the close did");
+  });
+  while (alive.load(sync::order::relaxed) == 1) sync::pause();
+  pool.timers.close();
+  explore::check(pool.timers.figures().cancelled == (period == 0ns ? 1U : 0U), "counted by then");
+  other.join();
+  explore::check(pool.timers.figures().waiting == 0 && pool.done == 0, "nothing ran");
+  test::audit(pool.timers);
+}
+
+const Scenario close_between("timers/close_comes_between", [] { close_comes_between(0ns); },
+                             test::Size::single);
+const Scenario close_between_series("timers/close_comes_between_series", [] {
+  close_comes_between(1h);
+}, test::Size::single);
+
 // A place that is refused is asked for again a moment later, not at once.
 const Scenario tries_again("timers/tries_again", [] {
   OneThread pool;

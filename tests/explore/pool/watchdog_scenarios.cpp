@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+//
+// Circles of waits that a watchdog is told of, while the tasks in them come and go.
+// docs/design/thread_pool.md.
+#include <cstddef>
+#include <handoff/pool/future.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/timer_handle.hpp>
+#include <handoff/pool/wait_cycle.hpp>
+#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/pause.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <string>
+#include <utility>
+
+#include "books/pool_books.hpp"
+#include "explore/pool/one_worker.hpp"
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::accepted;
+using test::OpenOnce;
+using test::Scenario;
+using test::Size;
+using test::throws;
+
+struct Circle {};
+
+// Told of a circle: ends those waits in it that can be stopped, and throws.
+class Watchdog {
+ public:
+  ThreadPoolOptions options(std::size_t width, std::size_t tasks) {
+    ThreadPoolOptions given{.width = width};
+    given.on_wait_cycle = [this, tasks](const WaitCycle& cycle) {
+      explore::check(cycle.tasks.size() == tasks, "all who are in it");
+      told_.fetch_add(1, sync::order::relaxed);
+      (void)stop_.request_stop();
+      throw Circle();
+    };
+    return given;
+  }
+  Status wait_for(const Future<void>& future) {
+    return future.wait_until(sync::no_deadline, stop_.token());
+  }
+  int told() const { return told_.load(sync::order::relaxed); }
+
+ private:
+  sync::StopSource stop_;
+  sync::atomic<int> told_{0};
+};
+
+const Scenario waits_for_itself("watchdog/waits_for_itself", [] {
+  Watchdog watchdog;
+  test::AuditedPool pool(watchdog.options(1, 1));
+  OpenOnce there;
+  Future<void> future;
+  future = pool.submit([&] {
+    there.wait();
+    explore::check(throws<Circle>([&future] { future.wait(); }), "thrown out of it");
+  });
+  there.open();
+  explore::check(test::wait_idly(pool) == Status::ok, "it ended");
+  future.get();
+  explore::check(watchdog.told() == 1, "once");
+}, Size::single);
+
+// The part that runs inside the task waits for it.
+const Scenario part_waits_for_all("watchdog/part_waits_for_all", [] {
+  Watchdog watchdog;
+  test::AuditedPool pool(watchdog.options(1, 2));
+  OpenOnce there;
+  Future<void> future;
+  future = pool.submit([&] {
+    there.wait();
+    TaskGroup group(pool);
+    group.run([&future] { future.wait(); });
+    explore::check(throws<Circle>([&group] { (void)group.wait(); }), "the group's failure");
+  });
+  there.open();
+  explore::check(test::wait_idly(pool) == Status::ok, "it ended");
+  future.get();
+  explore::check(watchdog.told() == 1, "once");
+}, Size::single);
+
+// The same with the part elsewhere: it closes the circle, or the group's owner does.
+const Scenario group_closes_circle("watchdog/group_closes_circle", [] {
+  Watchdog watchdog;
+  test::AuditedPool pool(watchdog.options(2, 2));
+  OpenOnce there;
+  OpenOnce begun;
+  Future<void> future;
+  future = pool.submit([&] {
+    there.wait();
+    TaskGroup group(pool);
+    group.run([&] {
+      begun.open();
+      (void)watchdog.wait_for(future);  // is told, or is thrown out
+    });
+    begun.wait();
+    explore::check(throws<Circle>([&group] { (void)group.wait(); }), "when its part is over");
+  });
+  there.open();
+  explore::check(test::wait_idly(pool) == Status::ok, "it ended");
+  future.get();
+  explore::check(watchdog.told() == 1, "once");
+}, Size::single);
+
+// Its type is its name.
+struct Named {
+  Future<void>& future;
+  OpenOnce& there;
+  void operator()() const {
+    there.wait();
+    explore::check(throws<Circle>([this] { future.wait(); }), "thrown out of it");
+  }
+};
+
+const Scenario names("watchdog/names", [] {
+  ThreadPoolOptions options{.width = 1};
+  options.on_wait_cycle = [](const WaitCycle& cycle) {
+    const std::string& name = cycle.tasks.at(0).name;
+    explore::check(name.ends_with("::Named") && name.size() < 40, "as the compiler writes it");
+    throw Circle();
+  };
+  test::AuditedPool pool(options);
+  OpenOnce there;
+  Future<void> future;
+  future = pool.submit(Named{future, there});
+  there.open();
+  explore::check(test::wait_idly(pool) == Status::ok, "it ended");
+}, Size::single);
+
+// A task of one pool waits until the other one is idle, whose task waits for that task.
+const Scenario across_pools("watchdog/across_pools", [] {
+  Watchdog watchdog;
+  ThreadPool home(watchdog.options(1, 2));
+  ThreadPool pool(watchdog.options(1, 2));
+  sync::atomic<int> there{0};
+  Future<void> future;
+  const auto await = [&there](int number) {
+    while (there.load(sync::order::acquire) < number) sync::pause();
+  };
+  accepted(pool.execute([&] {
+    there.store(1, sync::order::release);
+    await(2);
+    try {
+      (void)watchdog.wait_for(future);
+    } catch (const Circle&) {  // it came second
+    }
+  }));
+  await(1);
+  future = home.submit([&] {
+    await(2);
+    try {
+      (void)pool.wait();
+    } catch (const Circle&) {  // it came second
+    }
+  });
+  there.store(2, sync::order::release);
+  explore::check(test::wait_idly(home) == Status::ok, "it ended");
+  explore::check(watchdog.told() == 1, "once");
+}, Size::single);
+
+// No circle: what is waited for goes on.
+const Scenario no_circle("watchdog/no_circle", [] {
+  Watchdog watchdog;
+  test::AuditedPool pool(watchdog.options(1, 0));
+  int ran = 0;
+  pool.submit([&] {
+    TaskGroup group(pool);
+    group.run([&ran] { ++ran; });
+    explore::check(group.wait() == Status::ok, "it ran");
+    pool.submit([&ran] { ++ran; }).then([&ran] { ++ran; }).get();
+    TimerHandle handle = pool.execute_at(sync::no_deadline, [] {});
+    explore::check(handle.cancel_and_wait(), "nobody to wait for");
+  }).get();
+  explore::check(ran == 3 && watchdog.told() == 0, "nobody was told");
+}, Size::single);
+
+}  // namespace
