@@ -69,6 +69,7 @@ const Scenario thief("ping_pong_tasks/thief", [] {
 // A thief takes from either queue, from one at a time; a close closes both.
 const Scenario either("ping_pong_tasks/either", [] {
   PingPongTasks tasks;
+  explore::Thread other([&tasks] { explore::check(tasks.accepted() <= 3, "so many"); });
   explore::check(push(tasks) && push(tasks) && claim(tasks, 1) == 1, "the worker's half");
   explore::check(push(tasks) && tasks.load() == 2, "one in each");
   explore::check(rob(tasks, 5) == 1 && rob(tasks, 5) == 1, "one after the other");
@@ -81,6 +82,7 @@ const Scenario either("ping_pong_tasks/either", [] {
 // Each goes to whose load is less, of two neighbours.
 const Scenario even("active_queues/even", [] {
   ActiveQueues queues(2);
+  explore::Thread other([&queues] { explore::check(queues.accepted() <= 6, "so many"); });
   const auto loads = [&queues](std::int64_t first, std::int64_t second) {
     explore::check(queues.of(0).load() == first && queues.of(1).load() == second, "even");
   };

@@ -72,7 +72,7 @@ const Scenario waits_for_itself("watchdog/waits_for_itself", [] {
 // The part that runs inside the task waits for it.
 const Scenario part_waits_for_all("watchdog/part_waits_for_all", [] {
   Watchdog watchdog;
-  test::AuditedPool pool(watchdog.options(1, 2));
+  test::AuditedPool pool(watchdog.options(1, 1));
   OpenOnce there;
   Future<void> future;
   future = pool.submit([&] {
@@ -133,37 +133,6 @@ const Scenario names("watchdog/names", [] {
   future = pool.submit(Named{future, there});
   there.open();
   explore::check(test::wait_idly(pool) == Status::ok, "it ended");
-}, Size::single);
-
-// A task of one pool waits until the other one is idle, whose task waits for that task.
-const Scenario across_pools("watchdog/across_pools", [] {
-  Watchdog watchdog;
-  ThreadPool home(watchdog.options(1, 2));
-  ThreadPool pool(watchdog.options(1, 2));
-  sync::atomic<int> there{0};
-  Future<void> future;
-  const auto await = [&there](int number) {
-    while (there.load(sync::order::acquire) < number) sync::pause();
-  };
-  accepted(pool.execute([&] {
-    there.store(1, sync::order::release);
-    await(2);
-    try {
-      (void)watchdog.wait_for(future);
-    } catch (const Circle&) {  // it came second
-    }
-  }));
-  await(1);
-  future = home.submit([&] {
-    await(2);
-    try {
-      (void)pool.wait();
-    } catch (const Circle&) {  // it came second
-    }
-  });
-  there.store(2, sync::order::release);
-  explore::check(test::wait_idly(home) == Status::ok, "it ended");
-  explore::check(watchdog.told() == 1, "once");
 }, Size::single);
 
 // No circle: what is waited for goes on.
