@@ -237,6 +237,7 @@ struct Books<EventStore<Key, Policies, Args...>> {
                  waiting.entry == &known;
         };
         users += known.second.users;
+        if (known.second.users == 0) return false;
         if (std::count_if(entries.begin(), entries.end(), is_of_it) != known.second.users) {
           return false;
         }
@@ -275,6 +276,11 @@ struct Books<EventQueue<Key, Signature, Policies>> {
 
   static std::size_t places(const Queue& queue) {
     return Books<typename Queue::Store>::places(*queue.store_);
+  }
+
+  // Whether one producer goes on without atomic operations.
+  static bool has_lone_producer(const Queue& queue) {
+    return test::now(queue.store_->chunks_.lone_) != nullptr;
   }
 
   static std::string fault(const Queue& queue, std::size_t capacity = 0) {

@@ -44,10 +44,10 @@ class AnyId {
                { std::hash<Kept<T>>{}(value) } -> std::convertible_to<std::size_t>;
                { value == value } -> std::convertible_to<bool>;
              })
-  AnyId(T&& value) {  // NOLINT(google-explicit-constructor): a key is one
+  AnyId(T&& value) : AnyId() {  // NOLINT(google-explicit-constructor): a key is one
     using Value = Kept<T>;
     const Value& made = storage_.template construct<Value>(std::forward<T>(value));
-    kind_ = &kind_of<Value>;
+    kind_ = &kind_of<Value>;  // a hash that throws ends in the destructor
     hash_ = std::hash<Value>{}(made);
   }
 
@@ -79,6 +79,8 @@ class AnyId {
   }
 
  private:
+  AnyId() noexcept = default;  // no id yet
+
   // Its address names the type.
   struct Kind {
     void (*copy)(Storage& to, const Storage& from);

@@ -535,7 +535,7 @@ class EventStore<Key, Policies, Args...>::Session {
 
   void begin() {
     // What came back is taken first, and meanwhile listeners may enqueue.
-    if (gathers() || !store_.backlog_.empty()) end_ = store_.chunks_.end_index();
+    if (!store_.backlog_.empty()) end_ = store_.chunks_.end_index();
     if (gathers()) {
       store_.gather();
       left_ = detail::min(left_, store_.backlog_.size());

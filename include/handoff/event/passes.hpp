@@ -59,12 +59,12 @@ struct Retired {
   Free free = nullptr;
 };
 
-// A chain of things to retire, gathered under a lock and retired after it.
+// A chain of things to retire, gathered under a lock and retired after it. Each comes once in its
+// life.
 class Garbage {
  public:
   template <class T>
   void add(T& object, Retired& retired, PassSubject seen_by, Retired::Free free) noexcept {
-    retired.next = nullptr;
     retired.seen_by = seen_by;
     retired.object = &object;
     retired.free = free;

@@ -59,6 +59,7 @@ const Scenario awaited("callback_list/remove_and_wait", [] {
   explore::outcome(static_cast<std::uint64_t>(owned.touched.read()));
   owned.touch();  // ours alone from here on
   caller.join();
+  explore::check(detail::Books<detail::PassRecord>::fault().empty(), "nobody waits any more");
 });
 
 const Scenario two_callers("callback_list/two_callers", [] {
@@ -107,6 +108,7 @@ const Scenario circle("callback_list/circle_of_waits", [] {
   other.join();
   const int times = refused.load(sync::order::relaxed);  // order: relaxed, after the join
   explore::check(times <= 1, "one of them is told, at most");
+  explore::check(detail::Books<detail::PassRecord>::fault().empty(), "nobody waits any more");
   explore::outcome(static_cast<std::uint64_t>(times));
 });
 

@@ -330,6 +330,37 @@ const Scenario no_longer_alone("event_queue/no_longer_alone", [] {
   check_in_order(queue, 7);
 });
 
+// When a producer goes on alone: as soon as it has begun a chunk; after another one came too early
+// for that to be worth it, with the second in a row; and as at first once it was alone for longer.
+// A thread that has never been alone, or no longer is, ends it with one event.
+const Scenario when_alone("event_queue/when_alone", [] {
+  Queue queue;
+  int value = 0;
+  const auto is_alone = [&] { return detail::Books<PlainQueue>::has_lone_producer(queue); };
+  const auto come = [&](int count, const char* alone) {
+    for (int i = 0; i < count; ++i) {
+      put(queue, ++value);
+      explore::check(is_alone() == (alone[i] == '+'), "alone or not");
+    }
+  };
+  const auto disturb = [&] {
+    explore::Thread([&] { put(queue, ++value); }).join();
+    explore::check(!is_alone(), "there are two");
+  };
+  explore::Thread other([&] { (void)queue.empty(); });
+  come(3, "--+");
+  disturb();  // too early
+  come(3, "--+");
+  disturb();  // again
+  come(5, "--+++");
+  disturb();  // late enough
+  come(2, "++");
+  other.join();
+  int last = 0;
+  queue.process_with([&](int, int seen) { explore::check(seen == ++last, "in order"); });
+  explore::check(last == value, "all of them");
+}, test::Size::large);
+
 // The same where the other one is alone next, while the first looks whether it still is.
 const Scenario alone_in_turn("event_queue/alone_in_turn", [] {
   Queue queue;
@@ -464,6 +495,39 @@ const Scenario removal_among_keys("event_queue/remove_among_keys", [] {
 const Scenario removal_among_more("event_queue/remove_among_keys_by_turns", [] {
   removed_among_keys({0, 1, 1, 0, 1, 0});
 }, test::Size::large);
+
+// The number of a thread is its own until its end, which whoever hears of it can rely on.
+const Scenario numbers("lone_thread/numbers", [] {
+  using detail::LoneThread;
+  explore::check(LoneThread::ended(LoneThread::kNobody), "nobody has ended");
+  sync::atomic<std::uint64_t> number_of_one(0);
+  std::uint64_t number_of_two = 0;
+  sync::cell<int> written;
+  explore::Thread one([&] {
+    explore::check(LoneThread::enroll(), "there is a number");
+    const std::uint64_t mine = LoneThread::number();
+    explore::check(LoneThread::enroll() && LoneThread::number() == mine, "it keeps its own");
+    explore::check(mine != 0 && !LoneThread::ended(mine), "it has not ended");
+    // order: release pairs with the acquire below, so that the number is in its place.
+    number_of_one.store(mine, sync::order::release);
+    written.write() = 1;
+  });
+  explore::Thread two([&] {
+    explore::check(LoneThread::enroll(), "there is another");
+    // order: acquire pairs with the release above
+    const std::uint64_t number = number_of_one.load(sync::order::acquire);
+    number_of_two = LoneThread::number();
+    explore::check(number != number_of_two, "not this thread's");
+    if (number != 0 && LoneThread::ended(number)) {
+      explore::check(written.read() == 1, "what it did comes before");
+    }
+  });
+  one.join();
+  // order: relaxed, after the join
+  explore::check(LoneThread::ended(number_of_one.load(sync::order::relaxed)), "it has");
+  two.join();
+  explore::check(LoneThread::ended(number_of_two), "and the other one");
+});
 
 // What is left when the queue ends, and a listener that ends it.
 const Scenario ended("event_queue/end_in_a_listener", [] {

@@ -196,6 +196,24 @@ const Scenario ends_by_key("event_store/ends_although_more_keys_come", [] {
   ends_although_more_come<Coalescing<Plain>>({2, 3, 4}, {5, 12, 13, 14});
 }, Size::large);
 
+// What came during a call is not for it, not even if another call has given it back meanwhile.
+const Scenario back_meanwhile("event_store/came_back_meanwhile", [] {
+  QueueOf<Plain> queue;
+  for (int i = 1; i <= 3; ++i) put(queue, i, i);
+  Values seen;
+  beside_a_look(queue, [&] {
+    explore::check(queue.process_with([&](const Thing&, const Thing& event) {
+      seen.push_back(event.number());
+      if (event.number() != 1) return;
+      put(queue, 4, 4);
+      explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "all refused");
+    }) == 3, "what was there at the beginning");
+  });
+  explore::check(seen == Values{1, 2, 3}, "in order");
+  explore::check(drain(queue) == Values{4}, "the other one is for the next call");
+  check_books(queue, 4, 4);
+}, Size::large);
+
 // Of two producers and one that refuses, each event is taken once, higher ones first in each call.
 const Scenario by_priority("event_store/by_priority", [] {
   QueueOf<Ordered<Plain>> queue;

@@ -696,6 +696,18 @@ const Scenario deep_queue("listeners/deepest_full", [] {
   explore::check(queue.tally().pending == 1, "one is left");
 });
 
+// In a listener of another list it does.
+const Scenario full_elsewhere("listeners/full_elsewhere", [] {
+  EventQueue<int, void(), Waiting> queue({.capacity = 1});
+  explore::check(queue.enqueue(1) == Status::ok, "there is room");
+  CallbackList<void()> list;
+  list.append([&] { explore::check(queue.enqueue(1) == Status::ok, "once there is room"); });
+  explore::Thread consumer([&] { explore::check(queue.process_one(), "the first"); });
+  list();
+  consumer.join();
+  explore::check(queue.tally().pending == 1 && queue.tally().done == 1, "one is left");
+});
+
 // ---- Removed by what holds the handle ----
 
 // A holder that waits does so at its end, when it is assigned to, and for what it was given.

@@ -8,7 +8,9 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/park.hpp>
 #include <handoff/sync/pause.hpp>
+#include <string>
 
+#include "books/event_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -63,6 +65,12 @@ class Thing {
 constexpr PassSubject kList{&list, &owner};
 constexpr PassSubject kOwner{&owner, nullptr};
 
+// No thread that is left is in a pass or waits for one, and nothing hangs on any.
+void check_at_rest() {
+  const std::string fault = detail::Books<detail::PassRecord>::fault();
+  explore::check(fault.empty(), fault.c_str());
+}
+
 // A thing is removed while another thread runs read(thing, removed).
 template <class Read>
 void beside_a_removal(PassSubject seen_by, Read&& read) {
@@ -74,6 +82,7 @@ void beside_a_removal(PassSubject seen_by, Read&& read) {
   set(removed);
   reader.join();
   explore::check(thing.freed(), "by the remover or by a pass");
+  check_at_rest();
 }
 
 // A pass that can see it keeps it, even if it began after the epoch was drawn.
@@ -208,6 +217,34 @@ const Scenario nobody_passing("passes/nobody_passes", [] {
   explore::check(thing.freed() && other.freed(), "by the removers");
 });
 
+// More threads than groups: who shares the remover's is looked at, after a fence, as any other.
+const Scenario same_group("passes/same_group", [] {
+  Thing thing;
+  Thing other;
+  Flag enrolled(false);
+  Flag done(false);
+  { const Pass pass(&list); }
+  explore::Thread idle([&] {
+    { const Pass pass(&list); }
+    set(enrolled);
+    await(done);
+  });
+  await(enrolled);
+  other.hide();
+  other.retire(kList);  // finds nobody in a pass
+  explore::Thread reader([&] {
+    const Pass pass(&list);
+    if (thing.look()) thing.look_again();
+  });
+  thing.hide();
+  thing.retire(kList);
+  reader.join();
+  set(done);
+  idle.join();
+  explore::check(thing.freed() && other.freed(), "by the remover or by the pass");
+  check_at_rest();
+});
+
 // What a pass takes away itself hangs on it without a fence, and then on the other pass, if that
 // one is still there.
 const Scenario own("passes/own", [] {
@@ -279,6 +316,7 @@ const Scenario awaited("passes/await", [] {
   detail::await_passes(kList);
   thing.free_here();
   reader.join();
+  check_at_rest();
 });
 
 }  // namespace

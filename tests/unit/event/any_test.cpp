@@ -217,12 +217,36 @@ TEST(AnyId, CopiesAndMoves) {
   EXPECT_EQ(*second.get_if<std::string>(), text);
 }
 
+// A key whose hash or whose copy may throw, and how many there are.
+struct Unwilling {
+  explicit Unwilling(int number) : value(number) { ++alive; }
+  Unwilling(const Unwilling& other) : value(other.value) {
+    if (throws_in_copy) throw std::runtime_error("as asked");
+    ++alive;
+  }
+  Unwilling(Unwilling&& other) noexcept : value(other.value) { ++alive; }
+  ~Unwilling() { --alive; }
+  friend bool operator==(const Unwilling& a, const Unwilling& b) { return a.value == b.value; }
+
+  int value;
+  static inline int alive = 0;
+  static inline bool throws_in_copy = false;
+};
+
 struct Path {
   std::array<int, 20> steps{};
   friend bool operator==(const Path&, const Path&) = default;
 };
 
 }  // namespace
+
+template <>
+struct std::hash<Unwilling> {
+  std::size_t operator()(const Unwilling& key) const {
+    if (key.value < 0) throw std::runtime_error("as asked");
+    return static_cast<std::size_t>(key.value);
+  }
+};
 
 template <>
 struct std::hash<Path> {
@@ -232,6 +256,23 @@ struct std::hash<Path> {
 };
 
 namespace {
+
+TEST(AnyId, LeavesNothingBehindWhereAKeyThrows) {
+  {
+    EXPECT_THROW(AnyId(Unwilling(-1)), std::runtime_error);
+    EXPECT_EQ(Unwilling::alive, 0) << "its hash";
+    const AnyId id(Unwilling(5));
+    EXPECT_EQ(Unwilling::alive, 1);
+    Unwilling::throws_in_copy = true;
+    EXPECT_THROW((void)AnyId(id), std::runtime_error);
+    AnyId other(7);
+    EXPECT_THROW(other = id, std::runtime_error);
+    EXPECT_EQ(other, AnyId(7)) << "as it was";
+    Unwilling::throws_in_copy = false;
+    EXPECT_EQ(Unwilling::alive, 1);
+  }
+  EXPECT_EQ(Unwilling::alive, 0);
+}
 
 TEST(AnyId, KeepsLargeKeysToo) {
   const Path path{{1, 2, 3}};

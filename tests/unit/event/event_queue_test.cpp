@@ -674,6 +674,22 @@ TEST(EventQueue, AKeyThatComesAgainInTheMidstOfACall) {
   EXPECT_EQ(seen, (std::vector{1, 204, 105, 206, 107}));
 }
 
+// The same where the call comes back to the key at once.
+TEST(EventQueue, AKeyThatIsLeftOutBetweenTwoOfItsEvents) {
+  Queue queue;
+  std::vector<int> seen;
+  const ListenerHandle first = queue.append_listener(1, [&](int value) { seen.push_back(value); });
+  queue.append_listener(2, [&](int) {
+    first.remove();
+    for (int key = 100; key < 200; ++key) queue.append_listener(key, [](int) {});
+    queue.append_listener(1, [&](int value) { seen.push_back(100 + value); });
+  });
+  int value = 0;
+  for (const int key : {1, 2, 1}) ASSERT_EQ(queue.enqueue(key, ++value), Status::ok);
+  EXPECT_EQ(queue.process(), 3U);
+  EXPECT_EQ(seen, (std::vector{1, 103}));
+}
+
 // What came back is taken with what is behind it, whole chunks of both.
 TEST(EventQueue, ManyComeBackAndManyMoreCome) {
   Queue queue;

@@ -118,6 +118,22 @@ TEST_F(SlabPool, TakesTheLowestThatIsFree) {
   }
 }
 
+// The system mostly gives addresses from above to below; not where a hole is above.
+TEST_F(SlabPool, ASlabMayLieBehindTheOthers) {
+  constexpr std::size_t kHole = 16 * kSlabBytes;
+  void* const hole =
+      ::mmap(nullptr, kHole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(hole, MAP_FAILED);
+  take(2 * kInASlab);
+  ASSERT_EQ(::munmap(hole, kHole), 0);
+  take(kInASlab);
+  EXPECT_EQ(slabs(), 3U);
+  EXPECT_EQ(fault_in(pool_), "");
+  const std::vector<void*> in_order(taken_.begin(), taken_.end());
+  give_all();
+  for (void* const chunk : in_order) EXPECT_EQ(take(), chunk);
+}
+
 TEST_F(SlabPool, ASlabIsMadeWhenAllAreFull) {
   take(kInASlab);
   EXPECT_EQ(slabs(), 1U);
