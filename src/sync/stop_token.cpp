@@ -105,7 +105,6 @@ bool StopState::link(StopCallback& callback) noexcept {
 void StopState::unlink(StopCallback& callback) noexcept {
   if (callback.next_ != nullptr) callback.next_->previous_ = callback.previous_;
   (callback.previous_ != nullptr ? callback.previous_->next_ : first) = callback.next_;
-  callback.next_ = callback.previous_ = nullptr;
   callback.linked_ = false;
 }
 

@@ -70,7 +70,8 @@ struct Books<PassRecord> {
       if (record->awaited_ != nullptr) return "PassRecord: a thread waits for passes";
       for (const PassSlot& slot : record->slots_) {
         if (test::now(slot.epoch) != 0) return "PassRecord: a pass has not ended";
-        if (slot.own != nullptr || slot.pending != nullptr) {
+        const Retired* const others = test::now(slot.asked);
+        if (slot.own != nullptr || (others != nullptr && others->free != nullptr)) {
           return "PassRecord: something waits to be freed";
         }
       }

@@ -8,6 +8,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/pause.hpp>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -100,6 +101,56 @@ void visitor() {
     });
     if (visited == 0) sync::pause();
   }
+}
+
+// An item that is counted while it lives; not where it has been moved from.
+class Counted {
+ public:
+  Counted() = default;
+  explicit Counted(sync::atomic<int>& alive) : alive_(&alive) { count(1); }
+  Counted(Counted&& other) noexcept : alive_(std::exchange(other.alive_, nullptr)) {}
+  Counted& operator=(Counted&& other) noexcept {
+    if (alive_ != nullptr) count(-1);
+    alive_ = std::exchange(other.alive_, nullptr);
+    return *this;
+  }
+  ~Counted() {
+    if (alive_ != nullptr) count(-1);
+  }
+  bool is_here() const { return alive_ != nullptr; }
+
+ private:
+  void count(int more) { alive_->fetch_add(more, sync::order::relaxed); }
+
+  sync::atomic<int>* alive_ = nullptr;
+};
+
+// Two are taken, by a visitor and by a pop; what is left ends with the ring that `make` makes.
+template <class Make>
+void ends_what_is_left(const Make& make) {
+  sync::atomic<int> alive(0);
+  const auto living = [&] { return alive.load(sync::order::relaxed); };
+  {
+    auto ring = make();
+    explore::Thread producer([&] {
+      for (int i = 0; i < 4; ++i) {
+        explore::check(ring->try_push(Counted(alive)) == Status::ok, "there is room");
+      }
+    });
+    while (ring->consume([](Counted& item) { explore::check(item.is_here(), "whole"); }, 1) == 0) {
+      sync::pause();
+    }
+    producer.join();
+    explore::check(living() == 3 && ring->was_size() == 3, "the visited one is gone");
+    Counted taken;
+    explore::check(ring->try_pop(taken) == Status::ok && taken.is_here(), "whole");
+    explore::check(living() == 3 && ring->was_size() == 2, "it is here now");
+    taken = Counted();
+    explore::check(living() == 2, "the rest is in there");
+    int seen = 0;
+    explore::check(ring->consume([&](Counted&) { ++seen; }, 0) == 0 && seen == 0, "none asked");
+  }
+  explore::check(living() == 0, "all ended");
 }
 
 }  // namespace handoff::test

@@ -61,4 +61,8 @@ const Scenario observer("spsc_ring/observer", [] {
   (void)ring.try_pop(item);
 });
 
+const Scenario left_behind("spsc_ring/ends_what_is_left", [] {
+  test::ends_what_is_left([] { return std::make_unique<SpscRing<test::Counted>>(4); });
+});
+
 }  // namespace

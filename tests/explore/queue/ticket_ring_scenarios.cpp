@@ -87,4 +87,11 @@ const Scenario mpmc_producers("mpmc_ring/two_producers", [] { two_producers<Mpmc
 const Scenario mpmc_batch("mpmc_ring/batch", [] { test::batches<Mpmc>(); });
 const Scenario mpmc_visitor("mpmc_ring/visitor", [] { test::visitor<Mpmc>(); });
 
+const Scenario mpsc_left("mpsc_ring/ends_what_is_left", [] {
+  test::ends_what_is_left([] { return std::make_unique<MpscRing<test::Counted>>(4); });
+});
+const Scenario mpmc_left("mpmc_ring/ends_what_is_left", [] {
+  test::ends_what_is_left([] { return std::make_unique<MpmcRing<test::Counted>>(4); });
+});
+
 }  // namespace

@@ -154,6 +154,8 @@ std::vector<Case> cases_of_paths() {
        3.0, 3},
       {"v2_blanks_in_the_group",
        v2("/my box/in", "/my\\040box") + cpu_max("/in", "300000 100000\n"), 3.0, 3},
+      {"v2_all_octal_digits_in_the_group",
+       v2("/it's\x7f/in", "/it\\047s\\177") + cpu_max("/in", "300000 100000\n"), 3.0, 3},
       {"v2_colon_in_the_group",
        v2("/a:b:c") + cpu_max("/a:b:c", "300000 100000\n"), 3.0, 3},
   };

@@ -70,6 +70,19 @@ TEST(ThreadObject, OutlivesThreadLocals) {
   EXPECT_EQ(story(), "c7-c");
 }
 
+// What is asked for after its end, by the end of another one, is made anew and ends once more.
+TEST(ThreadObject, IsMadeAnewByWhoAsksAfterItsEnd) {
+  struct Early {
+    ~Early() { story() += std::to_string(told<'d'>().asked); }
+  };
+  story().clear();
+  std::thread([] {
+    (void)thread_object<Early, Here>::get();
+    told<'d'>().asked = 5;
+  }).join();
+  EXPECT_EQ(story(), "d-dd0-d");
+}
+
 // The library's key is made at the first use, so a fresh process takes all there are before that.
 TEST(ThreadObject, EndsWithItsThreadAlsoWithoutAKey) {
   constexpr const char* kWithoutKeys = "HANDOFF_TEST_WITHOUT_KEYS";
