@@ -19,6 +19,17 @@ struct Books<SlabPool> {
   static std::size_t in_use(const SlabPool& pool) { return pool.chunks_ - pool.free_; }
   static std::size_t slabs(const SlabPool& pool) { return pool.chunks_ / (kChunks - 1); }
 
+  // Free chunks whose pages have not been given back.
+  static std::size_t kept(const SlabPool& pool) {
+    std::size_t count = 0;
+    for (const Slab* slab = pool.first_; slab != nullptr; slab = slab->next) {
+      for (std::size_t i = 1; i < kChunks; ++i) {
+        if (slab->free.has(i) && slab->touched.has(i)) ++count;
+      }
+    }
+    return count;
+  }
+
   static std::string fault(const SlabPool& pool) {
     std::size_t chunks = 0;
     std::size_t free = 0;

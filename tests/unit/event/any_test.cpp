@@ -92,6 +92,17 @@ TEST(AnyData, AllocatesForWhatDoesNotFitAndNothingElse) {
   EXPECT_EQ(moved.get<Large>().numbers[0], 8);
 }
 
+TEST(AnyData, AssignmentEndsWhatItHeld) {
+  int alive = 0;
+  AnyData<16> box;
+  box.emplace<Counted>(alive);
+  AnyData<16> other;
+  other.emplace<int>(5);
+  box = std::move(other);
+  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(box.get<int>(), 5);
+}
+
 TEST(AnyData, KeepsAlignment) {
   AnyData<512> wide(Wide{3});
   const AnyData<512> moved(std::move(wide));
@@ -190,6 +201,11 @@ TEST(AnyId, IsItsTypeAndItsValue) {
   EXPECT_EQ(AnyId(std::string_view("a name")).hash(), AnyId("a name").hash());
   EXPECT_EQ(*AnyId(3).get_if<int>(), 3);
   EXPECT_EQ(AnyId(3).get_if<long>(), nullptr);
+}
+
+TEST(AnyId, HashesAsItsValueDoes) {
+  EXPECT_EQ(AnyId(3).hash(), std::hash<int>{}(3));
+  EXPECT_EQ(std::hash<AnyId>{}(AnyId("a name")), std::hash<std::string>{}("a name"));
 }
 
 TEST(AnyId, EqualHashesAreNotEnough) {

@@ -424,6 +424,37 @@ TEST(CallbackList, NothingIsLeftBehindWhereMemoryFails) {
   EXPECT_GT(places, 12);
 }
 
+TEST(CallbackList, AppendingMakesFewArrays) {
+  List list;
+  const std::size_t before = test::calls(test::Call::allocation);
+  for (int i = 0; i < 1000; ++i) list.append([](int) {});
+  EXPECT_LT(test::calls(test::Call::allocation), before + 1000 + 30) << "one each, and the arrays";
+}
+
+// So many threads are in a pass at once that they share what removals look at: a listener that is
+// removed meanwhile stays until the last of them has left.
+TEST(CallbackList, PassesOfManyThreads) {
+  constexpr int count = 70;
+  List list;
+  std::atomic<int> inside{0};
+  std::atomic<bool> leave{false};
+  const auto kept = std::make_shared<int>(0);
+  const auto handle = list.append([&inside, &leave, kept](int) {
+    ++inside;
+    inside.notify_one();
+    leave.wait(false);
+  });
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < count; ++i) threads.emplace_back([&] { list(i); });
+  for (int seen = 0; (seen = inside.load()) != count;) inside.wait(seen);
+  EXPECT_TRUE(handle.remove());
+  EXPECT_EQ(kept.use_count(), 2) << "they might still call it";
+  leave = true;
+  leave.notify_all();
+  threads.clear();
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
 TEST(CallbackList, CallsAllocateNothing) {
   List list;
   int calls = 0;

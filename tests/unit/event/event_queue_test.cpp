@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,7 @@
 #include <handoff/core/unique_function.hpp>
 
 #include "books/event_books.hpp"
+#include "books/slab_books.hpp"
 #include "support/allocated.hpp"
 #include "support/failing.hpp"
 #include "support/support.hpp"
@@ -674,20 +676,26 @@ TEST(EventQueue, AKeyThatComesAgainInTheMidstOfACall) {
   EXPECT_EQ(seen, (std::vector{1, 204, 105, 206, 107}));
 }
 
-// The same where the call comes back to the key at once.
+// The same where the call comes back to the key at once, or by a key that it has not seen yet.
 TEST(EventQueue, AKeyThatIsLeftOutBetweenTwoOfItsEvents) {
-  Queue queue;
-  std::vector<int> seen;
-  const ListenerHandle first = queue.append_listener(1, [&](int value) { seen.push_back(value); });
-  queue.append_listener(2, [&](int) {
-    first.remove();
-    for (int key = 100; key < 200; ++key) queue.append_listener(key, [](int) {});
-    queue.append_listener(1, [&](int value) { seen.push_back(100 + value); });
-  });
-  int value = 0;
-  for (const int key : {1, 2, 1}) ASSERT_EQ(queue.enqueue(key, ++value), Status::ok);
-  EXPECT_EQ(queue.process(), 3U);
-  EXPECT_EQ(seen, (std::vector{1, 103}));
+  for (const bool by_another : {false, true}) {
+    Queue queue;
+    std::vector<int> seen;
+    ListenerHandle first;
+    first = queue.append_listener(1, [&](int value) {
+      seen.push_back(value);
+      if (value != 2) return;
+      first.remove();
+      for (int key = 100; key < 200; ++key) queue.append_listener(key, [](int) {});
+      queue.append_listener(1, [&](int late) { seen.push_back(100 + late); });
+    });
+    int value = 0;
+    for (const int key : {1, 1, by_another ? 3 : 1, 1}) {
+      ASSERT_EQ(queue.enqueue(key, ++value), Status::ok);
+    }
+    EXPECT_EQ(queue.process(), 4U);
+    EXPECT_EQ(seen, by_another ? (std::vector{1, 2, 104}) : (std::vector{1, 2, 103, 104}));
+  }
 }
 
 // What came back is taken with what is behind it, whole chunks of both.
@@ -723,6 +731,44 @@ TEST(EventQueue, TrimmingKeepsRoomForWhatIsThere) {
   EXPECT_LT(test::allocated_bytes() + 4000 * sizeof(void*), before);
   EXPECT_EQ(queue.process_until([](int value) { return value == 5; }), 5U);
   EXPECT_EQ(drain(queue), range(5, 10));
+}
+
+// The same of the chunks, which go back to the system.
+TEST(EventQueue, TrimmingGivesFreeChunksBack) {
+  using Book = detail::Books<detail::SlabPool>;
+  Queue queue;
+  fill(queue, 20'000);
+  EXPECT_EQ(queue.process(), 20'000U);
+  EXPECT_GT(Book::kept(detail::slab_pool), 2U);
+  queue.trim();
+  EXPECT_EQ(Book::kept(detail::slab_pool), 0U);
+}
+
+// A place that somebody is about to fill holds no event yet, whatever lay there before: here the
+// events of a queue of another type, in which every word looks like the state of one that is whole.
+TEST(EventQueue, AnEventIsNotThereBeforeItIsMade) {
+  for (std::uint32_t word = 1; word <= 8; ++word) {
+    std::array<std::uint32_t, 5> words{};
+    words.fill(word);
+    EventQueue<std::uint32_t, void(const std::array<std::uint32_t, 5>&)> before;
+    for (int i = 0; i < 2000; ++i) ASSERT_EQ(before.enqueue(word, words), Status::ok);
+  }
+  struct Looking {
+    explicit Looking(const std::function<void()>& look) { look(); }
+    int number = 7;
+  };
+  test::Audited<EventQueue<int, void(const Looking&)>> queue;
+  std::size_t seen = 0;
+  const std::function<void()> look = [&] {
+    seen += queue.process_with([](int key, const Looking& event) {
+      EXPECT_EQ(key, 3);
+      EXPECT_EQ(event.number, 7);
+    });
+  };
+  for (std::size_t i = 0; i < 1000; ++i) {
+    ASSERT_EQ(queue.enqueue(3, look), Status::ok);
+    EXPECT_EQ(seen, i) << "those before it";
+  }
 }
 
 TEST(EventQueue, ATakenEventIsDispatchedWhetherItIsKeptOrNot) {

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -179,9 +180,12 @@ TEST(HeterEventQueue, PeekTakeDispatch) {
   }
   while (auto event = queue.take()) queue.dispatch(*event);
   EXPECT_EQ(calls, "yes") << "filters see what is dispatched";
+  EXPECT_EQ(queue.enqueue(7, "!"), Status::ok);
+  queue.dispatch(*queue.take());
+  EXPECT_EQ(std::exchange(calls, "yes"), "yes!") << "one that nobody keeps";
   queue.dispatch(7, "again");
   EXPECT_EQ(calls, "yesagain");
-  EXPECT_EQ(queue.tally().done, 3U);
+  EXPECT_EQ(queue.tally().done, 4U);
   EXPECT_TRUE(queue.tally().balanced());
 }
 
