@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <string>
 
-#include <event/slab_pool.hpp>  // of the library's sources: for targets that have src/ in their path
+// Of the library's sources: for targets that have src/ in their path.
+#include <event/slab_pool.hpp>
 
 #include "books/books.hpp"
 

@@ -656,8 +656,8 @@ TEST(EventQueue, ABurstLeavesNoMemoryBehind) {
   EXPECT_LE(resident_bytes(), before + (4U << 20));
 }
 
-// In the midst of a call the last listener of a key goes, the table of keys grows and leaves the key
-// out, and then it has a listener again.
+// In the midst of a call the last listener of a key goes, the table of keys grows and leaves the
+// key out, and then it has a listener again.
 TEST(EventQueue, AKeyThatComesAgainInTheMidstOfACall) {
   Queue queue;
   std::vector<int> seen;
