@@ -98,20 +98,20 @@ const Scenario left_behind("segment_queue/ends_what_is_left", [] {
 });
 
 const Scenario visited("segment_queue/visited", [] {
-  test::Audited<SegmentQueue<Item, 2>> queue;
+  test::Audited<SegmentQueue<RingItem, 2>> queue;
   test::push_all(queue, 1, 3);
   explore::Thread producer([&] { test::push_all(queue, 2, 1); });
   int seen = 0;
   int others = 0;
-  const std::size_t count = queue.consume([&](Item& item) {
+  const std::size_t count = queue.consume([&](RingItem& item) {
     if (item.producer == 2) return void(++others);
     explore::check(item.number == ++seen, "in order");
-    if (seen == 1) explore::check(queue.try_push(Item{1, 4}) == Status::ok, "a visitor may push");
+    if (seen == 1) explore::check(queue.try_push(RingItem{1, 4}) == Status::ok, "a visitor may push");
   });
   explore::check(seen == 3, "those that were there for sure");
   explore::check(count == static_cast<std::size_t>(seen + others), "as many as it says");
   producer.join();
-  std::array<Item, 3> out;
+  std::array<RingItem, 3> out;
   const std::size_t left = queue.try_pop_batch(out);
   explore::check(left + count == 5 && queue.was_empty(), "the rest");
 });
