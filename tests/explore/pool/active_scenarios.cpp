@@ -79,24 +79,26 @@ const Scenario either("ping_pong_tasks/either", [] {
   explore::check(claim(tasks, 1) == 0 && !push(tasks) && tasks.accepted() == 3, "so is the other");
 }, test::Size::single);
 
-// Each goes to whose load is less, of two neighbours.
+// They go to all in turn, and to whom has taken some.
 const Scenario even("active_queues/even", [] {
-  ActiveQueues queues(2);
-  explore::Thread other([&queues] { explore::check(queues.accepted() <= 6, "so many"); });
-  const auto loads = [&queues](std::int64_t first, std::int64_t second) {
-    explore::check(queues.of(0).load() == first && queues.of(1).load() == second, "even");
+  ActiveQueues queues(3);
+  explore::Thread other([&queues] { explore::check(queues.accepted() <= 8, "so many"); });
+  const auto loads = [&queues](std::int64_t first, std::int64_t second, std::int64_t third) {
+    explore::check(queues.of(0).load() == first, "even");
+    explore::check(queues.of(1).load() == second, "even");
+    explore::check(queues.of(2).load() == third, "even");
   };
   explore::check(push(queues), "open");
-  loads(1, 0);
-  explore::check(push(queues), "open");
-  loads(1, 1);
+  loads(1, 0, 0);
   explore::check(push(queues) && push(queues), "open");
-  loads(2, 2);
-  explore::check(claim(queues.of(0), 2) + claim(queues.of(0), 2) == 2, "its own");
+  loads(1, 1, 1);
+  for (int i = 0; i < 3; ++i) explore::check(push(queues), "open");
+  loads(2, 2, 2);
+  explore::check(claim(queues.of(2), 2) + claim(queues.of(2), 2) == 2, "its own");
   explore::check(push(queues) && push(queues), "open");
-  loads(2, 2);
+  loads(2, 2, 2);
   queues.close();
-  explore::check(!push(queues) && !push(queues) && queues.accepted() == 6, "closed is closed");
+  explore::check(!push(queues) && !push(queues) && queues.accepted() == 8, "closed is closed");
   explore::check(queues.has_tickets(), "what was accepted is there");
 }, test::Size::single);
 

@@ -515,6 +515,23 @@ const Scenario group_grows_elsewhere("thread_pool/group_grows_elsewhere", [] {
   explore::check(group.wait() == Status::ok && ran.read() == 1, "that too");
 }, Size::single);
 
+// The owner sleeps for what runs elsewhere, again and again.
+const Scenario group_sleeps_again("thread_pool/group_sleeps_again", [] {
+  test::AuditedPool pool({.width = 1});
+  TaskGroup group(pool);
+  sync::cell<int> ran;
+  for (int round = 1; round <= 2; ++round) {
+    sync::atomic<bool> begun{false};
+    group.run([&begun, &ran] {
+      begun.store(true, sync::order::relaxed);
+      sync::pause();
+      ran.write() += 1;
+    });
+    while (!begun.load(sync::order::relaxed)) sync::pause();
+    explore::check(group.wait() == Status::ok && ran.read() == round, "each is waited for");
+  }
+}, Size::single);
+
 // Who waits for what was stolen from it runs what the thief has handed over: nobody else could.
 const Scenario group_helps_thief("thread_pool/group_helps_thief", [] {
   test::AuditedPool pool({.width = 1});
