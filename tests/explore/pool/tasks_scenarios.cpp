@@ -329,7 +329,7 @@ void narrower(PoolMode mode) {
   if (pool == nullptr) return;  // nobody would run a task
   const std::size_t threads = pool->statistics().threads;
   explore::check(threads == pool->statistics().started, "those there are");
-  explore::check(pool->width() == (mode == PoolMode::cached ? 2 : threads), "the most there may be");
+  explore::check(pool->width() == (mode == PoolMode::cached ? 2 : threads), "the most");
   sync::atomic<int> ran{0};
   accepted(pool->execute([&ran] { ran.fetch_add(1, sync::order::relaxed); }));
   if (pool->width() == 2) {
