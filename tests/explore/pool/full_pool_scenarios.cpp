@@ -181,7 +181,7 @@ const Scenario close_ends_wait_for_room("thread_pool/close_ends_wait_for_room", 
   test::hold(pool, gate);
   accepted(pool.execute([] {}));
   explore::Thread other([&] {
-    explore::check(pool.execute([] { explore::check(false, "refused"); }) == Status::closed, "!");
+    explore::check(pool.execute([] { explore::check(false, "refused"); }) == Status::closed, "it");
     gate.open();
   });
   check_tally(pool.close(), 2, 0, 0);

@@ -378,17 +378,10 @@ const Scenario gathers("future/gathers", [] {
   std::vector<Future<int>> futures;
   futures.push_back(pool.submit([]() -> int { throw Failure{1}; }));
   futures.push_back(pool.submit([] { return 2; }));
-<<<<<<< HEAD
-  auto both = when_all(std::move(futures)).get();
-  explore::check(both.size() == 2 && both[0].is_ready() && both[1].is_ready(), "both are");
-  explore::check(thrown_by([&] { (void)both[0].get(); }) == 1, "in their order");
-  explore::check(both[1].get() == 2, "in their order");
-=======
   auto ready = when_all(std::move(futures)).get();
   explore::check(ready.size() == 2 && ready[0].is_ready() && ready[1].is_ready(), "both");
   explore::check(thrown_by([&] { (void)ready[0].get(); }) == 1, "in their order");
   explore::check(ready[1].get() == 2, "in their order");
->>>>>>> 0753c02 (Scenarios: names that shadow nothing, lines of 100 columns)
   std::vector<Future<int>> empty(1);
   explore::check(throws<std::logic_error>([&] { (void)when_all(std::move(empty)); }), "misuse");
 }, Size::single);

@@ -127,11 +127,7 @@ const Scenario earlier("timers/earlier", [] {
   test::audit(pool.timers);
 });
 
-<<<<<<< HEAD
-const Scenario repeats("timers/series", [] {
-=======
 const Scenario series_ends("timers/series", [] {
->>>>>>> 0753c02 (Scenarios: names that shadow nothing, lines of 100 columns)
   OneThread pool;
   sync::cell<int> ran;
   TimerHandle handle = pool.add(1ns, 1ns, [&ran] { ++ran.write(); });
