@@ -4,7 +4,7 @@
 //
 // Invariants, under the registry's mutex:
 //   I1  Every thread that is in a pass has its record in the list.
-//   I2  What hangs was hidden before its epoch was drawn.
+//   I2  What is pending was hidden before its epoch was drawn.
 //   I3  A pass on which something hangs, or that is awaited, will call ended(): it was asked, and
 //       it is this thread's own, or a heavy fence followed and only then was it seen to block.
 //   I4  Who is in a pass, and can miss what is hidden from here on, has the bit of its group set in
@@ -45,18 +45,13 @@ struct Chain {
 };
 
 constinit sync::Mutex registry_mutex;
-// Where a chain would begin and nothing hangs.
-constinit Retired nothing;
-// Not null: somebody settles what the ends of passes left, and this is what others have handed to
-// him meanwhile.
-constinit sync::atomic<Retired*> handed{nullptr};
 constinit Chain records_of_groups[kGroups];
 constinit sync::atomic<std::size_t> next_group{0};
 
 struct Here;
 bool& has_ended() noexcept { return sync::thread_slot<bool, Here>::get(); }
 
-// Notified whenever a pass has ended that somebody asked about. The first record makes it.
+// Notified whenever a pass has ended that somebody asked about.
 sync::EventCount& passes_ended() noexcept {
   static sync::EventCount ended;
   return ended;
@@ -64,9 +59,6 @@ sync::EventCount& passes_ended() noexcept {
 
 void push(Retired*& chain, Retired& item) noexcept { item.next = std::exchange(chain, &item); }
 Retired& pop(Retired*& chain) noexcept { return *std::exchange(chain, chain->next); }
-
-// Of a word that is not null only to say something.
-Retired* chain_of(Retired* word) noexcept { return word == &nothing ? nullptr : word; }
 
 void free_all(Retired* chain) noexcept {
   while (chain != nullptr) {
@@ -81,7 +73,6 @@ class PassRegistry {
  public:
   static void add(PassRecord& record) noexcept {
     const sync::Lock lock(registry_mutex);
-    (void)passes_ended();
     // A group of its own, if there is one without threads.
     std::size_t group = 0;
     while (group < kGroups && first_of(group) != nullptr) ++group;
@@ -135,19 +126,14 @@ class PassRegistry {
 
   // By the thread of the slot, when a pass has ended that somebody asked about.
   static void ended(PassSlot& slot) noexcept {
-    // order: acquire pairs with the release in hang().
-    Retired* chain = chain_of(slot.asked.exchange(nullptr, sync::order::acquire));
-    while (slot.own != nullptr) push(chain, pop(slot.own));
-    while (chain != nullptr && !handed_over(chain)) {
-      Retired* freed = nullptr;
-      {
-        const sync::Lock lock(registry_mutex);
-        freed = settle(chain);
-      }
-      // order: acquire pairs with the release in handed_over().
-      chain = chain_of(handed.exchange(nullptr, sync::order::acquire));
-      free_all(freed);
+    slot.asked.store(false, sync::order::relaxed);  // order: relaxed; who needs it asks again
+    Retired* chain = std::exchange(slot.own, nullptr);
+    {
+      const sync::Lock lock(registry_mutex);
+      while (slot.pending != nullptr) push(chain, pop(slot.pending));
+      chain = settle(chain);
     }
+    free_all(chain);
     passes_ended().notify_all();
   }
 
@@ -160,7 +146,7 @@ class PassRegistry {
       PassSlot* const slot = &record == &me ? nullptr : blocker(record, subject, epoch);
       if (slot == nullptr) return false;
       found = true;
-      if (ask) (void)newly_asked(*slot);
+      if (ask) slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see I3
       return false;
     });
     return found;
@@ -275,85 +261,42 @@ class PassRegistry {
     return nullptr;
   }
 
-  // Asks for its end. False if somebody has done so before.
-  static bool newly_asked(PassSlot& slot) noexcept {
-    Retired* nobody = nullptr;
-    // order: relaxed, both, see I3
-    return slot.asked.load(sync::order::relaxed) == nullptr &&
-           slot.asked.compare_exchange_strong(nobody, &nothing, sync::order::relaxed,
-                                              sync::order::relaxed);
-  }
-
   // False if no pass of `me`, this thread, blocks it.
   static bool hang_on(PassRecord& me, Retired& item) noexcept {
     PassSlot* const slot = blocker(me, item.seen_by, item.epoch);
     if (slot == nullptr) return false;
-    (void)newly_asked(*slot);
+    slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see I3
     push(slot->own, item);
     return true;
   }
 
-  // False if the pass that was asked has ended since.
-  static bool hang(PassSlot& slot, Retired& item) noexcept {
-    Retired* first = slot.asked.load(sync::order::relaxed);  // order: relaxed, not looked into
-    do {
-      if (first == nullptr) return false;
-      item.next = chain_of(first);
-      // order: release pairs with the acquire in ended().
-    } while (!slot.asked.compare_exchange_weak(first, &item, sync::order::release,
-                                               sync::order::relaxed));
-    return true;
-  }
-
-  // True if somebody settles already, who will settle this too. False: this thread is to do it.
-  static bool handed_over(Retired* chain) noexcept {
-    Retired* last = chain;
-    while (last->next != nullptr) last = last->next;
-    Retired* before = handed.load(sync::order::relaxed);  // order: relaxed, not looked into
-    do {
-      last->next = chain_of(before);
-      // order: release pairs with the acquire in ended().
-    } while (!handed.compare_exchange_weak(before, before != nullptr ? chain : &nothing,
-                                           sync::order::release, sync::order::relaxed));
-    return before != nullptr;
-  }
-
   // Returns what can be freed of the chain; hangs the rest on what blocks it.
   static Retired* settle(Retired* chain) noexcept {
+    if (chain == nullptr) return nullptr;
     Look at_all;
     Retired* freed = nullptr;
-    while (chain != nullptr) {
-      Retired* blocked = ask_blockers(at_all, chain, freed);
-      while (blocked != nullptr) {
-        Retired& item = pop(blocked);
-        if (!hang(*item.blocked_by, item)) push(chain, item);
-      }
-    }
-    return freed;
-  }
-
-  // Leaves nothing in the chain: what is blocked is returned, with a slot that blocks it and will
-  // end asked.
-  static Retired* ask_blockers(Look& at_all, Retired*& chain, Retired*& freed) noexcept {
     // Who is asked in one round may have ended just before and not have noticed: another round.
-    for (bool another = true; another;) {
+    for (bool newly_asked = true; newly_asked;) {
       at_all.look();
-      another = false;
+      newly_asked = false;
       Retired* blocked = nullptr;
-      const Retired* before = nullptr;  // mostly a listener and its list's array, hidden together
       while (chain != nullptr) {
         Retired& item = pop(chain);
-        const bool alike = before != nullptr && before->epoch == item.epoch &&
-                           before->seen_by == item.seen_by;
-        PassSlot* const slot = alike ? before->blocked_by : at_all.blocker(item);
+        PassSlot* const slot = at_all.blocker(item);
         item.blocked_by = slot;
-        before = &item;
         push(slot != nullptr ? blocked : freed, item);
-        if (slot != nullptr && newly_asked(*slot)) another = true;
+        // order: relaxed, see I3
+        if (slot != nullptr && !slot->asked.exchange(true, sync::order::relaxed)) {
+          newly_asked = true;
+        }
       }
       chain = blocked;
     }
-    return std::exchange(chain, nullptr);
+    while (chain != nullptr) {
+      Retired& item = pop(chain);
+      push(item.blocked_by->pending, item);
+    }
+    return freed;
   }
 
   // Whether `waiter` cannot go on before `target` does. Ends: a circle that misses `target` would

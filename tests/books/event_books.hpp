@@ -70,8 +70,7 @@ struct Books<PassRecord> {
       if (record->awaited_ != nullptr) return "PassRecord: a thread waits for passes";
       for (const PassSlot& slot : record->slots_) {
         if (test::now(slot.epoch) != 0) return "PassRecord: a pass has not ended";
-        const Retired* const others = test::now(slot.asked);
-        if (slot.own != nullptr || (others != nullptr && others->free != nullptr)) {
+        if (slot.own != nullptr || slot.pending != nullptr) {
           return "PassRecord: something waits to be freed";
         }
       }

@@ -16,7 +16,7 @@
 // callback the passes of the own thread do not count. Two threads that so wait for each other are
 // misuse, which the second of them reports; its listener is removed all the same.
 // Destroys: the function, at once if nobody is in a pass over its list, else when the last such
-// pass ends, on that thread or on another one that ends a pass at that moment.
+// pass ends, on that thread.
 // Allocates: nothing. Throws: remove_and_wait() only, on misuse.
 #pragma once
 

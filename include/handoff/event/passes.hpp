@@ -43,7 +43,6 @@ namespace detail {
 struct PassSubject {
   const void* subject = nullptr;
   const void* owner = nullptr;
-  bool operator==(const PassSubject&) const = default;
 };
 
 struct PassSlot;
@@ -96,9 +95,9 @@ inline bool nobody_passes() noexcept;
 struct PassSlot {
   sync::atomic<std::uint64_t> epoch{0};        // 0: no pass
   sync::atomic<const void*> subject{nullptr};  // null: everything
-  // Not null: somebody wants to know when it ends, and this is what others have hung there.
-  sync::atomic<Retired*> asked{nullptr};
-  Retired* own = nullptr;  // what its own thread hung there; of that thread alone
+  sync::atomic<bool> asked{false};             // somebody wants to know when it ends
+  Retired* own = nullptr;      // what its own thread hung there; of that thread alone
+  Retired* pending = nullptr;  // what others did; under the registry's mutex
 };
 
 // What one thread is passing over.
@@ -234,9 +233,7 @@ class [[nodiscard]] Pass {
     slot().epoch.store(0, sync::order::release);
     sync::asymmetric_fence_light();
     // order: relaxed, ordered by the fences: whoever asked sees the pass ended, or this sees it.
-    if (slot().asked.load(sync::order::relaxed) != nullptr) [[unlikely]] {
-      PassRecord::ended(slot());
-    }
+    if (slot().asked.load(sync::order::relaxed)) [[unlikely]] PassRecord::ended(slot());
   }
 
   PassRecord& record_;

@@ -279,22 +279,6 @@ const Scenario handed_on("passes/handed_on", [] {
   explore::check(thing.freed(), "by whoever was last");
 });
 
-// Two ends of passes have something to settle: the one hands it to the other, if that one is at it.
-const Scenario handed_over("passes/handed_over", [] {
-  Thing one;
-  Thing two;
-  const auto take_away = [](Thing& thing) {
-    const Pass pass(&list);
-    thing.look();
-    thing.hide();
-    thing.retire(kList);
-  };
-  explore::Thread other([&] { take_away(two); });
-  take_away(one);
-  other.join();
-  explore::check(one.freed() && two.freed(), "by one of the two");
-});
-
 // A pass over all of an owner has seen what is the owner's before it narrows to a list.
 const Scenario narrowed("passes/narrow", [] {
   beside_a_removal(kOwner, [](Thing& thing, Flag& removed) {
