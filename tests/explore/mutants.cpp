@@ -26,6 +26,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "explore/scenario.hpp"
@@ -180,16 +182,29 @@ Tried try_out(const Mutation& mutation, const std::vector<const Scenario*>& pass
   return tried;
 }
 
-// Which scenarios pass which site of the library.
+// Which scenarios pass which site of the library, the shortest ones first: most mutants are killed
+// by one of those.
 std::map<Site, std::vector<const Scenario*>> sites_of_scenarios(
     const std::vector<std::string>& parts, unsigned deviations) {
-  std::map<Site, std::vector<const Scenario*>> sites;
+  struct Passed {
+    const Scenario* scenario;
+    std::uint64_t steps;
+    std::vector<Site> sites;
+  };
+  std::vector<Passed> all;
   for (const Scenario* const scenario : scenarios()) {
-    const auto result = explore_scenario(
+    auto result = explore_scenario(
         *scenario, {.deviations = bound_here(*scenario, deviations), .list_sites = true});
-    for (const Site& site : result.sites) {
+    all.push_back({scenario, result.steps, std::move(result.sites)});
+  }
+  std::sort(all.begin(), all.end(), [](const Passed& a, const Passed& b) {
+    return std::tie(a.steps, a.scenario->name) < std::tie(b.steps, b.scenario->name);
+  });
+  std::map<Site, std::vector<const Scenario*>> sites;
+  for (const Passed& passed : all) {
+    for (const Site& site : passed.sites) {
       const std::string file = in_library(site.file);
-      if (!file.empty() && has_one_of(file, parts)) sites[site].push_back(scenario);
+      if (!file.empty() && has_one_of(file, parts)) sites[site].push_back(passed.scenario);
     }
   }
   return sites;
