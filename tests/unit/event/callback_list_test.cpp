@@ -445,7 +445,7 @@ TEST(CallbackList, PassesOfManyThreads) {
     leave.wait(false);
   });
   std::vector<std::jthread> threads;
-  for (int i = 0; i < count; ++i) threads.emplace_back([&] { list(i); });
+  for (int i = 0; i < count; ++i) threads.emplace_back([&list, i] { list(i); });
   for (int seen = 0; (seen = inside.load()) != count;) inside.wait(seen);
   EXPECT_TRUE(handle.remove());
   EXPECT_EQ(kept.use_count(), 2) << "they might still call it";
