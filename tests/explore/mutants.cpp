@@ -45,13 +45,16 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
+// The repository, which the list lies in: compilers may have been given relative paths.
+std::filesystem::path repository;
+
 std::string source_line(const std::string& file, unsigned line) {
-  std::ifstream in(file);
+  std::ifstream in(repository / file);
   std::string text;
   for (unsigned i = 0; i < line && std::getline(in, text); ++i) {
   }
-  if (!in) {  // the compiler was given a relative path, and this is another folder
-    std::cerr << "explore: cannot read line " << line << " of " << file << "\n";
+  if (!in) {
+    std::cerr << "explore: cannot read line " << line << " of " << (repository / file) << "\n";
     std::exit(1);
   }
   return trimmed(text);
@@ -89,7 +92,8 @@ std::vector<Mutation> mutations_of(const Site& site) {
 // One line of the list, without the reason.
 std::string key_of(const Mutation& mutation) {
   const char* const to = mutation.drop_fence ? "nothing" : explore::to_string(mutation.to);
-  return in_library(mutation.file) + " | " + source_line(mutation.file, mutation.line) + " | " +
+  const std::string file = in_library(mutation.file);
+  return file + " | " + source_line(file, mutation.line) + " | " +
          explore::to_string(mutation.from) + " -> " + to;
 }
 
@@ -251,16 +255,11 @@ std::vector<std::string> lines_passed_by_none(
     const std::vector<std::string>& parts) {
   namespace fs = std::filesystem;
   std::map<std::string, std::set<unsigned>> passed;
-  std::string root;
-  for (const auto& [site, scenarios] : sites) {
-    const std::string file = in_library(site.file);
-    passed[file].insert(site.line);
-    root = site.file.substr(0, site.file.size() - file.size());
-  }
+  for (const auto& [site, scenarios] : sites) passed[in_library(site.file)].insert(site.line);
   std::vector<std::string> keys;
   for (const char* const folder : {"include/handoff", "src"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder)) {
-      const std::string file = fs::relative(entry.path(), root).string();
+    for (const auto& entry : fs::recursive_directory_iterator(repository / folder)) {
+      const std::string file = fs::relative(entry.path(), repository).string();
       if (!entry.is_regular_file() || !has_one_of(file, parts)) continue;
       // The explorer itself, and what it stands for.
       if (has_one_of(file, {"sync/explore/", "fence.hpp", "asymmetric_fence.cpp"})) continue;
@@ -277,6 +276,7 @@ std::vector<std::string> lines_passed_by_none(
 
 int explore_mutants(const std::string& list, const std::vector<std::string>& parts,
                     unsigned deviations) {
+  repository = std::filesystem::absolute(list).parent_path() / "../..";
   auto reasons = read_list(list, parts);
   std::map<std::string, int> counts;  // by what became of them
   int unaccounted = 0;
