@@ -260,6 +260,7 @@ class Mutator:
         self.cursor = cursor
         self.body = body
         self.function = Function(source, cursor, body)
+        self.head = source.text(cursor.extent.start.offset, body.extent.start.offset)
         self.edits = source.edits
 
     def canaries(self):
@@ -272,8 +273,7 @@ class Mutator:
     def run(self):
         if self.source.room == "sync" and HINT_NAMES.fullmatch(self.cursor.spelling):
             return
-        written = self.source.text(self.cursor.extent.start.offset, self.body.extent.start.offset)
-        if re.search(r"\bconsteval\b", written):
+        if "consteval" in self.head:
             return  # the compiler's
         self.return_early()
         self.walk(self.body, None, self.returns_bool(self.cursor))
@@ -320,11 +320,10 @@ class Mutator:
             CursorKind.CONSTRUCTOR, CursorKind.DESTRUCTOR)
         valued = kind in INTEGERS or kind in (TypeKind.BOOL, TypeKind.ENUM, TypeKind.POINTER)
         text = self.source.bare[start:self.body.extent.end.offset]
-        written = self.source.text(cursor.extent.start.offset, start)
         statements = [s for s in statements if not self.only_declares(s)]
         if not statements or b"co_return" in text or b"co_await" in text:
             return
-        if "[[noreturn]]" in written or not (procedure or valued):
+        if "[[noreturn]]" in self.head or not (procedure or valued):
             return
         only = stripped(statements[0]) if len(statements) == 1 else None
         if only is not None and (is_statement_expression(only)

@@ -51,12 +51,13 @@ namespace handoff::inline HANDOFF_ABI {
 
 namespace detail {
 // A page or so, but never so few that the links weigh.
-template <std::size_t kItemBytes>
-inline constexpr std::size_t segment_places =
-    4000 / kItemBytes < 16 ? 16 : smaller(4000 / kItemBytes, 512);
+consteval std::size_t segment_places(std::size_t item_bytes) {
+  const std::size_t in_a_page = 4000 / item_bytes;
+  return in_a_page < 16 ? 16 : smaller(in_a_page, 512);
+}
 }  // namespace detail
 
-template <class T, std::size_t kPlaces = detail::segment_places<sizeof(T)>>
+template <class T, std::size_t kPlaces = detail::segment_places(sizeof(T))>
 class SegmentQueue {
   static_assert(detail::is_ring_item<T>());
 

@@ -104,8 +104,7 @@ class TicketRing {
 
   // ok, empty or closed (and drained).
   Status try_pop(T& out) noexcept {
-    static_assert(std::is_nothrow_move_assignable_v<T>,
-                  "an item whose assignment may throw could get lost here: use consume()");
+    check_assignment();
     const Claim claim = claim_items(1);
     if (claim.count == 0) return drained(claim.first) ? Status::closed : Status::empty;
     take(claim.first, out);
@@ -114,8 +113,7 @@ class TicketRing {
 
   // Moves out as many as there are and have room in `out`; returns how many.
   std::size_t try_pop_batch(std::span<T> out) noexcept {
-    static_assert(std::is_nothrow_move_assignable_v<T>,
-                  "an item whose assignment may throw could get lost here: use consume()");
+    check_assignment();
     if (out.empty()) return 0;
     const Claim claim = claim_items(out.size());
     for (std::size_t i = 0; i < claim.count; ++i) take(claim.first + 2 * i, out[i]);
@@ -186,6 +184,11 @@ class TicketRing {
     TicketRing& ring_;
     const Ticket ticket_;
   };
+
+  static consteval void check_assignment() {
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "an item whose assignment may throw could get lost here: use consume()");
+  }
 
   static constexpr bool is_closed(Ticket tail) noexcept { return (tail & kClosed) != 0; }
 
