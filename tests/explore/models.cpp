@@ -3,12 +3,10 @@
 // The models of tests/model under the explorer: programs that are always the same, each with every
 // allocation failing, one at a time, that may fail in it. So what they do to plain data is seen as
 // well, and what a failure leaves behind.
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <random>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -44,31 +42,21 @@ Program program_of(const std::vector<Word>& words, unsigned seed) {
   return program;
 }
 
-// What has been done until then, a line a step.
-std::string text_of(const std::vector<Word>& words, const Program& program, std::size_t steps) {
-  std::ostringstream text;
-  for (std::size_t i = 0; i < std::min(steps, program.size()); ++i) {
-    text << "\n    " << words[program[i].what].name << "(" << program[i].a << ", " << program[i].b
-         << ")" << (program[i].fails != 0 ? ", whose allocations may fail" : "");
-  }
-  return text.str();
-}
-
 void explore_model(const ModelOf& model) {
-  const Program program = program_of(model.words, explore::any_of(kPrograms));
+  Program program = program_of(model.words, explore::any_of(kPrograms));
   std::unique_ptr<Model> life;
   try {
     life = model.make();
   } catch (const std::system_error&) {
     return;  // the explorer has refused the thread that it begins with
   }
-  std::size_t steps = 0;
+  std::size_t begun = 0;
   try {
-    while (steps < program.size()) life->step(program[steps++]);
-    life->end();
+    run_program(*life, program, begun);
     life.reset();
   } catch (const Disagreement& wrong) {
-    const std::string text = wrong.what() + text_of(model.words, program, steps);
+    program.resize(begun);
+    const std::string text = wrong.what() + text_of(model.words, program);
     explore::check(false, text.c_str());
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The lists of models.
+// The lists of models, and programs in words.
 #include "model/model.hpp"
 
+#include <sstream>
 #include <utility>
 
 namespace handoff::test {
@@ -16,6 +17,15 @@ std::vector<const ModelTest*>& model_tests() {
 std::vector<const ModelCanary*>& model_canaries() {
   static std::vector<const ModelCanary*> all;
   return all;
+}
+
+std::string text_of(const std::vector<Word>& words, const Program& program) {
+  std::ostringstream text;
+  for (const Step& step : program) {
+    text << "\n  " << words[step.what].name << "(" << step.a << ", " << step.b << ")";
+    if (step.fails != 0) text << ", its allocation " << step.fails << " fails";
+  }
+  return text.str();
 }
 
 ModelTest::ModelTest(std::string its_name, ModelOf its_model, std::size_t its_programs)

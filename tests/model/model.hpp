@@ -121,12 +121,14 @@ ModelOf model(const std::vector<Word>& words) {
 
 using Program = std::vector<Step>;
 
-// Throws Disagreement, or whatever else comes out of a step.
-inline void run_program(const ModelOf& model, const Program& program) {
-  const std::unique_ptr<Model> life = model.make();
-  for (const Step& step : program) life->step(step);
-  life->end();
+// Throws Disagreement, or whatever else comes out of a step; `begun` steps have begun by then.
+inline void run_program(Model& life, const Program& program, std::size_t& begun) {
+  while (begun < program.size()) life.step(program[begun++]);
+  life.end();
 }
+
+// A line a step, for a person.
+std::string text_of(const std::vector<Word>& words, const Program& program);
 
 // Registers itself.
 struct ModelTest {

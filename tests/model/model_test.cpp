@@ -9,7 +9,6 @@
 #include <memory>
 #include <numeric>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -64,15 +63,8 @@ struct Finding {
 };
 
 std::string text_of(const std::vector<Word>& words, const Finding& finding) {
-  std::ostringstream text;
-  text << finding.disagreement << "\nafter " << finding.program.size() << " steps:\n";
-  for (const Step& step : finding.program) {
-    text << "  " << words[step.what].name << "(" << step.a << ", " << step.b << ")";
-    if (step.fails != 0) text << ", its allocation " << step.fails << " fails";
-    text << "\n";
-  }
-  text << "seed " << seed();
-  return text.str();
+  return finding.disagreement + "\nafter " + std::to_string(finding.program.size()) + " steps:" +
+         text_of(words, finding.program) + "\nseed " + std::to_string(seed());
 }
 
 struct Silent : rc::detail::TestListener {
@@ -87,7 +79,8 @@ Finding search_model(const ModelOf& model, std::size_t programs) {
   const auto run = [&] {
     const Program program = *programs_of(model.words);
     try {
-      run_program(model, program);
+      std::size_t begun = 0;
+      run_program(*model.make(), program, begun);
     } catch (const std::exception& wrong) {
       // Each that fails while they are made shorter is shorter than the one before.
       finding.disagreement = wrong.what();
