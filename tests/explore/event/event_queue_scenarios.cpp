@@ -508,7 +508,7 @@ const Scenario removal_among_more("event_queue/remove_among_keys_by_turns", [] {
   removed_among_keys({1, 0, 1, 0});
 }, test::Size::large);
 
-// The number of a thread is its own until its end, which whoever hears of it can rely on.
+// A thread keeps its number until it ends. Any thread that learns the number can rely on that.
 const Scenario numbers("lone_thread/numbers", [] {
   using detail::LoneThread;
   explore::check(LoneThread::ended(LoneThread::kNobody), "nobody has ended");

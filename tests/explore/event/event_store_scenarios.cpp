@@ -456,7 +456,7 @@ const Scenario waits_for_none("event_store/waits_for_none", [] {
   full_in_a_listener<OnFull::wait>();
 });
 
-// Whoever waits for room while another producer waits as well: both go on, one after the other.
+// Two producers wait for room: both continue, one after the other.
 const Scenario both_wait("event_store/both_wait_for_room", [] {
   QueueOf<Bounded<OnFull::wait>> queue(
       {.capacity = 1, .spin_for = std::chrono::nanoseconds(0)});

@@ -64,8 +64,8 @@ class Trace {
   Values values_;
 };
 
-// Runs it while another thread is in a pass over the list of another key, or over none: what is
-// taken away waits for nobody else, and is freed by whoever is last.
+// Runs it while another thread calls a list of its own: a removal does not wait for that pass, and
+// the last thread that may use the listener frees it.
 template <class Script>
 void beside_a_pass(Script&& script) {
   List elsewhere;
@@ -572,7 +572,7 @@ const Scenario ended("listeners/dispatcher_ends_in_a_listener", [] {
   explore::check(trace.take() == Values{5} && !second.attached(), "no more after the end");
 });
 
-// ---- Who is waited for ----
+// ---- Which passes a removal waits for ----
 
 // What a flag must not do here is to order: the passes have to.
 void await(const sync::atomic<bool>& flag) {
@@ -620,8 +620,8 @@ const Scenario own_event("listeners/waits_for_its_own_events_only", [] {
   caller.join();
 });
 
-// In passes so deep that they are not told apart any more every removal waits for them. `inside`
-// runs in the first pass of that kind.
+// Passes nested so deeply that they share one slot: every removal waits for them. `inside` runs in
+// the first pass that shares.
 template <class Inside>
 void at_the_deepest(Inside&& inside) {
   CallbackList<void(int)> nested;
@@ -683,7 +683,7 @@ const Scenario deep_dispatch("listeners/deepest_dispatch", [] {
 struct Waiting : EventPolicies {
   static constexpr OnFull on_full = OnFull::wait;
 };
-// Who might be in a listener of the queue does not wait for room.
+// A thread that may be inside a listener of the queue does not wait for room.
 const Scenario deep_queue("listeners/deepest_full", [] {
   EventQueue<int, void(), Waiting> queue({.capacity = 1});
   explore::check(queue.enqueue(1) == Status::ok, "there is room");

@@ -217,7 +217,8 @@ const Scenario nobody_passing("passes/nobody_passes", [] {
   explore::check(thing.freed() && other.freed(), "by the removers");
 });
 
-// More threads than groups: who shares the remover's is looked at, after a fence, as any other.
+// More threads than groups: a thread in the remover's group is looked at after a fence, like any
+// other.
 const Scenario same_group("passes/same_group", [] {
   Thing thing;
   Thing other;

@@ -10,36 +10,20 @@
 #include <cstdint>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cell.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <new>
 
 #include "books/pool_books.hpp"
+#include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
 
 using namespace handoff;
+using test::Arrivals;
+using test::Fragile;
 using test::Scenario;
 using test::Size;
-
-// Something that one task waits for and another one brings.
-class Meeting {
- public:
-  void come() {
-    come_.fetch_add(1, sync::order::seq_cst);
-    news_.notify_all();
-  }
-  void await(int so_many) {
-    (void)news_.await(
-        [this, so_many]() noexcept { return come_.load(sync::order::seq_cst) >= so_many; });
-  }
-
- private:
-  sync::atomic<int> come_{0};
-  sync::EventCount news_;
-};
 
 ThreadPoolOptions options(PoolMode mode, std::size_t width) {
   ThreadPoolOptions given;
@@ -53,9 +37,9 @@ ThreadPoolOptions options(PoolMode mode, std::size_t width) {
 // The worker sleeps before each task.
 void one_by_one(PoolMode mode) {
   test::AuditedPool pool(options(mode, 1));
-  Meeting meeting;
+  Arrivals meeting;
   for (int i = 1; i <= 2; ++i) {
-    explore::check(pool.execute([&meeting] { meeting.come(); }) == Status::ok, "open");
+    explore::check(pool.execute([&meeting] { meeting.arrive(); }) == Status::ok, "open");
     meeting.await(i);
   }
   explore::check(pool.close().done == 2, "both ran");
@@ -68,13 +52,13 @@ const Scenario one_fixed("thread_pool/one_by_one_fixed", [] { one_by_one(PoolMod
 const Scenario one_active("thread_pool/one_by_one_active", [] { one_by_one(PoolMode::active); });
 
 // Two tasks are there when the first worker comes. It takes them both, or one; whoever found work
-// calls the other worker, since nobody else will: the submitter saw somebody who searched. (The
+// calls the other worker, since nobody else will: the submitter saw a worker that searched. (The
 // batch that `stealing` takes is thread_pool/neighbours.)
 void ramp_up(PoolMode mode) {
   test::AuditedPool pool(options(mode, 2));
-  Meeting meeting;
+  Arrivals meeting;
   const auto meet = [&meeting] {
-    meeting.come();
+    meeting.arrive();
     meeting.await(2);
   };
   explore::check(pool.execute(meet) == Status::ok, "open");
@@ -92,9 +76,9 @@ const Scenario ramp_up_active("thread_pool/ramp_up_active", [] {
 // A task waits, without helping, for one that it has handed over: behind the light fence only.
 const Scenario light_submit("thread_pool/light_submit", [] {
   test::AuditedPool pool(options(PoolMode::stealing, 2));
-  Meeting meeting;
+  Arrivals meeting;
   explore::check(pool.execute([&pool, &meeting] {
-    explore::check(pool.execute([&meeting] { meeting.come(); }) == Status::ok, "open");
+    explore::check(pool.execute([&meeting] { meeting.arrive(); }) == Status::ok, "open");
     meeting.await(1);
   }) == Status::ok, "open");
   meeting.await(1);
@@ -102,12 +86,6 @@ const Scenario light_submit("thread_pool/light_submit", [] {
 }, Size::large);
 
 // A closure that cannot be made: an empty task is left in its place, and is counted like others.
-struct Fragile {
-  Fragile() = default;
-  Fragile(const Fragile&) { throw std::bad_alloc(); }
-  void operator()() const {}
-};
-
 const Scenario stillborn("thread_pool/stillborn", [] {
   auto given = options(PoolMode::stealing, 1);
   given.capacity = 1;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What is refused, by a full pool and by a closed one, and what becomes of it; who waits and until
-// when; what was thrown. docs/design/thread_pool.md.
+// Tasks that a full or a closed pool refuses; waits and their ends; exceptions of tasks.
+// docs/design/thread_pool.md.
 #include <array>
 #include <chrono>
-#include <coroutine>
 #include <cstddef>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/not_run.hpp>
@@ -22,8 +21,9 @@
 #include <utility>
 
 #include "books/pool_books.hpp"
-#include "explore/pool/one_worker.hpp"
+#include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
+#include "support/job.hpp"
 
 namespace {
 
@@ -32,6 +32,7 @@ using namespace std::chrono_literals;
 using test::accepted;
 using test::check_tally;
 using test::Failure;
+using test::Job;
 using test::OpenOnce;
 using test::Scenario;
 using test::Size;
@@ -108,7 +109,7 @@ const Scenario part_of_a_range("thread_pool/part_of_a_range", [] {
   explore::check(sum.load(sync::order::relaxed) == 111, "each once");
 }, Size::single);
 
-// One too many is run by who hands it over, on its own thread, and counted.
+// A task beyond the capacity runs on the submitter's thread and is counted.
 const Scenario runs_here("thread_pool/runs_here", [] {
   test::AuditedPool pool(bounded(1, OnFull::run_here));
   OpenOnce gate;
@@ -142,7 +143,7 @@ const Scenario runs_here("thread_pool/runs_here", [] {
   explore::check(here == 2, "what was refused did not run");
 }, Size::single);
 
-// Who finds no room waits for it, in each kind of queue.
+// A submitter that finds no room waits for it, in each kind of queue.
 const Scenario waits_for_room("thread_pool/waits_for_room", [] {
   test::AuditedPool pool(bounded(1, OnFull::wait));
   OpenOnce gate;
@@ -174,7 +175,7 @@ const Scenario a_task_waits_for_no_room("thread_pool/a_task_waits_for_no_room", 
   explore::check(order == "112", "two were run by the task");
 }, Size::single);
 
-// The close tells who waits for room, and nothing of theirs runs.
+// close() refuses the tasks of submitters that wait for room: none of them runs.
 const Scenario close_ends_wait_for_room("thread_pool/close_ends_wait_for_room", [] {
   test::AuditedPool pool(bounded(1, OnFull::wait));
   OpenOnce gate;
@@ -205,7 +206,7 @@ const Scenario moments_need_no_room("thread_pool/moments_need_no_room", [] {
   check_tally(pool.close(), 4, 0, 0);
 }, Size::single);
 
-// Who is refused because the pool has closed meanwhile leaves no trace in its books.
+// A task refused because the pool closed meanwhile is not counted.
 const Scenario runs_here_against_close("thread_pool/runs_here_against_close", [] {
   test::AuditedPool pool(bounded(1, OnFull::run_here));
   sync::atomic<bool> gate{false};
@@ -225,17 +226,6 @@ const Scenario runs_here_against_close("thread_pool/runs_here_against_close", []
 });
 
 // ---- Closed -------------------------------------------------------------------------------------
-
-// Starts at once, and nobody waits for it.
-struct Job {
-  struct promise_type {
-    Job get_return_object() const noexcept { return {}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const { throw; }
-  };
-};
 
 // Goes over to the pool, and says why if it could not.
 Job resume_in(ThreadPool& pool, Status& why) {
@@ -347,7 +337,7 @@ const Scenario wait_ends("thread_pool/wait_ends", [] {
   check_tally(pool.tally(), 1, 0, 0);
 }, Size::single);
 
-// Who waits without a bound helps: the only worker is held until the other task has run.
+// A wait without a deadline helps: the only worker is held until the other task has run.
 const Scenario who_waits_helps("thread_pool/who_waits_helps", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce gate;

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "books/pool_books.hpp"
-#include "explore/pool/one_worker.hpp"
+#include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -212,8 +212,8 @@ const Scenario gathering_ends("future/gathering_ends", [] {
   two.join();
 });
 
-// What the function held is gone when the result is there: it may hold what who waits is about to
-// end. The same of what follows, which holds the result before, too.
+// The function is destroyed before the result is ready: it may hold what the waiting thread is
+// about to destroy. So is a continuation, with the result that it was given.
 const Scenario function_ends_first("future/function_ends_first", [] {
   sync::atomic<int> alive{0};
   auto* const state = state_of([counted = test::Counted(alive)] { return counted; });
@@ -287,7 +287,7 @@ const Scenario follows("future/follows", [] {
   explore::check(pool.close().failed == 1, "of the pool's tasks");
 }, Size::single);
 
-// Who waits and could be stopped, or has no time, does not run the task; who could not does.
+// A wait with a stop token or a deadline does not run the task; a wait with neither does.
 const Scenario waits_in_vain("future/waits_in_vain", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce gate;

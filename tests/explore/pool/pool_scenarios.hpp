@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// For scenarios with a pool of one worker: how it is held in a task, so that what waits is known.
+// What the scenarios of pools share: how a worker is held in a task, what tasks wait for, and what
+// is checked at the end.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,16 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
+#include <memory>
 #include <new>
+#include <system_error>
 
+#include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
 
 namespace handoff::test {
 
-// Shut until somebody opens it. Who waits sleeps, so that time can pass meanwhile.
+// Shut until somebody opens it. Waiting threads sleep, so that time can pass meanwhile.
 class OpenOnce {
  public:
   void open() noexcept {
@@ -35,6 +39,33 @@ class OpenOnce {
   sync::EventCount news_;
 };
 
+// Counts arrivals. A thread may wait for the n-th.
+class Arrivals {
+ public:
+  void arrive() {
+    count_.fetch_add(1, sync::order::seq_cst);
+    news_.notify_all();
+  }
+  void await(int so_many) {
+    (void)news_.await(
+        [this, so_many]() noexcept { return count_.load(sync::order::seq_cst) >= so_many; });
+  }
+  int count() const { return count_.load(sync::order::seq_cst); }
+
+ private:
+  sync::atomic<int> count_{0};
+  sync::EventCount news_;
+};
+
+// Null: the system refused its first thread; then nothing is left behind.
+inline std::unique_ptr<AuditedPool> pool_of(const ThreadPoolOptions& options) {
+  try {
+    return std::make_unique<AuditedPool>(options);
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
 // The pool's worker is in a task from here on, until the gate opens.
 inline void hold(ThreadPool& pool, OpenOnce& gate) {
   sync::atomic<bool> begun{false};
@@ -46,7 +77,7 @@ inline void hold(ThreadPool& pool, OpenOnce& gate) {
   while (!begun.load(sync::order::acquire)) sync::pause();
 }
 
-// Who could be stopped does not help.
+// A wait that can be stopped does not help.
 inline Status wait_idly(ThreadPool& pool) {
   const sync::StopSource source;
   return pool.wait(sync::no_deadline, source.token());

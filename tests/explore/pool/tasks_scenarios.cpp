@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a pool promises of its tasks besides that they run: whose turn it is, who hears of begin and
-// end, what is counted, what a group and a loop tell. docs/design/thread_pool.md.
+// What a pool promises of its tasks besides that they run: their order, the hooks at begin and end,
+// the figures, the results of groups and loops. docs/design/thread_pool.md.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -22,12 +22,11 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "books/pool_books.hpp"
-#include "explore/pool/one_worker.hpp"
+#include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -35,9 +34,11 @@ namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 using test::accepted;
+using test::Arrivals;
 using test::check_tally;
 using test::Failure;
 using test::OpenOnce;
+using test::pool_of;
 using test::Scenario;
 using test::Size;
 using test::throws;
@@ -160,7 +161,7 @@ const Scenario stop_tokens("thread_pool/stop_tokens", [] {
   explore::check(alive.load(sync::order::relaxed) == 1, "what they held is gone");
 }, Size::single);
 
-// ---- Who hears of it ----------------------------------------------------------------------------
+// ---- Hooks --------------------------------------------------------------------------------------
 
 // What the pool's threads did, in their order; one thread at a time writes.
 class Log {
@@ -187,38 +188,20 @@ const Scenario hooks("thread_pool/hooks", [] {
   explore::check(log.text() == "<12>", "before the first and after the last");
 }, Size::single);
 
-// Something that happens several times, for who waits until it has.
-class Events {
- public:
-  void happen() {
-    count_.fetch_add(1, sync::order::seq_cst);
-    news_.notify_all();
-  }
-  void await(int so_many) {
-    (void)news_.await(
-        [this, so_many]() noexcept { return count_.load(sync::order::seq_cst) >= so_many; });
-  }
-  int count() const { return count_.load(sync::order::seq_cst); }
-
- private:
-  sync::atomic<int> count_{0};
-  sync::EventCount news_;
-};
-
 // Two tasks that need a thread each, twice; in between the thread beyond the core has gone.
 const Scenario comes_and_goes("thread_pool/comes_and_goes", [] {
-  Events started;
-  Events stopped;
-  Events met;
+  Arrivals started;
+  Arrivals stopped;
+  Arrivals met;
   ThreadPoolOptions options{.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1ns};
-  options.on_start = [&started](std::size_t) { started.happen(); };
-  options.on_stop = [&stopped](std::size_t) { stopped.happen(); };
+  options.on_start = [&started](std::size_t) { started.arrive(); };
+  options.on_stop = [&stopped](std::size_t) { stopped.arrive(); };
   test::AuditedPool pool(options);
   explore::check(pool.width() == 2 && pool.statistics().threads == 1, "the core");
   int stops = 0;
   for (int round = 1; round <= 2; ++round) {
     const auto meet = [&met, round] {
-      met.happen();
+      met.arrive();
       met.await(2 * round);
     };
     accepted(pool.execute(meet));
@@ -234,15 +217,15 @@ const Scenario comes_and_goes("thread_pool/comes_and_goes", [] {
 
 // A stand-in comes for a task that blocks, and goes when that one goes on.
 const Scenario lends("thread_pool/lends", [] {
-  Events started;
-  Events stopped;
+  Arrivals started;
+  Arrivals stopped;
   std::size_t index = 0;
   ThreadPoolOptions options{.width = 1};
-  options.on_start = [&started](std::size_t) { started.happen(); };
-  options.on_stop = [&stopped](std::size_t) { stopped.happen(); };
+  options.on_start = [&started](std::size_t) { started.arrive(); };
+  options.on_stop = [&stopped](std::size_t) { stopped.arrive(); };
   test::AuditedPool pool(options);
   OpenOnce gate;
-  Events come;
+  Arrivals come;
   accepted(pool.execute([&] {
     blocking([&] { blocking([&] { come.await(1); }); });
     gate.wait();
@@ -253,7 +236,7 @@ const Scenario lends("thread_pool/lends", [] {
       TaskGroup group(pool);
       explore::check(group.run_and_wait([] {}) == Status::ok, "which leaves the seat to us");
     }
-    come.happen();
+    come.arrive();
   }));
   stopped.await(1);
   while (pool.statistics().threads != 1) sync::pause();
@@ -267,13 +250,13 @@ const Scenario lends("thread_pool/lends", [] {
 
 // Threads beyond the core stay until their time is up, and the core does not wake for nothing.
 const Scenario stays("thread_pool/stays", [] {
-  Events met;
+  Arrivals met;
   test::AuditedPool pool({.mode = PoolMode::cached,
                           .width = 2,
                           .core = 1,
                           .idle_time = std::chrono::nanoseconds::max()});
   const auto meet = [&met] {
-    met.happen();
+    met.arrive();
     met.await(2);
   };
   accepted(pool.execute(meet));
@@ -313,15 +296,6 @@ const Scenario lends_in_vain("thread_pool/lends_in_vain", [] {
   explore::check(blocking([] { return 3; }) == 3, "outside it only calls");
   explore::check(pool.statistics().lent == 1, "and lends nobody");
 }, Size::single);
-
-// Null: the system refused its first thread.
-std::unique_ptr<test::AuditedPool> pool_of(const ThreadPoolOptions& options) {
-  try {
-    return std::make_unique<test::AuditedPool>(options);
-  } catch (const std::system_error&) {
-    return nullptr;
-  }
-}
 
 // Workers whose threads the system refuses: the pool is narrower, or gets them later.
 void narrower(PoolMode mode) {
@@ -480,7 +454,7 @@ const Scenario seats_crosswise("thread_pool/seats_crosswise", [] {
   explore::check(other.worker_index() == ThreadPool::no_index, "gone from there too");
 }, Size::single);
 
-// A group in a task, whose part is stolen by who waits for the pool: told when that part is over.
+// A thread in pool.wait() steals a part of a group in a task; the group is told when it is over.
 const Scenario group_in_a_task("thread_pool/group_in_a_task", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce gate;
@@ -532,7 +506,7 @@ const Scenario group_sleeps_again("thread_pool/group_sleeps_again", [] {
   }
 }, Size::single);
 
-// Who waits for what was stolen from it runs what the thief has handed over: nobody else could.
+// A group waits for a stolen task and runs what the thief has spawned: nobody else could.
 const Scenario group_helps_thief("thread_pool/group_helps_thief", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce handed_over;
@@ -549,7 +523,7 @@ const Scenario group_helps_thief("thread_pool/group_helps_thief", [] {
   explore::check(group.wait() == Status::ok, "all of it");
 }, Size::single);
 
-// Without memory for a seat who waits is idle, and a group's owner runs its tasks itself.
+// Without memory for a seat a waiting thread only sleeps; a group's owner runs its tasks itself.
 const Scenario no_memory_for_a_seat("thread_pool/no_memory_for_a_seat", [] {
   const auto pool = pool_of({.width = 1});
   if (pool == nullptr) return;
@@ -564,7 +538,7 @@ const Scenario no_memory_for_a_seat("thread_pool/no_memory_for_a_seat", [] {
   explore::check(group->wait() == Status::ok && ran == 1, "by somebody");
 }, Size::single, 0, 1);
 
-// A node that had a task of a group has one of nobody's next.
+// A node that held a task of a group is used again for a task of no group.
 const Scenario after_a_group("thread_pool/after_a_group", [] {
   test::AuditedPool pool({.width = 1});
   sync::atomic<int> ran{0};
@@ -618,9 +592,9 @@ const Scenario loop_of_ranges("thread_pool/loop_of_ranges", [] {
 // The worker comes to a loop whose first part goes on until it has come.
 const Scenario loop_calls("thread_pool/loop_calls", [] {
   test::AuditedPool pool({.width = 1});
-  Events come;
+  Arrivals come;
   parallel_for(pool, 0, 2, [&come](std::size_t) {
-    come.happen();
+    come.arrive();
     come.await(2);
   });
   explore::check(come.count() == 2, "both at the same time");

@@ -22,11 +22,13 @@
 #include <utility>
 
 #include "books/pool_books.hpp"
+#include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
 
 using namespace handoff;
+using test::pool_of;
 using test::Scenario;
 
 const Scenario close_against_submit("thread_pool/close_against_submit", [] {
@@ -57,8 +59,9 @@ const Scenario visitor("thread_pool/visitor", [] {
   explore::check(home.close().done == 1, "so did who waited");
 }, test::Size::large);
 
-// Who waits in another pool runs the task, since the pool itself is paused. It has been counted,
-// and the pool may close: but not end before its visitor has left. No audit: see explorer.md.
+// The pool is paused, so a worker of another pool that waits for the task runs it. The task has
+// been counted and the pool may close, but not end before that worker has left. No audit: see
+// explorer.md.
 const Scenario visitor_leaves("thread_pool/visitor_leaves", [] {
   std::optional<ThreadPool> pool(std::in_place, ThreadPoolOptions{.width = 1});
   test::AuditedPool home({.width = 1});
@@ -203,15 +206,6 @@ const Scenario group_ends("thread_pool/group_ends", [] {
 });
 
 // ---- What fails ---------------------------------------------------------------------------------
-
-// Null: the system refused its first thread; then nothing is left behind.
-std::unique_ptr<test::AuditedPool> pool_of(const ThreadPoolOptions& options) {
-  try {
-    return std::make_unique<test::AuditedPool>(options);
-  } catch (const std::system_error&) {
-    return nullptr;
-  }
-}
 
 // A closure whose copy may throw: with a failure, nothing was handed over, and the pool closes.
 struct Copied {

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "books/pool_books.hpp"
-#include "explore/pool/one_worker.hpp"
+#include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -192,28 +192,10 @@ const Scenario no_memory("timers/no_memory", [] {
 
 // ---- What is promised of moments ----------------------------------------------------------------
 
-// Waits until something has happened so many times.
-class Runs {
- public:
-  void add() {
-    count_.fetch_add(1, sync::order::seq_cst);
-    news_.notify_all();
-  }
-  void await(int so_many) {
-    (void)news_.await(
-        [this, so_many]() noexcept { return count_.load(sync::order::seq_cst) >= so_many; });
-  }
-  int count() const { return count_.load(sync::order::seq_cst); }
-
- private:
-  sync::atomic<int> count_{0};
-  sync::EventCount news_;
-};
-
 // The earliest first, and of one moment the one that was asked for first.
 const Scenario in_order("timers/in_order", [] {
   OneThread pool;
-  Runs runs;
+  test::Arrivals runs;
   std::string order;
   std::vector<TimerHandle> handles;
   const sync::Deadline begin = sync::clock::now();
@@ -224,7 +206,7 @@ const Scenario in_order("timers/in_order", [] {
         [&order, &runs, begin, what = static_cast<char>('a' + i), after = hours[i]] {
           explore::check(sync::clock::now() >= begin + std::chrono::hours(after), "not early");
           order += what;
-          runs.add();
+          runs.arrive();
         }));
     const std::string fault = Books<Timers>::heap_fault(pool.timers);
     explore::check(fault.empty(), fault.c_str());
@@ -244,7 +226,7 @@ const Scenario in_order("timers/in_order", [] {
 std::vector<std::chrono::nanoseconds> moments(std::chrono::nanoseconds period,
                                               std::chrono::nanoseconds first_takes, int count) {
   OneThread pool;
-  Runs runs;
+  test::Arrivals runs;
   std::vector<std::chrono::nanoseconds> began;
   const sync::Deadline begin = sync::clock::now();
   TimerHandle handle = pool.add(period, period, [&] {
@@ -254,7 +236,7 @@ std::vector<std::chrono::nanoseconds> moments(std::chrono::nanoseconds period,
       sync::EventCount nobody;
       (void)nobody.await([] { return false; }, sync::deadline_after(first_takes));
     }
-    runs.add();
+    runs.arrive();
   });
   runs.await(count);
   explore::check(pool.timers.figures().waiting == 0, "a series is not counted as waiting");
@@ -279,9 +261,9 @@ const Scenario fixed_rate("timers/fixed_rate", [] {
 // A period that the clock cannot count comes once at most.
 const Scenario endless_period("timers/endless_period", [] {
   OneThread pool;
-  Runs runs;
+  test::Arrivals runs;
   TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), TimedTask::Duration::max(),
-                                [&runs] { runs.add(); }));
+                                [&runs] { runs.arrive(); }));
   runs.await(1);
   explore::check(handle.cancel_and_wait(), "it would come again, some time");
   explore::check(runs.count() == 1, "but did not");
@@ -292,7 +274,7 @@ const Scenario endless_period("timers/endless_period", [] {
 // What is called off from inside goes on to its end, and does not wait for itself.
 const Scenario from_inside("timers/from_inside", [] {
   OneThread pool;
-  Runs runs;
+  test::Arrivals runs;
   sync::atomic<int> alive{0};
   test::OpenOnce both_there;
   TimerHandle once;
@@ -300,13 +282,13 @@ const Scenario from_inside("timers/from_inside", [] {
   once = TimerHandle(*add_timed(pool.timers, sync::clock::now(), 0ns, [&] {
     both_there.wait();
     explore::check(!once.cancel_and_wait(), "it has begun");
-    runs.add();
+    runs.arrive();
   }));
   series = TimerHandle(*add_timed(pool.timers, sync::clock::now(), 1h,
                                   [&, counted = test::Counted(alive)] {
     both_there.wait();
     explore::check(series.cancel_and_wait() && !series.cancel(), "not once more");
-    runs.add();
+    runs.arrive();
   }));
   both_there.open();
   runs.await(2);
@@ -320,10 +302,10 @@ const Scenario from_inside("timers/from_inside", [] {
 // The end of a run that is going on is waited for, and what it did is seen.
 const Scenario waits_for_the_run("timers/waits_for_the_run", [] {
   OneThread pool;
-  Runs begun;
+  test::Arrivals begun;
   sync::cell<int> ran;
   TimerHandle handle = pool.add(1ns, 1ns, [&] {
-    begun.add();
+    begun.arrive();
     sync::pause();
     ran.write() += 1;
   });
@@ -392,14 +374,14 @@ struct Refuses {
 
 void refused_and_called_off(std::chrono::nanoseconds period) {
   Refuses pool;
-  Runs tries;
+  test::Arrivals tries;
   sync::atomic<int> alive{0};
   test::OpenOnce there;
   TimerHandle handle;
   pool.meanwhile = [&] {
     there.wait();
     explore::check(handle.cancel(), "it has not begun");
-    tries.add();
+    tries.arrive();
   };
   handle = TimerHandle(*add_timed(pool.timers, sync::deadline_after(1h), period,
                                   [counted = test::Counted(alive)] {}));
@@ -420,10 +402,10 @@ const Scenario refused_series("timers/refused_and_called_off_series", [] {
 
 const Scenario refused_and_closed("timers/refused_and_closed", [] {
   Refuses pool;
-  Runs tries;
+  test::Arrivals tries;
   sync::atomic<int> alive{0};
   pool.meanwhile = [&] {
-    tries.add();
+    tries.arrive();
     while (pool.timers.prepare()) {  // until it is closed
       pool.timers.give_up();
       sync::pause();
@@ -483,11 +465,11 @@ const Scenario close_between_series("timers/close_comes_between_series", [] {
 const Scenario tries_again("timers/tries_again", [] {
   OneThread pool;
   pool.misses = 1;
-  Runs runs;
+  test::Arrivals runs;
   const sync::Deadline begin = sync::deadline_after(1h);
   const TimerHandle handle(*add_timed(pool.timers, begin, 0ns, [&] {
     explore::check(sync::clock::now() >= begin + 1ms, "not at once");
-    runs.add();
+    runs.arrive();
   }));
   runs.await(1);
   pool.timers.close();
@@ -559,9 +541,9 @@ const Scenario waits_for_its_moment("thread_pool/waits_for_its_moment", [] {
 // A series that throws goes on, and each run is a task.
 const Scenario series_throws("thread_pool/series_throws", [] {
   test::AuditedPool pool({.width = 1});
-  Runs runs;
+  test::Arrivals runs;
   TimerHandle series = pool.execute_every(1h, [&runs] {
-    runs.add();
+    runs.arrive();
     throw test::Failure{runs.count()};
   });
   runs.await(2);

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "books/pool_books.hpp"
-#include "explore/pool/one_worker.hpp"
+#include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -54,48 +54,43 @@ class Watchdog {
   sync::atomic<int> told_{0};
 };
 
-const Scenario waits_for_itself("watchdog/waits_for_itself", [] {
+// A task whose body knows its own future closes a circle of `tasks`. The watchdog is told once, and
+// the task ends all the same.
+template <class Body>
+void told_once(std::size_t width, std::size_t tasks, Body body) {
   Watchdog watchdog;
-  test::AuditedPool pool(watchdog.options(1, 1));
+  test::AuditedPool pool(watchdog.options(width, tasks));
   OpenOnce there;
   Future<void> future;
   future = pool.submit([&] {
     there.wait();
-    explore::check(throws<Circle>([&future] { future.wait(); }), "thrown out of it");
+    body(pool, future, watchdog);
   });
   there.open();
   explore::check(test::wait_idly(pool) == Status::ok, "it ended");
   future.get();
   explore::check(watchdog.told() == 1, "once");
+}
+
+const Scenario waits_for_itself("watchdog/waits_for_itself", [] {
+  told_once(1, 1, [](ThreadPool&, Future<void>& future, Watchdog&) {
+    explore::check(throws<Circle>([&future] { future.wait(); }), "thrown out of it");
+  });
 }, Size::single);
 
 // The part that runs inside the task waits for it.
 const Scenario part_waits_for_all("watchdog/part_waits_for_all", [] {
-  Watchdog watchdog;
-  test::AuditedPool pool(watchdog.options(1, 1));
-  OpenOnce there;
-  Future<void> future;
-  future = pool.submit([&] {
-    there.wait();
+  told_once(1, 1, [](ThreadPool& pool, Future<void>& future, Watchdog&) {
     TaskGroup group(pool);
     group.run([&future] { future.wait(); });
     explore::check(throws<Circle>([&group] { (void)group.wait(); }), "the group's failure");
   });
-  there.open();
-  explore::check(test::wait_idly(pool) == Status::ok, "it ended");
-  future.get();
-  explore::check(watchdog.told() == 1, "once");
 }, Size::single);
 
 // The same with the part elsewhere: it closes the circle, or the group's owner does.
 const Scenario group_closes_circle("watchdog/group_closes_circle", [] {
-  Watchdog watchdog;
-  test::AuditedPool pool(watchdog.options(2, 2));
-  OpenOnce there;
-  OpenOnce begun;
-  Future<void> future;
-  future = pool.submit([&] {
-    there.wait();
+  told_once(2, 2, [](ThreadPool& pool, Future<void>& future, Watchdog& watchdog) {
+    OpenOnce begun;
     TaskGroup group(pool);
     group.run([&] {
       begun.open();
@@ -104,10 +99,6 @@ const Scenario group_closes_circle("watchdog/group_closes_circle", [] {
     begun.wait();
     explore::check(throws<Circle>([&group] { (void)group.wait(); }), "when its part is over");
   });
-  there.open();
-  explore::check(test::wait_idly(pool) == Status::ok, "it ended");
-  future.get();
-  explore::check(watchdog.told() == 1, "once");
 }, Size::single);
 
 // Its type is its name.

@@ -104,17 +104,17 @@ void visitor() {
 }
 
 // An item that is counted while it lives; not where it has been moved from.
-class Counted {
+class OwnedItem {
  public:
-  Counted() = default;
-  explicit Counted(sync::atomic<int>& alive) : alive_(&alive) { count(1); }
-  Counted(Counted&& other) noexcept : alive_(std::exchange(other.alive_, nullptr)) {}
-  Counted& operator=(Counted&& other) noexcept {
+  OwnedItem() = default;
+  explicit OwnedItem(sync::atomic<int>& alive) : alive_(&alive) { count(1); }
+  OwnedItem(OwnedItem&& other) noexcept : alive_(std::exchange(other.alive_, nullptr)) {}
+  OwnedItem& operator=(OwnedItem&& other) noexcept {
     if (alive_ != nullptr) count(-1);
     alive_ = std::exchange(other.alive_, nullptr);
     return *this;
   }
-  ~Counted() {
+  ~OwnedItem() {
     if (alive_ != nullptr) count(-1);
   }
   bool is_here() const { return alive_ != nullptr; }
@@ -134,21 +134,20 @@ void ends_what_is_left(const Make& make) {
     auto ring = make();
     explore::Thread producer([&] {
       for (int i = 0; i < 4; ++i) {
-        explore::check(ring->try_push(Counted(alive)) == Status::ok, "there is room");
+        explore::check(ring->try_push(OwnedItem(alive)) == Status::ok, "there is room");
       }
     });
-    while (ring->consume([](Counted& item) { explore::check(item.is_here(), "whole"); }, 1) == 0) {
-      sync::pause();
-    }
+    const auto look = [](OwnedItem& item) { explore::check(item.is_here(), "whole"); };
+    while (ring->consume(look, 1) == 0) sync::pause();
     producer.join();
     explore::check(living() == 3 && ring->was_size() == 3, "the visited one is gone");
-    Counted taken;
+    OwnedItem taken;
     explore::check(ring->try_pop(taken) == Status::ok && taken.is_here(), "whole");
     explore::check(living() == 3 && ring->was_size() == 2, "it is here now");
-    taken = Counted();
+    taken = OwnedItem();
     explore::check(living() == 2, "the rest is in there");
     int seen = 0;
-    explore::check(ring->consume([&](Counted&) { ++seen; }, 0) == 0 && seen == 0, "none asked");
+    explore::check(ring->consume([&](OwnedItem&) { ++seen; }, 0) == 0 && seen == 0, "none asked");
   }
   explore::check(living() == 0, "all ended");
 }

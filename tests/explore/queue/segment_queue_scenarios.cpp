@@ -94,7 +94,7 @@ const Scenario close_race("segment_queue/close", [] {
 
 // All there were at the call, and no more.
 const Scenario left_behind("segment_queue/ends_what_is_left", [] {
-  test::ends_what_is_left([] { return std::make_unique<SegmentQueue<test::Counted, 2>>(); });
+  test::ends_what_is_left([] { return std::make_unique<SegmentQueue<test::OwnedItem, 2>>(); });
 });
 
 const Scenario visited("segment_queue/visited", [] {

@@ -62,7 +62,7 @@ const Scenario observer("spsc_ring/observer", [] {
 });
 
 const Scenario left_behind("spsc_ring/ends_what_is_left", [] {
-  test::ends_what_is_left([] { return std::make_unique<SpscRing<test::Counted>>(4); });
+  test::ends_what_is_left([] { return std::make_unique<SpscRing<test::OwnedItem>>(4); });
 });
 
 }  // namespace

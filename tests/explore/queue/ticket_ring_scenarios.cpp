@@ -88,10 +88,10 @@ const Scenario mpmc_batch("mpmc_ring/batch", [] { test::batches<Mpmc>(); });
 const Scenario mpmc_visitor("mpmc_ring/visitor", [] { test::visitor<Mpmc>(); });
 
 const Scenario mpsc_left("mpsc_ring/ends_what_is_left", [] {
-  test::ends_what_is_left([] { return std::make_unique<MpscRing<test::Counted>>(4); });
+  test::ends_what_is_left([] { return std::make_unique<MpscRing<test::OwnedItem>>(4); });
 });
 const Scenario mpmc_left("mpmc_ring/ends_what_is_left", [] {
-  test::ends_what_is_left([] { return std::make_unique<MpmcRing<test::Counted>>(4); });
+  test::ends_what_is_left([] { return std::make_unique<MpmcRing<test::OwnedItem>>(4); });
 });
 
 }  // namespace

@@ -108,7 +108,7 @@ const Scenario in_callbacks("stop_token/withdrawn_in_callbacks", [] {
   explore::check(!last.callback, "gone in its own call");
 });
 
-// The standard's token is followed, before and after; who has none is never stopped.
+// The standard's token is followed, before and after; without one nothing is ever stopped.
 const Scenario followed("stop_token/follows", [] {
   std::stop_source standard;
   const sync::StopToken token(standard.get_token());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Thread: who joins it, and what that orders.
+// Thread: joining it, and what that orders.
 #include <handoff/sync/cell.hpp>
 #include <handoff/sync/thread.hpp>
 

@@ -142,7 +142,7 @@ const Scenario all_throw("thread_team/all_throw", [] {
   explore::check(thrown && team.tally().failed == 3 && team.tally().done == 0, "each");
 }, test::Size::single);
 
-// Who is late or stopped from the start runs nothing; who is not runs all.
+// A run that is late or stopped from the start does nothing; any other runs all.
 const Scenario gives_up("thread_team/gives_up", [] {
   ThreadTeam team({.width = 2});
   const auto nothing = [](IndexRange) { explore::check(false, "it is too late"); };
@@ -258,7 +258,7 @@ const Scenario all_come("thread_team/all_come", [] {
   explore::check(tally.done == 4, "all met");
 }, test::Size::single);
 
-// Who is not needed stays away: one index, one member.
+// Only as many members take part as there are indices: one index, one member.
 const Scenario alone("thread_team/alone", [] {
   ThreadTeam team({.width = 1});
   explore::check(team.width() == 1, "the caller");

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/failing.hpp"
+#include "support/job.hpp"
 #include "support/support.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
@@ -23,20 +24,10 @@ namespace {
 using namespace handoff;
 using test::Gate;
 using test::hold;
+using test::Job;
 
 class CoroutineTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(CoroutineTest);
-
-// Runs by itself and ends by itself; what it throws leaves resume().
-struct Job {
-  struct promise_type {
-    Job get_return_object() const noexcept { return {}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const { throw; }
-  };
-};
 
 Job hop(ThreadPool& pool, Priority priority, std::shared_ptr<std::atomic<int>> there) {
   const auto here = std::this_thread::get_id();
