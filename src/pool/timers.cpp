@@ -20,7 +20,7 @@ namespace {
 // Without memory for a place in the queue: how long until the next try.
 constexpr std::chrono::milliseconds kTryAgain{1};
 
-// The moment of a series that follows `moment`, which has come, and is still to come.
+// The next moment of a series, after `moment`, which has come.
 sync::Deadline next_moment(sync::Deadline moment, TimedTask::Duration period) noexcept {
   const sync::Deadline now = sync::clock::now();
   if (period >= sync::no_deadline - now) return sync::no_deadline;

@@ -424,7 +424,7 @@ TEST(SpinPolicy, NeverSpinsBelowAQuotaOfTwo) {
   EXPECT_EQ(status, 0);
 }
 
-// Of the main thread, that is, and not of whoever asks first.
+// Those of the main thread, not of the first thread that asks.
 TEST(SpinPolicy, SpinsWhereTwoCanRun) {
   constexpr const char* kCpus = "HANDOFF_TEST_CPUS";
   cpu_set_t mask;

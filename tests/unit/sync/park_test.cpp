@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// park and unpark: who is woken, and what each side is told, within a process and across two.
+// park and unpark: which thread wakes, and what each side is told, within a process and across two.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
