@@ -3,19 +3,20 @@
 // Adding, removing, and the arrays that passes read. docs/design/callback_list.md.
 //
 // Invariants, under the list's mutex:
-//   L1  The entries of the current array with a call are the attached listeners, in order: higher
-//       priorities first. Each knows its index.
-//   L2  An entry's call goes from null to a function before the array's size covers it, and once
-//       back to null, in every array that passes may still read.
+//   L1  The entries of the current array, those of its leaves first, are the attached listeners, in
+//       order: higher priorities first. Each knows its entry, and its call is not null.
+//   L2  An entry of the current array goes from null to a listener before the array's size covers
+//       it, and once back to null. A listener's call becomes null once.
 //   L3  An array's size never shrinks and its entries are never used again.
-//   L4  From the current array, `older_` leads through all arrays that passes may still read. When
-//       none can read one, none can read an older one: it would have begun earlier still.
+//   L4  Only passes that began before an array or a leaf left the list can read it. So they began
+//       before the removal of whatever is removed after that: all that it points to is there.
 #include <algorithm>
 #include <cstdint>
 #include <handoff/event/listeners.hpp>
 #include <handoff/sync/allocate.hpp>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace handoff::inline HANDOFF_ABI::detail {
 namespace {
@@ -25,12 +26,20 @@ constexpr std::size_t capacity_for(std::size_t alive) noexcept {
   return std::max(kFirstCapacity, alive + alive / 2);
 }
 
-constexpr std::size_t kShrinkFrom = 16;  // arrays below this size keep their dead entries
+constexpr std::size_t kShrinkFrom = 16;  // lists with fewer entries keep the dead ones
+
+// Entries of a new leaf, and how many it has room for; the next one cuts it in two. So an addition
+// in the midst of n listeners copies one leaf and n / kLeaf pointers.
+#if defined(HANDOFF_EXPLORE)
+constexpr std::size_t kLeaf = 1;
+#else
+constexpr std::size_t kLeaf = 128;
+#endif
+constexpr std::size_t kLeafRoom = 2 * kLeaf;
 
 template <class Array>
-constexpr std::size_t bytes_for(std::size_t capacity) noexcept {
-  constexpr std::size_t older_index = sizeof(sync::cell<std::uint32_t>);
-  return sizeof(Array) + capacity * (sizeof(ListenerList::Entry) + older_index);
+constexpr std::size_t bytes_for(std::size_t capacity, std::size_t leaf_count) noexcept {
+  return sizeof(Array) + capacity * sizeof(ListenerList::Entry) + leaf_count * sizeof(Array*);
 }
 
 // Gives up one reference. True if it was the last: all that others did comes before this. Who finds
@@ -71,122 +80,236 @@ void ListenerList::close(Garbage& garbage) noexcept {
   garbage.add(*this, retired_, seen_by(), &free_list);
 }
 
-ListenerList::Array* ListenerList::make_array(std::size_t alive) {
-  const std::size_t capacity = capacity_for(alive);
-  return construct_array(sync::allocate(bytes_for<Array>(capacity), alignof(Array)), capacity);
-}
-
-ListenerList::Array* ListenerList::construct_array(void* memory, std::size_t capacity) noexcept {
-  static_assert(alignof(Array) >= alignof(Entry) && sizeof(Array) % alignof(Entry) == 0);
-  auto* const array = ::new (memory) Array(*this, capacity);
-  retain();
-  return array;
-}
-
-// Behind the others; the caller lets the size cover it.
-void ListenerList::put(Array& array, std::size_t index, Listener& listener,
-                       std::size_t older_index) noexcept {
-  Entry& entry = *std::construct_at(array.begin() + index);
-  Array::OlderIndex& older = *std::construct_at(array.older_indices() + index);
-  older.write() = static_cast<std::uint32_t>(older_index);
-  listener.index_.write() = static_cast<std::uint32_t>(index);
-  entry.listener.write() = &listener;
-  entry.call.store(listener.call_, sync::order::relaxed);  // order: relaxed, covered by the size
-}
-
-// The attached listeners, and `added` in front of what stands at `gap`.
-void ListenerList::copy(Array& to, std::size_t gap, Listener* added) const noexcept {
-  Array* const from = current();
-  const std::size_t size = from != nullptr ? from->size() : 0;
-  std::size_t copied = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (i == gap && added != nullptr) put(to, copied++, *added, Array::kNotThere);
-    Entry& entry = from->begin()[i];
-    // order: relaxed, under the mutex
-    if (entry.call.load(sync::order::relaxed) == nullptr) continue;
-    put(to, copied++, *entry.listener.read(), i);
+// The array to come. To fill it may fail, and changes nothing in the list; then the list takes it.
+class ListenerList::Draft {
+ public:
+  // Room for `entries` behind `leaf_count` leaves. Throws std::bad_alloc.
+  Draft(std::size_t leaf_count, std::size_t entries)
+      : array_(construct(sync::allocate(bytes_for<Array>(entries, leaf_count), alignof(Array)),
+                         entries, leaf_count)) {}
+  // The same without leaves, in memory from elsewhere.
+  Draft(void* memory, std::size_t entries) noexcept : array_(construct(memory, entries, 0)) {}
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
+    while (made_ != nullptr) free_array(std::exchange(made_, made_->next_));
+    if (array_ != nullptr) free_array(array_);
   }
-  if (gap == size && added != nullptr) put(to, copied++, *added, Array::kNotThere);
-  to.size_.store(copied, sync::order::relaxed);  // order: relaxed, replace() releases it
-}
 
-// Makes `array` the current one. The one before may still be read.
-void ListenerList::replace(Array* array, Garbage& garbage) noexcept {
-  Array* const old = current();
-  current_.store(array, sync::order::release);  // order: release pairs with current()
-  if (old == nullptr) return;
-  if (array != nullptr) {
-    array->older_ = old;
-    old->newer_ = array;
+  // Behind the others: a leaf as it is, a listener in the last leaf of this draft's own, if that
+  // does not hold `most` yet, and one behind all leaves.
+  void share(Array& leaf) noexcept {
+    close_leaf();
+    add_leaf(leaf);
+    array_->in_leaves_ += leaf.size();
   }
-  garbage.add(*old, old->retired_, seen_by(), &free_array);
+  void put_in_leaf(Listener& listener, std::size_t most) {
+    if (open_ == nullptr) {
+      void* const memory = sync::allocate(bytes_for<Array>(kLeafRoom, 0), alignof(Array));
+      open_ = construct(memory, kLeafRoom, 0);
+      open_->next_ = std::exchange(made_, open_);
+      add_leaf(*open_);
+    }
+    put(*open_, listener);
+    ++array_->in_leaves_;
+    if (open_->size() == most) close_leaf();
+  }
+  void close_leaf() noexcept { open_ = nullptr; }
+  void put(Listener& listener) noexcept { put(*array_, listener); }
+
+  // The listeners know their new entries.
+  Array* finish() && noexcept {
+    for (; made_ != nullptr; made_ = made_->next_) tell_places(*made_);
+    tell_places(*array_);
+    return std::exchange(array_, nullptr);
+  }
+
+  // Behind the others; a size to cover it comes later, or with the array.
+  static Entry* put(Array& array, std::size_t index, Listener& listener) noexcept {
+    return std::construct_at(array.begin() + index, &listener);
+  }
+
+ private:
+  static Array* construct(void* memory, std::size_t capacity, std::size_t leaf_count) noexcept {
+    static_assert(alignof(Array) >= alignof(Entry) && sizeof(Array) % alignof(Entry) == 0);
+    static_assert(alignof(Entry) >= alignof(Array*));
+    return ::new (memory) Array(capacity, leaf_count);
+  }
+  static void put(Array& array, Listener& listener) noexcept {
+    const std::size_t size = array.size();
+    put(array, size, listener);
+    array.size_.store(size + 1, sync::order::relaxed);  // order: relaxed, as replace() releases it
+  }
+  static void tell_places(Array& array) noexcept {
+    for (Entry *entry = array.begin(), *end = entry + array.size(); entry != end; ++entry) {
+      // order: relaxed, under the mutex
+      entry->load(sync::order::relaxed)->place_.write() = entry;
+    }
+  }
+  void add_leaf(Array& leaf) noexcept { array_->leaves()[leaves_++] = &leaf; }
+
+  Array* array_;
+  std::size_t leaves_ = 0;  // of the array's, that are there
+  Array* open_ = nullptr;   // the last leaf, while it has room
+  Array* made_ = nullptr;   // the leaves that no other array has, by next_
+};
+
+// Null: removed.
+Listener* ListenerList::listener_at(Array& part, std::size_t index) noexcept {
+  return part.begin()[index].load(sync::order::relaxed);  // order: relaxed, under the mutex
 }
 
-// Where `added` belongs in the current array; its size for the end.
-std::size_t ListenerList::position(const Listener& added, Place place,
-                                   const Listener* before) const noexcept {
+std::size_t ListenerList::alive_in(Array& part) noexcept {
+  std::size_t alive = 0;
+  for (std::size_t i = 0; i < part.size(); ++i) alive += listener_at(part, i) != nullptr ? 1 : 0;
+  return alive;
+}
+
+// In front of `before`, which is attached.
+ListenerList::Gap ListenerList::gap_before(const Listener& before) const noexcept {
   Array* const array = current();
-  std::size_t at = array != nullptr ? array->size() : 0;
-  if (place == Place::before) return before->index_.read();
-  const bool in_front = place == Place::front;
-  for (std::size_t i = at; i > 0; --i) {
-    const Entry& entry = array->begin()[i - 1];
-    // order: relaxed, under the mutex
-    if (entry.call.load(sync::order::relaxed) == nullptr) continue;
-    const int priority = entry.listener.read()->priority_;
-    if (priority > added.priority_ || (priority == added.priority_ && !in_front)) break;
-    at = i - 1;
+  Array* part = array;
+  const Entry* const place = before.place_.read();
+  // All leaves have the same room, so their addresses tell, and none of them is touched.
+  for (std::size_t i = 0; i < array->leaf_count_; ++i) {
+    Array* const leaf = array->leaves()[i];
+    const auto distance = reinterpret_cast<std::uintptr_t>(place) -
+                          reinterpret_cast<std::uintptr_t>(leaf->begin());
+    if (distance < kLeafRoom * sizeof(Entry)) part = leaf;
   }
-  return at;
+  return {part, static_cast<std::size_t>(place - part->begin())};
+}
+
+// In front of those of its priority, or behind them.
+ListenerList::Gap ListenerList::gap_for(const Listener& added, bool in_front) const noexcept {
+  Array* const array = current();
+  if (array == nullptr) return {};
+  Gap gap{array, array->size()};
+  // Mostly at an end, and nobody need be asked.
+  if (!in_front && (empty() || added.priority_ <= lowest_)) return gap;
+  if (in_front && (empty() || added.priority_ >= highest_)) {
+    return {array->leaf_count_ != 0 ? array->leaves()[0] : array, 0};
+  }
+  const auto goes_before = [&](const Listener& other) {
+    return other.priority_ < added.priority_ || (in_front && other.priority_ == added.priority_);
+  };
+  const auto goes_before_all = [&](Array& part) {
+    for (std::size_t at = part.size(); at > 0; --at) {
+      const Listener* const other = listener_at(part, at - 1);
+      if (other == nullptr) continue;
+      if (!goes_before(*other)) return false;
+      gap = {&part, at - 1};
+    }
+    return true;
+  };
+  if (!goes_before_all(*array)) return gap;
+  for (std::size_t i = array->leaf_count_; i > 0; --i) {
+    Array& leaf = *array->leaves()[i - 1];
+    std::size_t first = 0;
+    while (first < leaf.size() && listener_at(leaf, first) == nullptr) ++first;
+    if (first == leaf.size()) continue;
+    if (goes_before(*listener_at(leaf, first))) {
+      gap = {&leaf, 0};  // and before all that follows there
+    } else {
+      (void)goes_before_all(leaf);
+      return gap;
+    }
+  }
+  return gap;
+}
+
+// How the next array is divided: `added` comes into the gap.
+ListenerList::Shape ListenerList::shape_for(Gap gap) const noexcept {
+  Array* const array = current();
+  if (array == nullptr) return {.tail = 1};
+  Shape shape{.leaves = array->leaf_count_, .tail = alive_in(*array)};
+  if (gap.part != array) {
+    shape.in_leaf = alive_in(*gap.part) + 1;
+    shape.leaves += shape.in_leaf > kLeafRoom ? 1 : 0;
+  } else {
+    ++shape.tail;
+    if (gap.at == array->size()) return shape;  // more are to come there: it stays in one piece
+  }
+  if (shape.tail < kLeafRoom) return shape;
+  shape.to_leaves = shape.tail - shape.tail % kLeaf;
+  shape.leaves += shape.to_leaves / kLeaf;
+  shape.tail -= shape.to_leaves;
+  return shape;
+}
+
+// The attached listeners, and `added` in the gap.
+void ListenerList::fill(Draft& draft, const Shape& shape, Gap gap, Listener& added) const {
+  const auto for_each_in = [&](Array& part, auto&& take) {
+    for (std::size_t i = 0; i <= part.size(); ++i) {
+      if (gap.part == &part && gap.at == i) take(added);
+      Listener* const listener = i < part.size() ? listener_at(part, i) : nullptr;
+      if (listener != nullptr) take(*listener);
+    }
+  };
+  Array* const array = current();
+  if (array == nullptr) return draft.put(added);
+  const std::size_t most = shape.in_leaf > kLeafRoom ? (shape.in_leaf + 1) / 2 : kLeafRoom;
+  for (std::size_t i = 0; i < array->leaf_count_; ++i) {
+    Array& leaf = *array->leaves()[i];
+    if (&leaf == gap.part) {
+      for_each_in(leaf, [&](Listener& each) { draft.put_in_leaf(each, most); });
+    } else {
+      draft.share(leaf);
+    }
+  }
+  draft.close_leaf();
+  std::size_t to_leaves = shape.to_leaves;
+  for_each_in(*array, [&](Listener& each) {
+    if (to_leaves == 0) return draft.put(each);
+    draft.put_in_leaf(each, kLeaf);
+    --to_leaves;
+  });
+}
+
+// From here on it is one of this list; its very first call may remove it.
+void ListenerList::adopt(Listener& added) noexcept {
+  lowest_ = empty() ? added.priority_ : std::min(lowest_, added.priority_);
+  highest_ = empty() ? added.priority_ : std::max(highest_, added.priority_);
+  added.retain();  // the list's reference
+  retain();        // the listener's
+  added.list_ = this;
+  // order: relaxed, a figure of the moment, changed under the mutex
+  alive_.store(size() + 1, sync::order::relaxed);
 }
 
 void ListenerList::add(const ListenerRef& listener, Place place, const Listener* before,
                        Garbage& garbage) {
   const sync::Lock lock(mutex_);
   Listener& added = *listener.get();
+  const bool is_before =
+      place == Place::before && before != nullptr && before->list_ == this && before->attached();
+  if (is_before) added.priority_ = before->priority_;
+  const Gap gap = is_before ? gap_before(*before) : gap_for(added, place == Place::front);
   Array* const array = current();
   const std::size_t size = array != nullptr ? array->size() : 0;
-  if (place == Place::before) {
-    if (before != nullptr && before->list_ == this && before->attached()) {
-      added.priority_ = before->priority_;
-    } else {
-      place = Place::back;
-    }
-  }
-  const std::size_t at = position(added, place, before);
-  const bool has_room = at == size && array != nullptr && size < array->capacity_;
-  Array* const bigger = has_room ? nullptr : make_array(this->size() + 1);
-  // All of this before a pass can see it: the very first call may remove it.
-  added.retain();  // the list's reference
-  retain();        // the listener's
-  added.list_ = this;
-  // order: relaxed; who can ask has the listener from its entry, or from the end of this call.
-  added.attached_.store(true, sync::order::relaxed);
-  // order: relaxed, a figure of the moment, changed under the mutex
-  alive_.store(this->size() + 1, sync::order::relaxed);
-  if (has_room) {
-    put(*array, size, added, Array::kNotThere);
+  if (array != nullptr && gap.part == array && gap.at == size && size < array->capacity_) {
+    adopt(added);
+    added.place_.write() = Draft::put(*array, size, added);
     // order: release pairs with the acquire in Array::size().
     array->size_.store(size + 1, sync::order::release);
-  } else {
-    copy(*bigger, at, &added);
-    replace(bigger, garbage);
+    return;
   }
+  const Shape shape = shape_for(gap);
+  Draft draft(shape.leaves, capacity_for(shape.tail));
+  fill(draft, shape, gap, added);
+  adopt(added);
+  replace(std::move(draft).finish());
+  if (array == nullptr) return;
+  if (gap.part != array) retire(*gap.part, garbage);
+  retire(*array, garbage);
 }
 
 // No pass from here on calls it, nor does one under way that has not come to it.
 void ListenerList::hide(Listener& listener) noexcept {
-  std::size_t index = listener.index_.read();
-  for (Array* array = current();;) {
-    // order: relaxed, null leads nowhere
-    array->begin()[index].call.store(nullptr, sync::order::relaxed);
-    if (array->older_ == nullptr) break;  // mostly: another line of memory less
-    index = array->older_indices()[index].read();
-    if (index == Array::kNotThere) break;
-    array = array->older_;
-  }
+  // order: relaxed, null leads nowhere
+  listener.place_.read()->store(nullptr, sync::order::relaxed);
   // order: release pairs with the acquire in attached().
-  listener.attached_.store(false, sync::order::release);
+  listener.call_.store(nullptr, sync::order::release);
   // order: relaxed, a figure of the moment, changed under the mutex
   alive_.store(size() - 1, sync::order::relaxed);
 }
@@ -194,27 +317,49 @@ void ListenerList::hide(Listener& listener) noexcept {
 void ListenerList::hide_all(Garbage& garbage) noexcept {
   Array* const array = current();
   if (array == nullptr) return;
-  for (Entry *entry = array->begin(), *end = entry + array->size(); entry != end; ++entry) {
-    // order: relaxed, under the mutex
-    if (entry->call.load(sync::order::relaxed) == nullptr) continue;
-    Listener& listener = *entry->listener.read();
+  (void)for_each([&](Listener::Call, Listener& listener) {
     hide(listener);
     garbage.add(listener, listener.retired_, seen_by(), &free_listener);
-  }
-  replace(nullptr, garbage);
+    return true;
+  });
+  replace(nullptr);
+  retire_with_leaves(*array, garbage);
 }
 
 // After removals: an array that is mostly dead entries would slow every pass.
 void ListenerList::shrink(Garbage& garbage) noexcept {
+  Array& array = *current();
+  const std::size_t entries = array.in_leaves_ + array.size();
   const std::size_t alive = size();
-  if (alive == 0) return replace(nullptr, garbage);
-  if (current()->size() < kShrinkFrom || alive > current()->size() / 2) return;
+  if (alive == 0) {
+    replace(nullptr);
+    return retire_with_leaves(array, garbage);
+  }
+  if (entries < kShrinkFrom || alive > entries / 2) return;
   const std::size_t capacity = capacity_for(alive);
-  void* const memory = sync::try_allocate(bytes_for<Array>(capacity), alignof(Array));
+  void* const memory = sync::try_allocate(bytes_for<Array>(capacity, 0), alignof(Array));
   if (memory == nullptr) return;  // slower passes, until another removal tries again
-  Array* const smaller = construct_array(memory, capacity);
-  copy(*smaller, current()->size(), nullptr);
-  replace(smaller, garbage);
+  Draft draft(memory, capacity);
+  (void)for_each([&](Listener::Call, Listener& listener) {
+    draft.put(listener);
+    return true;
+  });
+  replace(std::move(draft).finish());
+  retire_with_leaves(array, garbage);
+}
+
+// Makes `array` the current one. The one before may still be read.
+void ListenerList::replace(Array* array) noexcept {
+  current_.store(array, sync::order::release);  // order: release pairs with current()
+}
+
+void ListenerList::retire(Array& array, Garbage& garbage) const noexcept {
+  garbage.add(array, array.retired_, seen_by(), &free_array);
+}
+
+void ListenerList::retire_with_leaves(Array& array, Garbage& garbage) const noexcept {
+  for (std::size_t i = 0; i < array.leaf_count_; ++i) retire(*array.leaves()[i], garbage);
+  retire(array, garbage);
 }
 
 bool ListenerList::remove(Listener& listener) noexcept {
@@ -244,32 +389,19 @@ void ListenerList::clear() noexcept {
 
 void ListenerList::visit(Visitor visitor, void* context) {
   const Pass pass(this);
-  Array* const array = current();
-  if (array == nullptr) return;
-  for (Entry *entry = array->begin(), *end = entry + array->size(); entry != end; ++entry) {
-    // order: relaxed, as in a pass that calls: the entry came with the array's size.
-    if (entry->call.load(sync::order::relaxed) == nullptr) continue;
-    Listener* const listener = entry->listener.read();
-    listener->retain();
-    visitor(context, ListenerRef(listener));
-  }
+  (void)for_each([&](Listener::Call, Listener& listener) {
+    listener.retain();
+    visitor(context, ListenerRef(&listener));
+    return true;
+  });
 }
 
 void ListenerList::free_array(void* object) noexcept {
   Array& array = *static_cast<Array*>(object);
-  ListenerList& list = array.list_;
-  {
-    const sync::Lock lock(list.mutex_);
-    // Older ones that wait to be freed are out of the chain with it: L4.
-    if (array.newer_ != nullptr) array.newer_->older_ = nullptr;
-    if (array.older_ != nullptr) array.older_->newer_ = nullptr;
-  }
-  const std::size_t bytes = bytes_for<Array>(array.capacity_);
-  std::destroy_n(array.older_indices(), array.size());
+  const std::size_t bytes = bytes_for<Array>(array.capacity_, array.leaf_count_);
   std::destroy_n(array.begin(), array.size());
   std::destroy_at(&array);
   sync::deallocate(&array, bytes, alignof(Array));
-  list.release();
 }
 
 void ListenerList::free_listener(void* object) noexcept {

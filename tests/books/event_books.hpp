@@ -21,35 +21,54 @@
 
 namespace handoff::inline HANDOFF_ABI::detail {
 
-// The current array holds the attached listeners, in order, each at the index that it knows; and no
-// array from before is left. Nobody is in a pass.
+// The current array and its leaves hold the attached listeners, in order, each where it knows.
+// Nobody is in a pass.
 template <>
 struct Books<ListenerList> {
+  using Array = ListenerList::Array;
+
   static std::string fault(const ListenerList& list) {
-    ListenerList::Array* const array = list.current();
+    Array* const array = list.current();
     const std::size_t alive = list.size();
-    const std::size_t arrays = array != nullptr ? 1 : 0;
-    if (test::now(list.references_) < 1 + arrays + alive) return "ListenerList: too few references";
+    if (test::now(list.references_) < 1 + alive) return "ListenerList: too few references";
     if (array == nullptr) return alive == 0 ? "" : "ListenerList: listeners and no array";
-    if (array->older_ != nullptr) return "ListenerList: an array from before is left";
-    if (array->newer_ != nullptr) return "ListenerList: a newer array than the current one";
-    if (array->size() > array->capacity_) return "ListenerList: more entries than there is room";
+    std::size_t in_leaves = 0;
     std::size_t found = 0;
     const Listener* previous = nullptr;
-    for (std::size_t i = 0; i < array->size(); ++i) {
-      const ListenerList::Entry& entry = array->begin()[i];
-      if (test::now(entry.call) == nullptr) continue;
-      const Listener& listener = *entry.listener.read();
-      if (!listener.attached()) return "ListenerList: a listener that was removed is still called";
-      if (listener.list_ != &list) return "ListenerList: a listener of another list";
-      if (listener.index_.read() != i) return "ListenerList: a listener does not know its place";
-      if (previous != nullptr && previous->priority_ < listener.priority_) {
+    for (std::size_t i = 0; i < array->leaf_count_; ++i) {
+      Array& leaf = *array->leaves()[i];
+      if (leaf.leaf_count_ != 0) return "ListenerList: a leaf that has leaves";
+      if (leaf.size() == 0) return "ListenerList: a leaf without entries";
+      in_leaves += leaf.size();
+      if (const char* wrong = fault_in(list, leaf, previous, found)) return wrong;
+    }
+    if (in_leaves != array->in_leaves_) return "ListenerList: the count of the leaves' entries";
+    if (const char* wrong = fault_in(list, *array, previous, found)) return wrong;
+    return found == alive ? "" : "ListenerList: the count of those that are attached";
+  }
+
+ private:
+  // `previous` and `found`: in the parts before.
+  static const char* fault_in(const ListenerList& list, Array& part, const Listener*& previous,
+                              std::size_t& found) {
+    if (part.size() > part.capacity_) return "ListenerList: more entries than there is room";
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const Listener* const listener = test::now(part.begin()[i]);
+      if (listener == nullptr) continue;
+      if (!listener->attached()) return "ListenerList: a listener that was removed has an entry";
+      if (listener->list_ != &list) return "ListenerList: a listener of another list";
+      if (listener->place_.read() != &part.begin()[i]) {
+        return "ListenerList: a listener does not know its place";
+      }
+      if (previous != nullptr && previous->priority_ < listener->priority_) {
         return "ListenerList: a lower priority comes first";
       }
-      previous = &listener;
+      if (listener->priority_ < list.lowest_) return "ListenerList: the lowest priority";
+      if (listener->priority_ > list.highest_) return "ListenerList: the highest priority";
+      previous = listener;
       ++found;
     }
-    return found == alive ? "" : "ListenerList: the count of those that are attached";
+    return nullptr;
   }
 };
 template <class Signature, class Policies>

@@ -74,13 +74,18 @@ struct Books<Break> {
   static auto& alive(ListenerList& list) { return list.alive_; }
   static auto& references(ListenerList& list) { return list.references_; }
   static auto& current(ListenerList& list) { return list.current_; }
-  static auto& older(ListenerList& list) { return list.current()->older_; }
-  static auto& newer(ListenerList& list) { return list.current()->newer_; }
+  static auto& lowest(ListenerList& list) { return list.lowest_; }
+  static auto& highest(ListenerList& list) { return list.highest_; }
+  static auto& in_leaves(ListenerList& list) { return list.current()->in_leaves_; }
   static auto& array_size(ListenerList& list) { return list.current()->size_; }
-  static auto& call(ListenerList& list) { return list.current()->begin()[0].call; }
-  static Listener& first(ListenerList& list) { return *list.current()->begin()[0].listener.read(); }
-  static auto& index(Listener& listener) { return listener.index_.write(); }
-  static auto& attached(Listener& listener) { return listener.attached_; }
+  static auto& entry(ListenerList& list) { return list.current()->begin()[0]; }
+  static auto& leaf_size(ListenerList& list) { return list.current()->leaves()[0]->size_; }
+  static Listener& first(ListenerList& list) {
+    ListenerList::Array& array = *list.current();
+    return *test::now((array.leaf_count_ == 0 ? array : *array.leaves()[0]).begin()[0]);
+  }
+  static auto& place(Listener& listener) { return listener.place_.write(); }
+  static auto& call(Listener& listener) { return listener.call_; }
   static auto& priority(Listener& listener) { return listener.priority_; }
   static auto& list_of(Listener& listener) { return listener.list_; }
 
@@ -107,21 +112,36 @@ TEST(EventBooks, ListenerList) {
   for (int i = 0; i < 3; ++i) (void)callbacks.append([] {}, {.priority = -i});
   expect_reported(list, Break::alive(list), 2,
                   "ListenerList: the count of those that are attached");
-  expect_reported(list, Break::references(list), 4, "ListenerList: too few references");
+  expect_reported(list, Break::references(list), 3, "ListenerList: too few references");
   expect_reported(list, Break::current(list), nullptr, "ListenerList: listeners and no array");
-  expect_reported(list, Break::older(list), list.current(),
-                  "ListenerList: an array from before is left");
-  expect_reported(list, Break::newer(list), list.current(),
-                  "ListenerList: a newer array than the current one");
+  expect_reported(list, Break::in_leaves(list), 1,
+                  "ListenerList: the count of the leaves' entries");
+  expect_reported(list, Break::lowest(list), 1, "ListenerList: the lowest priority");
+  expect_reported(list, Break::highest(list), -1, "ListenerList: the highest priority");
   expect_reported(list, Break::array_size(list), 5,
                   "ListenerList: more entries than there is room");
-  expect_reported(list, Break::call(list), nullptr,
+  expect_reported(list, Break::entry(list), nullptr,
                   "ListenerList: the count of those that are attached");
   detail::Listener& first = Break::first(list);
-  expect_reported(list, Break::index(first), 1, "ListenerList: a listener does not know its place");
-  expect_reported(list, Break::attached(first), false,
-                  "ListenerList: a listener that was removed is still called");
+  expect_reported(list, Break::place(first), &Break::entry(list) + 1,
+                  "ListenerList: a listener does not know its place");
+  expect_reported(list, Break::call(first), nullptr,
+                  "ListenerList: a listener that was removed has an entry");
+  test::set(Break::lowest(list), -3);
   expect_reported(list, Break::priority(first), -3, "ListenerList: a lower priority comes first");
+  expect_reported(list, Break::list_of(first), nullptr, "ListenerList: a listener of another list");
+}
+
+TEST(EventBooks, ListenerListWithLeaves) {
+  CallbackList<void()> callbacks;
+  detail::ListenerList& list = Break::list(callbacks);
+  for (int i = 0; i < 1000; ++i) (void)callbacks.prepend([] {});
+  expect_reported(list, Break::in_leaves(list), 0,
+                  "ListenerList: the count of the leaves' entries");
+  expect_reported(list, Break::leaf_size(list), 0, "ListenerList: a leaf without entries");
+  detail::Listener& first = Break::first(list);
+  expect_reported(list, Break::place(first), &Break::entry(list),
+                  "ListenerList: a listener does not know its place");
   expect_reported(list, Break::list_of(first), nullptr, "ListenerList: a listener of another list");
 }
 

@@ -181,19 +181,14 @@ struct ListenerFunctions {
   // number of calls; or none. In a pass over the list or what owns it.
   template <class F>
   static ListenerRef find(const ListenerList& list, const F& function) {
-    ListenerList::Array* const array = list.current();
-    if (array == nullptr) return {};
-    const ListenerList::Entry* entry = array->begin();
-    for (const auto* const end = entry + array->size(); entry != end; ++entry) {
-      // order: relaxed, as in a pass that calls: the entry came with the array's size.
-      const Listener::Call call = entry->call.load(sync::order::relaxed);
-      if (call == nullptr) continue;
-      Listener& listener = *entry->listener.read();
-      if (!holds(call, listener, function)) continue;
+    ListenerRef found;
+    (void)list.for_each([&](Listener::Call call, Listener& listener) {
+      if (!holds(call, listener, function)) return true;
       listener.retain();
-      return ListenerRef(&listener);
-    }
-    return {};
+      found = ListenerRef(&listener);
+      return false;
+    });
+    return found;
   }
 
   template <class Executor, class F>

@@ -20,18 +20,11 @@ template <class... Args>
 struct ListenerPass {
   template <class R, class GoOn>
   static bool run(const ListenerList& list, GoOn&& go_on, ListenerArgument<Args>... args) {
-    ListenerList::Array* const array = list.current();
-    if (array == nullptr) return true;
     using Call = typename ListenerFunctions<R, Args...>::Call;
-    const ListenerList::Entry* entry = array->begin();
-    for (const auto* const end = entry + array->size(); entry != end; ++entry) {
-      // order: relaxed: the function came with the array's size, and null leads nowhere.
-      const auto call = reinterpret_cast<Call>(entry->call.load(sync::order::relaxed));
-      if (call == nullptr) [[unlikely]] continue;
-      Listener& listener = *entry->listener.read();
-      if (!go_on([&]() -> R { return call(listener, args...); })) return false;
-    }
-    return true;
+    return list.for_each([&](Listener::Call erased, Listener& listener) {
+      const auto call = reinterpret_cast<Call>(erased);
+      return go_on([&]() -> R { return call(listener, args...); });
+    });
   }
 
   // A whole pass, as the policies say.

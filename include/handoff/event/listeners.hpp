@@ -2,9 +2,10 @@
 //
 // A list of listeners whatever their signature: what CallbackList and EventDispatcher are made of.
 //
-// Passes read an array of {call, listener} entries that never changes in what they may look at. A
-// listener at the end is added behind what running passes look at; another place, or a full array,
-// makes a new array. A removed listener's `call` becomes null in every array still read.
+// Passes read an array of listeners that never changes in what they may look at. A listener at the
+// end is added behind what running passes look at; another place, or a full array, makes a new
+// array. The front of a long list lies in leaves, which arrays share, so that a new one copies
+// little. A removed listener's call becomes null, and so does its entry.
 // docs/design/callback_list.md has the protocol.
 // Concurrency: everything by any thread. Allocates: adding. Throws: adding, std::bad_alloc.
 #pragma once
@@ -37,13 +38,14 @@ class Listener {
   };
 
   Listener(const Kind& kind, Call call, int priority) noexcept
-      : kind_(kind), call_(call), priority_(priority) {}
+      : kind_(kind), priority_(priority), call_(call) {}
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
+  // Of one that add() has put into its list.
   bool attached() const noexcept {
     // order: acquire pairs with the release in ListenerList::hide(): what the remover did before.
-    return attached_.load(sync::order::acquire);
+    return call_.load(sync::order::acquire) != nullptr;
   }
   PassSubject seen_by() const noexcept;
   ListenerList& list() const noexcept { return *list_; }
@@ -64,13 +66,12 @@ class Listener {
   // No gaps: where pointers have 8 bytes these have 96, so that a small function behind them does
   // not lie across two cache lines (a hundred calls 12 % faster).
   const Kind& kind_;
-  const Call call_;
   ListenerList* list_ = nullptr;  // from its adding on, with a reference; never changed
   int priority_;                  // of `before`, where it was put before another one
   sync::atomic<std::uint32_t> references_{1};
-  sync::cell<std::uint32_t> index_;  // in the list's current array; under its mutex
-  sync::atomic<bool> attached_{false};
+  sync::cell<sync::atomic<Listener*>*> place_;  // its entry in the current array; under the mutex
   Retired retired_;
+  sync::atomic<Call> call_;  // null: removed. Last: a pass reads it, and the function behind it
 };
 
 class ListenerRef {
@@ -98,16 +99,13 @@ enum class Place : std::uint8_t { back, front, before };
 
 class ListenerList {
  public:
-  struct Entry {
-    sync::atomic<Listener::Call> call{nullptr};  // null: removed
-    sync::cell<Listener*> listener;
-  };
+  using Entry = sync::atomic<Listener*>;  // null: removed
 
-  // Of entries; they lie behind it.
+  // What a pass looks at: leaves, then entries, which lie behind it. More may be added at the end.
   class Array {
    public:
+    // The entries that this one does not share with others.
     Entry* begin() noexcept { return reinterpret_cast<Entry*>(this + 1); }
-    // What a pass that begins now looks at.
     std::size_t size() const noexcept {
       // order: acquire pairs with the release in ListenerList::add(): the entries are whole.
       return size_.load(sync::order::acquire);
@@ -117,23 +115,19 @@ class ListenerList {
     friend class ListenerList;
     template <class>
     friend struct Books;
-    using OlderIndex = sync::cell<std::uint32_t>;
-    static constexpr std::uint32_t kNotThere = ~std::uint32_t{0};
 
-    Array(ListenerList& list, std::size_t capacity) noexcept : list_(list), capacity_(capacity) {}
+    Array(std::size_t capacity, std::size_t leaf_count) noexcept
+        : capacity_(capacity), leaf_count_(leaf_count) {}
 
-    // Behind the entries, for each one: its index in the older array.
-    OlderIndex* older_indices() noexcept {
-      return reinterpret_cast<OlderIndex*>(begin() + capacity_);
-    }
+    // Behind the entries: arrays without leaves, whole and never added to.
+    Array** leaves() noexcept { return reinterpret_cast<Array**>(begin() + capacity_); }
 
-    ListenerList& list_;
     const std::size_t capacity_;
+    const std::size_t leaf_count_;
     sync::atomic<std::size_t> size_{0};
+    std::size_t in_leaves_ = 0;  // entries
+    Array* next_ = nullptr;      // in a Draft
     Retired retired_;
-    // Under the list's mutex: what this one replaced, while a pass may read it, and the way back.
-    Array* older_ = nullptr;
-    Array* newer_ = nullptr;
   };
 
   // `owner`: what passes may be over before they narrow to this list; null: nothing.
@@ -147,6 +141,21 @@ class ListenerList {
   Array* current() const noexcept {
     // order: acquire pairs with the release in replace().
     return current_.load(sync::order::acquire);
+  }
+
+  // Calls `visit(call, listener)` for each listener, in order, until it says false, which is then
+  // the result. Those that are added meanwhile are left out. In a pass, or under the mutex.
+  template <class Visit>
+  bool for_each(Visit&& visit) const {
+    Array* const array = current();
+    if (array == nullptr) return true;
+    const std::size_t size = array->size();  // before anything is called: what there is now
+    if (array->leaf_count_ == 0) [[likely]] return for_each_of(array->begin(), size, visit);
+    for (std::size_t i = 0; i < array->leaf_count_; ++i) {
+      Array& leaf = *array->leaves()[i];
+      if (!for_each_of(leaf.begin(), leaf.size(), visit)) return false;
+    }
+    return for_each_of(array->begin(), size, visit);
   }
 
   // `before`, for Place::before: one that is not in this list stands for the end.
@@ -179,16 +188,49 @@ class ListenerList {
 
   explicit ListenerList(const void* owner) noexcept : owner_(owner) {}
 
-  std::size_t position(const Listener& added, Place place, const Listener* before) const noexcept;
-  Array* make_array(std::size_t alive);
-  Array* construct_array(void* memory, std::size_t capacity) noexcept;
-  static void put(Array& array, std::size_t index, Listener& listener,
-                  std::size_t older_index) noexcept;
-  void copy(Array& to, std::size_t gap, Listener* added) const noexcept;
-  void replace(Array* array, Garbage& garbage) noexcept;
+  class Draft;
+  // In front of the entry `at` of that part: the current array itself, or a leaf; null: no array.
+  struct Gap {
+    Array* part = nullptr;
+    std::size_t at = 0;
+  };
+
+  template <class Visit>
+  [[gnu::always_inline]] static bool for_each_of(Entry* entry, std::size_t size, Visit& visit) {
+    for (Entry* const end = entry + size; entry != end; ++entry) {
+      // order: relaxed, twice: the entry, and what it points to, came with the array or its size;
+      // null leads nowhere.
+      Listener* const listener = entry->load(sync::order::relaxed);
+      if (listener == nullptr) [[unlikely]] continue;
+      const Listener::Call call = listener->call_.load(sync::order::relaxed);  // order: as above
+      if (call == nullptr) [[unlikely]] continue;  // the entry is in an array from before
+      if (!visit(call, *listener)) return false;
+    }
+    return true;
+  }
+
+  // Of the next array: its leaves, what is in the one with the gap, how many of those behind the
+  // leaves go into new ones, and how many stay.
+  struct Shape {
+    std::size_t leaves = 0;
+    std::size_t in_leaf = 0;
+    std::size_t to_leaves = 0;
+    std::size_t tail = 0;
+  };
+
+  static Listener* listener_at(Array& part, std::size_t index) noexcept;
+  static std::size_t alive_in(Array& part) noexcept;
+  Gap gap_for(const Listener& added, bool in_front) const noexcept;
+  Gap gap_before(const Listener& before) const noexcept;
+  Shape shape_for(Gap gap) const noexcept;
+  void fill(Draft& draft, const Shape& shape, Gap gap, Listener& added) const;
+  void adopt(Listener& added) noexcept;
   void hide(Listener& listener) noexcept;
   void hide_all(Garbage& garbage) noexcept;
   void shrink(Garbage& garbage) noexcept;
+  void replace(Array* array) noexcept;
+  void retire(Array& array, Garbage& garbage) const noexcept;
+  void retire_with_leaves(Array& array, Garbage& garbage) const noexcept;
   static void free_array(void* object) noexcept;
   static void free_listener(void* object) noexcept;
   static void free_list(void* object) noexcept;
@@ -198,6 +240,8 @@ class ListenerList {
   sync::atomic<std::size_t> alive_{0};
   sync::atomic<std::uint32_t> references_{1};
   sync::Mutex mutex_;
+  int lowest_ = 0;  // no listener has a lower priority, nor a higher one; under the mutex
+  int highest_ = 0;
   Retired retired_;
 };
 

@@ -166,7 +166,7 @@ class [[nodiscard]] Pass {
     begin(subject);
   }
   ~Pass() {
-    --record_.depth_;
+    record_.depth_ = depth_;  // known, so the next pass need not wait for a subtraction
     end();
   }
   Pass(const Pass&) = delete;

@@ -196,6 +196,49 @@ const Scenario stale_clear("callback_list/stale_clear", [] {
   removed_in_a_stale_array([](List& list, const ListenerHandle&) { list.clear(); });
 });
 
+// A list in leaves, of one listener each here. The pass reads the array of before: one leaf of it
+// has been copied for the addition, the other lies in the new array too. Either listener is gone
+// from both once it is removed.
+template <bool kCopied>
+void removed_from_a_leaf() {
+  List list;
+  Owned owned;
+  ListenerHandle in_copied;
+  ListenerHandle in_shared;
+  const auto touch = [&] { owned.touch(); };
+  const auto none = [] {};
+  if constexpr (kCopied) {
+    in_shared = list.append(none);
+    in_copied = list.prepend(touch);
+  } else {
+    in_shared = list.append(touch);
+    in_copied = list.prepend(none);
+  }
+  explore::Thread caller([&] { list(); });
+  list.insert(in_copied, none);
+  (kCopied ? in_copied : in_shared).remove_and_wait();
+  owned.touch();
+  caller.join();
+}
+
+const Scenario copied_leaf("callback_list/removed_from_a_copied_leaf", removed_from_a_leaf<true>);
+const Scenario shared_leaf("callback_list/removed_from_a_shared_leaf", removed_from_a_leaf<false>);
+
+// Additions in the midst of two threads, each in a leaf of its own, beside a pass.
+const Scenario inserted("callback_list/insert", [] {
+  List list;
+  sync::cell<int> calls;
+  const auto last = list.append([&] { calls.write() += 1; });
+  const auto first = list.prepend([&] { calls.write() += 1; });
+  explore::Thread other([&] { list.insert(first, [] {}); });
+  explore::Thread caller([&] { list(); });
+  list.insert(last, [] {});
+  other.join();
+  caller.join();
+  explore::check(calls.read() == 2, "called once each, whatever was added");
+  explore::check(list.size() == 4, "all are there");
+});
+
 const Scenario ended("callback_list/end_of_the_list", [] {
   sync::cell<int> alive;
   auto list = std::make_optional<PlainList>();
