@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <handoff/event/listeners.hpp>
 #include <handoff/sync/allocate.hpp>
+#include <handoff/sync/single_threaded.hpp>
 #include <memory>
 #include <new>
 #include <utility>
@@ -26,7 +27,10 @@ constexpr std::size_t capacity_for(std::size_t alive) noexcept {
   return std::max(kFirstCapacity, alive + alive / 2);
 }
 
-constexpr std::size_t kShrinkFrom = 16;  // lists with fewer entries keep the dead ones
+// A list with so many entries is made anew when no more than one in kShrinkTo has a listener. One
+// in two would cost more than the removals, which take a line of memory each, and so does this.
+constexpr std::size_t kShrinkFrom = 16;
+constexpr std::size_t kShrinkTo = 4;
 
 // Entries of a new leaf, and how many it has room for; the next one cuts it in two. So an addition
 // in the midst of n listeners copies one leaf and n / kLeaf pointers.
@@ -46,7 +50,12 @@ constexpr std::size_t bytes_for(std::size_t capacity, std::size_t leaf_count) no
 // but one has it, and need not write.
 bool was_last(sync::atomic<std::uint32_t>& references) noexcept {
   // order: acquire pairs with the release below, by this very variable.
-  if (references.load(sync::order::acquire) == 1) return true;
+  const std::uint32_t now = references.load(sync::order::acquire);
+  if (now == 1) return true;
+  if (sync::single_threaded()) {
+    references.store(now - 1, sync::order::relaxed);  // order: relaxed, of one thread
+    return false;
+  }
   // order: release pairs with the acquires above and below.
   if (references.fetch_sub(1, sync::order::release) != 1) return false;
   (void)references.load(sync::order::acquire);  // order: acquire as above
@@ -87,8 +96,6 @@ class ListenerList::Draft {
   Draft(std::size_t leaf_count, std::size_t entries)
       : array_(construct(sync::allocate(bytes_for<Array>(entries, leaf_count), alignof(Array)),
                          entries, leaf_count)) {}
-  // The same without leaves, in memory from elsewhere.
-  Draft(void* memory, std::size_t entries) noexcept : array_(construct(memory, entries, 0)) {}
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
   ~Draft() {
@@ -110,12 +117,14 @@ class ListenerList::Draft {
       open_->next_ = std::exchange(made_, open_);
       add_leaf(*open_);
     }
-    put(*open_, listener);
+    put(*open_, listener, sync::order::relaxed);  // order: relaxed, replace() releases it
     ++array_->in_leaves_;
     if (open_->size() == most) close_leaf();
   }
   void close_leaf() noexcept { open_ = nullptr; }
-  void put(Listener& listener) noexcept { put(*array_, listener); }
+  void put(Listener& listener) noexcept {
+    put(*array_, listener, sync::order::relaxed);  // order: relaxed, replace() releases it
+  }
 
   // The listeners know their new entries.
   Array* finish() && noexcept {
@@ -124,22 +133,20 @@ class ListenerList::Draft {
     return std::exchange(array_, nullptr);
   }
 
-  // Behind the others; a size to cover it comes later, or with the array.
-  static Entry* put(Array& array, std::size_t index, Listener& listener) noexcept {
-    return std::construct_at(array.begin() + index, &listener);
-  }
-
- private:
   static Array* construct(void* memory, std::size_t capacity, std::size_t leaf_count) noexcept {
     static_assert(alignof(Array) >= alignof(Entry) && sizeof(Array) % alignof(Entry) == 0);
     static_assert(alignof(Entry) >= alignof(Array*));
     return ::new (memory) Array(capacity, leaf_count);
   }
-  static void put(Array& array, Listener& listener) noexcept {
+  // Behind the others. `order`: of the size that covers it.
+  static Entry* put(Array& array, Listener& listener, sync::order order) noexcept {
     const std::size_t size = array.size();
-    put(array, size, listener);
-    array.size_.store(size + 1, sync::order::relaxed);  // order: relaxed, as replace() releases it
+    Entry* const entry = std::construct_at(array.begin() + size, &listener);
+    array.size_.store(size + 1, order);
+    return entry;
   }
+
+ private:
   static void tell_places(Array& array) noexcept {
     for (Entry *entry = array.begin(), *end = entry + array.size(); entry != end; ++entry) {
       // order: relaxed, under the mutex
@@ -153,11 +160,6 @@ class ListenerList::Draft {
   Array* open_ = nullptr;   // the last leaf, while it has room
   Array* made_ = nullptr;   // the leaves that no other array has, by next_
 };
-
-// Null: removed.
-Listener* ListenerList::listener_at(Array& part, std::size_t index) noexcept {
-  return part.begin()[index].load(sync::order::relaxed);  // order: relaxed, under the mutex
-}
 
 std::size_t ListenerList::alive_in(Array& part) noexcept {
   std::size_t alive = 0;
@@ -286,12 +288,12 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
   if (is_before) added.priority_ = before->priority_;
   const Gap gap = is_before ? gap_before(*before) : gap_for(added, place == Place::front);
   Array* const array = current();
-  const std::size_t size = array != nullptr ? array->size() : 0;
-  if (array != nullptr && gap.part == array && gap.at == size && size < array->capacity_) {
+  const bool at_end = array != nullptr && gap.part == array && gap.at == array->size();
+  if (at_end && gap.at < array->capacity_) {
     adopt(added);
-    added.place_.write() = Draft::put(*array, size, added);
+    added.place_.write() = array->begin() + gap.at;
     // order: release pairs with the acquire in Array::size().
-    array->size_.store(size + 1, sync::order::release);
+    (void)Draft::put(*array, added, sync::order::release);
     return;
   }
   const Shape shape = shape_for(gap);
@@ -326,7 +328,7 @@ void ListenerList::hide_all(Garbage& garbage) noexcept {
   retire_with_leaves(*array, garbage);
 }
 
-// After removals: an array that is mostly dead entries would slow every pass.
+// After removals: an array that is mostly null entries would slow every pass.
 void ListenerList::shrink(Garbage& garbage) noexcept {
   Array& array = *current();
   const std::size_t entries = array.in_leaves_ + array.size();
@@ -335,16 +337,22 @@ void ListenerList::shrink(Garbage& garbage) noexcept {
     replace(nullptr);
     return retire_with_leaves(array, garbage);
   }
-  if (entries < kShrinkFrom || alive > entries / 2) return;
+  if (entries < kShrinkFrom || alive > entries / kShrinkTo) return;
   const std::size_t capacity = capacity_for(alive);
   void* const memory = sync::try_allocate(bytes_for<Array>(capacity, 0), alignof(Array));
   if (memory == nullptr) return;  // slower passes, until another removal tries again
-  Draft draft(memory, capacity);
-  (void)for_each([&](Listener::Call, Listener& listener) {
-    draft.put(listener);
-    return true;
-  });
-  replace(std::move(draft).finish());
+  Array* const smaller = Draft::construct(memory, capacity, 0);
+  const auto move = [smaller](Array& part) {
+    for (Entry *entry = part.begin(), *end = entry + part.size(); entry != end; ++entry) {
+      Listener* const listener = entry->load(sync::order::relaxed);  // order: under the mutex
+      if (listener == nullptr) continue;
+      // order: relaxed, replace() releases it
+      listener->place_.write() = Draft::put(*smaller, *listener, sync::order::relaxed);
+    }
+  };
+  for (std::size_t i = 0; i < array.leaf_count_; ++i) move(*array.leaves()[i]);
+  move(array);
+  replace(smaller);
   retire_with_leaves(array, garbage);
 }
 

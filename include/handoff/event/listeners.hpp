@@ -218,7 +218,10 @@ class ListenerList {
     std::size_t tail = 0;
   };
 
-  static Listener* listener_at(Array& part, std::size_t index) noexcept;
+  // Under the mutex. Null: removed.
+  static Listener* listener_at(Array& part, std::size_t index) noexcept {
+    return part.begin()[index].load(sync::order::relaxed);  // order: relaxed, under the mutex
+  }
   static std::size_t alive_in(Array& part) noexcept;
   Gap gap_for(const Listener& added, bool in_front) const noexcept;
   Gap gap_before(const Listener& before) const noexcept;

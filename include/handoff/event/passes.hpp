@@ -25,6 +25,7 @@
 #include <handoff/sync/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/fence.hpp>
+#include <handoff/sync/single_threaded.hpp>
 #include <handoff/sync/thread_slot.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
@@ -153,6 +154,7 @@ inline bool nobody_passes() noexcept {
   std::uint64_t nobody = 0;
   // order: relaxed, a hint: somebody, and the line of memory stays where it is.
   if (pass_words.present.load(sync::order::relaxed) != nobody) return false;
+  if (sync::single_threaded()) return true;  // and nobody can begin one
   // order: acquire pairs with the releases of a Look: the passes that it found ended come before;
   // release with the acquire in appear(): a pass that begins later sees what is hidden.
   return pass_words.present.compare_exchange_strong(nobody, 0, sync::order::acq_rel,

@@ -15,6 +15,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/sync/atomic.hpp>
+#include <handoff/sync/single_threaded.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 
@@ -29,10 +30,13 @@ class Mutex {
   }
 
   void lock() noexcept {
-    if (!try_lock()) [[unlikely]] lock_slow();
+    if (single_threaded() && state_.load(order::relaxed) == kFree) {  // order: relaxed, one thread
+      state_.store(kHeld, order::relaxed);
+    } else if (!try_lock()) [[unlikely]] lock_slow();
   }
 
   void unlock() noexcept {
+    if (single_threaded()) return state_.store(kFree, order::relaxed);  // order: relaxed, as above
     // order: release pairs with the acquire in try_lock() and lock_slow().
     if (state_.exchange(kFree, order::release) == kContended) [[unlikely]] wake_one();
   }
