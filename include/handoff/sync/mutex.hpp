@@ -30,7 +30,8 @@ class Mutex {
   }
 
   void lock() noexcept {
-    if (single_threaded() && state_.load(order::relaxed) == kFree) {  // order: relaxed, one thread
+    // order: relaxed, twice: of one thread, and whoever starts another one orders them.
+    if (single_threaded() && state_.load(order::relaxed) == kFree) {
       state_.store(kHeld, order::relaxed);
     } else if (!try_lock()) [[unlikely]] lock_slow();
   }
