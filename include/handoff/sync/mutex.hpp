@@ -30,9 +30,9 @@ class Mutex {
   }
 
   void lock() noexcept {
-    // order: relaxed, twice: of one thread, and whoever starts another one orders them.
+    // order: relaxed, of one thread, and whoever starts another one orders them.
     if (single_threaded() && state_.load(order::relaxed) == kFree) {
-      state_.store(kHeld, order::relaxed);
+      state_.store(kHeld, order::relaxed);  // order: as above
     } else if (!try_lock()) [[unlikely]] lock_slow();
   }
 
