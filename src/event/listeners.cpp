@@ -37,7 +37,7 @@ constexpr std::size_t kShrinkTo = 4;
 #if defined(HANDOFF_EXPLORE)
 constexpr std::size_t kLeaf = 1;
 #else
-constexpr std::size_t kLeaf = 128;
+constexpr std::size_t kLeaf = 64;
 #endif
 constexpr std::size_t kLeafRoom = 2 * kLeaf;
 
@@ -99,35 +99,42 @@ class ListenerList::Draft {
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
   ~Draft() {
+    if (array_ == nullptr) return;
+    close();
     while (made_ != nullptr) free_array(std::exchange(made_, made_->next_));
-    if (array_ != nullptr) free_array(array_);
+    free_array(array_);
   }
 
-  // Behind the others: a leaf as it is, a listener in the last leaf of this draft's own, if that
-  // does not hold `most` yet, and one behind all leaves.
-  void share(Array& leaf) noexcept {
-    close_leaf();
-    add_leaf(leaf);
-    array_->in_leaves_ += leaf.size();
+  // Behind the others: leaves as they are; a listener in the last leaf, which is this draft's own,
+  // or a new one if that holds `most`; one behind all leaves.
+  void share(Array** leaves, std::size_t count, std::size_t entries) noexcept {
+    std::copy_n(leaves, count, array_->leaves() + leaves_);
+    leaves_ += count;
+    array_->in_leaves_ += entries;
   }
   void put_in_leaf(Listener& listener, std::size_t most) {
     if (open_ == nullptr) {
       void* const memory = sync::allocate(bytes_for<Array>(kLeafRoom, 0), alignof(Array));
       open_ = construct(memory, kLeafRoom, 0);
       open_->next_ = std::exchange(made_, open_);
-      add_leaf(*open_);
+      array_->leaves()[leaves_++] = open_;
     }
-    put(*open_, listener, sync::order::relaxed);  // order: relaxed, replace() releases it
-    ++array_->in_leaves_;
-    if (open_->size() == most) close_leaf();
+    std::construct_at(open_->begin() + in_open_, &listener);
+    if (++in_open_ == most) close_leaf();
   }
-  void close_leaf() noexcept { open_ = nullptr; }
+  void close_leaf() noexcept {
+    if (open_ == nullptr) return;
+    // order: relaxed, replace() releases it
+    std::exchange(open_, nullptr)->size_.store(in_open_, sync::order::relaxed);
+    array_->in_leaves_ += std::exchange(in_open_, 0);
+  }
   void put(Listener& listener) noexcept {
-    put(*array_, listener, sync::order::relaxed);  // order: relaxed, replace() releases it
+    std::construct_at(array_->begin() + in_tail_++, &listener);
   }
 
   // The listeners know their new entries.
   Array* finish() && noexcept {
+    close();
     for (; made_ != nullptr; made_ = made_->next_) tell_places(*made_);
     tell_places(*array_);
     return std::exchange(array_, nullptr);
@@ -138,27 +145,25 @@ class ListenerList::Draft {
     static_assert(alignof(Entry) >= alignof(Array*));
     return ::new (memory) Array(capacity, leaf_count);
   }
-  // Behind the others. `order`: of the size that covers it.
-  static Entry* put(Array& array, Listener& listener, sync::order order) noexcept {
-    const std::size_t size = array.size();
-    Entry* const entry = std::construct_at(array.begin() + size, &listener);
-    array.size_.store(size + 1, order);
-    return entry;
-  }
 
  private:
+  void close() noexcept {
+    close_leaf();
+    array_->size_.store(in_tail_, sync::order::relaxed);  // order: relaxed, replace() releases it
+  }
   static void tell_places(Array& array) noexcept {
     for (Entry *entry = array.begin(), *end = entry + array.size(); entry != end; ++entry) {
       // order: relaxed, under the mutex
       entry->load(sync::order::relaxed)->place_.write() = entry;
     }
   }
-  void add_leaf(Array& leaf) noexcept { array_->leaves()[leaves_++] = &leaf; }
 
   Array* array_;
-  std::size_t leaves_ = 0;  // of the array's, that are there
-  Array* open_ = nullptr;   // the last leaf, while it has room
-  Array* made_ = nullptr;   // the leaves that no other array has, by next_
+  std::size_t leaves_ = 0;   // of the array's, that are there
+  std::size_t in_tail_ = 0;  // listeners behind them
+  Array* open_ = nullptr;    // the last leaf, while it has room
+  std::size_t in_open_ = 0;
+  Array* made_ = nullptr;  // the leaves that no other array has, by next_
 };
 
 std::size_t ListenerList::alive_in(Array& part) noexcept {
@@ -168,18 +173,20 @@ std::size_t ListenerList::alive_in(Array& part) noexcept {
 }
 
 // In front of `before`, which is attached.
-ListenerList::Gap ListenerList::gap_before(const Listener& before) const noexcept {
-  Array* const array = current();
-  Array* part = array;
+ListenerList::Gap ListenerList::gap_before(const Listener& before) noexcept {
+  Array& array = *current();
   const Entry* const place = before.place_.read();
-  // All leaves have the same room, so their addresses tell, and none of them is touched.
-  for (std::size_t i = 0; i < array->leaf_count_; ++i) {
-    Array* const leaf = array->leaves()[i];
+  // All leaves have the same room, so their addresses tell, and none of them is touched. One that
+  // comes before its neighbour often goes where that one went.
+  for (std::size_t i = 0; i < array.leaf_count_; ++i) {
+    if (last_leaf_ >= array.leaf_count_) last_leaf_ = 0;
+    Array* const leaf = array.leaves()[last_leaf_];
     const auto distance = reinterpret_cast<std::uintptr_t>(place) -
                           reinterpret_cast<std::uintptr_t>(leaf->begin());
-    if (distance < kLeafRoom * sizeof(Entry)) part = leaf;
+    if (distance < kLeafRoom * sizeof(Entry)) return {leaf, distance / sizeof(Entry), last_leaf_};
+    ++last_leaf_;
   }
-  return {part, static_cast<std::size_t>(place - part->begin())};
+  return {&array, static_cast<std::size_t>(place - array.begin())};
 }
 
 // In front of those of its priority, or behind them.
@@ -195,27 +202,26 @@ ListenerList::Gap ListenerList::gap_for(const Listener& added, bool in_front) co
   const auto goes_before = [&](const Listener& other) {
     return other.priority_ < added.priority_ || (in_front && other.priority_ == added.priority_);
   };
-  const auto goes_before_all = [&](Array& part) {
+  const auto goes_before_all = [&](Array& part, std::size_t leaf) {
     for (std::size_t at = part.size(); at > 0; --at) {
       const Listener* const other = listener_at(part, at - 1);
       if (other == nullptr) continue;
       if (!goes_before(*other)) return false;
-      gap = {&part, at - 1};
+      gap = {&part, at - 1, leaf};
     }
     return true;
   };
-  if (!goes_before_all(*array)) return gap;
+  if (!goes_before_all(*array, 0)) return gap;
   for (std::size_t i = array->leaf_count_; i > 0; --i) {
     Array& leaf = *array->leaves()[i - 1];
     std::size_t first = 0;
     while (first < leaf.size() && listener_at(leaf, first) == nullptr) ++first;
     if (first == leaf.size()) continue;
-    if (goes_before(*listener_at(leaf, first))) {
-      gap = {&leaf, 0};  // and before all that follows there
-    } else {
-      (void)goes_before_all(leaf);
+    if (!goes_before(*listener_at(leaf, first))) {
+      (void)goes_before_all(leaf, i - 1);
       return gap;
     }
+    gap = {&leaf, 0, i - 1};  // and before all that follows there
   }
   return gap;
 }
@@ -226,13 +232,14 @@ ListenerList::Shape ListenerList::shape_for(Gap gap) const noexcept {
   if (array == nullptr) return {.tail = 1};
   Shape shape{.leaves = array->leaf_count_, .tail = alive_in(*array)};
   if (gap.part != array) {
-    shape.in_leaf = alive_in(*gap.part) + 1;
+    shape.in_leaf = gap.part->size() + 1;  // or fewer
+    if (shape.in_leaf > kLeafRoom) shape.in_leaf = alive_in(*gap.part) + 1;
     shape.leaves += shape.in_leaf > kLeafRoom ? 1 : 0;
   } else {
     ++shape.tail;
     if (gap.at == array->size()) return shape;  // more are to come there: it stays in one piece
   }
-  if (shape.tail < kLeafRoom) return shape;
+  if (shape.tail < kLeaf) return shape;
   shape.to_leaves = shape.tail - shape.tail % kLeaf;
   shape.leaves += shape.to_leaves / kLeaf;
   shape.tail -= shape.to_leaves;
@@ -250,16 +257,16 @@ void ListenerList::fill(Draft& draft, const Shape& shape, Gap gap, Listener& add
   };
   Array* const array = current();
   if (array == nullptr) return draft.put(added);
-  const std::size_t most = shape.in_leaf > kLeafRoom ? (shape.in_leaf + 1) / 2 : kLeafRoom;
-  for (std::size_t i = 0; i < array->leaf_count_; ++i) {
-    Array& leaf = *array->leaves()[i];
-    if (&leaf == gap.part) {
-      for_each_in(leaf, [&](Listener& each) { draft.put_in_leaf(each, most); });
-    } else {
-      draft.share(leaf);
-    }
+  Array** const leaves = array->leaves();
+  if (gap.part != array) {
+    draft.share(leaves, gap.leaf, array->in_leaves_ - gap.part->size());
+    const std::size_t most = shape.in_leaf > kLeafRoom ? (shape.in_leaf + 1) / 2 : kLeafRoom;
+    for_each_in(*gap.part, [&](Listener& each) { draft.put_in_leaf(each, most); });
+    draft.close_leaf();
+    draft.share(leaves + gap.leaf + 1, array->leaf_count_ - gap.leaf - 1, 0);
+  } else {
+    draft.share(leaves, array->leaf_count_, array->in_leaves_);
   }
-  draft.close_leaf();
   std::size_t to_leaves = shape.to_leaves;
   for_each_in(*array, [&](Listener& each) {
     if (to_leaves == 0) return draft.put(each);
@@ -291,9 +298,9 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
   const bool at_end = array != nullptr && gap.part == array && gap.at == array->size();
   if (at_end && gap.at < array->capacity_) {
     adopt(added);
-    added.place_.write() = array->begin() + gap.at;
+    added.place_.write() = std::construct_at(array->begin() + gap.at, &added);
     // order: release pairs with the acquire in Array::size().
-    (void)Draft::put(*array, added, sync::order::release);
+    array->size_.store(gap.at + 1, sync::order::release);
     return;
   }
   const Shape shape = shape_for(gap);
@@ -342,16 +349,17 @@ void ListenerList::shrink(Garbage& garbage) noexcept {
   void* const memory = sync::try_allocate(bytes_for<Array>(capacity, 0), alignof(Array));
   if (memory == nullptr) return;  // slower passes, until another removal tries again
   Array* const smaller = Draft::construct(memory, capacity, 0);
-  const auto move = [smaller](Array& part) {
+  std::size_t moved = 0;
+  const auto move = [&](Array& part) {
     for (Entry *entry = part.begin(), *end = entry + part.size(); entry != end; ++entry) {
       Listener* const listener = entry->load(sync::order::relaxed);  // order: under the mutex
       if (listener == nullptr) continue;
-      // order: relaxed, replace() releases it
-      listener->place_.write() = Draft::put(*smaller, *listener, sync::order::relaxed);
+      listener->place_.write() = std::construct_at(smaller->begin() + moved++, listener);
     }
   };
   for (std::size_t i = 0; i < array.leaf_count_; ++i) move(*array.leaves()[i]);
   move(array);
+  smaller->size_.store(moved, sync::order::relaxed);  // order: relaxed, replace() releases it
   replace(smaller);
   retire_with_leaves(array, garbage);
 }

@@ -9,6 +9,8 @@
 //       it is this thread's own, or a heavy fence followed and only then was it seen to block.
 //   I4  Who is in a pass, and can miss what is hidden from here on, has the bit of its group set in
 //       `present`; while a Look is under way, kLooking is set instead.
+//   I5  While kFenced is set in `present`, and a heavy fence came after that, a pass that begins
+//       fences, or a look sees it, or it sees all that was hidden before kFenced was cleared.
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -32,10 +34,16 @@ constinit PassWords pass_words;
 namespace {
 
 // More threads than groups share them.
+// So many heavy fences make passes begin with full ones; so many passes of a thread, while nothing
+// is retired, end that, which have cost about as much as one heavy fence.
 #if defined(HANDOFF_EXPLORE)
 constexpr std::size_t kGroups = 2;
+constexpr std::uint32_t kManyHeavy = 1;
+constexpr std::uint32_t kQuiet = 2;
 #else
-constexpr std::size_t kGroups = 63;
+constexpr std::size_t kGroups = 62;
+constexpr std::uint32_t kManyHeavy = 16;
+constexpr std::uint32_t kQuiet = 512;
 #endif
 constexpr std::uint64_t kAllGroups = (std::uint64_t{1} << kGroups) - 1;
 constexpr std::uint64_t kLooking = std::uint64_t{1} << 63;  // somebody looks: ask the mutex
@@ -47,6 +55,7 @@ struct Chain {
 constinit sync::Mutex registry_mutex;
 constinit Chain records_of_groups[kGroups];
 constinit sync::atomic<std::size_t> next_group{0};
+constinit sync::atomic<std::uint32_t> heavy_fences{0};  // kManyHeavy: passes fence
 
 struct Here;
 bool& has_ended() noexcept { return sync::thread_slot<bool, Here>::get(); }
@@ -162,6 +171,16 @@ class PassRegistry {
     return false;
   }
 
+  // Passes need no fence any more, until looks are many again. Now, or with a later pass.
+  static void leave_fences() noexcept {
+    if (!registry_mutex.try_lock()) return;
+    heavy_fences.store(0, sync::order::relaxed);  // order: relaxed, under the mutex
+    // order: relaxed, part of the release sequences of the looks before: who finds the bit clear
+    // in Pass::begin() has acquired what they hid.
+    pass_words.present.fetch_and(~PassWords::kFenced, sync::order::relaxed);
+    registry_mutex.unlock();
+  }
+
   static void end_wait(PassRecord& me) noexcept {
     const sync::Lock lock(registry_mutex);
     me.awaited_ = nullptr;
@@ -197,8 +216,7 @@ class PassRegistry {
   // again; the others need not be looked at before their next pass.
   class Look {
    public:
-    // order: release pairs with the acquire in appear(): what is hidden.
-    Look() noexcept : groups_(pass_words.present.exchange(kLooking, sync::order::release)) {
+    Look() noexcept : groups_(begin() & kAllGroups) {
       const PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
       others_ = groups_;
       if (me != nullptr && me->next_ == nullptr && me->previous_ == nullptr) {
@@ -219,8 +237,9 @@ class PassRegistry {
     Look& operator=(const Look&) = delete;
 
     // Finds who is in a pass. Each thread is looked at once, not once for each thing hidden.
-    void look() noexcept {
-      if (others_ != 0) sync::asymmetric_fence_heavy();  // else nobody but this thread
+    // `again`: after some were asked, which those see who end theirs.
+    void look(bool again) noexcept {
+      if (others_ != 0) order_others(again);  // else nobody but this thread
       passing_ = nullptr;
       (void)any_of(groups_, [&](PassRecord& record) {
         // order: acquire pairs with the release in Pass::end(): what it saw before.
@@ -240,6 +259,32 @@ class PassRegistry {
     }
 
    private:
+    static bool passes_fence() noexcept {
+      return heavy_fences.load(sync::order::relaxed) == kManyHeavy;  // order: under the mutex
+    }
+    // Clears the bits of all, and returns them.
+    static std::uint64_t begin() noexcept {
+      const std::uint64_t looking = kLooking | (passes_fence() ? PassWords::kFenced : 0);
+      // order: release pairs with the acquire in appear(): what is hidden.
+      return pass_words.present.exchange(looking, sync::order::release);
+    }
+
+    // Passes fence where they begin, so half of that is enough to find them; none where they end.
+    static void order_others(bool again) noexcept {
+      if (passes_fence()) {
+        if (again) return sync::asymmetric_fence_heavy();
+        return sync::fence(sync::order::seq_cst);  // order: its partner is in appear()
+      }
+      // order: relaxed, under the mutex
+      const std::uint32_t fences = heavy_fences.load(sync::order::relaxed) + 1;
+      heavy_fences.store(fences, sync::order::relaxed);  // order: as above
+      if (fences == kManyHeavy) {
+        // order: relaxed, what begins behind the heavy fence sees it
+        pass_words.present.fetch_or(PassWords::kFenced, sync::order::relaxed);
+      }
+      sync::asymmetric_fence_heavy();
+    }
+
     const std::uint64_t groups_;
     std::uint64_t others_;
     PassRecord* passing_ = nullptr;
@@ -274,10 +319,12 @@ class PassRegistry {
   static Retired* settle(Retired* chain) noexcept {
     if (chain == nullptr) return nullptr;
     Look at_all;
+    bool again = false;
     Retired* freed = nullptr;
     // Who is asked in one round may have ended just before and not have noticed: another round.
     for (bool newly_asked = true; newly_asked;) {
-      at_all.look();
+      at_all.look(again);
+      again = true;
       newly_asked = false;
       Retired* blocked = nullptr;
       while (chain != nullptr) {
@@ -334,11 +381,20 @@ PassRecord& PassRecord::enroll() {
 
 void PassRecord::ended(PassSlot& slot) noexcept { PassRegistry::ended(slot); }
 
-// In a pass that has just begun, whose thread was last found outside of one.
-void PassRecord::appear() noexcept {
-  // order: acquire pairs with the releases of a Look and of nobody_passes(): what was hidden before
-  // the bit was cleared, or found so. Whoever finds it set fences before it reads the slot.
-  pass_words.present.fetch_or(group_, sync::order::acquire);
+// In a pass that has just begun, whose thread was last found outside of one, or while passes fence.
+// `present`: as it was found.
+void PassRecord::appear(std::uint64_t present) noexcept {
+  if ((present & group_) == 0) {
+    // order: acquire pairs with the releases of a Look and of nobody_passes(): what was hidden
+    // before the bit was cleared, or found so. Whoever finds it set fences, then reads the slot.
+    present = pass_words.present.fetch_or(group_, sync::order::acquire);
+  }
+  if ((present & PassWords::kFenced) == 0) return;
+  sync::fence(sync::order::seq_cst);  // order: its partner is in Look::order_others()
+  const std::uint64_t epoch = pass_words.epoch.load(sync::order::relaxed);  // order: a guess
+  quiet_ = epoch == quiet_epoch_ ? quiet_ + 1 : 0;
+  quiet_epoch_ = epoch;
+  if (quiet_ >= kQuiet) PassRegistry::leave_fences();
 }
 
 void await_passes(PassSubject subject) {

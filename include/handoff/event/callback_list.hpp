@@ -21,7 +21,7 @@
 //   the list no more is called. (The whole table: docs/guide/events.md.)
 // - Cost: a pass takes no lock, allocates nothing and writes two words of its own thread (the
 //   first pass of a thread registers it). Adding at the end is amortised O(1); elsewhere it copies
-//   at most 256 pointers and one for each 128 listeners. Removing is O(1) amortised. Both take a
+//   at most 128 pointers and one for each 64 listeners. Removing is O(1) amortised. Both take a
 //   lock; the first removal after another thread's pass makes the kernel order the CPUs:
 //   microseconds.
 // - Blocks: calls never; adding and removing for some instructions of others; remove_and_wait().

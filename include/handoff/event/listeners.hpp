@@ -193,6 +193,7 @@ class ListenerList {
   struct Gap {
     Array* part = nullptr;
     std::size_t at = 0;
+    std::size_t leaf = 0;  // which one, of a leaf
   };
 
   template <class Visit>
@@ -209,8 +210,8 @@ class ListenerList {
     return true;
   }
 
-  // Of the next array: its leaves, what is in the one with the gap, how many of those behind the
-  // leaves go into new ones, and how many stay.
+  // Of the next array: its leaves, at most how many listeners in the one with the gap, how many of
+  // those behind the leaves go into new ones, and how many stay.
   struct Shape {
     std::size_t leaves = 0;
     std::size_t in_leaf = 0;
@@ -224,7 +225,7 @@ class ListenerList {
   }
   static std::size_t alive_in(Array& part) noexcept;
   Gap gap_for(const Listener& added, bool in_front) const noexcept;
-  Gap gap_before(const Listener& before) const noexcept;
+  Gap gap_before(const Listener& before) noexcept;
   Shape shape_for(Gap gap) const noexcept;
   void fill(Draft& draft, const Shape& shape, Gap gap, Listener& added) const;
   void adopt(Listener& added) noexcept;
@@ -245,6 +246,7 @@ class ListenerList {
   sync::Mutex mutex_;
   int lowest_ = 0;  // no listener has a lower priority, nor a higher one; under the mutex
   int highest_ = 0;
+  std::size_t last_leaf_ = 0;  // where an addition was last; under the mutex
   Retired retired_;
 };
 

@@ -8,7 +8,8 @@
 // freed at once; the rest hangs on one of those passes after the other until the last has ended.
 // What a thread takes away in a pass of its own needs no fence before that pass ends. Threads that
 // were found outside of passes are marked absent, and no fence is needed for them until their next
-// pass. The same records answer remove_and_wait(). The proof is in docs/design/callback_list.md.
+// pass. Where that becomes frequent, passes fence themselves for a while. The same records answer
+// remove_and_wait(). The proof is in docs/design/callback_list.md.
 // For: the lists of event/. Not for: users.
 // Concurrency: everything by any thread. Blocks: await_passes(), and for some instructions what
 // retires. Allocates: nothing. Throws: await_passes(), on misuse.
@@ -126,10 +127,12 @@ class PassRecord {
 
   static PassRecord& enroll();
   static void ended(PassSlot& slot) noexcept;
-  void appear() noexcept;
+  void appear(std::uint64_t present) noexcept;
 
   alignas(sync::destructive_span) std::array<PassSlot, kSlots> slots_;
-  std::uint32_t depth_ = 0;  // of this thread alone
+  std::uint32_t depth_ = 0;  // of this thread alone, like the next two
+  std::uint32_t quiet_ = 0;  // passes with full fences since something was retired
+  std::uint64_t quiet_epoch_ = 0;
   std::uint64_t group_ = 0;  // its bit in PassWords::present; never changed
 
   // Under the registry's mutex.
@@ -145,19 +148,23 @@ struct alignas(sync::cache_line) PassWords {
   // One is added whenever something is hidden that a pass may see.
   sync::atomic<std::uint64_t> epoch{1};
   // A bit for each group of threads: one of them may be in a pass. Set by a thread that begins one
-  // and finds it clear, cleared by whoever looks at its record.
+  // and finds it clear, cleared by whoever looks at its record. And kFenced.
   sync::atomic<std::uint64_t> present{0};
+
+  // In `present`: passes begin with a full fence. So it is while there are so many looks that it
+  // costs less than their heavy fences.
+  static constexpr std::uint64_t kFenced = std::uint64_t{1} << 62;
 };
 extern PassWords pass_words;
 
 inline bool nobody_passes() noexcept {
-  std::uint64_t nobody = 0;
   // order: relaxed, a hint: somebody, and the line of memory stays where it is.
-  if (pass_words.present.load(sync::order::relaxed) != nobody) return false;
+  std::uint64_t nobody = pass_words.present.load(sync::order::relaxed);
+  if ((nobody & ~PassWords::kFenced) != 0) return false;
   if (sync::single_threaded()) return true;  // and nobody can begin one
   // order: acquire pairs with the releases of a Look: the passes that it found ended come before;
   // release with the acquire in appear(): a pass that begins later sees what is hidden.
-  return pass_words.present.compare_exchange_strong(nobody, 0, sync::order::acq_rel,
+  return pass_words.present.compare_exchange_strong(nobody, nobody, sync::order::acq_rel,
                                                     sync::order::relaxed);
 }
 
@@ -222,10 +229,12 @@ class [[nodiscard]] Pass {
     // sees everything hidden that was hidden before.
     slot().epoch.store(pass_words.epoch.load(sync::order::acquire), sync::order::release);
     sync::asymmetric_fence_light();
-    // order: relaxed, ordered by the fences: whoever clears it sees this pass, or this sees it
-    // cleared.
-    if ((pass_words.present.load(sync::order::relaxed) & record_.group_) == 0) [[unlikely]] {
-      record_.appear();
+    // order: acquire pairs with the releases of looks, which leave_fences() hands on: what they hid
+    // while passes had fences. The rest is ordered by the fences: whoever clears the bit sees this
+    // pass, or this sees it cleared.
+    const std::uint64_t present = pass_words.present.load(sync::order::acquire);
+    if ((present & (record_.group_ | PassWords::kFenced)) != record_.group_) [[unlikely]] {
+      record_.appear(present);
     }
   }
 

@@ -246,6 +246,93 @@ const Scenario same_group("passes/same_group", [] {
   check_at_rest();
 });
 
+// The first look makes passes fence where they begin, and the second one spares itself the heavy
+// fence. Its thread's bit is set again by then.
+const Scenario fenced("passes/fenced", [] {
+  Thing first;
+  Thing second;
+  Flag passed(false);
+  Flag looked(false);
+  Flag again(false);
+  explore::Thread reader([&] {
+    { const Pass pass(&list); }
+    set(passed);
+    await(looked);
+    { const Pass pass(&list); }
+    set(again);
+    const Pass pass(&list);
+    if (second.look()) second.look_again();
+  });
+  await(passed);
+  first.hide();
+  first.retire(kList);
+  set(looked);
+  await(again);
+  second.hide();
+  second.retire(kList);
+  reader.join();
+  explore::check(first.freed() && second.freed(), "by the remover or by the pass");
+  check_at_rest();
+});
+
+// Passes go on without fences when nothing is retired any more, and are seen all the same.
+const Scenario fences_left("passes/fences_left", [] {
+  Thing first;
+  Thing second;
+  Flag passed(false);
+  Flag looked(false);
+  Flag again(false);
+  explore::Thread reader([&] {
+    { const Pass pass(&list); }
+    set(passed);
+    await(looked);
+    for (int i = 0; i < 3; ++i) const Pass pass(&list);
+    set(again);
+    const Pass pass(&list);
+    if (second.look()) second.look_again();
+  });
+  await(passed);
+  first.hide();
+  first.retire(kList);
+  set(looked);
+  await(again);
+  second.hide();
+  second.retire(kList);
+  reader.join();
+  explore::check(first.freed() && second.freed(), "by the remover or by the pass");
+  check_at_rest();
+});
+
+// A thread whose bit another one of its group has set finds that passes need no fence, and nothing
+// else: by that it knows what was hidden while they did.
+const Scenario fences_left_by_another("passes/fences_left_by_another", [] {
+  Thing first;
+  Thing second;
+  Flag enrolled(false);
+  Flag left(false);
+  explore::Thread reader([&] {
+    { const Pass pass(&list); }
+    set(enrolled);
+    await(left);
+    const Pass pass(&list);
+    if (second.look()) second.look_again();
+  });
+  await(enrolled);
+  { const Pass pass(&list); }  // in the other group, so the third thread shares the reader's
+  first.hide();
+  first.retire(kList);
+  second.hide();
+  second.retire(kList);
+  explore::Thread leaver([&] {
+    for (int i = 0; i < 3; ++i) const Pass pass(&list);
+    set(left);
+  });
+  leaver.join();
+  reader.join();
+  explore::check(first.freed() && second.freed(), "nobody was in a pass");
+  check_at_rest();
+});
+
 // What a pass takes away itself hangs on it without a fence, and then on the other pass, if that
 // one is still there.
 const Scenario own("passes/own", [] {

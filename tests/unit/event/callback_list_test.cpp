@@ -498,8 +498,8 @@ TEST(CallbackList, RemovalsAskForABarrierOnlyAfterPassesOfOthers) {
   other.join();
 }
 
-// A canary for the one above: a pass that does go on is looked at again by each removal.
-TEST(CallbackList, RemovalsBesideAPassThatGoesOnAskEachTime) {
+// Each removal looks again at a pass that does go on, but soon without the kernel.
+TEST(CallbackList, RemovalsBesideAPassThatGoesOnSoonAskNoMore) {
   List list;
   List elsewhere;
   std::atomic<bool> passing(false);
@@ -510,7 +510,7 @@ TEST(CallbackList, RemovalsBesideAPassThatGoesOnAskEachTime) {
   });
   std::thread other([&] { elsewhere(0); });
   while (!passing) std::this_thread::yield();
-  EXPECT_GE(barriers_of_removals(list, 100, 0), 100U);
+  EXPECT_LE(barriers_of_removals(list, 100, 0), 16U) << "then passes fence themselves";
   over = true;
   other.join();
 }
