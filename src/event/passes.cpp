@@ -116,21 +116,13 @@ class PassRegistry {
     if (nobody_passes()) return free_all(chain);
     const std::uint64_t epoch = next_epoch();
     PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
-    Retired* others = nullptr;
-    while (chain != nullptr) {
-      Retired& item = pop(chain);
-      item.epoch = epoch;
-      // A pass of this thread sees by itself that it was asked: no fence. And no mutex, or those
-      // who wait for it in their passes would be looked at by each who has it.
-      if (me == nullptr || !hang_on(*me, item)) push(others, item);
-    }
-    if (others == nullptr) return;
-    Retired* freed = nullptr;
+    if (me != nullptr && me->depth_ != 0) chain = hang_on_own(*me, chain, epoch);
+    if (chain == nullptr) return;
     {
       const sync::Lock lock(registry_mutex);
-      freed = settle(others);
+      chain = settle(chain, epoch);
     }
-    free_all(freed);
+    free_all(chain);
   }
 
   // By the thread of the slot, when a pass has ended that somebody asked about.
@@ -140,7 +132,7 @@ class PassRegistry {
     {
       const sync::Lock lock(registry_mutex);
       while (slot.pending != nullptr) push(chain, pop(slot.pending));
-      chain = settle(chain);
+      chain = settle(chain, 0);
     }
     free_all(chain);
     passes_ended().notify_all();
@@ -249,6 +241,8 @@ class PassRegistry {
       });
     }
 
+    bool nobody() const noexcept { return passing_ == nullptr; }
+
     // The slot that blocks it. Null: none.
     PassSlot* blocker(const Retired& item) const noexcept {
       for (PassRecord* each = passing_; each != nullptr; each = each->next_passing_) {
@@ -306,17 +300,24 @@ class PassRegistry {
     return nullptr;
   }
 
-  // False if no pass of `me`, this thread, blocks it.
-  static bool hang_on(PassRecord& me, Retired& item) noexcept {
-    PassSlot* const slot = blocker(me, item.seen_by, item.epoch);
-    if (slot == nullptr) return false;
-    slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see I3
-    push(slot->own, item);
-    return true;
+  // Hangs on passes of `me`, this thread, what they block, and returns the rest. A pass of this
+  // thread sees by itself that it was asked: no fence. And no mutex, or those who wait for it in
+  // their passes would be looked at by each who has it.
+  static Retired* hang_on_own(PassRecord& me, Retired* chain, std::uint64_t epoch) noexcept {
+    Retired* rest = nullptr;
+    while (chain != nullptr) {
+      Retired& item = pop(chain);
+      item.epoch = epoch;
+      PassSlot* const slot = blocker(me, item.seen_by, epoch);
+      if (slot != nullptr) slot->asked.store(true, sync::order::relaxed);  // order: see I3
+      push(slot != nullptr ? slot->own : rest, item);
+    }
+    return rest;
   }
 
-  // Returns what can be freed of the chain; hangs the rest on what blocks it.
-  static Retired* settle(Retired* chain) noexcept {
+  // Returns what can be freed of the chain; hangs the rest on what blocks it. `epoch`: of all; 0:
+  // each has its own.
+  static Retired* settle(Retired* chain, std::uint64_t epoch) noexcept {
     if (chain == nullptr) return nullptr;
     Look at_all;
     bool again = false;
@@ -324,11 +325,13 @@ class PassRegistry {
     // Who is asked in one round may have ended just before and not have noticed: another round.
     for (bool newly_asked = true; newly_asked;) {
       at_all.look(again);
+      if (!again && at_all.nobody()) return chain;
       again = true;
       newly_asked = false;
       Retired* blocked = nullptr;
       while (chain != nullptr) {
         Retired& item = pop(chain);
+        if (epoch != 0) item.epoch = epoch;
         PassSlot* const slot = at_all.blocker(item);
         item.blocked_by = slot;
         push(slot != nullptr ? blocked : freed, item);
