@@ -2,7 +2,8 @@
 """The tool that makes logic mutants: each operator on a small library, and what it leaves alone.
 
 The small library is mutated, built once and run once for each mutant: every one must do what its
-name says. Then the runner's own judgement: lists, names that survive a move, canaries.
+name says. Then the runner's own judgement: lists, names that survive a move, canaries, what it
+remembers.
 """
 
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "mutants"))
 
+import memory  # noqa: E402
 import mutants as tool  # noqa: E402
 import mutate  # noqa: E402
 import trial  # noqa: E402
@@ -268,6 +270,104 @@ class Judgement(unittest.TestCase):
         for got, wanted in zip(tool.shares(rows, known), (4, 1.0, 2 / 3, 2 / 3, 0.75)):
             self.assertAlmostEqual(got, wanted)
         self.assertEqual(tool.shares(rows, {})[1], 0.75)
+
+
+class Memories(unittest.TestCase):
+    """What killed a mutant is written down, found again after a move, and believed by nobody."""
+
+    HEAD = "# why\n"
+    LINES = ("core/f.hpp:g abc | unit_core A.b | delete.2 delete.10 negate.1\n"
+             "core/f.hpp:g<int, int> abd | explore core/s | swap.1\n")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "killers.list"
+        self.path.write_text(self.HEAD + self.LINES)
+        self.memory = memory.Memory(self.path)
+
+    def learnt(self, names, results=(), titles=None, files=("core/f.hpp", "core/h.hpp")):
+        """The lines of the file after a run that looked at `names` and had these killers."""
+        mutants = [mutate.Mutant(1, name, name.split()[0], "core", "f", "g", 1, "", True)
+                   for name in names]
+        rows = [{"name": name, "verdict": "killed" if killer else "survived", "killer": killer}
+                for name, killer in results]
+        self.memory.learn(mutants, rows, titles or {}, files)
+        self.memory.write()
+        return self.path.read_text().removeprefix(self.HEAD)
+
+    ALL = ("delete core/f.hpp:g abc.2", "delete core/f.hpp:g abc.10", "negate core/f.hpp:g abc.1",
+           "swap core/f.hpp:g<int, int> abd.1")
+
+    def test_what_is_written_is_read_again(self):
+        self.assertEqual(self.memory.killer("delete core/f.hpp:g abc.10"), "unit_core A.b")
+        self.assertEqual(self.memory.killer("swap elsewhere:g<int, int> abd.1"), "explore core/s")
+        self.assertIsNone(self.memory.killer("delete core/f.hpp:g abc.3"))
+        self.assertEqual(self.memory.by_place()["core/f.hpp:g"], ["unit_core A.b"])
+        self.assertEqual(self.learnt(self.ALL), self.LINES)
+
+    def test_a_run_changes_what_it_tried(self):
+        results = [("delete core/f.hpp:g abc.2", "explore core/s"),
+                   ("negate core/f.hpp:g abc.1", "")]
+        self.assertEqual(self.learnt(self.ALL, results),
+                         "core/f.hpp:g abc | explore core/s | delete.2\n"
+                         "core/f.hpp:g abc | unit_core A.b | delete.10\n"
+                         + self.LINES.splitlines(True)[1])
+
+    def test_a_function_that_moved_takes_its_lines_along(self):
+        moved = [name.replace("core/f.hpp", "core/h.hpp") for name in self.ALL]
+        self.assertEqual(self.learnt(moved), self.LINES.replace("core/f.hpp", "core/h.hpp"))
+
+    def test_mutants_that_are_not_there_any_more_are_dropped(self):
+        first = self.LINES.splitlines(True)[0]
+        self.assertEqual(self.learnt(self.ALL[:3], files=["core/f.hpp"]), first)
+        self.assertEqual(self.learnt([], files=["core/h.hpp"]), "")
+
+    def test_files_that_were_not_looked_at_keep_their_lines(self):
+        self.assertEqual(self.learnt(["delete core/h.hpp:k abe.1"]), self.LINES)
+
+    def test_cases_that_are_not_there_any_more_are_dropped(self):
+        second = self.LINES.splitlines(True)[1]
+        self.assertEqual(self.learnt(self.ALL, titles={"unit_core": {"unit_core A.c"}}), second)
+
+    def test_a_line_that_cannot_be_read_is_an_error(self):
+        for line in ("core/f.hpp:g abc | unit_core A.b", "abc | unit_core A.b | delete.1",
+                     "core/f.hpp:g abc | unit_core A.b | delete"):
+            self.path.write_text(line + "\n")
+            with self.assertRaises(SystemExit):
+                memory.Memory(self.path)
+
+    def tried(self, remembered, noticed_by, how="failed"):
+        """The cases that were run with a mutant, and what became of it."""
+        cases = [trial.Case(f"unit_{name}", name, [], False, seconds)
+                 for seconds, name in enumerate("abcd")]
+        asked = []
+
+        def run(command, env, _):
+            if env["HANDOFF_MUTANT"] == "0":
+                return trial.End("passed", 0, 0)
+            asked.append(command[0])
+            return trial.End(how if command[0] in noticed_by else "passed", 0, 0)
+        mutant = mutate.Mutant(1, "delete f:g abc.1", "delete", "core", "f", "g", 1, "", False)
+        before, trial.run = trial.run, run
+        try:
+            return asked, trial.try_mutant(mutant, cases, [], 2, remembered=remembered)
+        finally:
+            trial.run = before
+
+    def test_the_remembered_case_comes_first_whatever_it_costs(self):
+        asked, result = self.tried("unit_d d", ["unit_b", "unit_d"])
+        self.assertEqual((asked, result["killer"]), (["unit_d"], "unit_d d"))
+
+    def test_a_memory_is_not_believed(self):
+        asked, result = self.tried("unit_d d", ["unit_b"])
+        self.assertEqual((asked, result["killer"]), (["unit_d", "unit_a", "unit_b"], "unit_b b"))
+        self.assertEqual(self.tried("unit_d d", [])[1]["verdict"], "survived")
+        self.assertEqual(self.tried("unit_gone x", ["unit_b"])[1]["killer"], "unit_b b")
+
+    def test_a_better_witness_than_a_time_out_is_looked_for_once(self):
+        self.assertEqual(len(self.tried(None, ["unit_a"], "time-out")[0]), 4)
+        self.assertEqual(len(self.tried("unit_a a", ["unit_a"], "time-out")[0]), 1)
 
 
 class FakeTrials:

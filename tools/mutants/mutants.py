@@ -25,9 +25,12 @@ from pathlib import Path
 
 import mutate
 import trial
+from memory import Memory, key_of, place_of
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "mutants" / "known.list"
+KILLERS = ROOT / "tests" / "mutants" / "killers.list"
+REMEMBER_S = 60  # so often what was learnt is written down
 SAMPLE_S = 160  # with what it builds, where nothing else runs;
 SAMPLE_LEAST_S = 40  # this much for the trials in any case
 SAMPLE_MIN = 20  # fewer say nothing
@@ -82,12 +85,6 @@ class Progress:
 
 
 # The list of those known to survive.
-
-def key_of(name):
-    """What stays when a function moves: operator, hash and number. The rest is for people."""
-    words = name.split()
-    return f"{words[0]} {words[-1]}"
-
 
 def read_list(path):
     """{key: (name, word, why)}; word is `equivalent` or `open`."""
@@ -210,11 +207,15 @@ def record_all(folder, programs, count, workers):
 class Trials:
     """Mutants, the cases that pass them, and what became of them."""
 
-    def __init__(self, folder, mutants, records, digests):
+    def __init__(self, folder, mutants, records, digests, memory):
         self.path = folder / "results.jsonl"
         self.mutants = mutants
+        self.memory = memory
+        self.titles = {Path(program).name: {case.title() for case in cases}
+                       for program, cases in records.items()}
         self.digests = {Path(program).name: digest for program, digest in digests.items()}
-        self.hints = collections.defaultdict(list)
+        self.killers = {}  # of earlier runs of this build
+        self.hints = collections.defaultdict(list, memory.by_place())
         self.passing = collections.defaultdict(list)
         rooms = {mutant.number: mutant.room for mutant in mutants}
         self.duty = {room: {"explore", *names} for room, names in TESTS.items()}
@@ -233,7 +234,7 @@ class Trials:
             result = json.loads(line)
             name = result["name"]
             if result["verdict"] == "killed":
-                self.hints[name].insert(0, result["killer"])
+                self.killers[name] = result["killer"]
                 program = result["killer"].split()[0]
                 if not keep_kills and result["digest"] != self.digests.get(program):
                     results.pop(name, None)
@@ -252,7 +253,14 @@ class Trials:
         return {name for name in self.duty[mutant.room] & set(self.digests)
                 if survived.get(name) != self.digests[name]}
 
-    def run(self, mutants, workers, until=None, keep_kills=False, budget_s=trial.BUDGET_S):
+    def remember(self, results):
+        """Writes down who killed whom; also of a run that is stopped later."""
+        files = {mutate.short(file) for file in mutate.files_of(ROOT)}
+        self.memory.learn(self.mutants, results, self.titles, files)
+        self.memory.write()
+
+    def run(self, mutants, workers, until=None, keep_kills=False, budget_s=trial.BUDGET_S,
+            remember=False):
         results = self.before(keep_kills)
         todo = [(mutant, self.left_for(mutant, results.get(mutant.name))) for mutant in mutants]
         todo = [(mutant, programs) for mutant, programs in todo if programs]
@@ -268,20 +276,28 @@ class Trials:
                 out.write(json.dumps(result) + "\n")
             progress.add(result["verdict"])
             return result
+        def so_far():
+            return [results[mutant.name] for mutant in mutants if mutant.name in results]
+        due = time.monotonic() + REMEMBER_S
         with ThreadPoolExecutor(workers) as pool:
             for result in pool.map(one, todo):
                 if result is not None:
                     results[result["name"]] = result
+                if remember and time.monotonic() > due:
+                    due = time.monotonic() + REMEMBER_S
+                    self.remember(so_far())
         progress.end()
-        names = [mutant.name for mutant in mutants]
-        return [results[name] for name in names if name in results]
+        if remember:
+            self.remember(so_far())
+        return so_far()
 
     def try_one(self, mutant, programs, budget_s):
         passing = self.passing[mutant.number]
-        neighbours = self.hints[mutant.file + mutant.function]
+        neighbours = self.hints[place_of(mutant.name)]
         result = trial.try_mutant(
             mutant, [case for case in passing if Path(case.program).name in programs],
-            self.hints[mutant.name][:2] + neighbours[:2], budget_s)
+            neighbours[:2], budget_s,
+            remembered=self.killers.get(mutant.name) or self.memory.killer(mutant.name))
         if result["verdict"] == "killed":
             neighbours.insert(0, result["killer"])
             result["digest"] = self.digests[result["killer"].split()[0]]
@@ -397,6 +413,8 @@ def arguments_of(words):
                         help="do not try again what another build's tests have killed")
     parser.add_argument("--budget", type=float, default=trial.BUDGET_S, metavar="S",
                         help="cases that a mutant has to live through, in their seconds")
+    parser.add_argument("--remember", action="store_true",
+                        help=f"write down in {KILLERS.relative_to(ROOT)} what killed each")
     parser.add_argument("--no-build", action="store_true", help="as it was built last")
     parser.add_argument("--show", metavar="NAME", help="a part of a mutant's name")
     return parser.parse_args(words)
@@ -436,7 +454,7 @@ def prepared(folder, programs, everything, arguments):
     paths = json.loads((folder / "programs.json").read_text())
     last = max(mutant.number for mutant in everything)
     records, digests, failed = record_all(folder, paths, last, arguments.jobs)
-    return None if failed else Trials(folder, everything, records, digests)
+    return None if failed else Trials(folder, everything, records, digests, Memory(KILLERS))
 
 
 def sample(folder, room, everything, mutants, known, arguments):
@@ -450,7 +468,8 @@ def sample(folder, room, everything, mutants, known, arguments):
     say(f"built and recorded after {ready - begin:.0f} s")
     faults = trials.canaries([mutant for mutant in everything if mutate.is_canary(mutant)])
     until = max(begin + SAMPLE_S, ready + SAMPLE_LEAST_S)
-    results = trials.run(mutants, arguments.jobs, until, budget_s=arguments.budget)
+    results = trials.run(mutants, arguments.jobs, until, budget_s=arguments.budget,
+                         remember=arguments.remember)
     alive = {result["name"] for result in results
              if result["verdict"] != "killed" and key_of(result["name"]) not in known}
     if alive:
@@ -459,7 +478,8 @@ def sample(folder, room, everything, mutants, known, arguments):
         if trials is None:
             return results, faults + ["a test fails without a mutant"]
         left = [mutant for mutant in mutants if mutant.name in alive]
-        again = trials.run(left, arguments.jobs, budget_s=arguments.budget)
+        again = trials.run(left, arguments.jobs, budget_s=arguments.budget,
+                           remember=arguments.remember)
         results = [result for result in results if result["name"] not in alive] + again
     if len(results) < SAMPLE_MIN:
         faults.append(f"only {len(results)} mutants tried")
@@ -474,7 +494,7 @@ def whole(folder, everything, mutants, arguments):
         return [], ["a test fails without a mutant"]
     faults = trials.canaries([mutant for mutant in everything if mutate.is_canary(mutant)])
     return trials.run(mutants, arguments.jobs, None, arguments.keep_kills,
-                      arguments.budget), faults
+                      arguments.budget, arguments.remember), faults
 
 
 def main(words):
@@ -495,7 +515,8 @@ def main(words):
         parts = [f"include/handoff/{room}/", f"src/{room}/"]
         say(f"seed {seed} (repeat with --seed or HANDOFF_MUTANTS_SEED): room {room}")
     everything = make_mutants(folder, parts, not arguments.no_build)
-    mutants = [mutant for mutant in everything if not mutate.is_canary(mutant)]
+    mutants = [mutant for mutant in everything if not mutate.is_canary(mutant)
+               and mutate.is_of(mutant.file, parts)]
     say(f"{len(mutants)} mutants made after {time.monotonic() - begin:.0f} s")
     draw.shuffle(mutants)
     if sampled:

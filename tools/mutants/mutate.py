@@ -186,6 +186,11 @@ def closing(bare, first):
     return len(bare)
 
 
+def short(file):
+    """A file as the names of mutants have it."""
+    return file.removeprefix("include/handoff/").removeprefix("src/")
+
+
 class Source:
     """One file of the library, its mutants and its edits."""
 
@@ -229,10 +234,9 @@ class Function:
         """A new mutant; the number by which its place knows it."""
         source = self.source
         ordinal = self.ordinals[operator] = self.ordinals.get(operator, 0) + 1
-        short = source.file.removeprefix("include/handoff/").removeprefix("src/")
         number = f"@{len(source.mutants)}@"
         source.mutants.append(Mutant(
-            number=0, name=f"{operator} {short}:{self.name} {self.hash}.{ordinal}",
+            number=0, name=f"{operator} {short(source.file)}:{self.name} {self.hash}.{ordinal}",
             operator=operator, room=source.room, file=source.file, function=self.name,
             line=source.data.count(b"\n", 0, offset) + 1,
             text=re.sub(r"\s+", " ", text)[:120], orders=source.orders))
@@ -673,14 +677,19 @@ def mutate_unit(job):
             for source in sources.values()]
 
 
-def files_of(root, parts):
+def is_of(file, parts):
+    """Whether the path has one of the parts in it; without parts all are meant."""
+    return not parts or any(part in file for part in parts)
+
+
+def files_of(root, parts=()):
     """Headers and sources of the rooms, those whose path has one of the parts in it."""
     chosen = []
     for room in ROOMS:
         for folder in (root / "include/handoff" / room, root / "src" / room):
             chosen += sorted(folder.glob("*.hpp")) + sorted(folder.glob("*.cpp"))
     names = [str(path.relative_to(root)) for path in chosen]
-    return [name for name in names if not parts or any(part in name for part in parts)]
+    return [name for name in names if is_of(name, parts)]
 
 
 def jobs_of(root, files):

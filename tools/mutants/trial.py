@@ -213,31 +213,35 @@ def passes_without(case):
     return run([case.program, *case.arguments], environment(0), limit_of(case)).how == "passed"
 
 
-def order_of(cases, mutant, hints):
-    """The explorer first where its word is asked for, then the fastest first; before all, those
-    that killed a neighbour."""
+def order_of(cases, mutant, hints, remembered):
+    """What killed it last, then the explorer where its word is asked for, then those that killed a
+    neighbour, then the fastest."""
     def rank(case):
         stage = 0 if case.explorer or not mutant.orders else 1
         hinted = hints.index(case.title()) if case.title() in hints else len(hints)
-        return stage, hinted, case.seconds
+        return case.title() != remembered, stage, hinted, case.seconds
     return sorted(cases, key=rank)
 
 
-def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=3):
+def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=3, remembered=None):
     """Tries the cases in order until one kills: a dict with verdict, how, killer, seconds.
 
-    A time-out is a poor witness: some more cases may give a better one."""
+    A time-out is a poor witness: some more cases may give a better one, unless this was looked for
+    before."""
     begin = time.monotonic()
     late, left, spent = None, seek, {True: 0.0, False: 0.0}
-    for case in order_of(cases, mutant, hints):
-        spent[case.explorer] += case.seconds
-        if spent[case.explorer] > budget_s and late is None:
-            continue
+    for case in order_of(cases, mutant, hints, remembered):
+        if case.title() != remembered:
+            spent[case.explorer] += case.seconds
+            if spent[case.explorer] > budget_s and late is None:
+                continue
         how, word = try_one(case, mutant.number)
         if how and how != "explorer" and not passes_without(case):
             continue
         if how in ("time-out", "memory") and late is None:
             late = how, word, case
+            if case.title() == remembered:
+                break
         elif how and how not in ("time-out", "memory"):
             late = how, word, case
             break
