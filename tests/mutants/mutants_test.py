@@ -370,6 +370,34 @@ class Memories(unittest.TestCase):
         self.assertEqual(len(self.tried("unit_a a", ["unit_a"], "time-out")[0]), 1)
 
 
+class Again(unittest.TestCase):
+    """Who is tried again, and for how long."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.mutant = mutate.Mutant(1, "delete f:g abc.1", "delete", "core", "f", "g", 1, "", True)
+        self.trials = tool.Trials(Path(folder.name), [self.mutant], {},
+                                  {"explore": "new", "unit_core": "same"},
+                                  memory.Memory(Path(folder.name) / "none"), ["delete abc.2"])
+
+    def left(self, verdict, budget_s=60):
+        result = {"verdict": verdict, "budget_s": 30,
+                  "programs": {"explore": "old", "unit_core": "same"}}
+        return self.trials.left_for(self.mutant, result, budget_s)
+
+    def test_a_survivor_only_with_programs_that_changed_or_for_longer(self):
+        self.assertEqual(self.left("survived", 30), {"explore"})
+        self.assertEqual(self.left("survived", 60), {"explore", "unit_core"})
+        self.assertEqual(self.left("killed"), set())
+
+    def test_the_listed_for_less(self):
+        self.assertEqual(self.trials.budget_of(self.mutant, 60), 60)
+        self.trials.listed = ["delete abc.1"]
+        self.assertLess(self.trials.budget_of(self.mutant, 60), 60)
+        self.assertEqual(self.trials.budget_of(self.mutant, 1), 1)
+
+
 class FakeTrials:
     """Stands for built programs: says what becomes of each mutant with so many programs."""
 

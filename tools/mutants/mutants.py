@@ -30,6 +30,7 @@ from memory import Memory, key_of, place_of
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "mutants" / "known.list"
 KILLERS = ROOT / "tests" / "mutants" / "killers.list"
+LISTED_S = 10  # the budget of what is known to survive: it lived through all of it before
 REMEMBER_S = 60  # so often what was learnt is written down
 SAMPLE_S = 160  # with what it builds, where nothing else runs;
 SAMPLE_LEAST_S = 40  # this much for the trials in any case
@@ -207,10 +208,11 @@ def record_all(folder, programs, count, workers):
 class Trials:
     """Mutants, the cases that pass them, and what became of them."""
 
-    def __init__(self, folder, mutants, records, digests, memory):
+    def __init__(self, folder, mutants, records, digests, memory, listed=()):
         self.path = folder / "results.jsonl"
         self.mutants = mutants
         self.memory = memory
+        self.listed = listed
         self.titles = {Path(program).name: {case.title() for case in cases}
                        for program, cases in records.items()}
         self.digests = {Path(program).name: digest for program, digest in digests.items()}
@@ -242,14 +244,18 @@ class Trials:
             results[name] = result
         return results
 
-    def left_for(self, mutant, result):
-        """Programs that it has not survived yet."""
+    def budget_of(self, mutant, budget_s):
+        """What is known to survive lived through more when it was listed."""
+        return min(budget_s, LISTED_S) if key_of(mutant.name) in self.listed else budget_s
+
+    def left_for(self, mutant, result, budget_s):
+        """Programs that it has not survived yet, or not for so long."""
         if result is None:
             survived = {}
         elif result["verdict"] == "killed":
             return set()
         else:
-            survived = result["programs"]
+            survived = result["programs"] if result.get("budget_s", 0) >= budget_s else {}
         return {name for name in self.duty[mutant.room] & set(self.digests)
                 if survived.get(name) != self.digests[name]}
 
@@ -262,16 +268,18 @@ class Trials:
     def run(self, mutants, workers, until=None, keep_kills=False, budget_s=trial.BUDGET_S,
             remember=False):
         results = self.before(keep_kills)
-        todo = [(mutant, self.left_for(mutant, results.get(mutant.name))) for mutant in mutants]
-        todo = [(mutant, programs) for mutant, programs in todo if programs]
-        for mutant, _ in todo:
+        todo = [(mutant, self.budget_of(mutant, budget_s)) for mutant in mutants]
+        todo = [(mutant, self.left_for(mutant, results.get(mutant.name), budget), budget)
+                for mutant, budget in todo]
+        todo = [job for job in todo if job[1]]
+        for mutant, _, _ in todo:
             results.pop(mutant.name, None)
         progress = Progress(len(todo))
 
         def one(job):
             if until is not None and time.monotonic() > until:
                 return None
-            result = self.try_one(*job, budget_s)
+            result = self.try_one(*job)
             with self.path.open("a") as out:
                 out.write(json.dumps(result) + "\n")
             progress.add(result["verdict"])
@@ -303,6 +311,7 @@ class Trials:
             result["digest"] = self.digests[result["killer"].split()[0]]
         else:
             result["verdict"] = "survived" if passing else "not reached"
+            result["budget_s"] = budget_s
             result["programs"] = {name: self.digests[name] for name in self.duty[mutant.room]
                                   if name in self.digests}
         return result
@@ -454,7 +463,8 @@ def prepared(folder, programs, everything, arguments):
     paths = json.loads((folder / "programs.json").read_text())
     last = max(mutant.number for mutant in everything)
     records, digests, failed = record_all(folder, paths, last, arguments.jobs)
-    return None if failed else Trials(folder, everything, records, digests, Memory(KILLERS))
+    return None if failed else Trials(folder, everything, records, digests, Memory(KILLERS),
+                                       read_list(LIST))
 
 
 def sample(folder, room, everything, mutants, known, arguments):
