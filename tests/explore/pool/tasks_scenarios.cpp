@@ -215,6 +215,21 @@ const Scenario comes_and_goes("thread_pool/comes_and_goes", [] {
   explore::check(started.count() >= ever, "each hears, again if it was about to go and stayed");
 }, Size::single);
 
+// A hook may wait for tasks that were handed over while its worker counted as searching: they woke
+// nobody else.
+const Scenario hook_waits("thread_pool/hook_waits", [] {
+  Arrivals ran;
+  ThreadPoolOptions options{
+      .mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h};
+  options.on_start = [&ran](std::size_t index) {
+    if (index == 1) ran.await(2);
+  };
+  test::AuditedPool pool(options);
+  for (int i = 0; i < 2; ++i) accepted(pool.execute([&ran] { ran.arrive(); }));
+  ran.await(2);
+  check_tally(pool.close(), 2, 0, 0);
+}, Size::single);
+
 // A stand-in comes for a task that blocks, and goes when that one goes on.
 const Scenario lends("thread_pool/lends", [] {
   Arrivals started;

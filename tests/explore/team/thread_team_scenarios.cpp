@@ -258,6 +258,20 @@ const Scenario all_come("thread_team/all_come", [] {
   explore::check(tally.done == 4, "all met");
 }, test::Size::single);
 
+// A member that has a CPU comes at once: time stands still while anybody can go on.
+const Scenario at_once("thread_team/at_once", [] {
+  ThreadTeam team({.width = 2});
+  const sync::Deadline begin = sync::clock::now();
+  sync::atomic<int> missing{2};
+  sync::EventCount met;
+  const Tally tally = team.run(2, [&](IndexRange) {
+    // order: relaxed, here and below: a count and nothing else.
+    if (missing.fetch_sub(1, sync::order::relaxed) == 1) return met.notify_all();
+    (void)met.await([&] { return missing.load(sync::order::relaxed) == 0; });  // order: relaxed
+  }, {.block = 1});
+  explore::check(tally.done == 2 && sync::clock::now() == begin, "nobody napped");
+}, test::Size::single);
+
 // Only as many members take part as there are indices: one index, one member.
 const Scenario alone("thread_team/alone", [] {
   ThreadTeam team({.width = 1});

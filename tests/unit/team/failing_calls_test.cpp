@@ -60,6 +60,13 @@ TEST(FailingCalls, ThreadsThatAreRefusedMakeTheTeamNarrower) {
   EXPECT_EQ(places, static_cast<int>(kWidth) - 1);
 }
 
+// The most that may be asked for, where the system has no thread to give.
+TEST(FailingCalls, TheWidestTeamMayBeNarrow) {
+  handoff::test::fail_after(Call::thread, 0, EAGAIN);
+  EXPECT_EQ(ThreadTeam({.width = ThreadTeam::max_width}).width(), 1U);
+  EXPECT_TRUE(handoff::test::stop_failing(Call::thread));
+}
+
 TEST(FailingCalls, AnAllocationThatFailsLeavesNothingBehind) {
   const std::size_t before = threads_of_process().size();
   std::size_t width = 0;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Empty task nodes on their way between the store and what each worker keeps.
+#include <cstddef>
+#include <handoff/pool/task.hpp>
+#include <handoff/pool/task_store.hpp>
+#include <vector>
+
+#include "books/pool_books.hpp"
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::detail;
+using test::Scenario;
+
+// Batches come to the store from two workers and are taken again before new ones are made.
+const Scenario batches("task_store/batches", [] {
+  constexpr std::size_t count = 4 * TaskStore::batch;
+  TaskStore store;
+  NodeCache one(store);
+  NodeCache another(store);
+  const auto use = [](NodeCache& cache) {
+    for (int round = 0; round < 2; ++round) {
+      std::vector<Task*> nodes;
+      for (std::size_t i = 0; i < count; ++i) nodes.push_back(cache.take());
+      for (Task* const node : nodes) cache.give(node);
+    }
+  };
+  explore::Thread thread([&] { use(another); });
+  use(one);
+  thread.join();
+  Nodes all;
+  Books<TaskStore>::add(all, one);
+  Books<TaskStore>::add(all, another);
+  explore::check(Books<TaskStore>::fault(store, all).empty(), "each node in one place");
+  explore::check(all.count() <= 2 * (count + TaskStore::batch), "used again");
+});
+
+}  // namespace
