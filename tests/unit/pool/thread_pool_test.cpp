@@ -686,6 +686,19 @@ TEST_P(ThreadPoolTest, StatisticsAddUp) {
   EXPECT_EQ(pool.statistics().sum().run, 111U) << "still there after the close";
 }
 
+TEST(PoolStatisticsTest, AddsUpAllWorkers) {
+  PoolStatistics figures;
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    figures.workers.push_back(
+        {.run = i, .handed_over = 10 * i, .stolen = 100 * i, .sleeps = 1000 * i});
+  }
+  const WorkerStatistics sum = figures.sum();
+  EXPECT_EQ(sum.run, 3U);
+  EXPECT_EQ(sum.handed_over, 30U);
+  EXPECT_EQ(sum.stolen, 300U);
+  EXPECT_EQ(sum.sleeps, 3000U);
+}
+
 TEST_P(ThreadPoolTest, MovesWithItsThreads) {
   ThreadPool first(options(2));
   auto future = first.submit([] { return 4; });
