@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 LIMIT_TIMES = 10  # of the time without a mutant,
-LIMIT_PLUS_S = 2  # and this
+LIMIT_PLUS_S = 1  # and this
 MEMORY_KIB = 3 << 20  # what one process may have in memory
 RECORD_S = 300  # for a case without a mutant
 BUDGET_S = 60  # of scenarios, and of tests, without a mutant: who lives through these survives
@@ -223,7 +223,7 @@ def order_of(cases, mutant, hints, remembered):
     return sorted(cases, key=rank)
 
 
-def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=3, remembered=None):
+def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=2, remembered=None):
     """Tries the cases in order until one kills: a dict with verdict, how, killer, seconds.
 
     A time-out is a poor witness: some more cases may give a better one, unless this was looked for
