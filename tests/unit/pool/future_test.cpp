@@ -96,6 +96,31 @@ TEST_P(FutureTest, AStandardFutureComesWithoutAnother) {
   EXPECT_THROW((void)submit_std(pool, [] {}), NotRun);
 }
 
+TEST_P(FutureTest, AClosureEndsBeforeItsStandardFutureHears) {
+  ThreadPool pool(options(1));
+  const auto expect_end = [&](auto function) {
+    std::future<decltype(function())> future;
+    bool ends_first = false;
+    Gate known;
+    Gate ended;
+    std::shared_ptr<void> end(&ended, [&](void*) {
+      ends_first = future.wait_for(0s) == std::future_status::timeout;
+      ended.open();
+    });
+    future = submit_std(pool, [&known, function, end = std::move(end)] {
+      known.wait();
+      return function();
+    });
+    known.open();
+    ended.wait();
+    EXPECT_TRUE(ends_first);
+    future.wait();
+  };
+  expect_end([] {});
+  expect_end([] { return 1; });
+  expect_end([]() -> int { throw 1; });
+}
+
 TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   ThreadPool pool(options(1));
   Gate begun;
@@ -107,7 +132,14 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   begun.wait();
   std::future<int> dropped = pool.submit([] { return 1; }).to_std();
   auto kept = std::make_shared<int>(1);
-  std::future<void> other = submit_std(pool, [kept] {});
+  std::future<void> other;
+  bool ends_first = false;
+  std::shared_ptr<void> end(&ends_first, [&](void*) {
+    ends_first = other.wait_for(0s) == std::future_status::timeout;
+  });
+  other = submit_std(pool, [kept, end = std::move(end)] {});
+  std::future<std::size_t> large =  // beside its task
+      submit_std(pool, [kept, much = std::array<char, 1000>()] { return much.size(); });
   std::thread opener([&, closer = gettid()] {
     while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
     test::await_long_sleep(closer);  // it has said what to drop
@@ -118,6 +150,8 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   first.get();
   EXPECT_THROW(dropped.get(), NotRun);
   EXPECT_THROW(other.get(), NotRun);
+  EXPECT_THROW(large.get(), NotRun);
+  EXPECT_TRUE(ends_first) << "before anybody hears";
   EXPECT_EQ(kept.use_count(), 1);
 }
 
