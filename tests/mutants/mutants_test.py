@@ -366,7 +366,7 @@ class Memories(unittest.TestCase):
         self.assertEqual(self.tried("unit_gone x", ["unit_b"])[1]["killer"], "unit_b b")
 
     def test_a_better_witness_than_a_time_out_is_looked_for_once(self):
-        self.assertEqual(len(self.tried(None, ["unit_a"], "time-out")[0]), 3)
+        self.assertEqual(len(self.tried(None, ["unit_a"], "time-out")[0]), 2)
         self.assertEqual(len(self.tried("unit_a a", ["unit_a"], "time-out")[0]), 1)
 
 

@@ -223,10 +223,10 @@ def order_of(cases, mutant, hints, remembered):
     return sorted(cases, key=rank)
 
 
-def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=2, remembered=None):
+def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=1, remembered=None):
     """Tries the cases in order until one kills: a dict with verdict, how, killer, seconds.
 
-    A time-out is a poor witness: some more cases may give a better one, unless this was looked for
+    A time-out is a poor witness: another case may be a better one, unless that was looked for
     before."""
     begin = time.monotonic()
     late, left, spent = None, seek, {True: 0.0, False: 0.0}
