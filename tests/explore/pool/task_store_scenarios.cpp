@@ -32,8 +32,12 @@ const Scenario batches("task_store/batches", [] {
   use(one);
   thread.join();
   Nodes all;
-  Books<TaskStore>::add(all, one);
-  Books<TaskStore>::add(all, another);
+  std::size_t before = 0;
+  for (const NodeCache* const cache : {&one, &another}) {
+    Books<TaskStore>::add(all, *cache);
+    explore::check(all.count() - before < 3 * TaskStore::batch, "the rest is passed on");
+    before = all.count();
+  }
   explore::check(Books<TaskStore>::fault(store, all).empty(), "each node in one place");
   explore::check(all.count() <= 2 * (count + TaskStore::batch), "used again");
 });

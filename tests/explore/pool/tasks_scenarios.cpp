@@ -215,6 +215,23 @@ const Scenario comes_and_goes("thread_pool/comes_and_goes", [] {
   explore::check(started.count() >= ever, "each hears, again if it was about to go and stayed");
 }, Size::single);
 
+// A system that has just refused a thread is not asked again at once.
+const Scenario asks_later("thread_pool/asks_later", [] {
+  const auto pool =
+      pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
+  if (!pool) return;
+  while (pool->statistics().sum().sleeps == 0) sync::pause();  // so that it comes for the first one
+  OpenOnce gate;
+  test::hold(*pool, gate);
+  accepted(pool->execute([] {}));
+  const bool refused = pool->statistics().started == 1;
+  accepted(pool->execute([] {}));
+  explore::check(!refused || pool->statistics().started == 1, "it would refuse again");
+  gate.open();
+  check_tally(pool->close(), 3, 0, 0);
+  explore::outcome(refused);
+}, Size::single, 0, 1);
+
 // A hook may wait for tasks that were handed over while its worker counted as searching: they woke
 // nobody else.
 const Scenario hook_waits("thread_pool/hook_waits", [] {

@@ -71,6 +71,7 @@ TEST_P(FutureTest, BecomesAStandardFuture) {
   gate.open();
   waiting.get();
   EXPECT_THROW(pool.submit([]() -> int { throw 5; }).to_std().get(), int);
+  EXPECT_THROW(pool.submit([] { throw 5; }).to_std().get(), int);
   EXPECT_EQ(pool.submit([] { return 1; }).then([](int n) { return n + 1; }).to_std().get(), 2);
   EXPECT_THROW((void)Future<int>().to_std(), std::logic_error);
   auto unasked = pool.submit([] { return 3; }).to_std();  // nobody takes it

@@ -658,6 +658,20 @@ TEST_P(ThreadPoolTest, NothingIsLostBetweenPauseAndResume) {
   pauser.join();
 }
 
+// The only worker waits for what is queued behind it.
+TEST_P(ThreadPoolTest, WhoWaitsOutsideRunsWhatIsQueued) {
+  ThreadPool pool(options(1));
+  Gate begun;
+  Gate gate;
+  ASSERT_EQ(pool.execute([&] {
+    begun.open();
+    gate.wait();
+  }), Status::ok);
+  begun.wait();
+  ASSERT_EQ(pool.execute([&gate] { gate.open(); }), Status::ok);
+  EXPECT_EQ(pool.wait(), Status::ok);
+}
+
 TEST_P(ThreadPoolTest, StatisticsAddUp) {
   ThreadPool pool(options(2));
   Gate gate;

@@ -140,6 +140,35 @@ TEST_P(WaitCycleTest, ATaskThatWaitsForItselfIsACircleOfOne) {
   EXPECT_EQ(told_[0].tasks[0].worker, 0U);
 }
 
+// Who is thrown out and waits again closes the circle again.
+TEST_P(WaitCycleTest, ACircleThatIsClosedAgainIsToldAgain) {
+  ThreadPool pool(watched(2));
+  std::array<Future<int>, 2> futures;
+  std::array<std::atomic<int>, 2> broken{};
+  std::atomic<int> inside{0};
+  Gate all_there;
+  for (std::size_t i = 0; i < 2; ++i) {
+    futures[i] = pool.submit([&, i] {
+      ++inside;
+      all_there.wait();
+      while (broken[i] < 3) {
+        try {
+          futures[1 - i].wait();
+          break;
+        } catch (const Circle&) {
+          ++broken[i];
+        }
+      }
+      return 1;
+    });
+  }
+  while (inside < 2) std::this_thread::yield();
+  all_there.open();
+  await_end(futures[0], pool);
+  EXPECT_EQ(broken[0] + broken[1], 3) << "the other one slept on";
+  EXPECT_EQ(told_.size(), 3U);
+}
+
 // What lies below on the stack of a thread waits with it.
 TEST_P(WaitCycleTest, WaitsBelowOthersCount) {
   ThreadPool pool(watched(1));
@@ -540,8 +569,9 @@ TEST_P(StoppedWaitTest, WhatASleeperThatWillWakeBeginsIsNotTold) {
   auto second = falls_asleep(pool, [&] { return wait(first); });
   auto third = falls_asleep(pool, [&] { return wait(pool.submit(same, 1).then(same)); });
   gate.open();
+  for (ThreadPool* const each : {&other, &pool}) EXPECT_EQ(each->wait(), Status::ok);
   for (Future<Status>* const future : {&first, &second, &third}) {
-    EXPECT_EQ(future->get(), Status::ok);
+    EXPECT_EQ(future->get(), Status::ok);  // nobody else looks at it any more
   }
   EXPECT_TRUE(told_.empty()) << told_[0].to_string();
 }
