@@ -30,7 +30,7 @@ from memory import Memory, key_of, place_of
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "mutants" / "known.list"
 KILLERS = ROOT / "tests" / "mutants" / "killers.list"
-LISTED_S = 10  # the budget of what is known to survive: it lived through all of it before
+LISTED_S = 5  # the budget of what is known to survive: it lived through all of it before
 REMEMBER_S = 60  # so often what was learnt is written down
 SAMPLE_S = 160  # with what it builds, where nothing else runs;
 SAMPLE_LEAST_S = 40  # this much for the trials in any case

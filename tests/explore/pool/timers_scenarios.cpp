@@ -477,6 +477,41 @@ const Scenario tries_again("timers/tries_again", [] {
   test::audit(pool.timers);
 }, test::Size::single);
 
+using Delay = std::chrono::nanoseconds;
+
+// What comes again has its new moment among the others, which are not late for it: `a` the task
+// that comes again, `o` the other one.
+void comes_in_order(OneThread& pool, Delay delay, Delay period, Delay other_delay,
+                    const std::string& wanted) {
+  test::Arrivals runs;
+  std::string order;
+  const int count = static_cast<int>(wanted.size());
+  const auto come = [&](char what) {
+    if (runs.count() == count) return;
+    order += what;
+    runs.arrive();
+  };
+  const sync::Deadline begin = sync::clock::now();
+  const TimerHandle other = pool.add(other_delay, 0ns, [&come] { come('o'); });
+  const TimerHandle again = pool.add(delay, period, [&come] { come('a'); });
+  if (sync::clock::now() != begin) return pool.timers.close();  // time went by in between
+  runs.await(count);
+  pool.timers.close();
+  explore::check(order == wanted, "in this order");
+  test::audit(pool.timers);
+}
+
+const Scenario series_in_order("timers/series_in_order", [] {
+  OneThread pool;
+  comes_in_order(pool, 3h, 3h, 4h, "aoa");
+}, test::Size::single);
+
+const Scenario refused_in_order("timers/refused_in_order", [] {
+  OneThread pool;
+  pool.misses = 1;
+  comes_in_order(pool, 1h, 0ns, 1h + 1us, "oa");
+}, test::Size::single);
+
 // The heap has room for all that were asked for: to take the 17th may fail, to wait may not.
 const Scenario many("timers/many", [] {
   OneThread pool;
