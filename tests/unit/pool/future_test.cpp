@@ -101,15 +101,17 @@ TEST_P(FutureTest, AClosureEndsBeforeItsStandardFutureHears) {
   ThreadPool pool(options(1));
   const auto expect_end = [&](auto function) {
     std::future<decltype(function())> future;
+    bool called = false;
     bool ends_first = false;
     Gate known;
     Gate ended;
     std::shared_ptr<void> end(&ended, [&](void*) {
-      ends_first = future.wait_for(0s) == std::future_status::timeout;
+      ends_first = called && future.wait_for(0s) == std::future_status::timeout;
       ended.open();
     });
-    future = submit_std(pool, [&known, function, end = std::move(end)] {
+    future = submit_std(pool, [&known, &called, function, end = std::move(end)] {
       known.wait();
+      called = true;
       return function();
     });
     known.open();
