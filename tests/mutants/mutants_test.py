@@ -337,7 +337,7 @@ class Memories(unittest.TestCase):
             with self.assertRaises(SystemExit):
                 memory.Memory(self.path)
 
-    def tried(self, remembered, noticed_by, how="failed"):
+    def tried(self, remembered, noticed_by, how="failed", stands_still=9):
         """The cases that were run with a mutant, and what became of it."""
         cases = [trial.Case(f"unit_{name}", name, [], False, seconds)
                  for seconds, name in enumerate("abcd")]
@@ -347,7 +347,8 @@ class Memories(unittest.TestCase):
             if env["HANDOFF_MUTANT"] == "0":
                 return trial.End("passed", 0, 0)
             asked.append(command[0])
-            return trial.End(how if command[0] in noticed_by else "passed", 0, 0)
+            seen = command[0] in noticed_by and len(asked) <= stands_still
+            return trial.End(how if seen else "passed", 0, 0)
         mutant = mutate.Mutant(1, "delete f:g abc.1", "delete", "core", "f", "g", 1, "", False)
         before, trial.run = trial.run, run
         try:
@@ -366,8 +367,14 @@ class Memories(unittest.TestCase):
         self.assertEqual(self.tried("unit_gone x", ["unit_b"])[1]["killer"], "unit_b b")
 
     def test_a_better_witness_than_a_time_out_is_looked_for_once(self):
-        self.assertEqual(len(self.tried(None, ["unit_a"], "time-out")[0]), 2)
-        self.assertEqual(len(self.tried("unit_a a", ["unit_a"], "time-out")[0]), 1)
+        self.assertEqual(self.tried(None, ["unit_a"], "time-out")[0],
+                         ["unit_a", "unit_a", "unit_b"])
+        self.assertEqual(self.tried("unit_a a", ["unit_a"], "time-out")[0], ["unit_a", "unit_a"])
+
+    def test_a_machine_that_stands_still_kills_nothing(self):
+        for remembered in (None, "unit_a a"):
+            _, result = self.tried(remembered, ["unit_a"], "time-out", stands_still=1)
+            self.assertEqual(result["verdict"], "survived")
 
 
 class Again(unittest.TestCase):

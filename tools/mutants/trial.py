@@ -20,7 +20,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 LIMIT_TIMES = 10  # of the time without a mutant,
-LIMIT_PLUS_S = 1  # and this
+LIMIT_PLUS_S = 1  # and this;
+PATIENCE = 3  # so many times that for who seems to hang: the machine may have stood still
 MEMORY_KIB = 3 << 20  # what one process may have in memory
 RECORD_S = 300  # for a case without a mutant
 BUDGET_S = 60  # of scenarios, and of tests, without a mutant: who lives through these survives
@@ -196,9 +197,9 @@ def fault_of(output):
     return found.group(1) if found else "failed"
 
 
-def try_one(case, number):
+def try_one(case, number, patience=1):
     """(how, word): how is empty if the case does not notice the mutant."""
-    end = run([case.program, *case.arguments], environment(number), limit_of(case))
+    end = run([case.program, *case.arguments], environment(number), patience * limit_of(case))
     if end.how == "passed":
         return "", ""
     if end.how == "failed":
@@ -238,6 +239,8 @@ def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=1, remembered=None)
         how, word = try_one(case, mutant.number)
         if how and how != "explorer" and not passes_without(case):
             continue
+        if how == "time-out":
+            how, word = try_one(case, mutant.number, PATIENCE)
         if how in ("time-out", "memory") and late is None:
             late = how, word, case
             if case.title() == remembered:
