@@ -146,6 +146,10 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
   doctor->add_option("--planted", options.planted, "comparisons with 5 % planted (default 100)")
       ->check(CLI::Range(1, 10'000))
       ->needs(test);
+  doctor->add_option("--canary-launches", options.canary_launches,
+                     "launches of a canary at most (default 128)")
+      ->check(CLI::Range(5, 10'000))
+      ->needs(test);
   doctor->add_option("--seed", options.seed, "of the random order (default: a new one)")
       ->needs(test);
   return doctor;

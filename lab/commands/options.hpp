@@ -74,6 +74,7 @@ struct DoctorOptions {
   bool self_test = false;
   int equals = 200;   // comparisons of the self-test: of a contender with itself
   int planted = 100;  // and with itself doing 5 % more
+  std::size_t canary_launches = 128;  // of each side, at most
   std::optional<std::uint64_t> seed;
   std::vector<std::string> command_line;
 };

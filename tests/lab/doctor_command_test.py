@@ -12,7 +12,8 @@ from lab_support import LabTest, MISBEHAVING
 
 FINDINGS = ("processor", "caches", "cpus", "siblings", "governor", "pages", "io_uring", "counters",
             "load", "others", "second_CPU", "contenders")
-SMALL_TEST = ("doctor", "--self-test", "--equals", "3", "--planted", "2", "--seed", "7")
+SMALL_TEST = ("doctor", "--self-test", "--equals", "3", "--planted", "2",
+              "--canary-launches", "32", "--seed", "7")
 
 
 class Doctor(LabTest):
@@ -39,6 +40,8 @@ class Doctor(LabTest):
     def test_refuses_what_makes_no_sense(self):
         self.assert_refused("doctor", "--equals", "5", mentions=("--self-test",))
         self.assert_refused("doctor", "--self-test", "--equals", "0", mentions=("--equals",))
+        self.assert_refused("doctor", "--self-test", "--canary-launches", "4",
+                            mentions=("--canary-launches",))
         self.assert_refused("doctor", "--self-test", "--output", "no/where.json",
                             mentions=("no/where.json",))
 
