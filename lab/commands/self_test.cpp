@@ -67,8 +67,8 @@ Row row_of(const Contender& contender, std::uint64_t links) {
   return {contender, cell, problem, {}, RowStatus::ok, {}, {}};
 }
 
-// Numbers of launches at which a canary is judged. Its launches differ by where code and data lie as
-// well, so more than of chains may be needed: on a guest's CPUs 32 left an interval of a tenth.
+// Numbers of launches at which a canary is judged. Its launches differ by where code and data lie
+// as well, so more than of chains may be needed: on a guest's CPUs 32 left an interval of a tenth.
 std::vector<std::size_t> looks_at_a_canary(std::size_t most) {
   std::vector<std::size_t> looks(kLooks.begin(), kLooks.end());
   while (looks.back() < most) looks.push_back(2 * looks.back());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// oneTBB's parallel_for in an arena of `width` threads, the caller included, with the partitioner for
-// loops that run over the same data again (ADR 0014).
+// oneTBB's parallel_for in an arena of `width` threads, the caller included, with the partitioner
+// for loops that run over the same data again (ADR 0014).
 #include <memory>
 
 #include <tbb/blocked_range.h>
