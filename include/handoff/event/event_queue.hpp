@@ -133,7 +133,7 @@ class EventQueue<Key, R(Args...), Policies>
   }
 
   // Moves in the first events, as many as are accepted, and returns how many. Waiters are woken
-  // once at the end.
+  // once at the end, and where it waits for room.
   std::size_t enqueue_batch(std::span<Event> events) {
     const NotificationHold hold(*this);
     std::size_t count = 0;
@@ -255,8 +255,9 @@ class EventQueue<Key, R(Args...), Policies>
     return wait_for_any([this] { return store_->any(); }, deadline, stop);
   }
 
-  // While one of these lives, enqueue() wakes nobody; the end of the last one does, if there is
-  // something to process. Who is awake, or comes to wait, finds the events all the same.
+  // While one of these lives, enqueue() wakes nobody unless it waits for room; the end of the last
+  // one does, if there is something to process. Who is awake, or comes to wait, finds the events
+  // all the same.
   class NotificationHold {
    public:
     explicit NotificationHold(EventQueue& queue) noexcept : queue_(queue) { queue.hold(); }
@@ -361,6 +362,8 @@ class EventQueue<Key, R(Args...), Policies>
         session.expire();
       } else {
         if (kOnFull == OnFull::reject || detail::Pass::inside(store_)) return Status::full;
+        // Only who drains makes room, and a NotificationHold may have kept all of them asleep.
+        arrivals_.notify_one();
         (void)room.wait_and_take(sync::no_deadline, {});
         return Status::ok;
       }

@@ -326,6 +326,27 @@ const Scenario batch("event_calls/batch", [] {
   producer.join();
 });
 
+struct Waiting : EventPolicies {
+  static constexpr OnFull on_full = OnFull::wait;
+};
+
+// Whoever waits for room holds nothing back: only the sleeper can make it.
+const Scenario batch_waits("event_calls/batch_larger_than_room", [] {
+  using Bounded = EventQueue<int, void(int), Waiting>;
+  test::Audited<Bounded> queue({.capacity = 1, .spin_for = kNoSpin});
+  explore::Thread producer([&] {
+    std::vector<Bounded::Event> events;
+    for (int i = 1; i <= 2; ++i) events.emplace_back(std::in_place, i, i);
+    explore::check(queue.enqueue_batch(events) == 2, "all of them");
+  });
+  int last = 0;
+  while (last < 2) {
+    explore::check(queue.wait() == Status::ok, "there is one");
+    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+  }
+  producer.join();
+});
+
 struct Rejecting : EventPolicies {
   static constexpr OnFull on_full = OnFull::reject;
 };

@@ -473,6 +473,25 @@ TEST(EventQueue, WaitsForRoom) {
   EXPECT_EQ(seen, range(0, 100));
 }
 
+// While notifications are held back too: by the batch itself, and by another thread.
+TEST(EventQueue, WhoWaitsForRoomWakesWhoCanMakeIt) {
+  using Q = QueueOf<Bounded<OnFull::wait>>;
+  Q queue({.capacity = 2});
+  const Q::NotificationHold hold(queue);
+  std::thread producer([&] {
+    std::vector<Q::Event> events;
+    for (int i = 0; i < 100; ++i) events.emplace_back(std::in_place, 0, i);
+    EXPECT_EQ(queue.enqueue_batch(events), 100U);
+  });
+  std::vector<int> seen;
+  while (seen.size() < 100) {
+    ASSERT_EQ(queue.wait(), Status::ok);
+    queue.process_with([&](int, int value) { seen.push_back(value); });
+  }
+  producer.join();
+  EXPECT_EQ(seen, range(0, 100));
+}
+
 struct Urgent : EventPolicies {
   static int priority(int key, int) { return key; }
 };
