@@ -446,6 +446,25 @@ TEST(Exploration, nothing_fails_without_leave) {
   EXPECT_EQ(seen, (std::set<std::string>{"all well"}));
 }
 
+TEST(Exploration, a_thread_that_is_refused_is_no_choice) {
+  std::multiset<std::string> seen;
+  const Result result = explore::run({.deviations = 1}, [&] {
+    const auto before = failure_of_three_calls();
+    std::string failure;
+    {
+      const explore::NoThreads refused;
+      failure = failure_of_three_calls();
+    }
+    const auto after = failure_of_three_calls();
+    const explore::Unwatched unwatched;
+    seen.insert({before, failure, after});
+  });
+  EXPECT_TRUE(result.ok()) << result.report();
+  EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()),
+            (std::set<std::string>{"all well", "thread"}));
+  EXPECT_EQ(seen.count("thread"), result.executions);
+}
+
 // A fault that takes a failure and a switch is found, replayed and as short as that.
 TEST(Exploration, a_failure_is_part_of_the_schedule) {
   const auto program = [] {

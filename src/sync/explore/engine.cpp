@@ -131,6 +131,7 @@ int Engine::start_thread(model::Entry entry, void* argument, bool is_process, co
   ModelThread& thread = threads_[number];
   thread.going = Going::runnable;
   thread.woken = thread.fresh = thread.failed_spuriously = thread.may_fail = false;
+  thread.gets_no_thread = false;
   thread.process = is_process ? static_cast<int>(number) : running_ >= 0 ? self().process : -1;
   thread.joins = -1;
   thread.deadline = model::never;

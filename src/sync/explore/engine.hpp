@@ -71,6 +71,7 @@ struct ModelThread {
   bool fresh = false;         // has paused: its next load returns the newest store
   bool failed_spuriously = false;
   bool may_fail = false;       // its allocations may
+  bool gets_no_thread = false;
   int process = -1;           // its first thread, with which it dies; -1: never
   const void* parked_on = nullptr;  // an address, never followed: the word may be gone
   std::uint32_t parked_since = 0;  // for first come, first woken
@@ -147,6 +148,10 @@ class Engine {
   unsigned any_of(unsigned count);
   bool allocation_fails() { return self().may_fail && fails("an allocation", self().at); }
   bool let_fail(bool may) noexcept { return std::exchange(self().may_fail, may); }
+  bool thread_is_refused(const Where& where) {
+    return self().gets_no_thread || fails("the start of a thread", where);
+  }
+  bool refuse_threads(bool all) noexcept { return std::exchange(self().gets_no_thread, all); }
   void deallocate(void* memory, const void* code, const Where&);
   void outcome(std::uint64_t value) noexcept;
 

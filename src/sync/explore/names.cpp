@@ -112,6 +112,10 @@ bool fails(const char* what, const Where& where) {
   const Unseen unseen;
   return engine().active() && engine().fails(what, where);
 }
+bool thread_is_refused(const Where& where) {
+  const Unseen unseen;
+  return engine().active() && engine().thread_is_refused(where);
+}
 void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
   const Unseen unseen;
   return engine().allocate(bytes, alignment, where);
@@ -173,6 +177,9 @@ void may_throw(const char* what, const std::source_location& where) {
 
 MayFail::MayFail() noexcept : before_(engine().let_fail(true)) {}
 MayFail::~MayFail() { engine().let_fail(before_); }
+
+NoThreads::NoThreads() noexcept : before_(engine().refuse_threads(true)) {}
+NoThreads::~NoThreads() { engine().refuse_threads(before_); }
 
 Unwatched::Unwatched() noexcept : before_(sight.set(false)) {}
 Unwatched::~Unwatched() { sight.set(before_); }
@@ -245,7 +252,7 @@ bool stack_is_short() noexcept { return false; }
 CpuSet CpuSet::of_this_thread() noexcept { return {}; }
 
 void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
-  if (model::fails("the start of a thread", Where::current())) {
+  if (model::thread_is_refused(Where::current())) {
     throw std::system_error(EAGAIN, std::generic_category(),
                             "starting thread '" + options.name + "'");
   }

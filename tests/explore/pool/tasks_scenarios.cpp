@@ -232,6 +232,31 @@ const Scenario asks_later("thread_pool/asks_later", [] {
   explore::outcome(refused);
 }, Size::single, 0, 1);
 
+// A submitter calls a worker that gets no thread. Meanwhile the other one falls asleep, and the
+// next task wakes nobody, as somebody seems to come: who was refused has to look.
+const Scenario refused_beside_submit("thread_pool/refused_beside_submit", [] {
+  const auto pool =
+      pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
+  if (!pool) return;
+  Arrivals ran;
+  Arrivals ready;
+  OpenOnce gate;
+  test::hold(*pool, gate);
+  explore::Thread refused([&] {
+    const explore::NoThreads none;
+    ready.arrive();
+    accepted(pool->execute([&] { ran.arrive(); }));
+  });
+  ready.await(1);
+  gate.open();
+  ran.await(1);
+  accepted(pool->execute([&] { ran.arrive(); }));
+  ran.await(2);
+  refused.join();
+  check_tally(pool->close(), 3, 0, 0);
+  explore::check(pool->statistics().started == 1, "one was refused");
+}, Size::single);
+
 // A hook may wait for tasks that were handed over while its worker counted as searching: they woke
 // nobody else.
 const Scenario hook_waits("thread_pool/hook_waits", [] {

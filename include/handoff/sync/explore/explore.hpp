@@ -149,6 +149,19 @@ class MayFail {
   bool before_;
 };
 
+// While it lives, what its thread asks for is refused: sync::Thread fails to start. No choice, and
+// no deviation: for a fault that takes a refusal and a switch.
+class NoThreads {
+ public:
+  NoThreads() noexcept;
+  ~NoThreads();
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  bool before_;
+};
+
 // While it lives, what the thread does is none of the program's, and its plain data is not looked
 // at: for a scenario that writes down what it sees of all threads. It makes no step meanwhile.
 class Unwatched {

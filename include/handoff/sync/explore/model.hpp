@@ -96,6 +96,7 @@ void* thread_value(const void* key, void* (*make)(), void (*end)(void*));
 
 // Whether a call that may fail does: `what` it was, for the trace.
 bool fails(const char* what, const Where& where);
+bool thread_is_refused(const Where& where);
 // Null if it fails.
 void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept;
 void deallocate(void* memory, const Where& where);
