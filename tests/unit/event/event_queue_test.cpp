@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <malloc.h>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <malloc.h>
 
 #include <gtest/gtest.h>
 
@@ -477,11 +477,12 @@ TEST(EventQueue, WaitsForRoom) {
 TEST(EventQueue, WhoWaitsForRoomWakesWhoCanMakeIt) {
   using Q = QueueOf<Bounded<OnFull::wait>>;
   Q queue({.capacity = 2});
-  const Q::NotificationHold hold(queue);
+  std::optional<Q::NotificationHold> hold(std::in_place, queue);
   std::thread producer([&] {
     std::vector<Q::Event> events;
     for (int i = 0; i < 100; ++i) events.emplace_back(std::in_place, 0, i);
     EXPECT_EQ(queue.enqueue_batch(events), 100U);
+    hold.reset();  // the last events wait for nothing, so they wake nobody before
   });
   std::vector<int> seen;
   while (seen.size() < 100) {
