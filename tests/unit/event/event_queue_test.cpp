@@ -9,13 +9,14 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
-#include <malloc.h>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <malloc.h>
 
 #include <gtest/gtest.h>
 
