@@ -43,6 +43,7 @@ unsigned bound_for(const Scenario& scenario, Purpose purpose) {
       const bool less = purpose == Purpose::weakened_order || (!deep && scenario.failures != 0);
       return less ? kDeviations - 1 : kDeviations;
     }
+    case Size::huge: return deep ? kDeviations : kDeviations - 1;
     case Size::single:
     case Size::program: break;
   }

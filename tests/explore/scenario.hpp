@@ -30,10 +30,11 @@ inline constexpr unsigned kDeviations = 2;
 //   small    two deviations, three in a deep run; all of it again for each order that is weakened
 //   large    two deviations take minutes already: no more in a deep run, one for each weakened
 //            order; one in `./check` too if calls may fail in it
+//   huge     two deviations take more than two minutes: only in a deep run, else one
 //   single   what happens in which order, seen by one thread beside a pool: one deviation, and
 //            random priorities besides in a deep run
 //   program  hundreds of operations, mostly of one thread: one deviation, always
-enum class Size { small, large, single, program };
+enum class Size { small, large, huge, single, program };
 
 struct Scenario {
   // Registers itself. `deaths`: how many processes may be killed; `failures`: how many calls may

@@ -103,7 +103,7 @@ const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
                           .core = 1,
                           .idle_time = std::chrono::nanoseconds(1)});
   two_tasks_meet(pool);
-}, test::Size::large);
+}, test::Size::huge);
 
 // Two tasks that wait for each other: who claims both calls up somebody for the second, though
 // nobody searched when they were handed over and nobody saw them in the queue afterwards.
