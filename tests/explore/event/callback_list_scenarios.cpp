@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -48,6 +49,19 @@ const Scenario removed("callback_list/remove", [] {
     caller.join();
     explore::check(alive.read() == 0, "the last pass has freed it");
   }
+});
+
+// The array of those that are left is whole before a pass can see it.
+const Scenario called_while_it_shrinks("callback_list/called_while_it_shrinks", [] {
+  sync::cell<int> heard;
+  List list;
+  std::vector<ListenerHandle> handles;
+  for (int i = 0; i < 16; ++i) handles.push_back(list.append([&] { ++heard.write(); }));
+  for (std::size_t i = 5; i < 16; ++i) handles[i].remove();
+  explore::Thread caller([&] { list(); });
+  handles[4].remove();  // a quarter is left
+  caller.join();
+  explore::check(heard.read() == 4 || heard.read() == 5, "each that stays");
 });
 
 const Scenario awaited("callback_list/remove_and_wait", [] {
