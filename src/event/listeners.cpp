@@ -33,17 +33,32 @@ constexpr std::size_t kShrinkFrom = 16;
 constexpr std::size_t kShrinkTo = 4;
 
 // Entries of a new leaf, and how many it has room for; the next one cuts it in two. So an addition
-// in the midst of n listeners copies one leaf and n / kLeaf pointers.
+// in the midst of n listeners copies one leaf, and n / kLeaf pointers if it cuts one or if somebody
+// is in a pass.
 #if defined(HANDOFF_EXPLORE)
 constexpr std::size_t kLeaf = 1;
+constexpr std::size_t kLeafRoom = 2;
 #else
-constexpr std::size_t kLeaf = 64;
+constexpr std::size_t kLeaf = 32;
+constexpr std::size_t kLeafRoom = 64;
 #endif
-constexpr std::size_t kLeafRoom = 2 * kLeaf;
 
 template <class Array>
 constexpr std::size_t bytes_for(std::size_t capacity, std::size_t leaf_count) noexcept {
-  return sizeof(Array) + capacity * sizeof(ListenerList::Entry) + leaf_count * sizeof(Array*);
+  return sizeof(Array) + capacity * sizeof(ListenerList::Entry) +
+         leaf_count * sizeof(sync::atomic<Array*>);
+}
+
+// Behind a leaf's entries stands the leaf itself, odd, so that it is found from each of them.
+Listener* end_of(const ListenerList::Array& leaf) noexcept {
+  return reinterpret_cast<Listener*>(reinterpret_cast<std::uintptr_t>(&leaf) + 1);
+}
+ListenerList::Array& leaf_around(const ListenerList::Entry* entry) noexcept {
+  for (;; ++entry) {
+    // order: relaxed, under the mutex
+    const auto address = reinterpret_cast<std::uintptr_t>(entry->load(sync::order::relaxed));
+    if (address % 2 != 0) return *reinterpret_cast<ListenerList::Array*>(address - 1);
+  }
 }
 
 // Gives up one reference. True if it was the last: all that others did comes before this. Who finds
@@ -107,25 +122,25 @@ class ListenerList::Draft {
 
   // Behind the others: leaves as they are; a listener in the last leaf, which is this draft's own,
   // or a new one if that holds `most`; one behind all leaves.
-  void share(Array** leaves, std::size_t count, std::size_t entries) noexcept {
-    std::copy_n(leaves, count, array_->leaves() + leaves_);
-    leaves_ += count;
+  void share(Array& array, std::size_t first, std::size_t count, std::size_t entries) noexcept {
+    for (std::size_t i = first; i < first + count; ++i) {
+      add_leaf(*array.leaves()[i].load(sync::order::relaxed));  // order: under the mutex
+    }
     array_->in_leaves_ += entries;
   }
   void put_in_leaf(Listener& listener, std::size_t most) {
     if (open_ == nullptr) {
-      void* const memory = sync::allocate(bytes_for<Array>(kLeafRoom, 0), alignof(Array));
-      open_ = construct(memory, kLeafRoom, 0);
+      open_ = make_leaf(most, leaves_);
+      most_ = most;
       open_->next_ = std::exchange(made_, open_);
-      array_->leaves()[leaves_++] = open_;
+      add_leaf(*open_);
     }
     std::construct_at(open_->begin() + in_open_, &listener);
-    if (++in_open_ == most) close_leaf();
+    if (++in_open_ == most_) close_leaf();
   }
   void close_leaf() noexcept {
     if (open_ == nullptr) return;
-    // order: relaxed, replace() releases it
-    std::exchange(open_, nullptr)->size_.store(in_open_, sync::order::relaxed);
+    finish_leaf(*std::exchange(open_, nullptr), in_open_);
     array_->in_leaves_ += std::exchange(in_open_, 0);
   }
   void put(Listener& listener) noexcept {
@@ -140,16 +155,17 @@ class ListenerList::Draft {
     return std::exchange(array_, nullptr);
   }
 
-  static Array* construct(void* memory, std::size_t capacity, std::size_t leaf_count) noexcept {
-    static_assert(alignof(Array) >= alignof(Entry) && sizeof(Array) % alignof(Entry) == 0);
-    static_assert(alignof(Entry) >= alignof(Array*));
-    return ::new (memory) Array(capacity, leaf_count);
+  // With one place more, for its end.
+  static Array* make_leaf(std::size_t entries, std::size_t index) {
+    void* const memory = sync::allocate(bytes_for<Array>(entries + 1, 0), alignof(Array));
+    Array* const leaf = construct(memory, entries + 1, 0);
+    leaf->index_ = index;
+    return leaf;
   }
-
- private:
-  void close() noexcept {
-    close_leaf();
-    array_->size_.store(in_tail_, sync::order::relaxed);  // order: relaxed, replace() releases it
+  static void finish_leaf(Array& leaf, std::size_t entries) noexcept {
+    std::construct_at(leaf.begin() + entries, end_of(leaf));
+    // order: relaxed, whoever makes the leaf known releases it
+    leaf.size_.store(entries, sync::order::relaxed);
   }
   static void tell_places(Array& array) noexcept {
     for (Entry *entry = array.begin(), *end = entry + array.size(); entry != end; ++entry) {
@@ -158,11 +174,25 @@ class ListenerList::Draft {
     }
   }
 
+  static Array* construct(void* memory, std::size_t capacity, std::size_t leaf_count) noexcept {
+    static_assert(alignof(Array) >= alignof(Entry) && sizeof(Array) % alignof(Entry) == 0);
+    static_assert(alignof(Entry) >= alignof(Array::Leaf));
+    return ::new (memory) Array(capacity, leaf_count);
+  }
+
+ private:
+  void close() noexcept {
+    close_leaf();
+    array_->size_.store(in_tail_, sync::order::relaxed);  // order: relaxed, replace() releases it
+  }
+  void add_leaf(Array& leaf) noexcept { std::construct_at(array_->leaves() + leaves_++, &leaf); }
+
   Array* array_;
   std::size_t leaves_ = 0;   // of the array's, that are there
   std::size_t in_tail_ = 0;  // listeners behind them
   Array* open_ = nullptr;    // the last leaf, while it has room
   std::size_t in_open_ = 0;
+  std::size_t most_ = 0;
   Array* made_ = nullptr;  // the leaves that no other array has, by next_
 };
 
@@ -173,20 +203,17 @@ std::size_t ListenerList::alive_in(Array& part) noexcept {
 }
 
 // In front of `before`, which is attached.
-ListenerList::Gap ListenerList::gap_before(const Listener& before) noexcept {
+ListenerList::Gap ListenerList::gap_before(const Listener& before) const noexcept {
   Array& array = *current();
   const Entry* const place = before.place_.read();
-  // All leaves have the same room, so their addresses tell, and none of them is touched. One that
-  // comes before its neighbour often goes where that one went.
-  for (std::size_t i = 0; i < array.leaf_count_; ++i) {
-    if (last_leaf_ >= array.leaf_count_) last_leaf_ = 0;
-    Array* const leaf = array.leaves()[last_leaf_];
-    const auto distance = reinterpret_cast<std::uintptr_t>(place) -
-                          reinterpret_cast<std::uintptr_t>(leaf->begin());
-    if (distance < kLeafRoom * sizeof(Entry)) return {leaf, distance / sizeof(Entry), last_leaf_};
-    ++last_leaf_;
-  }
-  return {&array, static_cast<std::size_t>(place - array.begin())};
+  const auto distance =
+      reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(array.begin());
+  if (distance < array.capacity_ * sizeof(Entry)) return {&array, distance / sizeof(Entry)};
+  Array& leaf = leaf_around(place);
+  // Leaves only come between others, so it is where it was known to be, or behind.
+  // order: relaxed, under the mutex
+  while (array.leaves()[leaf.index_].load(sync::order::relaxed) != &leaf) ++leaf.index_;
+  return {&leaf, static_cast<std::size_t>(place - leaf.begin()), leaf.index_};
 }
 
 // In front of those of its priority, or behind them.
@@ -197,7 +224,7 @@ ListenerList::Gap ListenerList::gap_for(const Listener& added, bool in_front) co
   // Mostly at an end, and nobody need be asked.
   if (!in_front && (empty() || added.priority_ <= lowest_)) return gap;
   if (in_front && (empty() || added.priority_ >= highest_)) {
-    return {array->leaf_count_ != 0 ? array->leaves()[0] : array, 0};
+    return {array->leaf_count_ != 0 ? &array->leaf(0) : array, 0};
   }
   const auto goes_before = [&](const Listener& other) {
     return other.priority_ < added.priority_ || (in_front && other.priority_ == added.priority_);
@@ -213,7 +240,7 @@ ListenerList::Gap ListenerList::gap_for(const Listener& added, bool in_front) co
   };
   if (!goes_before_all(*array, 0)) return gap;
   for (std::size_t i = array->leaf_count_; i > 0; --i) {
-    Array& leaf = *array->leaves()[i - 1];
+    Array& leaf = array->leaf(i - 1);
     std::size_t first = 0;
     while (first < leaf.size() && listener_at(leaf, first) == nullptr) ++first;
     if (first == leaf.size()) continue;
@@ -240,9 +267,8 @@ ListenerList::Shape ListenerList::shape_for(Gap gap) const noexcept {
     if (gap.at == array->size()) return shape;  // more are to come there: it stays in one piece
   }
   if (shape.tail < kLeaf) return shape;
-  shape.to_leaves = shape.tail - shape.tail % kLeaf;
-  shape.leaves += shape.to_leaves / kLeaf;
-  shape.tail -= shape.to_leaves;
+  shape.to_leaves = std::exchange(shape.tail, 0);
+  shape.leaves += shape.to_leaves / kLeaf;  // the last one takes the rest
   return shape;
 }
 
@@ -257,20 +283,19 @@ void ListenerList::fill(Draft& draft, const Shape& shape, Gap gap, Listener& add
   };
   Array* const array = current();
   if (array == nullptr) return draft.put(added);
-  Array** const leaves = array->leaves();
   if (gap.part != array) {
-    draft.share(leaves, gap.leaf, array->in_leaves_ - gap.part->size());
-    const std::size_t most = shape.in_leaf > kLeafRoom ? (shape.in_leaf + 1) / 2 : kLeafRoom;
+    draft.share(*array, 0, gap.leaf, array->in_leaves_ - gap.part->size());
+    const std::size_t most = shape.in_leaf > kLeafRoom ? (shape.in_leaf + 1) / 2 : shape.in_leaf;
     for_each_in(*gap.part, [&](Listener& each) { draft.put_in_leaf(each, most); });
     draft.close_leaf();
-    draft.share(leaves + gap.leaf + 1, array->leaf_count_ - gap.leaf - 1, 0);
+    draft.share(*array, gap.leaf + 1, array->leaf_count_ - gap.leaf - 1, 0);
   } else {
-    draft.share(leaves, array->leaf_count_, array->in_leaves_);
+    draft.share(*array, 0, array->leaf_count_, array->in_leaves_);
   }
   std::size_t to_leaves = shape.to_leaves;
   for_each_in(*array, [&](Listener& each) {
     if (to_leaves == 0) return draft.put(each);
-    draft.put_in_leaf(each, kLeaf);
+    draft.put_in_leaf(each, to_leaves < 2 * kLeaf ? to_leaves : kLeaf);
     --to_leaves;
   });
 }
@@ -303,6 +328,9 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
     array->size_.store(gap.at + 1, sync::order::release);
     return;
   }
+  // A pass from before would come across the new leaf, and one that begins meanwhile may.
+  const bool in_leaf = array != nullptr && gap.part != array && gap.part->size() < kLeafRoom;
+  if (in_leaf && nobody_passes()) return add_in_leaf(gap, added, garbage);
   const Shape shape = shape_for(gap);
   Draft draft(shape.leaves, capacity_for(shape.tail));
   fill(draft, shape, gap, added);
@@ -311,6 +339,26 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
   if (array == nullptr) return;
   if (gap.part != array) retire(*gap.part, garbage);
   retire(*array, garbage);
+}
+
+// Nobody is in a pass but who begins one now: the array stays, and gets another leaf.
+void ListenerList::add_in_leaf(Gap gap, Listener& added, Garbage& garbage) {
+  Array& before = *gap.part;
+  Array& leaf = *Draft::make_leaf(before.size() + 1, gap.leaf);
+  std::size_t entries = 0;
+  for (std::size_t i = 0; i <= before.size(); ++i) {
+    if (i == gap.at) std::construct_at(leaf.begin() + entries++, &added);
+    Listener* const listener = i < before.size() ? listener_at(before, i) : nullptr;
+    if (listener != nullptr) std::construct_at(leaf.begin() + entries++, listener);
+  }
+  Draft::finish_leaf(leaf, entries);
+  Draft::tell_places(leaf);
+  adopt(added);
+  Array& array = *current();
+  array.in_leaves_ += entries - before.size();
+  // order: release pairs with the acquire in Array::leaf().
+  array.leaves()[gap.leaf].store(&leaf, sync::order::release);
+  retire(before, garbage);
 }
 
 // No pass from here on calls it, nor does one under way that has not come to it.
@@ -357,7 +405,7 @@ void ListenerList::shrink(Garbage& garbage) noexcept {
       listener->place_.write() = std::construct_at(smaller->begin() + moved++, listener);
     }
   };
-  for (std::size_t i = 0; i < array.leaf_count_; ++i) move(*array.leaves()[i]);
+  for (std::size_t i = 0; i < array.leaf_count_; ++i) move(array.leaf(i));
   move(array);
   smaller->size_.store(moved, sync::order::relaxed);  // order: relaxed, replace() releases it
   replace(smaller);
@@ -374,7 +422,7 @@ void ListenerList::retire(Array& array, Garbage& garbage) const noexcept {
 }
 
 void ListenerList::retire_with_leaves(Array& array, Garbage& garbage) const noexcept {
-  for (std::size_t i = 0; i < array.leaf_count_; ++i) retire(*array.leaves()[i], garbage);
+  for (std::size_t i = 0; i < array.leaf_count_; ++i) retire(array.leaf(i), garbage);
   retire(array, garbage);
 }
 

@@ -36,7 +36,7 @@ struct Books<ListenerList> {
     std::size_t found = 0;
     const Listener* previous = nullptr;
     for (std::size_t i = 0; i < array->leaf_count_; ++i) {
-      Array& leaf = *array->leaves()[i];
+      Array& leaf = *test::now(array->leaves()[i]);
       if (leaf.leaf_count_ != 0) return "ListenerList: a leaf that has leaves";
       if (leaf.size() == 0) return "ListenerList: a leaf without entries";
       in_leaves += leaf.size();

@@ -79,10 +79,12 @@ struct Books<Break> {
   static auto& in_leaves(ListenerList& list) { return list.current()->in_leaves_; }
   static auto& array_size(ListenerList& list) { return list.current()->size_; }
   static auto& entry(ListenerList& list) { return list.current()->begin()[0]; }
-  static auto& leaf_size(ListenerList& list) { return list.current()->leaves()[0]->size_; }
+  static auto& leaf_size(ListenerList& list) {
+    return test::now(list.current()->leaves()[0])->size_;
+  }
   static Listener& first(ListenerList& list) {
     ListenerList::Array& array = *list.current();
-    return *test::now((array.leaf_count_ == 0 ? array : *array.leaves()[0]).begin()[0]);
+    return *test::now((array.leaf_count_ == 0 ? array : *test::now(array.leaves()[0])).begin()[0]);
   }
   static auto& place(Listener& listener) { return listener.place_.write(); }
   static auto& call(Listener& listener) { return listener.call_; }

@@ -120,12 +120,18 @@ class ListenerList {
         : capacity_(capacity), leaf_count_(leaf_count) {}
 
     // Behind the entries: arrays without leaves, whole and never added to.
-    Array** leaves() noexcept { return reinterpret_cast<Array**>(begin() + capacity_); }
+    using Leaf = sync::atomic<Array*>;
+    Leaf* leaves() noexcept { return reinterpret_cast<Leaf*>(begin() + capacity_); }
+    Array& leaf(std::size_t index) noexcept {
+      // order: acquire pairs with the release in ListenerList::add_in_leaf(): the leaf is whole.
+      return *leaves()[index].load(sync::order::acquire);
+    }
 
     const std::size_t capacity_;
     const std::size_t leaf_count_;
     sync::atomic<std::size_t> size_{0};
     std::size_t in_leaves_ = 0;  // entries
+    std::size_t index_ = 0;      // of a leaf: in its array, or a lower one
     Array* next_ = nullptr;      // in a Draft
     Retired retired_;
   };
@@ -152,7 +158,7 @@ class ListenerList {
     const std::size_t size = array->size();  // before anything is called: what there is now
     if (array->leaf_count_ == 0) [[likely]] return for_each_of(array->begin(), size, visit);
     for (std::size_t i = 0; i < array->leaf_count_; ++i) {
-      Array& leaf = *array->leaves()[i];
+      Array& leaf = array->leaf(i);
       if (!for_each_of(leaf.begin(), leaf.size(), visit)) return false;
     }
     return for_each_of(array->begin(), size, visit);
@@ -225,9 +231,10 @@ class ListenerList {
   }
   static std::size_t alive_in(Array& part) noexcept;
   Gap gap_for(const Listener& added, bool in_front) const noexcept;
-  Gap gap_before(const Listener& before) noexcept;
+  Gap gap_before(const Listener& before) const noexcept;
   Shape shape_for(Gap gap) const noexcept;
   void fill(Draft& draft, const Shape& shape, Gap gap, Listener& added) const;
+  void add_in_leaf(Gap gap, Listener& added, Garbage& garbage);
   void adopt(Listener& added) noexcept;
   void hide(Listener& listener) noexcept;
   void hide_all(Garbage& garbage) noexcept;
@@ -246,7 +253,6 @@ class ListenerList {
   sync::Mutex mutex_;
   int lowest_ = 0;  // no listener has a lower priority, nor a higher one; under the mutex
   int highest_ = 0;
-  std::size_t last_leaf_ = 0;  // where an addition was last; under the mutex
   Retired retired_;
 };
 

@@ -253,6 +253,44 @@ const Scenario inserted("callback_list/insert", [] {
   explore::check(list.size() == 4, "all are there");
 });
 
+// Each comes into a leaf with room, while nobody is in a pass or one begins: a pass that hears of
+// the second addition hears of the first.
+const Scenario inserted_in_leaves("callback_list/insert_in_leaves", [] {
+  List list;
+  sync::cell<int> heard;
+  const auto say = [&heard](int digit) {
+    return [&heard, digit] { heard.write() = heard.read() * 10 + digit; };
+  };
+  const auto last = list.append(say(4));
+  const auto first = list.prepend(say(2));
+  explore::Thread caller([&] { list(); });
+  list.insert(last, say(3));
+  list.insert(first, say(1));
+  caller.join();
+  const int so = heard.read();
+  explore::check(so == 24 || so == 234 || so == 1234, "in order, and none without those before");
+  explore::outcome(static_cast<std::uint64_t>(so));
+  heard.write() = 0;
+  list();
+  explore::check(heard.read() == 1234, "then all");
+});
+
+const Scenario inserted_in_a_pass("callback_list/insert_in_a_pass", [] {
+  List list;
+  sync::cell<int> heard;
+  const auto last = list.append([&] { ++heard.write(); });
+  ListenerHandle added;
+  list.prepend([&] {
+    if (!added.attached()) added = list.insert(last, [&] { heard.write() += 10; });
+  });
+  explore::Thread other([&] { list.append([] {}); });
+  list();
+  explore::check(heard.read() == 1, "not in the pass in which it was added");
+  other.join();
+  list();
+  explore::check(heard.read() == 12, "in the next");
+}, test::Size::single);
+
 const Scenario ended("callback_list/end_of_the_list", [] {
   sync::cell<int> alive;
   auto list = std::make_optional<PlainList>();
