@@ -115,7 +115,7 @@ TEST_P(WaitCycleTest, ACircleIsToldOnceWithItsTasks) {
 }
 
 TEST_P(WaitCycleTest, ACircleClosedFromAllSidesAtOnceIsToldOnce) {
-  const std::size_t rounds = test::rounds(3000);
+  const std::size_t rounds = test::rounds(1000);
   ThreadPool pool(watched(2));
   for (std::size_t i = 0; i < rounds; ++i) {
     told_.clear();
