@@ -164,7 +164,7 @@ class ListenerList::Draft {
   }
   static void finish_leaf(Array& leaf, std::size_t entries) noexcept {
     std::construct_at(leaf.begin() + entries, end_of(leaf));
-    // order: relaxed, whoever makes the leaf known releases it
+    // order: relaxed, the store that publishes the leaf releases it
     leaf.size_.store(entries, sync::order::relaxed);
   }
   static void tell_places(Array& array) noexcept {
