@@ -3,7 +3,7 @@
 // The misuse handler.
 #include <exception>
 #include <handoff/core/misuse.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <stdexcept>
 
 namespace handoff::inline HANDOFF_ABI {

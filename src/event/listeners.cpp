@@ -12,9 +12,9 @@
 //       before the removal of whatever is removed after that: all that it points to is there.
 #include <algorithm>
 #include <cstdint>
-#include <handoff/event/listeners.hpp>
-#include <handoff/sync/allocate.hpp>
-#include <handoff/sync/single_threaded.hpp>
+#include <handoff/event/detail/listeners.hpp>
+#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/single_threaded.hpp>
 #include <memory>
 #include <new>
 #include <utility>

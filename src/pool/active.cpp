@@ -6,7 +6,7 @@
 // task waits for nobody. Tasks made by tasks stay with their worker, as in `stealing`.
 #include <cstddef>
 #include <cstdint>
-#include <handoff/pool/active_queues.hpp>
+#include <handoff/pool/detail/active_queues.hpp>
 #include <memory>
 
 #include "scheduler.hpp"

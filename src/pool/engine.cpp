@@ -3,16 +3,16 @@
 // The life of workers: running, searching, sleeping; and of the pool: waiting, closing, counting.
 #include <algorithm>
 #include <handoff/core/misuse.hpp>
-#include <handoff/pool/engine.hpp>
+#include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <new>
 #include <optional>
 #include <system_error>
 
-#include "../trace/probes.hpp"
+#include "../probe/probes.hpp"
 #include "scheduler.hpp"
 #include "wait_watch.hpp"
 

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <array>
-#include <handoff/pool/engine.hpp>
+#include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <new>
 
-#include "../trace/probes.hpp"
+#include "../probe/probes.hpp"
 
 namespace handoff::inline HANDOFF_ABI::detail {
 

@@ -2,9 +2,9 @@
 //
 // The heap of moments, the thread that waits for the earliest, and how a timed task ends.
 #include <chrono>
-#include <handoff/pool/engine.hpp>
-#include <handoff/pool/timers.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/timers.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <new>
 #include <optional>
 

@@ -14,9 +14,9 @@
 
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/task_group.hpp>
-#include <handoff/pool/timers.hpp>
+#include <handoff/pool/detail/timers.hpp>
 #include <handoff/pool/wait_cycle.hpp>
-#include <handoff/pool/worker.hpp>
+#include <handoff/pool/detail/worker.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
 

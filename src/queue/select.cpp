@@ -7,8 +7,8 @@
 //   I2  The selection of a linked node is alive; after remove() nobody holds on to it.
 #include <handoff/queue/select.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/fence.hpp>
-#include <handoff/sync/thread_slot.hpp>
+#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/thread_slot.hpp>
 
 namespace handoff::inline HANDOFF_ABI::detail {
 

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <handoff/sync/fence.hpp>
+#include <handoff/sync/detail/fence.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 namespace {

@@ -9,7 +9,7 @@
 //   I3  A waiter that finds itself unlinked knows that its reason is set or about to be.
 #include <algorithm>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/sync/park.hpp>
+#include <handoff/sync/detail/park.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 

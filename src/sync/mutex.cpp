@@ -3,7 +3,7 @@
 // The contended half of Mutex.
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/mutex.hpp>
-#include <handoff/sync/park.hpp>
+#include <handoff/sync/detail/park.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 

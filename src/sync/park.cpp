@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <climits>
-#include <handoff/sync/park.hpp>
+#include <handoff/sync/detail/park.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 namespace {

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include <cstdint>
-#include <handoff/sync/stack.hpp>
+#include <handoff/sync/detail/stack.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 namespace {

@@ -9,11 +9,11 @@
 //   I3  ~StopCallback returns only when its callback is neither linked nor running elsewhere.
 #include <optional>
 
-#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
-#include <handoff/sync/park.hpp>
+#include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <handoff/sync/thread.hpp>
+#include <handoff/sync/detail/thread.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 namespace detail {

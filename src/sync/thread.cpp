@@ -6,8 +6,8 @@
 
 #include <cstring>
 #include <exception>
-#include <handoff/sync/thread.hpp>
-#include <handoff/sync/thread_slot.hpp>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/detail/thread_slot.hpp>
 #include <system_error>
 
 namespace handoff::inline HANDOFF_ABI::sync {

@@ -12,8 +12,8 @@
 #include <string>
 #include <type_traits>
 
-#include <handoff/core/books.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff::test {
 

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <handoff/event/callback_list.hpp>
-#include <handoff/event/event_chunks.hpp>
+#include <handoff/event/detail/event_chunks.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/event/event_store.hpp>
-#include <handoff/event/listeners.hpp>
-#include <handoff/event/lone_thread.hpp>
-#include <handoff/event/passes.hpp>
+#include <handoff/event/detail/event_store.hpp>
+#include <handoff/event/detail/listeners.hpp>
+#include <handoff/memory/detail/thread_id.hpp>
+#include <handoff/memory/detail/epochs.hpp>
 
 #include "books/books.hpp"
 

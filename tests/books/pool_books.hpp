@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include <handoff/pool/engine.hpp>
-#include <handoff/pool/side_queues.hpp>
-#include <handoff/pool/sleepers.hpp>
-#include <handoff/pool/task_queue.hpp>
-#include <handoff/pool/task_store.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/side_queues.hpp>
+#include <handoff/pool/detail/sleepers.hpp>
+#include <handoff/pool/detail/task_queue.hpp>
+#include <handoff/pool/detail/task_store.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/pool/timers.hpp>
+#include <handoff/pool/detail/timers.hpp>
 
 #include "books/books.hpp"
 #include "books/queue_books.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 
 namespace hs = handoff::sync;
 

@@ -5,12 +5,12 @@
 //
 // Each program is a template on `wrong`; what differs is in one or two lines.
 #include <gtest/gtest.h>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/cell.hpp>
-#include <handoff/sync/explore/explore.hpp>
-#include <handoff/sync/fence.hpp>
-#include <handoff/sync/park.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/explore/explore.hpp>
+#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/detail/pause.hpp>
 
 #include <cstdint>
 #include <ostream>

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include <handoff/sync/explore/explore.hpp>
+#include <handoff/sync/detail/explore/explore.hpp>
 
 namespace handoff::test {
 

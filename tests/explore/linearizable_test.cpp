@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 #include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/explore/explore.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/explore/explore.hpp>
 
 #include <algorithm>
 #include <vector>

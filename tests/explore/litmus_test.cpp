@@ -11,9 +11,9 @@
 // IRIW independent reads of independent writes, WRC write-to-read causality, RWC read-to-write
 // causality, Co.. coherence, R, S, 2+2W, Z6 by the shape of their edges.
 #include <gtest/gtest.h>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/explore/explore.hpp>
-#include <handoff/sync/fence.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/explore/explore.hpp>
+#include <handoff/sync/detail/fence.hpp>
 
 #include <cstdlib>
 #include <functional>

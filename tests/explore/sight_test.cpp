@@ -4,11 +4,11 @@
 // was given back, and no fault where an order, another byte or another life of the memory makes
 // the difference.
 #include <gtest/gtest.h>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/allocate.hpp>
-#include <handoff/sync/explore/explore.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/explore/explore.hpp>
 #include <handoff/sync/mutex.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/pause.hpp>
 
 #include <array>
 #include <cstring>

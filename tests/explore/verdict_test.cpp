@@ -3,13 +3,13 @@
 // What the explorer says, and that it says it again: a canary for each verdict, replay, the
 // shortest schedule, determinism, random search, deaths, time-outs and wake-ups for no reason.
 #include <gtest/gtest.h>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/allocate.hpp>
-#include <handoff/sync/cell.hpp>
-#include <handoff/sync/explore/explore.hpp>
-#include <handoff/sync/park.hpp>
-#include <handoff/sync/pause.hpp>
-#include <handoff/sync/thread.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/explore/explore.hpp>
+#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/detail/thread.hpp>
 
 #include <chrono>
 #include <cstdio>

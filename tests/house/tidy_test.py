@@ -21,11 +21,11 @@ UNIT = HEAD + "\n"  # what follows begins on line 5
 
 CLEAN = {
     "include/handoff/config.hpp": HEADER + "#define HANDOFF_ABI abi_0\n",
-    "include/handoff/sync/atomic.hpp": HEADER
+    "include/handoff/sync/detail/atomic.hpp": HEADER
     + "#include <atomic>\nusing order = std::memory_order;\n",
     "include/handoff/core/status.hpp": HEADER + "#include <handoff/config.hpp>\n",
     "include/handoff/event/event_queue.hpp": HEADER + "#include <handoff/core/status.hpp>\n",
-    "include/handoff/pool/thread_pool.hpp": HEADER + "#include <handoff/sync/atomic.hpp>\n",
+    "include/handoff/pool/thread_pool.hpp": HEADER + "#include <handoff/sync/detail/atomic.hpp>\n",
     "include/handoff/handoff.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
     "src/pool/engine.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
     "src/pool/thread_pool.cpp": f"// {LICENCE}\n#include <handoff/pool/thread_pool.hpp>\n",

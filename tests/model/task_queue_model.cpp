@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <handoff/pool/task_queue.hpp>
+#include <handoff/pool/detail/task_queue.hpp>
 
 #include "books/pool_books.hpp"
 #include "model/model.hpp"

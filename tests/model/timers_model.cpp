@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <handoff/pool/timers.hpp>
+#include <handoff/pool/detail/timers.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>

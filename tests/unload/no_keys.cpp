@@ -7,7 +7,7 @@
 #include <thread>
 
 #include <handoff/event/callback_list.hpp>
-#include <handoff/event/lone_thread.hpp>
+#include <handoff/memory/detail/thread_id.hpp>
 
 int main() {
   int keys = 0;

@@ -40,6 +40,7 @@ SAMPLE_MIN = 20  # fewer say nothing
 TESTS = {
     "core": ("unit_core",),
     "sync": ("unit_sync", "stress_event_count"),
+    "memory": ("unit_memory", "unit_event", "stress_callback_list", "stress_event_queue"),
     "queue": ("unit_queue", "model_tests", "conformance_rings", "conformance_channels"),
     "team": ("unit_team", "stress_thread_team", "conformance_executors"),
     "pool": ("unit_pool", "model_tests", "stress_thread_pool", "conformance_executors"),

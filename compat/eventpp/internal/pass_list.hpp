@@ -13,11 +13,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <handoff/event/listener_function.hpp>
+#include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/listener_handle.hpp>
-#include <handoff/event/listener_pass.hpp>
-#include <handoff/event/listeners.hpp>
-#include <handoff/event/passes.hpp>
+#include <handoff/event/detail/listener_pass.hpp>
+#include <handoff/event/detail/listeners.hpp>
+#include <handoff/memory/detail/epochs.hpp>
 
 #include <eventpp/internal/lazy.hpp>
 #include <eventpp/internal/policies.hpp>

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <handoff/event/event_hub.hpp>
+#include <handoff/event/detail/event_hub.hpp>
 
 #include <eventpp/internal/lazy.hpp>
 #include <eventpp/internal/pass_list.hpp>

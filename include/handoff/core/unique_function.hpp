@@ -20,7 +20,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/invoke.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 
 namespace handoff::inline HANDOFF_ABI {

@@ -27,7 +27,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/event/any_storage.hpp>
+#include <handoff/event/detail/any_storage.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

@@ -28,9 +28,9 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/invoke.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/event/listener_function.hpp>
+#include <handoff/event/detail/listener_function.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

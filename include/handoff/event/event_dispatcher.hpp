@@ -25,7 +25,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/event/event_hub.hpp>
+#include <handoff/event/detail/event_hub.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/event/listener_handle.hpp>
 

@@ -55,20 +55,20 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/books.hpp>
-#include <handoff/core/invoke.hpp>
-#include <handoff/core/min_max.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
-#include <handoff/event/chunk_pool.hpp>
+#include <handoff/memory/detail/chunk_pool.hpp>
 #include <handoff/event/event_dispatcher.hpp>
-#include <handoff/event/event_store.hpp>
+#include <handoff/event/detail/event_store.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/sync/fence.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff::inline HANDOFF_ABI {

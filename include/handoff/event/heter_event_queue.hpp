@@ -29,7 +29,7 @@
 #include <variant>
 
 #include <handoff/config.hpp>
-#include <handoff/core/invoke.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/event/event_policies.hpp>

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/event/listeners.hpp>
+#include <handoff/event/detail/listeners.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

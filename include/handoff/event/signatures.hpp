@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
-#include <handoff/event/listener_function.hpp>
+#include <handoff/event/detail/listener_function.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

@@ -23,7 +23,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/event/argument_adapter.hpp>
-#include <handoff/event/listener_function.hpp>
+#include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/listener_handle.hpp>
 
 namespace handoff::inline HANDOFF_ABI {

@@ -27,9 +27,9 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/invoke.hpp>
-#include <handoff/pool/engine.hpp>
-#include <handoff/pool/worker.hpp>
+#include <handoff/core/detail/invoke.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/worker.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

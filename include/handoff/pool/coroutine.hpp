@@ -33,9 +33,9 @@
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/pool/engine.hpp>
-#include <handoff/pool/hand_over.hpp>
-#include <handoff/pool/task.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
 namespace handoff::inline HANDOFF_ABI {

@@ -46,14 +46,14 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/invoke.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/pool/engine.hpp>
-#include <handoff/pool/task.hpp>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>

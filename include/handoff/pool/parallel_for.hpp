@@ -33,12 +33,12 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/block_claims.hpp>
+#include <handoff/core/detail/block_claims.hpp>
 #include <handoff/core/index_range.hpp>
-#include <handoff/core/min_max.hpp>
+#include <handoff/core/detail/min_max.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

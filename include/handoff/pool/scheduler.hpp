@@ -27,9 +27,9 @@
 #include <handoff/config.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/pool/engine.hpp>
-#include <handoff/pool/hand_over.hpp>
-#include <handoff/pool/task.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
 #if __has_include(<stdexec/execution.hpp>)

@@ -45,14 +45,14 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/invoke.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/pool/engine.hpp>
-#include <handoff/pool/hand_over.hpp>
-#include <handoff/pool/task.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/pool/worker.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/pool/detail/worker.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff::inline HANDOFF_ABI {

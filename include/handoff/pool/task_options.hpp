@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/invoke.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/sync/stop_token.hpp>
 

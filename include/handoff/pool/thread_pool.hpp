@@ -66,9 +66,9 @@
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
-#include <handoff/pool/engine.hpp>
+#include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/future.hpp>
-#include <handoff/pool/hand_over.hpp>
+#include <handoff/pool/detail/hand_over.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/pool/timer_handle.hpp>

@@ -21,7 +21,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/pool/timers.hpp>
+#include <handoff/pool/detail/timers.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

@@ -29,12 +29,12 @@
 #include <handoff/config.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/pool/engine.hpp>
+#include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/future.hpp>
-#include <handoff/pool/hand_over.hpp>
-#include <handoff/pool/task.hpp>
+#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/std_future.hpp>
+#include <handoff/sync/detail/std_future.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

@@ -45,12 +45,12 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/books.hpp>
+#include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/ring_slots.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/queue/segment_queue.hpp>
-#include <handoff/queue/select_list.hpp>
+#include <handoff/queue/detail/select_list.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>

@@ -30,7 +30,7 @@
 #pragma once
 
 #include <handoff/config.hpp>
-#include <handoff/queue/ticket_ring.hpp>
+#include <handoff/queue/detail/ticket_ring.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

@@ -30,7 +30,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/channel.hpp>
-#include <handoff/queue/select_list.hpp>
+#include <handoff/queue/detail/select_list.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 

@@ -32,13 +32,13 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/books.hpp>
-#include <handoff/core/min_max.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/queue/ring_slots.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/sync/detail/cell.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

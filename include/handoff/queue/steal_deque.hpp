@@ -33,10 +33,10 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/books.hpp>
+#include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/queue/ring_slots.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
 
 namespace handoff::inline HANDOFF_ABI {

@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/pause.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 

@@ -32,11 +32,11 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/fence.hpp>
+#include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 

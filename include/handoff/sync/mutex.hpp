@@ -14,8 +14,8 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/single_threaded.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/single_threaded.hpp>
 
 namespace handoff::inline HANDOFF_ABI::sync {
 

@@ -42,7 +42,7 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <handoff/team/kernel.hpp>
+#include <handoff/core/kernel.hpp>
 
 namespace handoff::inline HANDOFF_ABI {
 

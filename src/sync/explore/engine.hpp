@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include <handoff/sync/explore/explore.hpp>
-#include <handoff/sync/explore/model.hpp>
+#include <handoff/sync/detail/explore/explore.hpp>
+#include <handoff/sync/detail/explore/model.hpp>
 
 #include "fiber.hpp"
 #include "sight.hpp"

@@ -10,9 +10,9 @@
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/park.hpp>
-#include <handoff/sync/stack.hpp>
-#include <handoff/sync/thread.hpp>
+#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/detail/stack.hpp>
+#include <handoff/sync/detail/thread.hpp>
 #include <system_error>
 
 #include "engine.hpp"

@@ -18,7 +18,7 @@
 #include <string>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/explore/model.hpp>
+#include <handoff/sync/detail/explore/model.hpp>
 
 #include "fiber.hpp"
 

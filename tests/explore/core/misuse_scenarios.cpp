@@ -2,7 +2,7 @@
 //
 // The misuse handler may be set while another thread reports.
 #include <handoff/core/misuse.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <stdexcept>
 
 #include "explore/scenario.hpp"

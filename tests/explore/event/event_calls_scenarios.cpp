@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>

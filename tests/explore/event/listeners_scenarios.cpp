@@ -10,10 +10,10 @@
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/event/listener_handle.hpp>
-#include <handoff/event/passes.hpp>
-#include <handoff/sync/allocate.hpp>
-#include <handoff/sync/cell.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/memory/detail/epochs.hpp>
+#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <new>
 #include <optional>
 #include <stdexcept>

@@ -4,11 +4,11 @@
 // docs/design/thread_pool.md.
 #include <cstddef>
 #include <cstdint>
-#include <handoff/pool/active_queues.hpp>
-#include <handoff/pool/ping_pong_tasks.hpp>
-#include <handoff/pool/task.hpp>
+#include <handoff/pool/detail/active_queues.hpp>
+#include <handoff/pool/detail/ping_pong_tasks.hpp>
+#include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/sync/detail/cell.hpp>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"

@@ -4,11 +4,11 @@
 // docs/design/thread_pool.md.
 #include <array>
 #include <cstddef>
-#include <handoff/pool/engine.hpp>
-#include <handoff/pool/sleepers.hpp>
-#include <handoff/pool/unqueued_tasks.hpp>
-#include <handoff/pool/worker.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/sleepers.hpp>
+#include <handoff/pool/detail/unqueued_tasks.hpp>
+#include <handoff/pool/detail/worker.hpp>
+#include <handoff/sync/detail/cell.hpp>
 
 #include "explore/scenario.hpp"
 #include "explore/pool/sleeper.hpp"

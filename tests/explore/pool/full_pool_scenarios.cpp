@@ -12,8 +12,8 @@
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/to_std.hpp>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <stdexcept>

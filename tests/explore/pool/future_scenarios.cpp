@@ -4,13 +4,13 @@
 #include <chrono>
 #include <exception>
 #include <handoff/core/not_run.hpp>
-#include <handoff/pool/engine.hpp>
+#include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/cell.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <new>

@@ -3,10 +3,10 @@
 // Queues that are made when somebody first asks for them, beside a worker that is about to sleep.
 // docs/design/thread_pool.md.
 #include <cstddef>
-#include <handoff/pool/side_queues.hpp>
-#include <handoff/pool/sleepers.hpp>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/pool/detail/side_queues.hpp>
+#include <handoff/pool/detail/sleepers.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 
 #include "books/pool_books.hpp"
 #include "explore/pool/sleeper.hpp"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <handoff/pool/sleepers.hpp>
+#include <handoff/pool/detail/sleepers.hpp>
 
 namespace handoff::test {
 

@@ -3,11 +3,11 @@
 // Who sleeps and who is woken: no task may stay behind while all sleep. docs/design/thread_pool.md.
 #include <chrono>
 #include <cstdint>
-#include <handoff/pool/sleepers.hpp>
-#include <handoff/pool/task_queue.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/pool/detail/sleepers.hpp>
+#include <handoff/pool/detail/task_queue.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/fence.hpp>
+#include <handoff/sync/detail/fence.hpp>
 #include <new>
 
 #include "books/pool_books.hpp"

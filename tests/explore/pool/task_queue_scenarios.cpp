@@ -3,9 +3,9 @@
 // The queue of a pool: tickets, segments that are used again, the close.
 // docs/design/thread_pool.md.
 #include <cstdint>
-#include <handoff/pool/task.hpp>
-#include <handoff/pool/task_queue.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_queue.hpp>
+#include <handoff/sync/detail/cell.hpp>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"

@@ -2,8 +2,8 @@
 //
 // Empty task nodes on their way between the store and what each worker keeps.
 #include <cstddef>
-#include <handoff/pool/task.hpp>
-#include <handoff/pool/task_store.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_store.hpp>
 #include <vector>
 
 #include "books/pool_books.hpp"

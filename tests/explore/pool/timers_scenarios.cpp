@@ -11,11 +11,11 @@
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/timer_handle.hpp>
-#include <handoff/pool/timers.hpp>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/pool/detail/timers.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <new>
 #include <optional>
 #include <stdexcept>

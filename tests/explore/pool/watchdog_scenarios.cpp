@@ -8,9 +8,9 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/pool/wait_cycle.hpp>
-#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <string>
 #include <utility>

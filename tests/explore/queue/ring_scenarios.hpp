@@ -6,8 +6,8 @@
 
 #include <array>
 #include <handoff/core/status.hpp>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <memory>
 #include <span>
 #include <utility>

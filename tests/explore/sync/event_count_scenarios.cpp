@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // EventCount: the scenarios of docs/design/event_count.md.
-#include <handoff/sync/atomic.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
 
 #include <optional>

@@ -4,8 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <handoff/core/block_claims.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/core/detail/block_claims.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>

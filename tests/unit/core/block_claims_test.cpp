@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <handoff/core/block_claims.hpp>
+#include <handoff/core/detail/block_claims.hpp>
 #include <limits>
 
 #include "support/support.hpp"

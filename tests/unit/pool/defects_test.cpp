@@ -8,7 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <memory>
 #include <string>
 #include <thread>

@@ -5,8 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <handoff/sync/atomic.hpp>
-#include <handoff/sync/cell.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <memory>
 #include <type_traits>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
-#include <handoff/sync/stack.hpp>
+#include <handoff/sync/detail/stack.hpp>
 
 namespace {
 

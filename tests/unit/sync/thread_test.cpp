@@ -7,7 +7,7 @@
 #include <signal.h>
 
 #include <atomic>
-#include <handoff/sync/thread.hpp>
+#include <handoff/sync/detail/thread.hpp>
 #include <memory>
 #include <string>
 #include <system_error>

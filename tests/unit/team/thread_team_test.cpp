@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <handoff/core/block_claims.hpp>
+#include <handoff/core/detail/block_claims.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <mutex>

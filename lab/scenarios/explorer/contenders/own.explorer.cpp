@@ -4,8 +4,8 @@
 #include <memory>
 
 #include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/sync/explore/explore.hpp>
-#include <handoff/sync/pause.hpp>
+#include <handoff/sync/detail/explore/explore.hpp>
+#include <handoff/sync/detail/pause.hpp>
 
 #include "harness/contender.hpp"
 #include "scenarios/explorer/answer.hpp"

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: MIT
+//
+// The events of a queue and what consumers do with them: take some, give back what they refuse, and
+// keep the books. What a queue is apart from its listeners.
+//
+// Events stay where they were made; consumers hand places around. Those that were given back, and
+// all of a queue that has an order of its own, wait in a heap of places.
+// Not for: users. Concurrency: push() by any thread; consumers meet under a lock that they hold for
+// the taking only. docs/design/event_queue.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/event/detail/event_chunks.hpp>
+#include <handoff/event/event_policies.hpp>
+#include <handoff/memory/detail/epochs.hpp>
+#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <handoff/sync/detail/prefetch.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+// An event as it waits in a queue, or taken out of it.
+template <class Key, class... Args>
+struct QueuedEvent {
+  template <class K, class... A>
+  explicit QueuedEvent(std::in_place_t, K&& with_key, A&&... with)
+      : key(std::forward<K>(with_key)), arguments(std::forward<A>(with)...) {}
+
+  Key key;
+  std::tuple<std::decay_t<Args>...> arguments;
+};
+
+namespace detail {
+
+// What takes no room. Two members of one type would have two addresses: each has a type of its own.
+template <int Member>
+struct Nothing {};
+
+// How many events a bounded queue may still take.
+class Room {
+ public:
+  explicit Room(std::size_t capacity) noexcept : left_(static_cast<std::int64_t>(capacity)) {}
+
+  bool take() noexcept {
+    std::int64_t left = left_.load(sync::order::relaxed);  // order: relaxed, looked at again
+    do {
+      if (left <= 0) return false;
+      // order: acquire pairs with the release in give(): what made the room came before.
+    } while (!left_.compare_exchange_weak(left, left - 1, sync::order::acquire,
+                                          sync::order::relaxed));
+    return true;
+  }
+  void give(std::uint32_t count) noexcept {
+    left_.fetch_add(count, sync::order::release);  // order: release pairs with take()
+    given_.notify_some(count);
+  }
+  // Whether it has taken, before the deadline and the stop.
+  sync::Wakeup wait_and_take(sync::Deadline deadline, const sync::StopToken& stop) {
+    return given_.await([this] { return take(); }, deadline, stop);
+  }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  sync::atomic<std::int64_t> left_;
+  sync::EventCount given_;
+};
+
+// A place for an event, and for what a queue's policies add to it. The key stands beside the state,
+// apart from the rest: a small one shares eight bytes with it, and a million events through memory
+// take the less time.
+template <class Key, class Policies, class... Args>
+class EventSlot {
+ public:
+  using Event = QueuedEvent<Key, Args...>;
+  using Arguments = std::tuple<std::decay_t<Args>...>;
+  static constexpr bool kOrdered =
+      requires(const Key& key, const std::decay_t<Args>&... args) {
+        Policies::priority(key, args...);
+      };
+  static constexpr bool kExpires = expires<Policies>();
+
+  sync::atomic<std::uint32_t> state{0};  // EventChunks'
+
+  template <class K, class... A>
+  void construct(sync::Deadline deadline, K&& key, A&&... args) {
+    key_.construct(std::forward<K>(key));
+    struct Guard {  // for arguments that cannot be made
+      sync::raw_cell<Key>* key;
+      ~Guard() {
+        if (key != nullptr) key->destroy();
+      }
+    } guard{&key_};
+    rest_.construct(deadline, key_.read(), std::forward<A>(args)...);
+    guard.key = nullptr;
+  }
+  void destroy() noexcept {
+    rest_.destroy();
+    key_.destroy();
+  }
+
+  // Of an event that is there.
+  const Key& key() const noexcept { return key_.read(); }
+  Arguments& arguments() noexcept { return rest_.write().arguments; }
+  const Arguments& arguments() const noexcept { return rest_.read().arguments; }
+  int priority() const noexcept {
+    if constexpr (kOrdered) return rest_.read().priority;
+    return 0;
+  }
+  bool is_late() const noexcept {
+    if constexpr (kExpires) {
+      const sync::Deadline deadline = rest_.read().deadline;
+      return deadline != sync::no_deadline && deadline <= sync::clock::now();
+    }
+    return false;
+  }
+  void copy_to(std::optional<Event>& event) const {
+    std::apply([&](const auto&... args) { event.emplace(std::in_place, key(), args...); },
+               arguments());
+  }
+  void move_to(std::optional<Event>& event) {
+    std::apply(
+        [&](auto&... args) {
+          event.emplace(std::in_place, std::move(key_.write()), std::move(args)...);
+        },
+        arguments());
+  }
+
+ private:
+  struct Rest {
+    template <class... A>
+    explicit Rest([[maybe_unused]] sync::Deadline until, [[maybe_unused]] const Key& key,
+                  A&&... args)
+        : arguments(std::forward<A>(args)...) {
+      if constexpr (kExpires) deadline = until;
+      if constexpr (kOrdered) {
+        priority = std::apply(
+            [&](const auto&... each) { return Policies::priority(key, each...); }, arguments);
+      }
+    }
+
+    Arguments arguments;
+    [[no_unique_address]] std::conditional_t<kExpires, sync::Deadline, Nothing<0>> deadline{};
+    [[no_unique_address]] std::conditional_t<kOrdered, int, Nothing<1>> priority{};
+  };
+
+  sync::raw_cell<Key> key_;
+  sync::raw_cell<Rest> rest_;
+};
+
+template <class Key, class Policies, class... Args>
+class EventStore {
+ public:
+  using Slot = EventSlot<Key, Policies, Args...>;
+  using Chunks = EventChunks<Slot>;
+  using Place = typename Chunks::Place;
+  class Session;
+
+  static EventStore* make(std::size_t capacity) {
+    void* const memory = sync::allocate(sizeof(EventStore), alignof(EventStore));
+    struct Guard {
+      void* memory;
+      ~Guard() {
+        if (memory != nullptr) sync::deallocate(memory, sizeof(EventStore), alignof(EventStore));
+      }
+    } guard{memory};
+    auto* const store = ::new (memory) EventStore(capacity);
+    guard.memory = nullptr;
+    return store;
+  }
+
+  // The end for its user: sessions under way take no more, and the last of them destroys the rest.
+  void end() noexcept {
+    // order: relaxed: this thread's sessions see it, and there may be no others.
+    ended_.store(true, sync::order::relaxed);
+    Garbage garbage;
+    garbage.add(*this, retired_, {this, nullptr}, &free);
+  }
+  bool ended() const noexcept {
+    return ended_.load(sync::order::relaxed);  // order: relaxed, as in end()
+  }
+
+  // Where there is no capacity this always has room.
+  Room& room() noexcept { return room_; }
+
+  // The room for it has been taken.
+  template <class... With>
+  void push(With&&... with) {
+    chunks_.fill(claim(), std::forward<With>(with)...);
+  }
+
+  // Looks at the first place, not at the word that producers add to: each look at that would make
+  // the next of them wait for it.
+  bool any() noexcept {
+    const sync::Lock lock(mutex_);
+    return !backlog_.empty() || chunks_.any_ready();
+  }
+
+  Tally tally() noexcept {
+    const sync::Lock lock(mutex_);
+    Tally tally = totals_;
+    tally.accepted = chunks_.end_index() - chunks_.voids();
+    tally.pending = tally.accepted - tally.done - tally.failed - tally.cancelled - tally.expired;
+    return tally;
+  }
+
+  void trim() {
+    const sync::Lock lock(mutex_);
+    // What is claimed may have to come back without an allocation.
+    backlog_.trim(backlog_.size() + claimed_);
+  }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  static constexpr bool kCoalesces = coalesces<Policies>();
+  static constexpr bool kGathers = Slot::kOrdered || kCoalesces;
+  static constexpr bool kBounded = on_full<Policies>() != OnFull::grow;
+
+  // What is known of a key, where events are coalesced, as long as one of its events is in the heap
+  // or in a session.
+  struct Newest {
+    Newest(const Key& its_key, const Place& its_place) : key(its_key), place(its_place) {}
+
+    const Key key;
+    Place place;              // of its newest event
+    bool waits = true;        // for its first session; one that came back is not replaced
+    std::uint32_t users = 1;  // its events that are in the heap or in sessions
+  };
+  // By the key's hash, which is asked for once: so only gathering runs code of the user's.
+  using Latest = std::unordered_multimap<std::size_t, Newest>;
+  using Entry = std::conditional_t<kCoalesces, typename Latest::value_type*, Nothing<1>>;
+
+  // A place out of the heap; with its key's entry, unless its event has been destroyed there.
+  struct Taken {
+    Place place;
+    [[no_unique_address]] Entry entry{};
+  };
+
+  // In the heap. The first to come out: highest priority, then lowest index.
+  struct Waiting : Taken {
+    Waiting(const Taken& taken, int its_priority) noexcept : Taken(taken), priority(its_priority) {}
+
+    int priority;
+
+    friend bool operator<(const Waiting& a, const Waiting& b) noexcept {
+      if (a.priority != b.priority) return a.priority < b.priority;
+      return a.place.index() > b.place.index();
+    }
+  };
+
+  // A heap that gets its memory when it is told to, so that push() does not throw.
+  struct Backlog : std::priority_queue<Waiting> {
+    void reserve(std::size_t most) {
+      auto& heap = this->c;
+      if (most > heap.capacity()) heap.reserve(detail::max(most, 2 * heap.capacity()));
+    }
+    // Keeps room for so many.
+    void trim(std::size_t most) {
+      std::vector<Waiting> smaller;
+      smaller.reserve(most);
+      smaller.assign(this->c.begin(), this->c.end());
+      this->c.swap(smaller);
+    }
+  };
+
+  explicit EventStore(std::size_t capacity) : room_(capacity) {}
+  ~EventStore() {
+    Session rest(*this, ~std::size_t{0});
+    while (rest.next() != nullptr) rest.cancel();
+  }
+
+  static void free(void* object) noexcept {
+    auto* const store = static_cast<EventStore*>(object);
+    store->~EventStore();
+    sync::deallocate(store, sizeof(EventStore), alignof(EventStore));
+  }
+
+  static std::uint32_t state_of(const Place& place) noexcept {
+    return place.slot().state.load(sync::order::relaxed);  // order: relaxed, taken under the lock
+  }
+
+  // By a producer whose event has room: it gives that back if there is no memory for the place.
+  Place claim() {
+    if constexpr (kBounded) {
+      struct Guard {
+        Room* room;
+        ~Guard() {
+          if (room != nullptr) room->give(1);
+        }
+      } guard{&room_};
+      const Place place = chunks_.claim();
+      guard.room = nullptr;
+      return place;
+    } else {
+      return chunks_.claim();
+    }
+  }
+
+  // Under the mutex from here on. There is room: see reserve().
+  void give_back(const Taken& taken) noexcept {
+    if constexpr (kCoalesces) {
+      if (taken.entry->second.waits) {  // a newer one, or it would not have been taken
+        supersede(taken.place);
+        discard(taken.place);
+        let_go(taken.entry);
+        return;
+      }
+    }
+    backlog_.push({taken, taken.place.slot().priority()});
+  }
+
+  // An event of this entry's key has left heap and sessions.
+  void let_go(Entry entry) noexcept {
+    if constexpr (kCoalesces) {
+      if (entry == nullptr || --entry->second.users != 0) return;
+      auto at = latest_.equal_range(entry->first).first;
+      while (std::addressof(*at) != entry) ++at;
+      latest_.erase(at);
+    }
+  }
+
+  // Destroys an event that a newer one replaces; its place still waits and is passed over.
+  void supersede(const Place& place) noexcept {
+    place.slot().destroy();
+    // order: relaxed, under the mutex
+    place.slot().state.store(place.stamp(Chunks::kGone), sync::order::relaxed);
+    ++totals_.cancelled;
+  }
+
+  void discard(const Place& place) noexcept {
+    Chunks::finish(*place.chunk, 1);
+    if constexpr (kBounded) room_.give(1);
+  }
+
+  // So that everything that is claimed can come back. May throw.
+  void reserve(std::size_t more) {
+    backlog_.reserve(backlog_.size() + claimed_ + more);
+  }
+
+  // Moves all that has arrived to the heap. Throws what hashing, comparing and copying a key
+  // throws, and std::bad_alloc: then what it had not come to is where it was.
+  void gather() {
+    const std::uint64_t end = chunks_.end_index();
+    for (;;) {
+      reserve(Chunks::kPlaces);
+      const auto run = chunks_.take(Chunks::kPlaces, end);
+      if (run.count == 0) return;
+      struct Rest {
+        Chunks& chunks;
+        std::uint32_t count;
+        ~Rest() { chunks.put_back(count); }
+      } rest{chunks_, run.count};
+      for (; rest.count != 0; --rest.count) {
+        enter({run.first.chunk, run.first.offset + run.count - rest.count});
+      }
+    }
+  }
+
+  void enter(const Place& place) {
+    if (state_of(place) == place.stamp(Chunks::kVoid)) return discard(place);
+    Taken taken{place};
+    if constexpr (kCoalesces) taken.entry = entry_for(place);
+    backlog_.push({taken, place.slot().priority()});
+  }
+
+  // Of the event's key; the event it named until now, if that still waits, is destroyed.
+  Entry entry_for(const Place& place) {
+    const Key& key = place.slot().key();
+    const std::size_t hash = typename HashOf<Policies, Key>::type{}(key);
+    auto [at, end] = latest_.equal_range(hash);
+    while (at != end && !(at->second.key == key)) ++at;
+    if (at == end) {
+      at = latest_.emplace(std::piecewise_construct, std::forward_as_tuple(hash),
+                           std::forward_as_tuple(key, place));
+      return std::addressof(*at);
+    }
+    Newest& newest = at->second;
+    if (newest.waits) {
+      supersede(newest.place);
+    } else {
+      ++newest.users;
+    }
+    newest.place = place;
+    newest.waits = true;
+    return std::addressof(*at);
+  }
+
+  Taken pop() noexcept {
+    Taken taken = backlog_.top();
+    backlog_.pop();
+    if constexpr (kCoalesces) {
+      if (state_of(taken.place) != taken.place.stamp(Chunks::kReady)) {
+        taken.entry = nullptr;  // it went on to the event that replaced this one
+      } else if (taken.entry->second.place.index() == taken.place.index()) {
+        taken.entry->second.waits = false;
+      }
+    }
+    return taken;
+  }
+
+  Chunks chunks_;
+  sync::Mutex mutex_;
+  Backlog backlog_;
+  std::size_t claimed_ = 0;       // places that sessions have
+  [[no_unique_address]] std::conditional_t<kCoalesces, Latest, Nothing<0>> latest_;
+  Tally totals_;  // without accepted and pending
+  Room room_;
+  sync::atomic<bool> ended_{false};
+  Retired retired_;
+};
+
+// One consumer's turn: what was there when it began, one after the other. Whatever it has taken and
+// not dropped goes back at its end, in its old place.
+template <class Key, class Policies, class... Args>
+class EventStore<Key, Policies, Args...>::Session {
+ public:
+  Session(EventStore& store, std::size_t most) noexcept : store_(store), left_(most) {}
+  ~Session() {
+    const sync::Lock lock(store_.mutex_);
+    settle();
+    for (; at_ != run_end_; ++at_) return_one({place(), entry_});
+    for (const Taken& taken : refused_) return_one(taken);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // The next event, or null. Before the next call it is dropped or refused.
+  Slot* next() {
+    while (at_ != run_end_ || refill()) {
+      sync::prefetch_to_read(reinterpret_cast<const std::byte*>(at_) + ahead_);
+      if (!at_->is_late()) [[likely]] return at_;
+      expire();
+      ++left_;
+    }
+    return nullptr;
+  }
+
+  // Each destroys the event and says what became of it.
+  void done() noexcept {
+    at_->destroy();
+    ++at_;
+  }
+  void cancel() noexcept { drop(books_.cancelled); }
+  void expire() noexcept { drop(books_.expired); }
+  void failed(const std::exception_ptr& why) noexcept {
+    if (books_.first_failure == nullptr) books_.first_failure = why;
+    drop(books_.failed);
+  }
+
+  // Back to its place in the queue, at the end of this session.
+  void refuse() {
+    refused_.push_back({place(), entry_});
+    ++kept_;
+    ++at_;
+  }
+
+ private:
+  void drop(std::uint64_t& where) noexcept {
+    ++where;
+    ++not_done_;
+    done();
+  }
+
+  Place place() const noexcept {
+    return {chunk_, static_cast<std::uint32_t>(at_ - &chunk_->slot(0))};
+  }
+
+  // Takes another run of events. False if there is nothing more that was there at the beginning.
+  // What is passed over does not count.
+  bool refill() {
+    const sync::Lock lock(store_.mutex_);
+    settle();
+    if (!begun_) begin();
+    while (take_run()) {
+      if (state_of(place()) == place().stamp(Chunks::kReady)) return true;
+      ++not_done_;
+      ++at_;
+      ++left_;
+      settle();
+    }
+    return false;
+  }
+
+  // Under the mutex.
+  bool take_run() {
+    if (left_ == 0) return false;
+    const auto most = static_cast<std::uint32_t>(detail::min<std::size_t>(left_, Chunks::kPlaces));
+    if (!store_.ended()) store_.reserve(most);  // afterwards nothing comes back
+    typename Chunks::Run run{};
+    ahead_ = 0;
+    if (!store_.backlog_.empty() && (gathers() || store_.backlog_.top().place.index() < end_)) {
+      const Taken taken = store_.pop();
+      run = {taken.place, 1};
+      entry_ = taken.entry;
+    } else if (gathers()) {
+      return false;
+    } else {
+      run = store_.chunks_.take(most, end_);
+      // Before the first taking nobody has asked where the row ends: that word is the producers'.
+      if (end_ == kUnknown && run.count < left_) end_ = store_.chunks_.end_after_taking();
+      if (end_ != kUnknown) ahead_ = Chunks::ahead(*run.first.chunk, end_);
+    }
+    if (run.count == 0) return false;
+    chunk_ = run.first.chunk;
+    settled_ = at_ = &run.first.slot();
+    run_end_ = at_ + run.count;
+    left_ -= run.count;
+    store_.claimed_ += run.count;
+    return true;
+  }
+
+  void begin() {
+    // What came back is taken first, and meanwhile listeners may enqueue.
+    if (!store_.backlog_.empty()) end_ = store_.chunks_.end_index();
+    if (gathers()) {
+      store_.gather();
+      left_ = detail::min(left_, store_.backlog_.size());
+    }
+    begun_ = true;
+  }
+
+  // The last session of all destroys what is left, in any order.
+  bool gathers() const noexcept { return kGathers && !store_.ended(); }
+
+  // Enters into the books what was passed since the last time. Under the mutex.
+  void settle() noexcept {
+    const auto cleared =
+        static_cast<std::uint32_t>(at_ - std::exchange(settled_, at_)) - std::exchange(kept_, 0);
+    if (cleared == 0) return;
+    Chunks::finish(*chunk_, cleared);
+    store_.claimed_ -= cleared;
+    Tally& totals = store_.totals_;
+    totals.done += cleared - std::exchange(not_done_, 0);
+    totals.cancelled += std::exchange(books_.cancelled, 0);
+    totals.failed += std::exchange(books_.failed, 0);
+    totals.expired += std::exchange(books_.expired, 0);
+    if (totals.first_failure == nullptr) totals.first_failure = books_.first_failure;
+    if constexpr (kBounded) store_.room_.give(cleared);
+    if constexpr (kCoalesces) store_.let_go(std::exchange(entry_, nullptr));
+  }
+
+  void return_one(const Taken& taken) noexcept {
+    --store_.claimed_;
+    store_.give_back(taken);
+  }
+
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+  EventStore& store_;
+  // The run: places in a row, of one chunk.
+  Slot* at_ = nullptr;
+  Slot* run_end_ = nullptr;
+  Slot* settled_ = nullptr;  // what is in front of it is in the books
+  typename Chunks::Chunk* chunk_ = nullptr;
+  std::ptrdiff_t ahead_ = 0;  // from its places to those of the next one, in bytes
+  // Of what is between settled_ and at_: refused; given back, but not done.
+  std::uint32_t kept_ = 0;
+  std::uint32_t not_done_ = 0;
+  [[no_unique_address]] Entry entry_{};  // of the run, which has one place then
+  bool begun_ = false;
+  std::size_t left_;              // to take at most
+  std::uint64_t end_ = kUnknown;  // what came later is not for this session
+  Tally books_;                   // without done
+  std::vector<Taken> refused_;
+};
+
+}  // namespace detail
+}  // namespace handoff::inline HANDOFF_ABI

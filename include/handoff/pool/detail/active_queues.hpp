@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// The queues of the mode `active`, one pair a worker, and which of them a submitter takes. Not for
+// users.
+//
+// A submitter goes on with the worker that was chosen last until the next one has less to do. That
+// is about speed only: who has nothing to do robs the others.
+//
+// Concurrency: anybody; see PingPongTasks for the pairs. Order: none.
+// Blocks, allocates: as TaskQueue. Closed: who was refused once is refused for ever.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/pool/detail/ping_pong_tasks.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/cache_line.hpp>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+class ActiveQueues {
+ public:
+  explicit ActiveQueues(std::size_t workers) : pairs_(workers), chosen_(0), closed_(false) {}
+
+  std::size_t size() const noexcept { return pairs_.size(); }
+  PingPongTasks& of(std::size_t worker) noexcept { return pairs_[worker]; }
+
+  Task* reserve() {
+    // order: relaxed. Who was refused by one of the queues has set it, so sees it.
+    if (closed_.load(sync::order::relaxed)) return nullptr;
+    Task* const task = choose().reserve();
+    // order: relaxed, as above.
+    if (task == nullptr) closed_.store(true, sync::order::relaxed);
+    return task;
+  }
+
+  void close() noexcept {
+    for (PingPongTasks& pair : pairs_) pair.close();
+  }
+
+  std::uint64_t accepted() const noexcept {
+    std::uint64_t sum = 0;
+    for (const PingPongTasks& pair : pairs_) sum += pair.accepted();
+    return sum;
+  }
+
+  bool has_tickets() const noexcept {
+    for (const PingPongTasks& pair : pairs_) {
+      if (pair.has_tickets()) return true;
+    }
+    return false;
+  }
+
+ private:
+  PingPongTasks& choose() noexcept {
+    std::size_t index = chosen_.load(sync::order::relaxed);  // order: relaxed, a hint
+    const std::size_t other = index + 1 < pairs_.size() ? index + 1 : 0;
+    if (pairs_[other].load() < pairs_[index].load()) {
+      index = other;
+      chosen_.store(index, sync::order::relaxed);  // order: relaxed, a hint
+    }
+    return pairs_[index];
+  }
+
+  std::vector<PingPongTasks> pairs_;  // by worker
+  alignas(sync::destructive_span) sync::atomic<std::size_t> chosen_;
+  sync::atomic<bool> closed_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+//
+// A piece of work inside a pool: one cache line with the closure in it. Not for users.
+//
+// A Task is a place rather than a value: it lies in a segment of the pool's queue or in a node of a
+// worker, is filled there, moved at most from the one to the other, and emptied by being run or
+// dropped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/task_options.hpp>
+#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/cell.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+class TaskGroup;
+}
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+// How the Tally counts a task.
+enum class Outcome : std::uint8_t {
+  done,
+  failed,
+  cancelled,
+  expired,
+  elsewhere,  // not here: whoever ran it counts it
+};
+
+// Why a task that was dropped did not run, for NotRun.
+constexpr Status reason_of(Outcome why) noexcept {
+  return why == Outcome::expired ? Status::timed_out : Status::stopped;
+}
+
+struct Task;
+
+// What all tasks with the same type of closure have in common.
+struct TaskKind {
+  // Calls the closure and destroys it, even if it throws.
+  Outcome (*run)(Task& task);
+  // Destroys the closure uncalled.
+  Outcome (*drop)(Task& task, Outcome why) noexcept;
+  // Null: its bytes are all there is to it.
+  void (*move)(Task& from, Task& to) noexcept;
+};
+
+struct alignas(sync::cache_line) Task {
+  static constexpr std::size_t inline_bytes = 48;
+
+  // Whether an F is kept inside.
+  template <class F>
+  static constexpr bool fits = sizeof(F) <= inline_bytes && alignof(F) <= alignof(void*) * 2 &&
+                               std::is_nothrow_move_constructible_v<F>;
+
+  struct Spare {
+    Task* next;
+    Task* next_batch;
+  };
+  union {
+    alignas(2 * alignof(void*)) std::byte storage[inline_bytes];
+    Spare spare;  // while in nobody's use (task_store.hpp)
+  };
+  sync::atomic<const TaskKind*> kind{nullptr};  // in a queue null says: not there yet
+  sync::cell<TaskGroup*> group;                 // that waits for it
+
+  Task() noexcept {}
+
+  template <class T>
+  T& as() noexcept {
+    return *std::launder(reinterpret_cast<T*>(storage));
+  }
+
+  const TaskKind& kind_here() const noexcept {
+    // order: relaxed, whoever has the task got it by an acquire, from the queue or the deque.
+    return *kind.load(sync::order::relaxed);
+  }
+
+  Outcome run() { return kind_here().run(*this); }
+  Outcome drop(Outcome why) noexcept { return kind_here().drop(*this, why); }
+
+  void move_to(Task& to) noexcept {
+    const TaskKind& mine = kind_here();
+    if (mine.move != nullptr) {
+      mine.move(*this, to);
+    } else {
+      std::memcpy(to.storage, storage, inline_bytes);
+    }
+    to.group.write() = group.read();
+    to.kind.store(&mine, sync::order::relaxed);  // order: relaxed, see kind_here()
+  }
+};
+#if !defined(HANDOFF_EXPLORE)  // whose atomics are larger
+static_assert(sizeof(Task) == sync::cache_line);
+#endif
+
+// Calls a closure, whatever it returns, unless it has been stopped.
+template <class F>
+Outcome call_closure(F& function) {
+  if constexpr (is_stoppable<F>) {
+    if (function.stop.stop_requested()) return Outcome::cancelled;
+  }
+  if constexpr (std::is_same_v<std::invoke_result_t<F&>, Outcome>) {
+    return detail::invoke(function);
+  } else {
+    static_cast<void>(detail::invoke(function));
+    return Outcome::done;
+  }
+}
+
+// For a closure that has to say why it was not called.
+template <class F>
+void tell_dropped(F& function, Outcome why) noexcept {
+  if constexpr (requires { function.dropped(why); }) function.dropped(why);
+}
+
+// A closure inside the task.
+template <class F>
+struct InlineKind {
+  struct End {
+    F& function;
+    ~End() { std::destroy_at(std::addressof(function)); }
+  };
+  static Outcome run(Task& task) {
+    const End end{task.as<F>()};
+    return call_closure(end.function);
+  }
+  static Outcome drop(Task& task, Outcome why) noexcept {
+    const End end{task.as<F>()};
+    tell_dropped(end.function, why);
+    return why;
+  }
+  static void move(Task& from, Task& to) noexcept {
+    std::construct_at(reinterpret_cast<F*>(to.storage), std::move(from.as<F>()));
+    std::destroy_at(std::addressof(from.as<F>()));
+  }
+  [[gnu::visibility("hidden")]]  // docs/adr/0013
+  static constexpr TaskKind kind{&run, &drop, std::is_trivially_copyable_v<F> ? nullptr : &move};
+};
+
+// A closure beside the task: too large, too aligned or dangerous to move.
+template <class F>
+struct BoxedKind {
+  struct Delete {
+    void operator()(F* function) const noexcept {
+      std::destroy_at(function);
+      sync::deallocate(function, sizeof(F), alignof(F));
+    }
+  };
+  using Owner = std::unique_ptr<F, Delete>;
+
+  static Outcome run(Task& task) {
+    const Owner owner(task.as<F*>());
+    return call_closure(*owner);
+  }
+  static Outcome drop(Task& task, Outcome why) noexcept {
+    const Owner owner(task.as<F*>());
+    tell_dropped(*owner, why);
+    return why;
+  }
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
+};
+
+// What is left of a task whose closure threw while it was made.
+struct StillbornKind {
+  static Outcome run(Task& /*task*/) { return Outcome::cancelled; }
+  static Outcome drop(Task& /*task*/, Outcome /*why*/) noexcept { return Outcome::cancelled; }
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
+};
+
+// Memory for one F that is not yet, or no longer, one.
+template <class F>
+class RawBox {
+ public:
+  RawBox() : memory_(sync::allocate(sizeof(F), alignof(F))) {}
+  ~RawBox() {
+    if (memory_ != nullptr) sync::deallocate(memory_, sizeof(F), alignof(F));
+  }
+  RawBox(const RawBox&) = delete;
+  RawBox& operator=(const RawBox&) = delete;
+
+  template <class... Args>
+  F* make(Args&&... args) {
+    F* const made = ::new (memory_) F(std::forward<Args>(args)...);
+    memory_ = nullptr;
+    return made;
+  }
+
+ private:
+  void* memory_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

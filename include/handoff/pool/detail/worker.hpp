@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// What a thread has while it works for a pool: its tasks, its empty nodes, its counters. Not for
+// users.
+//
+// The pool's own threads have one each, for good. A thread from outside that waits for work in the
+// pool takes a seat: it borrows one, is a worker like the others for that time, and its tasks can
+// be stolen like theirs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/pool/detail/sleepers.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_store.hpp>
+#include <handoff/queue/steal_deque.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/detail/thread_slot.hpp>
+
+namespace handoff::inline HANDOFF_ABI {
+
+namespace detail {
+struct Worker;
+}
+namespace sync {
+HANDOFF_THREAD_SLOT(handoff::detail::Worker*, handoff::detail::Worker);
+}
+
+namespace detail {
+
+class Engine;
+
+// A figure that one thread counts and any thread reads.
+class Counter {
+ public:
+  Counter() noexcept : value_(0) {}
+
+  void add() noexcept {
+    // order: release pairs with the acquire in read(): who sees the count sees what was counted.
+    // Relaxed for the load of what this thread alone writes.
+    value_.store(value_.load(sync::order::relaxed) + 1, sync::order::release);
+  }
+  std::uint64_t read() const noexcept {
+    return value_.load(sync::order::acquire);  // order: acquire pairs with the release in add()
+  }
+
+ private:
+  sync::atomic<std::uint64_t> value_;
+};
+
+struct alignas(sync::destructive_span) Worker {
+#if defined(HANDOFF_EXPLORE)
+  static constexpr std::size_t deque_tasks = 4;  // a model has room for few atomics
+#else
+  static constexpr std::size_t deque_tasks = 64;
+#endif
+  // The most tasks that are claimed from a queue at once. They fit into an empty deque, which
+  // therefore need not grow.
+  static constexpr std::size_t batch_most = deque_tasks / 2;
+
+  Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest)
+      : engine(pool),
+        index(number),
+        guest(is_guest),
+        spawned(deque_tasks),
+        claimed(deque_tasks),
+        nodes(store),
+        place(number),
+        taken(false) {}
+
+  Engine& engine;
+  const std::size_t index;
+  const bool guest;  // a seat for threads from outside
+
+  StealDeque<Task*> spawned;  // made by tasks that run here
+  StealDeque<Task*> claimed;  // taken from the pool's queue in a batch
+  NodeCache nodes;
+
+  std::int64_t base = 0;    // height of `spawned` when the task that runs here began
+  std::uint32_t depth = 0;  // tasks that run here, one inside the other
+  std::uint32_t tick = 0;   // tasks begun
+  std::uint32_t victim = 0; // whom to rob first
+
+  Counter accepted;  // into `spawned`
+  Counter done;
+  Counter failed;
+  Counter cancelled;
+  Counter expired;
+  Counter stolen;  // from others
+  Counter sleeps;
+
+  bool rested = false;                    // its last sleep was long
+  std::uint64_t finished_when_woken = 0;  // finished() then
+
+  sync::EventCount joined;  // its thread, when it waits for tasks that others run
+  Sleepers::Place place;    // its thread, when there is no work
+
+  // Of a seat.
+  sync::atomic<bool> taken;
+  std::uint32_t sitting = 0;  // how often its thread sat down
+  Worker* outer = nullptr;    // what the thread was before; see worker_slot()
+  bool spare = false;         // taken by a thread of the pool, in place of one that blocks
+
+  std::uint32_t blocking = 0;  // regions that its thread is in, one inside the other
+  bool replaced = false;       // somebody stands in
+
+  void count(Outcome outcome) noexcept {
+    switch (outcome) {
+      case Outcome::done: return done.add();
+      case Outcome::failed: return failed.add();
+      case Outcome::cancelled: return cancelled.add();
+      case Outcome::expired: return expired.add();
+      case Outcome::elsewhere: return;
+    }
+  }
+
+  std::uint64_t finished() const noexcept {
+    return done.read() + failed.read() + cancelled.read() + expired.read();
+  }
+};
+
+// What the calling thread works as, the latest first, linked by `outer`; a worker of one pool may
+// have a seat in another.
+inline Worker*& worker_slot() noexcept { return sync::thread_slot<Worker*, Worker>::get(); }
+
+}  // namespace detail
+}  // namespace handoff::inline HANDOFF_ABI

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// The places of a ring, and what a ring asks of its items. Shared by the rings, not for users.
+//
+// A place is found by a position that only ever grows; the number of places is a power of two, so
+// that the positions may run over the end of their type without a seam.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+#include <handoff/config.hpp>
+#include <handoff/sync/detail/allocate.hpp>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+// <algorithm> has it too, with 9,000 lines around it.
+constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
+
+// Where a ring's positions begin. Other values than 0 are for tests, which cannot wait until
+// 64 bits have run over.
+struct RingStart {
+  std::uint64_t position = 0;
+};
+
+template <class T>
+consteval bool is_ring_item() {
+  static_assert(std::is_object_v<T> && !std::is_const_v<T>, "a ring holds values, not references");
+  static_assert(std::is_nothrow_move_constructible_v<T>,
+                "a ring's item must move without throwing, or a refused item could not stay whole: "
+                "mark its move constructor noexcept, or let the ring hold a std::unique_ptr to it");
+  static_assert(std::is_nothrow_destructible_v<T>, "a ring's item must not throw when destroyed");
+  return true;
+}
+
+// Throws the std::length_error of RingSlots.
+[[noreturn]] void refuse_capacity(std::size_t asked, std::size_t most);
+
+template <class Slot>
+class RingSlots {
+ public:
+  // Throws std::length_error for a number of places that is 0 or beyond the address space,
+  // std::bad_alloc for one that is beyond the memory.
+  explicit RingSlots(std::size_t at_least)
+      : mask_(round_up(at_least) - 1),
+        slots_(static_cast<Slot*>(sync::allocate(capacity() * sizeof(Slot), alignof(Slot)))) {
+    std::uninitialized_default_construct_n(slots_, capacity());
+  }
+  ~RingSlots() {
+    std::destroy_n(slots_, capacity());
+    sync::deallocate(slots_, capacity() * sizeof(Slot), alignof(Slot));
+  }
+  RingSlots(const RingSlots&) = delete;
+  RingSlots& operator=(const RingSlots&) = delete;
+
+  std::size_t capacity() const noexcept { return mask_ + 1; }
+  Slot& operator[](std::uint64_t position) const noexcept {
+    return slots_[static_cast<std::size_t>(position) & mask_];
+  }
+
+ private:
+  static_assert(std::is_nothrow_default_constructible_v<Slot>);
+  static_assert(std::is_nothrow_destructible_v<Slot>);
+
+  static std::size_t round_up(std::size_t at_least) {
+    constexpr std::size_t most =
+        std::bit_floor(std::size_t{std::numeric_limits<std::ptrdiff_t>::max()} / sizeof(Slot));
+    if (at_least == 0 || at_least > most) refuse_capacity(at_least, most);
+    return std::bit_ceil(at_least);
+  }
+
+  const std::size_t mask_;
+  Slot* const slots_;
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

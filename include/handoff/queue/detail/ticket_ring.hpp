@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+//
+// What MpscRing and MpmcRing have in common: their calls, and a ring whose places carry the number
+// of the one who may use them next. Users take one of those two, whose head comments say more.
+//
+// A push or a pop first claims a ticket, then works on that ticket's place undisturbed, then hands
+// the place on by writing its state. Tickets are the even numbers, so that the state of a place
+// has room for what it waits for:
+//
+//   state == ticket             free: the push with this ticket may make its item here
+//   state == ticket | kHolds    holds the item of this ticket: its pop may take it
+//   state == ticket + one lap   free again, for the push one lap later
+//
+// which differ even with a single place. The end where tickets are given to pushes carries kClosed
+// in its lowest bit: claiming is a compare-and-swap on the whole word, so none succeeds after
+// close(). The proof is in docs/design/rings.md.
+// Source: D. Vyukov's bounded queue,
+// https://www.1024cores.net/home/lock-free-algorithms/queues/bounded-mpmc-queue; the close bit,
+// batches and states that fit any capacity are ours.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/cell.hpp>
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+enum class Consumers : std::uint8_t { one, many };
+
+template <class T, Consumers kConsumers>
+class TicketRing {
+  static_assert(is_ring_item<T>());
+
+ public:
+  using value_type = T;
+
+  // At least `capacity` places, rounded up to a power of two. Throws std::length_error for 0 and
+  // for more than there can be.
+  explicit TicketRing(std::size_t capacity, RingStart start = {})
+      : slots_(capacity), tail_(2 * start.position), head_(2 * start.position) {
+    for (std::size_t i = 0; i < slots_.capacity(); ++i) {
+      const Ticket ticket = tail() + 2 * i;
+      // order: relaxed, nobody else knows of this ring yet.
+      place(ticket).state.store(ticket, sync::order::relaxed);
+    }
+  }
+  TicketRing(const TicketRing&) = delete;
+  TicketRing& operator=(const TicketRing&) = delete;
+
+  std::size_t capacity() const noexcept { return slots_.capacity(); }
+
+  // ok, full or closed. What is not ok leaves the item as it was.
+  Status try_push(T&& item) noexcept { return try_emplace(std::move(item)); }
+
+  Status try_push(const T& item) noexcept(std::is_nothrow_copy_constructible_v<T>)
+    requires std::copy_constructible<T>
+  {
+    if constexpr (std::is_nothrow_copy_constructible_v<T>) {
+      return try_emplace(item);
+    } else {
+      return try_emplace(T(item));  // may throw here, where nothing has been claimed
+    }
+  }
+
+  // Makes the item in its place; makes nothing if there is none.
+  template <class... Args>
+  Status try_emplace(Args&&... args) noexcept {
+    static_assert(std::is_nothrow_constructible_v<T, Args...>,
+                  "a constructor that throws in a claimed place would block the ring: "
+                  "make the item first, then try_push it");
+    const Claim claim = claim_places(1);
+    if (claim.count == 0) return is_closed(claim.first) ? Status::closed : Status::full;
+    fill(claim.first, std::forward<Args>(args)...);
+    return Status::ok;
+  }
+
+  // Moves in the first items, as many as have room in a row, and returns how many; the rest is
+  // untouched. 0 once closed.
+  std::size_t try_push_batch(std::span<T> items) noexcept {
+    if (items.empty()) return 0;
+    const Claim claim = claim_places(items.size());
+    for (std::size_t i = 0; i < claim.count; ++i) fill(claim.first + 2 * i, std::move(items[i]));
+    return claim.count;
+  }
+
+  // No push that begins after this succeeds; one that has claimed its place still does.
+  void close() noexcept {
+    // order: release pairs with the acquire in tail(): who sees the ring closed also sees what
+    // the closer did before. That no push follows needs no order: one word has one history.
+    tail_.fetch_or(kClosed, sync::order::release);
+  }
+
+  // ok, empty or closed (and drained).
+  Status try_pop(T& out) noexcept {
+    check_assignment();
+    const Claim claim = claim_items(1);
+    if (claim.count == 0) return drained(claim.first) ? Status::closed : Status::empty;
+    take(claim.first, out);
+    return Status::ok;
+  }
+
+  // Moves out as many as there are and have room in `out`; returns how many.
+  std::size_t try_pop_batch(std::span<T> out) noexcept {
+    check_assignment();
+    if (out.empty()) return 0;
+    const Claim claim = claim_items(out.size());
+    for (std::size_t i = 0; i < claim.count; ++i) take(claim.first + 2 * i, out[i]);
+    return claim.count;
+  }
+
+  // Calls visitor(T&) on each item in its place, then destroys it; returns how many. At most
+  // `most`, and never more than capacity(), so that it ends while producers go on. The visitor
+  // may push, but must not take from this ring.
+  template <std::invocable<T&> Visitor>
+  std::size_t consume(Visitor&& visitor,
+                      std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    const std::size_t limit = smaller(most, capacity());
+    std::size_t count = 0;
+    // One at a time: an item that was claimed but not visited could not be given back.
+    for (; count < limit; ++count) {
+      const Claim claim = claim_items(1);
+      if (claim.count == 0) break;
+      const ClaimedItem item(*this, claim.first);
+      visitor(place(claim.first).item.write());
+    }
+    return count;
+  }
+
+  // About how many items there were during the call, claimed places included; exact at rest.
+  std::size_t was_size() const noexcept {
+    // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
+    const Ticket head = head_.load(sync::order::relaxed);
+    const auto size = static_cast<std::int64_t>((tail() & ~kClosed) - head) / 2;
+    return smaller(static_cast<std::size_t>(size < 0 ? 0 : size), capacity());
+  }
+
+  bool was_empty() const noexcept { return was_size() == 0; }
+
+  bool closed() const noexcept { return is_closed(tail()); }
+
+ protected:
+  ~TicketRing() { consume([](T&) {}); }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  using Ticket = std::uint64_t;
+  static constexpr Ticket kHolds = 1;   // in a place's state
+  static constexpr Ticket kClosed = 1;  // in tail_
+
+  struct Place {
+    sync::atomic<Ticket> state{0};
+    sync::raw_cell<T> item;
+  };
+
+  // Tickets in a row that nobody else has. If none, `first` is where the end stood.
+  struct Claim {
+    Ticket first;
+    std::size_t count;
+  };
+
+  // An item while a visitor has it: gone afterwards, also by an exception.
+  class ClaimedItem {
+   public:
+    ClaimedItem(TicketRing& ring, Ticket ticket) noexcept : ring_(ring), ticket_(ticket) {}
+    ~ClaimedItem() { ring_.clear(ticket_); }
+    ClaimedItem(const ClaimedItem&) = delete;
+    ClaimedItem& operator=(const ClaimedItem&) = delete;
+
+   private:
+    TicketRing& ring_;
+    const Ticket ticket_;
+  };
+
+  static consteval void check_assignment() {
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "an item whose assignment may throw could get lost here: use consume()");
+  }
+
+  static constexpr bool is_closed(Ticket tail) noexcept { return (tail & kClosed) != 0; }
+
+  Place& place(Ticket ticket) const noexcept { return slots_[ticket >> 1]; }
+
+  Ticket tail() const noexcept {
+    // order: acquire pairs with the release in close().
+    return tail_.load(sync::order::acquire);
+  }
+
+  // How far the state of a ticket's place is from `ticket | mark`, which is what the owner of the
+  // ticket needs: 0 there, below 0 not yet, above 0 the ticket has been used by somebody.
+  std::int64_t distance(Ticket ticket, Ticket mark) const noexcept {
+    // order: acquire pairs with the releases in fill() and clear(): the item, or the bare place, is
+    // there before the state says so.
+    const Ticket state = place(ticket).state.load(sync::order::acquire);
+    return static_cast<std::int64_t>(state - (ticket | mark));
+  }
+
+  // How many tickets from `first` on are ready for their owner, `most` at most.
+  std::size_t ready(Ticket first, Ticket mark, std::size_t most) const noexcept {
+    std::size_t count = 0;
+    while (count < most && distance(first + 2 * count, mark) == 0) ++count;
+    return count;
+  }
+
+  // Claims at the end where pushes come.
+  Claim claim_places(std::size_t most) noexcept {
+    // order: relaxed, the state of the place orders what follows.
+    Ticket first = tail_.load(sync::order::relaxed);
+    while (!is_closed(first)) {
+      const std::size_t count = ready(first, 0, most);
+      if (count == 0) {
+        if (distance(first, 0) < 0) return {first, 0};
+        // order: relaxed. The state we saw was written after the claim of its ticket and read with
+        // acquire, so this load cannot miss that claim.
+        first = tail_.load(sync::order::relaxed);
+        continue;
+      }
+      // order: relaxed, the states carry all order. A place that was ready stays so: only the owner
+      // of its ticket may change it, and by this exchange that is us.
+      if (tail_.compare_exchange_weak(first, first + 2 * count, sync::order::relaxed,
+                                      sync::order::relaxed)) {
+        return {first, count};
+      }
+    }
+    return {first, 0};
+  }
+
+  // Claims at the end where pops come.
+  Claim claim_items(std::size_t most) noexcept {
+    // order: relaxed, as in claim_places().
+    Ticket first = head_.load(sync::order::relaxed);
+    while (true) {
+      const std::size_t count = ready(first, kHolds, most);
+      if constexpr (kConsumers == Consumers::one) {
+        // order: relaxed, only this thread writes it; was_size() may read it at any time.
+        head_.store(first + 2 * count, sync::order::relaxed);
+        return {first, count};
+      } else {
+        if (count == 0) {
+          if (distance(first, kHolds) < 0) return {first, 0};
+          // order: relaxed, as in claim_places().
+          first = head_.load(sync::order::relaxed);
+          continue;
+        }
+        // order: relaxed, as in claim_places().
+        if (head_.compare_exchange_weak(first, first + 2 * count, sync::order::relaxed,
+                                        sync::order::relaxed)) {
+          return {first, count};
+        }
+      }
+    }
+  }
+
+  template <class... Args>
+  void fill(Ticket ticket, Args&&... args) noexcept {
+    Place& mine = place(ticket);
+    mine.item.construct(std::forward<Args>(args)...);
+    // order: release pairs with the acquire in distance() of the pop.
+    mine.state.store(ticket | kHolds, sync::order::release);
+  }
+
+  void take(Ticket ticket, T& out) noexcept {
+    out = std::move(place(ticket).item.write());
+    clear(ticket);
+  }
+
+  void clear(Ticket ticket) noexcept {
+    Place& mine = place(ticket);
+    mine.item.destroy();
+    // order: release pairs with the acquire in distance() of the push one lap later.
+    mine.state.store(ticket + 2 * capacity(), sync::order::release);
+  }
+
+  // Whether no item will ever come at `head`, which was found without one. A closed tail has its
+  // last value, so equality says that the ticket `head` was never given to a push.
+  bool drained(Ticket head) const noexcept { return tail() == (head | kClosed); }
+
+  RingSlots<Place> slots_;
+  alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next push, | kClosed
+  alignas(sync::destructive_span) sync::atomic<Ticket> head_;  // of the next pop
+};
+
+}  // namespace handoff::inline HANDOFF_ABI::detail

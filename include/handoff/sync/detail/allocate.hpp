@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// Memory for things that threads share. Apart from operator new only in an exploring build, which
+// finds leaks, double frees and uses after the free.
+#pragma once
+
+#include <handoff/config.hpp>
+
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/detail/explore/names.hpp>
+#else
+
+#include <cstddef>
+#include <new>
+
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+// `alignment`: a power of two, in bytes. Throws std::bad_alloc.
+[[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment) {
+  return ::operator new(bytes, std::align_val_t{alignment});
+}
+
+// Null where allocate() would throw.
+[[nodiscard]] inline void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+}
+
+inline void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+  ::operator delete(memory, bytes, std::align_val_t{alignment});
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// Named places in a protocol, for tests: an exploring build makes each one a step at which a
+// process may die; a normal build compiles them to nothing.
+#pragma once
+
+#include <handoff/config.hpp>
+
+#if defined(HANDOFF_EXPLORE)
+#include <handoff/sync/detail/explore/names.hpp>
+#else
+
+namespace handoff::inline HANDOFF_ABI::sync {
+
+inline void point(const char* /*label*/) noexcept {}
+
+}  // namespace handoff::inline HANDOFF_ABI::sync
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include <handoff/memory/detail/thread_id.hpp>
+#include <handoff/sync/detail/thread_object.hpp>
+
+namespace handoff::inline HANDOFF_ABI::sync {
+HANDOFF_THREAD_SLOT_PLACE(std::uint64_t, handoff::detail::LoneThread);
+}
+
+namespace handoff::inline HANDOFF_ABI::detail {
+
+namespace {
+
+constinit sync::atomic<std::uint64_t> numbers{0};
+
+struct Here;
+bool& has_ended() noexcept { return sync::thread_slot<bool, Here>::get(); }
+
+}  // namespace
+
+std::array<LoneThread::Living, LoneThread::kMost> LoneThread::living_{};
+
+bool LoneThread::enroll() noexcept {
+  if (number() != 0) return true;
+  if (has_ended()) return false;
+  // order: relaxed, a number alone
+  const std::uint64_t first = (numbers.fetch_add(1, sync::order::relaxed) + 1) * kMost;
+  for (std::size_t place = 0; place < kMost; ++place) {
+    std::uint64_t nobody = 0;
+    // order: acquire pairs with the release below, so that it is handed on.
+    if (living_[place].number.compare_exchange_strong(nobody, first + place, sync::order::acquire,
+                                                      sync::order::relaxed)) {
+      number() = first + place;
+      (void)sync::thread_object<LoneThread, Here>::get();  // for its end
+      return true;
+    }
+  }
+  return false;
+}
+
+LoneThread::~LoneThread() {
+  // order: release pairs with the acquires in ended() and enroll().
+  living_[number() % kMost].number.store(0, sync::order::release);
+  number() = 0;
+  has_ended() = true;
+}
+
+}  // namespace handoff::inline HANDOFF_ABI::detail
