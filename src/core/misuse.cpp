@@ -6,7 +6,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <stdexcept>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
 constinit sync::atomic<MisuseHandler> handler_now{nullptr};
@@ -29,4 +29,4 @@ void misuse(const char* what) {
 #endif
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

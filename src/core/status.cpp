@@ -3,7 +3,7 @@
 // Status as text.
 #include <handoff/core/status.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 const char* to_string(Status status) noexcept {
   switch (status) {
@@ -17,4 +17,4 @@ const char* to_string(Status status) noexcept {
   return "no Status";
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -19,7 +19,7 @@
 #include <new>
 #include <utility>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 constexpr std::size_t kFirstCapacity = 4;
@@ -478,4 +478,4 @@ void ListenerList::free_list(void* object) noexcept {
   static_cast<ListenerList*>(object)->release();
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

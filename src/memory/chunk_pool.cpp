@@ -10,7 +10,7 @@
 #include "slab_pool.hpp"
 #endif
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 #if defined(HANDOFF_EXPLORE)
 // The model watches over each chunk by itself: leaks, double frees, uses after the end.
@@ -38,4 +38,4 @@ void give_chunk(void* chunk) noexcept { slab_pool.give(chunk); }
 void trim_chunks() noexcept { slab_pool.trim(); }
 #endif
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -23,11 +23,11 @@
 #include <handoff/sync/detail/thread_object.hpp>
 #include <utility>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(handoff::detail::PassRecord*, handoff::detail::PassRecord);
 }
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 constinit PassWords pass_words;
 
@@ -421,4 +421,4 @@ void await_passes(PassSubject subject) {
   }
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

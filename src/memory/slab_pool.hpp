@@ -18,7 +18,7 @@
 #include <handoff/sync/mutex.hpp>
 #include <new>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 inline constexpr std::size_t kChunks = 128;  // with the first one, which holds the header
 inline constexpr std::size_t kSlabBytes = kChunks * kChunkBytes;  // a huge page of most machines
@@ -195,4 +195,4 @@ class SlabPool {
 
 extern SlabPool slab_pool;  // of the process
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

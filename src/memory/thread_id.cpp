@@ -2,11 +2,11 @@
 #include <handoff/memory/detail/thread_id.hpp>
 #include <handoff/sync/detail/thread_object.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(std::uint64_t, handoff::detail::LoneThread);
 }
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 namespace {
 
@@ -44,4 +44,4 @@ LoneThread::~LoneThread() {
   has_ended() = true;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -11,7 +11,7 @@
 
 #include "scheduler.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 class Active final : public Scheduler {
@@ -74,4 +74,4 @@ std::unique_ptr<Scheduler> make_active(Crew& crew, bool bounded) {
   return std::make_unique<Active>(crew, bounded);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

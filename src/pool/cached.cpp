@@ -9,8 +9,8 @@
 
 #include "scheduler.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 std::unique_ptr<Scheduler> make_cached(Crew& crew) { return std::make_unique<OneQueue>(crew); }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -16,11 +16,11 @@
 #include "scheduler.hpp"
 #include "wait_watch.hpp"
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Worker*, handoff::detail::Worker);
 }
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
@@ -923,4 +923,4 @@ Tally Engine::tally() const {
   return tally;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

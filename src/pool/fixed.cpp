@@ -6,8 +6,8 @@
 
 #include "scheduler.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 std::unique_ptr<Scheduler> make_fixed(Crew& crew) { return std::make_unique<OneQueue>(crew); }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -8,7 +8,7 @@
 
 #include "wait_watch.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
@@ -210,4 +210,4 @@ void FutureState::run_here(Worker& here) noexcept {
   finish(0);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

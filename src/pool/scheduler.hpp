@@ -10,7 +10,7 @@
 
 #include "../probe/probes.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // For one task more of the worker's own. Null: no memory; the task stays where it is until then.
 inline Task* node_of(Worker& worker) noexcept {
@@ -98,4 +98,4 @@ class OneQueue : public Scheduler {
   TaskQueue queue_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

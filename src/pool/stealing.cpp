@@ -7,7 +7,7 @@
 
 #include "scheduler.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 class Stealing final : public Scheduler {
@@ -48,4 +48,4 @@ std::unique_ptr<Scheduler> make_stealing(Crew& crew, bool bounded) {
   return std::make_unique<Stealing>(crew, bounded);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

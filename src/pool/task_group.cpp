@@ -7,7 +7,7 @@
 
 #include "wait_watch.hpp"
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 using detail::Outcome;
 using detail::Task;
@@ -95,4 +95,4 @@ Status TaskGroup::settle() {
   return (flags & kDropped) != 0 ? Status::stopped : Status::ok;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

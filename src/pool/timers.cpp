@@ -10,7 +10,7 @@
 
 #include "wait_watch.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::Lock;
 using sync::order;
@@ -350,4 +350,4 @@ Timers::Figures Timers::figures() noexcept {
   return book_.read().figures;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

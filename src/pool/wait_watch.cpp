@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 std::string WaitCycle::to_string() const {
   std::string text;
@@ -21,9 +21,9 @@ std::string WaitCycle::to_string() const {
   return text;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 // Under the lock: two lists, the latest entry first.
@@ -280,4 +280,4 @@ WaitCycle WatchedWait::report() const {
   return cycle;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -18,7 +18,7 @@
 #include <handoff/pool/wait_cycle.hpp>
 #include <handoff/pool/detail/worker.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // The first in this chain whose pool has a watchdog; null: none.
 inline const Worker* watching(const Worker* worker) noexcept {
@@ -111,4 +111,4 @@ class WatchedWait {
   WatchedWait* to_search_ = nullptr;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <string>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 void refuse_capacity(std::size_t asked, std::size_t most) {
   raise(std::length_error("a ring has between 1 and " + std::to_string(most) + " places, not " +
                           std::to_string(asked)));
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

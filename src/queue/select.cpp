@@ -10,7 +10,7 @@
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
@@ -126,4 +126,4 @@ Selected wait_for_any(std::span<SelectSource* const> sources, std::size_t first,
   }
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -7,7 +7,7 @@
 
 #include <handoff/sync/detail/fence.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
 
 bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
@@ -29,4 +29,4 @@ void asymmetric_fence_heavy() noexcept {
   if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) register_and_try();
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

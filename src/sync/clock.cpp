@@ -5,7 +5,7 @@
 
 #include <handoff/sync/clock.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 clock::time_point clock::now() noexcept {
   timespec now{};
@@ -13,4 +13,4 @@ clock::time_point clock::now() noexcept {
   return time_point(std::chrono::seconds(now.tv_sec) + duration(now.tv_nsec));
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -27,7 +27,7 @@
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 namespace {
 
@@ -267,4 +267,4 @@ Spin spin_policy() noexcept {
   return policy;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -11,7 +11,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/detail/park.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // The caller holds mutex_.
 void EventCount::unlink(Waiter& waiter) noexcept {
@@ -114,4 +114,4 @@ std::uint32_t EventCount::Waiter::sleep(Deadline deadline) noexcept {
   return state;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -5,7 +5,7 @@
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/detail/park.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 void Mutex::lock_slow() noexcept {
   for (Backoff backoff; backoff.snooze();) {
@@ -21,4 +21,4 @@ void Mutex::lock_slow() noexcept {
 
 void Mutex::wake_one() noexcept { unpark(state_, 1, ParkScope::process); }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -11,7 +11,7 @@
 #include <climits>
 #include <handoff/sync/detail/park.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
 
 int scoped(int operation, ParkScope scope) noexcept {
@@ -49,4 +49,4 @@ std::uint32_t unpark(const atomic<std::uint32_t>& word, std::uint32_t most,
   return woken > 0 ? static_cast<std::uint32_t>(woken) : 0;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

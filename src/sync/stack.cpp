@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <handoff/sync/detail/stack.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
 
 // The address below which a quarter is left; 0 if that is not known.
@@ -28,4 +28,4 @@ bool stack_is_short() noexcept {
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < floor;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

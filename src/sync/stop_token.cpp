@@ -15,7 +15,7 @@
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/sync/detail/thread.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace detail {
 
 struct StopState {
@@ -146,4 +146,4 @@ StopCallback::~StopCallback() {
   }
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

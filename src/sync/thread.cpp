@@ -10,7 +10,7 @@
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <system_error>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
 
 // Everything but what a faulty instruction raises: blocking those would only turn the program's
@@ -121,4 +121,4 @@ void Thread::join() noexcept {
   if (std::exchange(joinable_, false)) pthread_join(handle_, nullptr);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -8,7 +8,7 @@
 #include <handoff/sync/detail/thread_object.hpp>
 #include <utility>
 
-namespace handoff::inline HANDOFF_ABI::sync::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync::detail {
 namespace {
 
 void run_all(void* chain) noexcept {
@@ -57,4 +57,4 @@ void at_thread_end(ThreadEnd& end) noexcept {
   end.next = std::exchange(chain.first, &end);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync::detail
+}}}  // namespace handoff::HANDOFF_ABI::sync::detail

@@ -32,7 +32,7 @@
 #include <system_error>
 #include <utility>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
 using sync::order;
@@ -423,4 +423,4 @@ Tally ThreadTeam::run_blocks(std::size_t count, BlockCall call, const void* work
   return tally;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

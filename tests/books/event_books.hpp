@@ -19,7 +19,7 @@
 
 #include "books/books.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // The current array and its leaves hold the attached listeners, in order, each where it knows.
 // Nobody is in a pass.
@@ -315,4 +315,4 @@ struct Books<EventQueue<Key, Signature, Policies>> {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -14,7 +14,7 @@
 #include "books/expect_reported.hpp"
 #include "books/slab_books.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct Break;
 
@@ -99,7 +99,7 @@ struct Books<Break> {
   static auto& first_with_free(SlabPool& pool) { return pool.first_with_free_; }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "books/books.hpp"
 #include "books/queue_books.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Each segment is in the chain or spare, once; only the chain's last one has tickets left; a slot
 // is full if, and only if, its ticket was given out and nobody has claimed it. All that was
@@ -290,7 +290,7 @@ struct Books<Engine> {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail
 
 namespace handoff::test {
 

@@ -17,7 +17,7 @@
 
 #include "books/expect_reported.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct Break;
 
@@ -54,7 +54,7 @@ struct Books<Break> {
   static auto& nodes(Engine& engine) { return engine.crew_.worker(0).nodes; }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail
 
 namespace {
 

@@ -18,7 +18,7 @@
 
 #include "books/books.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // What each end has seen of the other one is true, or was.
 template <class T>
@@ -136,4 +136,4 @@ struct Books<Channel<T, Queue>> {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

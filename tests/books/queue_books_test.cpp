@@ -12,7 +12,7 @@
 
 #include "books/expect_reported.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct Break;
 
@@ -47,7 +47,7 @@ struct Books<Break> {
   static MpmcRing<int>& queue(Channel<int>& channel) { return channel.queue_; }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "books/books.hpp"
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // The slabs are in the order of their addresses, and the counts are theirs.
 template <>
@@ -50,4 +50,4 @@ struct Books<SlabPool> {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

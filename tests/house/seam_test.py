@@ -20,7 +20,7 @@ SIZES = [f"{ring}_size" for ring in ("spsc", "mpsc", "mpmc")]
 ATOMIC = """#pragma once
 #include <atomic>
 #include <handoff/config.hpp>
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 using order = std::memory_order;
 template <class T> using atomic = std::atomic<T>;
 }
@@ -30,7 +30,7 @@ CELL = """#pragma once
 #include <type_traits>
 #include <utility>
 #include <handoff/config.hpp>
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 template <class T> union raw_cell {
   raw_cell() noexcept {}
   ~raw_cell() {}

@@ -10,7 +10,7 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/clock.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct Closing {
   bool begins_more = true;  // whether work that has not begun may still begin
@@ -23,4 +23,4 @@ struct Closing {
   return {.deadline = deadline};
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -10,7 +10,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // execute(function): ok, and the function is called once, elsewhere or here; or a refusal, and the
 // function is still the caller's.
@@ -21,4 +21,4 @@ concept Executor = requires(E& executor, void (*function)()) {
   { executor.width() } -> std::convertible_to<std::size_t>;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

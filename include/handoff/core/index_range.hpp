@@ -9,7 +9,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct IndexRange {
   std::size_t first = 0;
@@ -33,4 +33,4 @@ struct IndexRange {
   friend constexpr bool operator==(const IndexRange&, const IndexRange&) noexcept = default;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -17,7 +17,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/index_range.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // How a team calls any work: one function for all types of it.
 using BlockCall = void (*)(const void* work, IndexRange block);
@@ -36,4 +36,4 @@ void call_kernel(const void* work, IndexRange block) {
   kernel(block, *static_cast<const Arguments*>(work));
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

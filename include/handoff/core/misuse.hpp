@@ -10,7 +10,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // `what`: one sentence, which call was wrong and what to do instead; alive during the call only.
 using MisuseHandler = void (*)(const char* what);
@@ -31,4 +31,4 @@ template <class Error>
 #endif
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -10,7 +10,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 class NotRun : public std::runtime_error {
  public:
@@ -26,4 +26,4 @@ class NotRun : public std::runtime_error {
   Status status_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

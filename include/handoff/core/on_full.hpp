@@ -11,7 +11,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 enum class OnFull : std::uint8_t {
   reject,            // the call says `full`
@@ -21,4 +21,4 @@ enum class OnFull : std::uint8_t {
   overwrite_oldest,  // the oldest item gives way and counts as expired
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -7,8 +7,8 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 enum class Priority : std::uint8_t { high, normal, low };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -10,7 +10,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 enum class [[nodiscard]] Status : std::uint8_t {
   ok,         // done
@@ -24,4 +24,4 @@ enum class [[nodiscard]] Status : std::uint8_t {
 // The enumerator's name.
 const char* to_string(Status status) noexcept;
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

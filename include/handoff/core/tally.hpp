@@ -13,7 +13,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct Tally {
   std::uint64_t accepted = 0;
@@ -30,4 +30,4 @@ struct Tally {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

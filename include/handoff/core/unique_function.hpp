@@ -23,7 +23,7 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class Signature>
 class UniqueFunction;
@@ -148,4 +148,4 @@ class UniqueFunction<R(Args...)> {
 
 static_assert(sizeof(UniqueFunction<void()>) == 64, "one cache line");
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

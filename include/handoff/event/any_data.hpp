@@ -29,7 +29,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/event/detail/any_storage.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <std::size_t Bytes = 48>
 class AnyData {
@@ -139,4 +139,4 @@ consteval std::size_t largest(std::size_t first, std::size_t second, Rest... res
 template <class... Types>
 using AnyDataOf = AnyData<detail::largest(sizeof(void*), sizeof(Types)...)>;
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -29,7 +29,7 @@
 #include <handoff/config.hpp>
 #include <handoff/event/detail/any_storage.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 class AnyId {
   using Storage = detail::AnyStorage<32>;
@@ -111,7 +111,7 @@ class AnyId {
   Storage storage_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI
 
 template <>
 struct std::hash<handoff::AnyId> {

@@ -32,7 +32,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/event/detail/listener_function.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
@@ -152,4 +152,4 @@ detail::ConditionalCall<std::decay_t<Condition>, std::decay_t<F>> call_when(Cond
   return {std::in_place, std::forward<Condition>(condition), std::forward<F>(function)};
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -46,7 +46,7 @@
 #include <handoff/event/detail/listeners.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class Signature, class Policies = EventPolicies>
 class CallbackList;
@@ -168,4 +168,4 @@ class CallbackList<R(Args...), Policies> {
   detail::ListenerList* const list_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -29,7 +29,7 @@
 #include <handoff/event/event_policies.hpp>
 #include <handoff/event/listener_handle.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class Key, class Signature, class Policies = EventPolicies>
 class EventDispatcher;
@@ -144,4 +144,4 @@ class EventDispatcher<Key, R(Args...), Policies> {
   Hub* const hub_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

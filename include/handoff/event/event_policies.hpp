@@ -37,7 +37,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/on_full.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct EventPolicies {};
 
@@ -78,4 +78,4 @@ consteval OnFull on_full() {
 }
 
 }  // namespace detail
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -71,7 +71,7 @@
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct EventQueueOptions {
   // Events that may wait, if Policies::on_full is not grow. At least 1.
@@ -580,4 +580,4 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, sync:
   return verdict();
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -24,7 +24,7 @@
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/event/signatures.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class AllSignatures, class Policies = EventPolicies>
 class HeterCallbackList;
@@ -83,4 +83,4 @@ class HeterCallbackList<Signatures<All...>, Policies> {
   std::tuple<CallbackList<All, Policies>...> lists_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

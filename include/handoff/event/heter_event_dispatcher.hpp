@@ -22,7 +22,7 @@
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/event/signatures.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class Key, class AllSignatures, class Policies = EventPolicies>
 class HeterEventDispatcher;
@@ -85,4 +85,4 @@ class HeterEventDispatcher<Key, Signatures<All...>, Policies> {
   std::tuple<EventDispatcher<Key, All, Policies>...> dispatchers_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -39,7 +39,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class Key, class AllSignatures, class Policies = EventPolicies>
 class HeterEventQueue;
@@ -182,4 +182,4 @@ class HeterEventQueue<Key, Signatures<All...>, Policies>
   Queue queue_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

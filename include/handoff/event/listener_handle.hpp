@@ -28,7 +28,7 @@
 #include <handoff/config.hpp>
 #include <handoff/event/detail/listeners.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 class ListenerHandle {
  public:
@@ -139,4 +139,4 @@ class ListenerGroup {
   Removal removal_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -18,7 +18,7 @@
 #include <handoff/config.hpp>
 #include <handoff/event/detail/listener_function.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class... All>
 struct Signatures {};
@@ -110,4 +110,4 @@ struct SignatureChoice<Signatures<All...>> {
 };
 
 }  // namespace detail
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -26,7 +26,7 @@
 #include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/listener_handle.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // Adds a listener for the events of this type.
 template <class Event, class Target, class F>
@@ -52,4 +52,4 @@ Status enqueue_event(Queue& queue, Args&&... args) {
   return queue.enqueue(Event::key, Event{std::forward<Args>(args)...});
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -31,7 +31,7 @@
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/worker.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
@@ -70,4 +70,4 @@ decltype(auto) blocking(F&& function) {
   return detail::invoke(std::forward<F>(function));
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

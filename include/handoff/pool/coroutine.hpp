@@ -38,7 +38,7 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // What ThreadPool::schedule() returns, to be awaited at once. It lies in the coroutine.
 class [[nodiscard]] ScheduleAwaiter {
@@ -84,4 +84,4 @@ inline auto ThreadPool::schedule(Priority priority) noexcept {
   return ScheduleAwaiter(*engine_, priority);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

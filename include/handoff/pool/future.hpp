@@ -58,7 +58,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class R>
 class Future;
@@ -510,4 +510,4 @@ template <class R>
   return future;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

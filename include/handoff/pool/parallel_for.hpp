@@ -40,7 +40,7 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
@@ -146,4 +146,4 @@ T parallel_reduce(ThreadPool& pool, std::size_t first, std::size_t last, T ident
   return total;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -21,7 +21,7 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/cache_line.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
 class PerWorker {
@@ -60,4 +60,4 @@ class PerWorker {
   std::vector<Slot> slots_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -43,7 +43,7 @@
 #endif
 #endif
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // `Words`: see StandardWords below.
 template <class Words>
@@ -194,4 +194,4 @@ inline auto ThreadPool::get_scheduler() noexcept { return PoolScheduler(*this); 
 
 #endif
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -12,7 +12,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct WorkerStatistics {
   std::uint64_t run = 0;          // tasks that ended here, in whatever way
@@ -44,4 +44,4 @@ struct PoolStatistics {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

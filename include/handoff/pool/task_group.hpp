@@ -55,7 +55,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 class WatchedWait;
@@ -192,4 +192,4 @@ class TaskGroup {
   std::exception_ptr first_failure_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -13,7 +13,7 @@
 #include <handoff/core/priority.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct TaskOptions {
   // A worker that looks for its next task takes those of high priority first, and those of low
@@ -59,4 +59,4 @@ inline constexpr bool is_stoppable<Stoppable<F>> = true;
 
 }  // namespace detail
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

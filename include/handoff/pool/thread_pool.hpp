@@ -75,7 +75,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 class ThreadPool {
  public:
@@ -271,4 +271,4 @@ inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }
 // program ends.
 ThreadPool& default_pool();
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

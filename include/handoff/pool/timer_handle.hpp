@@ -23,7 +23,7 @@
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/timers.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 class TimerHandle {
  public:
@@ -62,4 +62,4 @@ class TimerHandle {
   detail::TimedTask* task_ = nullptr;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

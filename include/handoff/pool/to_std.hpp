@@ -36,7 +36,7 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/std_future.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
@@ -149,4 +149,4 @@ auto Future<R>::to_std() && {
   return future;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -10,7 +10,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct WaitCycle {
   // A task that waits for the next in the cycle, the last one for the first: for its result, for
@@ -28,4 +28,4 @@ struct WaitCycle {
   std::string to_string() const;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

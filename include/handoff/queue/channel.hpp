@@ -55,7 +55,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T, class Queue = MpmcRing<T>>
 class Channel {
@@ -330,4 +330,4 @@ class Channel<T, Queue>::Iterator {
 template <class T>
 using UnboundedChannel = Channel<T, SegmentQueue<T>>;
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -32,7 +32,7 @@
 #include <handoff/config.hpp>
 #include <handoff/queue/detail/ticket_ring.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
 class MpmcRing : public detail::TicketRing<T, detail::Consumers::many> {
@@ -40,4 +40,4 @@ class MpmcRing : public detail::TicketRing<T, detail::Consumers::many> {
   using detail::TicketRing<T, detail::Consumers::many>::TicketRing;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -32,7 +32,7 @@
 #include <handoff/config.hpp>
 #include <handoff/queue/detail/ticket_ring.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
 class MpscRing : public detail::TicketRing<T, detail::Consumers::one> {
@@ -40,4 +40,4 @@ class MpscRing : public detail::TicketRing<T, detail::Consumers::one> {
   using detail::TicketRing<T, detail::Consumers::one>::TicketRing;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

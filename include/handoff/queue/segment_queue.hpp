@@ -47,7 +47,7 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 // A page or so, but never so few that the links weigh.
@@ -307,4 +307,4 @@ class SegmentQueue {
   alignas(sync::destructive_span) sync::atomic<Segment*> spare_{nullptr};
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

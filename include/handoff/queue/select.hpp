@@ -34,7 +34,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
@@ -130,4 +130,4 @@ Status try_select(Cases&&... cases) {
   return detail::select_by(&detail::look_at_all, cases...);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

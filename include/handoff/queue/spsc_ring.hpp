@@ -40,7 +40,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
 class SpscRing {
@@ -227,4 +227,4 @@ class SpscRing {
   std::uint64_t tail_seen_;                                           // tail_ or before
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

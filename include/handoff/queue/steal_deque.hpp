@@ -39,7 +39,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
 class StealDeque {
@@ -192,4 +192,4 @@ class StealDeque {
   sync::atomic<Places*> places_;                             // largest_
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

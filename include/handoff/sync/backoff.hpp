@@ -20,7 +20,7 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/detail/pause.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 enum class Spin : std::uint8_t { allowed, never };
 
@@ -75,4 +75,4 @@ class Backoff {
   std::uint32_t step_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -10,7 +10,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // The unit in which x86-64 and most ARM cores pass memory between each other, in bytes.
 inline constexpr std::size_t cache_line = 64;
@@ -20,4 +20,4 @@ inline constexpr std::size_t cache_line = 64;
 // cores have lines of 128 bytes.
 inline constexpr std::size_t destructive_span = 128;
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

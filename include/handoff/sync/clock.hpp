@@ -9,7 +9,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // CLOCK_MONOTONIC: steps of the wall clock do not touch it.
 struct clock {
@@ -39,4 +39,4 @@ template <class Rep, class Period>
   return now + std::chrono::duration_cast<clock::duration>(wait);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -16,7 +16,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 struct CpuBudget {
   unsigned affinity;  // CPUs that the calling thread may run on, at least 1
@@ -34,4 +34,4 @@ struct CpuBudgetSource {
 
 [[nodiscard]] CpuBudget cpu_budget(const CpuBudgetSource& source = {}) noexcept;
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -40,7 +40,7 @@
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // Why a wait ended. A waiter that was notified says so even if its time was up as well: the
 // notification was meant for it, and it has to look.
@@ -146,4 +146,4 @@ Wakeup EventCount::await(Condition&& condition, Deadline deadline, const StopTok
   }
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

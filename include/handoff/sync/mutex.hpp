@@ -17,7 +17,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/single_threaded.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 class Mutex {
  public:
@@ -65,4 +65,4 @@ class [[nodiscard]] Lock {
   Mutex& mutex_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -44,7 +44,7 @@
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/core/kernel.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 struct ThreadTeamOptions {
   // Members, with the caller; 0: as many as this process may use CPUs (affinity cut by the cgroup
@@ -110,4 +110,4 @@ class ThreadTeam {
   std::unique_ptr<Members> members_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 namespace {
 
 constexpr std::uint32_t bit(unsigned thread) noexcept { return std::uint32_t{1} << thread; }
@@ -521,4 +521,4 @@ void Engine::outcome(std::uint64_t value) noexcept {
   final_ ^= final_ >> 29;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore

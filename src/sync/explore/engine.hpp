@@ -25,7 +25,7 @@
 #include "fiber.hpp"
 #include "sight.hpp"
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 
 using model::order;
 using model::Where;
@@ -288,4 +288,4 @@ class Engine {
   std::unordered_map<void*, Block> blocks_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore

@@ -100,7 +100,7 @@ handoff_fiber_change:
 #error "write the switch of fibers for this processor: save and restore what a call preserves"
 #endif
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 namespace {
 
 // The switch in progress.
@@ -183,4 +183,4 @@ void Fiber::first_steps() noexcept {
   self->entry_(self->argument_);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore

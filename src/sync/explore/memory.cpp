@@ -11,7 +11,7 @@
 
 #include "engine.hpp"
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 namespace {
 
 constexpr bool acquires(order o) noexcept {
@@ -385,4 +385,4 @@ void Engine::access(model::Accesses& data, model::Access how, const Where& where
   if (how != Access::write) data.alive = how == Access::construct;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore

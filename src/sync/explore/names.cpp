@@ -17,7 +17,7 @@
 
 #include "engine.hpp"
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 
 namespace {
 Engine& engine() noexcept { return Engine::instance(); }
@@ -218,9 +218,9 @@ bool Process::wait(const std::source_location& where) {
   return died_;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 namespace model = explore::model;
 using model::Where;
@@ -269,4 +269,4 @@ void Thread::join() noexcept {
   if (std::exchange(joinable_, false)) model::join_thread(handle_, Where::current());
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

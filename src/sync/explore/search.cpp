@@ -12,7 +12,7 @@
 
 #include "engine.hpp"
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 
 // One of `count` alternatives; 0 is the usual one, bit i of `costly` marks a deviation. `threads`:
 // what they mean, if it is about who goes on.
@@ -201,4 +201,4 @@ Result Engine::explore(const Options& options, const std::function<void()>& scen
   return result_;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore

@@ -19,7 +19,7 @@
 
 #include "engine.hpp"
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 namespace {
 
 void* map_memory(std::size_t bytes) {
@@ -294,4 +294,4 @@ std::string with_source_lines(const std::string& message) {
   return text + message.substr(from);
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore

@@ -22,7 +22,7 @@
 
 #include "fiber.hpp"
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 
 // Whether what is explored is instrumented in this build: not together with AddressSanitizer.
 #if defined(HANDOFF_EXPLORE_SIGHT)
@@ -235,4 +235,4 @@ class Seen {
 // "file:line" for a place in a message, with the help of addr2line; the text without it.
 std::string with_source_lines(const std::string& message);
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore

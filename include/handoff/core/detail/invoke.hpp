@@ -10,7 +10,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class T>
 struct IsReferenceWrapper : std::false_type {};
@@ -50,4 +50,4 @@ constexpr std::invoke_result_t<F, Args...> invoke(F&& function, Args&&... args) 
   }
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -9,7 +9,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class T>
 constexpr T min(T a, std::type_identity_t<T> b) noexcept {
@@ -21,4 +21,4 @@ constexpr T max(T a, std::type_identity_t<T> b) noexcept {
   return a < b ? b : a;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -15,7 +15,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <std::size_t Bytes>
 class AnyStorage {
@@ -82,4 +82,4 @@ class AnyStorage {
   alignas(std::max_align_t) std::byte bytes_[Bytes];
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

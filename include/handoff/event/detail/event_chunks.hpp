@@ -36,7 +36,7 @@
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // A thread that has been the lone producer of a queue.
 struct LoneProducer {
@@ -446,4 +446,4 @@ class EventChunks {
   sync::cell<std::uint32_t> needed_{kNeeded};  // so that it goes on alone
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -19,7 +19,7 @@
 #include <handoff/memory/detail/epochs.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Filters see every argument as something they may change, unless it is const by its signature.
 template <class T>
@@ -111,4 +111,4 @@ class EventHub {
   Retired retired_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -38,7 +38,7 @@
 #include <handoff/sync/detail/prefetch.hpp>
 #include <handoff/sync/stop_token.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // An event as it waits in a queue, or taken out of it.
 template <class Key, class... Args>
@@ -589,4 +589,4 @@ class EventStore<Key, Policies, Args...>::Session {
 };
 
 }  // namespace detail
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -22,7 +22,7 @@
 #include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // How a listener is added.
 struct ListenerOptions {
@@ -272,4 +272,4 @@ struct ListenerFunctions {
 };
 
 }  // namespace detail
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -12,7 +12,7 @@
 #include <handoff/event/detail/listeners.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Calls what an array holds. `go_on(call)` makes one call, by `call()`, and says whether another
 // one may follow.
@@ -46,4 +46,4 @@ struct ListenerPass {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

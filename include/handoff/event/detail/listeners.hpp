@@ -21,7 +21,7 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class ListenerList;
 
@@ -258,4 +258,4 @@ class ListenerList {
 
 inline PassSubject Listener::seen_by() const noexcept { return list_->seen_by(); }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -13,7 +13,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Also its alignment: the bits below are free for a position in the chunk.
 inline constexpr std::size_t kChunkBytes = 16 * 1024;
@@ -31,4 +31,4 @@ void give_chunk(void* chunk) noexcept;
 // Gives the pages of all free chunks back to the system.
 void trim_chunks() noexcept;
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

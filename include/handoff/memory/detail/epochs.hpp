@@ -29,7 +29,7 @@
 #include <handoff/sync/detail/single_threaded.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 class PassRecord;
@@ -252,4 +252,4 @@ class [[nodiscard]] Pass {
 };
 
 }  // namespace detail
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

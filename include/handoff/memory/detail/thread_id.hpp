@@ -16,7 +16,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 class LoneThread;
@@ -65,4 +65,4 @@ class LoneThread {
 };
 
 }  // namespace detail
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -20,7 +20,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class ActiveQueues {
  public:
@@ -71,4 +71,4 @@ class ActiveQueues {
   sync::atomic<bool> closed_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -50,7 +50,7 @@
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/sync/detail/thread.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 class ThreadPool;
 namespace detail {
@@ -156,9 +156,9 @@ struct ThreadPoolOptions {
   PoolHook<const WaitCycle&> on_wait_cycle = {};
 };
 
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Everybody who may hold tasks of a pool.
 class Crew {
@@ -503,4 +503,4 @@ class Engine {
   std::exception_ptr pending_failure_;  // that wait() will rethrow
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

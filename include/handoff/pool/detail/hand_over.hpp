@@ -16,7 +16,7 @@
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/task.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // `make(task)` makes the closure and returns its kind.
 template <class Reserve, class Make>
@@ -80,4 +80,4 @@ Status hand_over(Engine& engine, Reserve&& reserve, F&& function) {
   return hand_over_as<std::decay_t<F>>(engine, reserve, std::forward<F>(function));
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -12,7 +12,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class T>
 class Late {
@@ -50,4 +50,4 @@ class Late {
   sync::atomic<T*> made_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

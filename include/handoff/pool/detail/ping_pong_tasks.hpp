@@ -23,7 +23,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class alignas(sync::destructive_span) PingPongTasks {
  public:
@@ -84,4 +84,4 @@ class alignas(sync::destructive_span) PingPongTasks {
   sync::atomic<std::int64_t> load_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -28,7 +28,7 @@
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/mutex.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Sleepers {
  public:
@@ -314,4 +314,4 @@ class Sleepers {
   sync::cell<sync::Deadline> refused_until_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

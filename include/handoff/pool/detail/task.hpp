@@ -24,11 +24,11 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 class TaskGroup;
 }
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // How the Tally counts a task.
 enum class Outcome : std::uint8_t {
@@ -201,4 +201,4 @@ class RawBox {
   void* memory_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -40,7 +40,7 @@
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <std::size_t kSegmentTasks>
 class BasicTaskQueue {
@@ -271,4 +271,4 @@ using TaskQueue = BasicTaskQueue<1024>;
 using SmallTaskQueue = BasicTaskQueue<64>;  // where a pool has many
 #endif
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -42,7 +42,7 @@
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/detail/thread.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Timers;
 
@@ -242,4 +242,4 @@ TimedTask* add_timed(Timers& timers, sync::Deadline moment, TimedTask::Duration 
   return task;
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -13,7 +13,7 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class UnqueuedTasks {
  public:
@@ -73,4 +73,4 @@ class UnqueuedTasks {
   Counter cancelled_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

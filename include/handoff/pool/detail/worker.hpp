@@ -21,7 +21,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 
-namespace handoff::inline HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 struct Worker;
@@ -128,4 +128,4 @@ struct alignas(sync::destructive_span) Worker {
 inline Worker*& worker_slot() noexcept { return sync::thread_slot<Worker*, Worker>::get(); }
 
 }  // namespace detail
-}  // namespace handoff::inline HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

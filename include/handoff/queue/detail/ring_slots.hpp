@@ -16,7 +16,7 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // <algorithm> has it too, with 9,000 lines around it.
 constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
@@ -77,4 +77,4 @@ class RingSlots {
   Slot* const slots_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

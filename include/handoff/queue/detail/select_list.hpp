@@ -18,7 +18,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Selection {
  public:
@@ -81,4 +81,4 @@ class SelectList {
   sync::cell<SelectNode*> last_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

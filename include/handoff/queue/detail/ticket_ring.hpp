@@ -35,7 +35,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
-namespace handoff::inline HANDOFF_ABI::detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 enum class Consumers : std::uint8_t { one, many };
 
@@ -293,4 +293,4 @@ class TicketRing {
   alignas(sync::destructive_span) sync::atomic<Ticket> head_;  // of the next pop
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::detail
+}}}  // namespace handoff::HANDOFF_ABI::detail

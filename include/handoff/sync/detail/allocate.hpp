@@ -14,7 +14,7 @@
 #include <new>
 
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // `alignment`: a power of two, in bytes. Throws std::bad_alloc.
 [[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -30,6 +30,6 @@ inline void deallocate(void* memory, std::size_t bytes, std::size_t alignment) n
   ::operator delete(memory, bytes, std::align_val_t{alignment});
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 #endif

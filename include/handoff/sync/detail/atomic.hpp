@@ -19,7 +19,7 @@
 #include <type_traits>
 
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // order::relaxed, order::acquire, order::release, order::acq_rel, order::seq_cst. Each use carries
 // an `// order:` comment that names its partner.
@@ -62,6 +62,6 @@ class atomic {
   std::atomic<T> value_;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 #endif

@@ -19,7 +19,7 @@
 #include <utility>
 
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // A value that is always alive. read() and write() say what the caller is about to do with the
 // reference; it must not be kept beyond that.
@@ -63,6 +63,6 @@ class raw_cell {
   };
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 #endif

@@ -18,7 +18,7 @@
 
 #include <handoff/sync/detail/atomic.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 inline void fence(order o) noexcept {
 #if defined(__GNUC__) && !defined(__clang__)
@@ -56,6 +56,6 @@ inline bool light_fence_is_free() noexcept { return detail::membarrier_works; }
 // Costs about a microsecond and an interrupt to each CPU that runs a thread of this process.
 void asymmetric_fence_heavy() noexcept;
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 #endif

@@ -16,7 +16,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/clock.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 enum class ParkScope : std::uint8_t {
   process,  // both ends are threads of this process: cheaper
@@ -32,4 +32,4 @@ bool park(const atomic<std::uint32_t>& word, std::uint32_t expected, Deadline de
 std::uint32_t unpark(const atomic<std::uint32_t>& word, std::uint32_t most,
                      ParkScope scope) noexcept;
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

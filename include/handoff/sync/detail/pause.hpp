@@ -12,7 +12,7 @@
 #include <sched.h>
 
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // Tells the core that this is a spin loop: saves power, frees the sibling hyper-thread.
 inline void pause() noexcept {
@@ -31,6 +31,6 @@ inline void pause() noexcept {
 // Lets another runnable thread have this CPU.
 inline void yield() noexcept { ::sched_yield(); }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 #endif

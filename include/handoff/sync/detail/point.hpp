@@ -10,10 +10,10 @@
 #include <handoff/sync/detail/explore/names.hpp>
 #else
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 inline void point(const char* /*label*/) noexcept {}
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 inline void prefetch_to_read(const void* address) noexcept {
 #if defined(__GNUC__)
@@ -31,4 +31,4 @@ inline void prefetch_to_write(const void* address) noexcept {
 #endif
 }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -21,10 +21,10 @@
 #define HANDOFF_SINGLE_THREADED false
 #endif
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 [[nodiscard]] inline bool single_threaded() noexcept { return HANDOFF_SINGLE_THREADED; }
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 #undef HANDOFF_SINGLE_THREADED

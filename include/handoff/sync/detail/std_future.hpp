@@ -10,7 +10,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 template <class R>
 using StdFuture = std::future<R>;
@@ -18,4 +18,4 @@ using StdFuture = std::future<R>;
 template <class R>
 using StdPromise = std::promise<R>;
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

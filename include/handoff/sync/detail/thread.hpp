@@ -24,7 +24,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // Names a running thread; may be used again for another one once it has ended.
 using ThreadId = const void*;
@@ -96,4 +96,4 @@ class Thread {
   bool joinable_ = false;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

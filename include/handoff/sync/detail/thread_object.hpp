@@ -20,7 +20,7 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 #if defined(HANDOFF_EXPLORE)
 
@@ -72,4 +72,4 @@ class thread_object {
 
 #endif
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync

@@ -23,7 +23,7 @@
 
 #else
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 template <class T, class Tag>
 struct thread_slot {
@@ -34,7 +34,7 @@ struct thread_slot {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 // In a header, in namespace sync: the slot has one place, zero at first; and in a source file.
 #define HANDOFF_THREAD_SLOT(T, Tag)                 \

@@ -28,7 +28,7 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/detail/explore/model.hpp>
 
-namespace handoff::inline HANDOFF_ABI::explore {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 
 enum class Search : std::uint8_t {
   exhaustive,  // every schedule with at most `deviations` deviations
@@ -211,4 +211,4 @@ class Process {
   bool died_ = false;
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::explore
+}}}  // namespace handoff::HANDOFF_ABI::explore

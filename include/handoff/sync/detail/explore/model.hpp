@@ -16,7 +16,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff::inline HANDOFF_ABI::explore::model {
+namespace handoff { inline namespace HANDOFF_ABI { namespace explore::model {
 
 using order = std::memory_order;
 using Where = std::source_location;
@@ -101,4 +101,4 @@ bool thread_is_refused(const Where& where);
 void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept;
 void deallocate(void* memory, const Where& where);
 
-}  // namespace handoff::inline HANDOFF_ABI::explore::model
+}}}  // namespace handoff::HANDOFF_ABI::explore::model

@@ -17,7 +17,7 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/detail/explore/model.hpp>
 
-namespace handoff::inline HANDOFF_ABI::sync {
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 namespace model = explore::model;
 using order = model::order;
@@ -201,4 +201,4 @@ struct thread_slot {
   }
 };
 
-}  // namespace handoff::inline HANDOFF_ABI::sync
+}}}  // namespace handoff::HANDOFF_ABI::sync
