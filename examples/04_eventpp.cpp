@@ -21,9 +21,8 @@ int main() {
   int first = 0;
 
   eventpp::ScopedRemover<Queue> remover(queue);
-  remover.appendListener(Log::info, [&](const std::string& line) {
-    letters += static_cast<int>(line.size());
-  });
+  remover.appendListener(
+      Log::info, [&](const std::string& line) { letters += static_cast<int>(line.size()); });
   remover.appendListener(Log::warning, [&](const std::string&) { ++warnings; });
   eventpp::counterRemover(queue).appendListener(Log::info, [&](const std::string&) { ++first; });
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The program `handoff`: reads the command line, runs a command, turns what went wrong into one
 // line on stderr and an exit code.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "commands/advise.hpp"
 #include "commands/compare.hpp"
@@ -17,8 +17,7 @@
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
-namespace handoff::lab {
-namespace {
+namespace handoff::lab { namespace {
 
 // CLI11 takes -1 for the largest number there is.
 std::string not_below_0(const std::string& text) {
@@ -34,8 +33,7 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
                    "trust the machine: do not watch whether others disturb it");
   command.add_option("--seed", options.seed, "of the random order (default: a new one)")
       ->check(not_below_0);
-  command.add_option("--output", options.output, "write the result file there")
-      ->type_name("FILE");
+  command.add_option("--output", options.output, "write the result file there")->type_name("FILE");
   command.add_option("--manifest", options.manifests, "a list of more contenders")
       ->allow_extra_args(false)
       ->type_name("FILE");
@@ -146,8 +144,9 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
   doctor->add_option("--planted", options.planted, "comparisons with 5 % planted (default 100)")
       ->check(CLI::Range(1, 10'000))
       ->needs(test);
-  doctor->add_option("--canary-launches", options.canary_launches,
-                     "launches of a canary at most (default 128)")
+  doctor
+      ->add_option("--canary-launches", options.canary_launches,
+                   "launches of a canary at most (default 128)")
       ->check(CLI::Range(5, 10'000))
       ->needs(test);
   doctor->add_option("--seed", options.seed, "of the random order (default: a new one)")
@@ -243,8 +242,7 @@ int command(int argc, char** argv) {
   return list(list_options);
 }
 
-}  // namespace
-}  // namespace handoff::lab
+}}  // namespace handoff::lab
 
 int main(int argc, char** argv) {
   using namespace handoff::lab;

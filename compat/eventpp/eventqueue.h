@@ -9,7 +9,8 @@
 //
 // For: programs written against eventpp. Not for: new ones, see handoff::EventQueue.
 // Concurrency: any threads enqueue, process, wait, add and remove; the rest as in EventDispatcher.
-// - Order: as enqueued, or as an own QueueList says. What is enqueued while process() runs waits for
+// - Order: as enqueued, or as an own QueueList says. What is enqueued while process() runs waits
+// for
 //   the next one. Two threads that process share the events: each is handled once.
 // - Blocks: wait(), waitFor(), until something can be processed; on the queue's mutex for moments.
 // - Allocates: enqueue(). Throws: enqueue(), and the processing calls what a listener throws: its
@@ -33,9 +34,9 @@ namespace eventpp {
 namespace internal {
 
 template <class Policies, class Event, class R, class... Args>
-using StoreOf = std::conditional_t<NoQueueSeen<Policies, Event>,
-                                   PassStore<Policies, Event, R, Args...>,
-                                   LockedStore<Policies, Event, Args...>>;
+using StoreOf =
+    std::conditional_t<NoQueueSeen<Policies, Event>, PassStore<Policies, Event, R, Args...>,
+                       LockedStore<Policies, Event, Args...>>;
 
 template <class Event, class Prototype, class Policies>
 class EventQueueBase;

@@ -60,8 +60,8 @@ class HeterCallbackList<HeterTuple<Prototypes...>, Policies> {
   template <class F>
   Handle insert(F&& callback, const Handle& before) {
     constexpr std::size_t i = of<F>();
-    return Handle(std::in_place_index<i>, std::get<i>(lists_).insert(std::forward<F>(callback),
-                                                                     before.template at<i>()));
+    return Handle(std::in_place_index<i>,
+                  std::get<i>(lists_).insert(std::forward<F>(callback), before.template at<i>()));
   }
 
   bool remove(const Handle& handle) {

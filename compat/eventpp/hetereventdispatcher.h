@@ -19,8 +19,8 @@
 #include <utility>
 
 #include <eventpp/eventdispatcher.h>
-#include <eventpp/internal/heter.hpp>
 #include <eventpp/mixins/mixinheterfilter.h>
+#include <eventpp/internal/heter.hpp>
 
 namespace eventpp {
 namespace internal {

@@ -39,8 +39,8 @@ class HeterEventQueueBase<Event_, HeterTuple<Prototypes...>, Policies_>
                            Event_, HeterTuple<Prototypes...>, Policies_,
                            HeterEventQueueBase<Event_, HeterTuple<Prototypes...>, Policies_>>,
                        StoreOf<Policies_, Event_, void, AnyArguments<Prototypes...>>> {
-  using Dispatcher = HeterEventDispatcherBase<Event_, HeterTuple<Prototypes...>, Policies_,
-                                              HeterEventQueueBase>;
+  using Dispatcher =
+      HeterEventDispatcherBase<Event_, HeterTuple<Prototypes...>, Policies_, HeterEventQueueBase>;
   using Body = QueueBody<Dispatcher, StoreOf<Policies_, Event_, void, AnyArguments<Prototypes...>>>;
   using Stored = AnyArguments<Prototypes...>;
   static constexpr std::index_sequence_for<Prototypes...> kAll{};
@@ -108,7 +108,6 @@ using HeterQueueWithMixins =
 }  // namespace internal
 
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
-class HeterEventQueue
-    : public internal::HeterQueueWithMixins<Event, PrototypeList, Policies> {};
+class HeterEventQueue : public internal::HeterQueueWithMixins<Event, PrototypeList, Policies> {};
 
 }  // namespace eventpp

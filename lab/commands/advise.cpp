@@ -39,9 +39,8 @@ double duration_ns(const std::string& text) {
       return number * ns;
     }
   }
-  throw UserError(
-      fmt::format("--grain takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'",
-                  text));
+  throw UserError(fmt::format(
+      "--grain takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'", text));
 }
 
 // Whether it is the second of two words.

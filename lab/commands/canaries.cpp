@@ -32,9 +32,7 @@ std::string Canary::name() const {
 
 bool Canary::higher_is_better() const { return scenario->metric(cell.metric()).higher_is_better; }
 
-bool Canary::is_alone() const {
-  return cell.find("width") == nullptr || cell.number("width") == 1;
-}
+bool Canary::is_alone() const { return cell.find("width") == nullptr || cell.number("width") == 1; }
 
 std::vector<Row> Canary::rows(std::vector<Variable> variables) const {
   const std::shared_ptr<const Problem> problem = scenario->problem(cell);

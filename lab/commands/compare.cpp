@@ -30,8 +30,8 @@ int exit_code_of(const std::vector<Compared>& rows) {
 }
 
 void print(const std::vector<Compared>& rows, bool as_json) {
-  const std::string text = as_json ? to_text(comparison_json(rows))
-                                   : comparison_table(rows, may_style(STDOUT_FILENO));
+  const std::string text =
+      as_json ? to_text(comparison_json(rows)) : comparison_table(rows, may_style(STDOUT_FILENO));
   write_text({}, text);
 }
 

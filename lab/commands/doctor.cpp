@@ -30,10 +30,10 @@ using nlohmann::json;
 Finding find_processor(const json& cpu) {
   if (cpu.is_null()) return {"processor", "not known", {}, {}};
   const json& model = cpu.at("model");
-  std::string text = fmt::format(
-      "{}; {} cores, {} hardware threads, {} NUMA nodes",
-      model.is_null() ? "unnamed" : model.get<std::string>(), cpu.at("cores").get<int>(),
-      cpu.at("hardware_threads").get<int>(), cpu.at("numa_nodes").get<int>());
+  std::string text = fmt::format("{}; {} cores, {} hardware threads, {} NUMA nodes",
+                                 model.is_null() ? "unnamed" : model.get<std::string>(),
+                                 cpu.at("cores").get<int>(), cpu.at("hardware_threads").get<int>(),
+                                 cpu.at("numa_nodes").get<int>());
   return {"processor", text, cpu, {}};
 }
 
@@ -41,8 +41,8 @@ Finding find_caches(const json& cpu) {
   std::vector<std::string> caches;
   for (const json& cache : cpu.is_null() ? json::array() : cpu.at("caches")) {
     const auto kib = cache.at("bytes").get<std::uint64_t>() / 1024;
-    const std::string size = kib < 1024 ? fmt::format("{} KiB", kib)
-                                        : fmt::format("{} MiB", kib / 1024);
+    const std::string size =
+        kib < 1024 ? fmt::format("{} KiB", kib) : fmt::format("{} MiB", kib / 1024);
     caches.push_back(fmt::format("{}x L{} {}", cache.at("count").get<int>(),
                                  cache.at("level").get<int>(), size));
   }
@@ -71,7 +71,8 @@ Finding find_second_cpu() {
       "CPU {} and {} do {:.2f}x of one ({:.1f} GFLOP/s): {}; a cache line there and back {:.0f} ns",
       cores->first, cores->second, cores->scaling(), cores->one_gflops,
       real ? "a real core" : "less than two cores", cores->round_trip_ns);
-  return {"second CPU", text,
+  return {"second CPU",
+          text,
           {{"scaling", cores->scaling()},
            {"one_gflops", cores->one_gflops},
            {"both_gflops", cores->both_gflops},

@@ -55,8 +55,8 @@ class FigureReader {
         const Parameter& parameter = figure.scenario->parameter(name);
         parameter.require_allowed(chosen.front());
         if (!parameter.belongs_to(figure.metric->name)) {
-          refuse(fmt::format("has metric {}, which has no parameter '{}'", figure.metric->name,
-                             name));
+          refuse(
+              fmt::format("has metric {}, which has no parameter '{}'", figure.metric->name, name));
         }
         other.set(name, chosen.front());
       }
@@ -75,14 +75,14 @@ class FigureReader {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw UserError(fmt::format("{}:{}: this figure {}", path_.string(),
-                                table_.source().begin.line, why));
+    throw UserError(
+        fmt::format("{}:{}: this figure {}", path_.string(), table_.source().begin.line, why));
   }
 
   void require_known_keys() const {
-    const std::vector<std::string> known{"name",       "scenario", "metric",  "contender",
-                                         "against",    "ratio",    "mean",    "at_most",
-                                         "parameters", "at_least", "value",   "against_parameters"};
+    const std::vector<std::string> known{"name",       "scenario", "metric", "contender",
+                                         "against",    "ratio",    "mean",   "at_most",
+                                         "parameters", "at_least", "value",  "against_parameters"};
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
       if (std::find(known.begin(), known.end(), name) == known.end()) {

@@ -22,14 +22,10 @@ using nlohmann::json;
 
 const char* name_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::holds:
-      return "holds";
-    case Verdict::falls_short:
-      return "falls short";
-    case Verdict::noisy:
-      return "noisy";
-    case Verdict::unmeasured:
-      break;
+    case Verdict::holds: return "holds";
+    case Verdict::falls_short: return "falls short";
+    case Verdict::noisy: return "noisy";
+    case Verdict::unmeasured: break;
   }
   return "unmeasured";
 }
@@ -117,12 +113,11 @@ Verdicts measure(Session& session, const std::vector<Figure>& figures, int most_
 
 void print(const Figure& figure, const Judged& judged) {
   const std::string ratio = figure.in_time ? "time" : figure.metric->name;
-  const std::string figures =
-      !judged.reason.empty()
-          ? judged.reason
-          : fmt::format("{} {:.3f} ({:.3f} .. {:.3f}), bound {} {}", ratio, judged.value,
-                        judged.bounds.low, judged.bounds.high, figure.at_most ? "<=" : ">=",
-                        figure.bound);
+  const std::string figures = !judged.reason.empty()
+                                  ? judged.reason
+                                  : fmt::format("{} {:.3f} ({:.3f} .. {:.3f}), bound {} {}", ratio,
+                                                judged.value, judged.bounds.low, judged.bounds.high,
+                                                figure.at_most ? "<=" : ">=", figure.bound);
   fmt::print("{:<11}  {}: {}: {}\n", name_of(judged.verdict), figure.name, judged.what, figures);
 }
 
@@ -146,10 +141,9 @@ int gate(const GateOptions& options) {
   if (!output.empty()) require_writable(output);
   Verdicts verdicts;
   try {
-    verdicts = options.results.empty()
-                   ? measure(session, figures, options.passes)
-                   : judge_all(figures, read_result(options.results).at("rows"),
-                               session.plan().seed);
+    verdicts = options.results.empty() ? measure(session, figures, options.passes)
+                                       : judge_all(figures, read_result(options.results).at("rows"),
+                                                   session.plan().seed);
   } catch (const Interrupted&) {
     if (!output.empty() && !session.rows().empty()) {
       write_atomically(output, to_text(session.result(json::array())));

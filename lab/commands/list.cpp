@@ -18,12 +18,11 @@ void print(const Metric& metric) {
 }
 
 void print(const Parameter& parameter) {
-  const std::string allowed =
-      parameter.words.empty() ? fmt::format("{} to {}", parameter.low, parameter.high)
-                              : fmt::format("{}", fmt::join(parameter.words, ", "));
-  const std::string of = parameter.metrics.empty()
-                             ? ""
-                             : fmt::format("; of {}", fmt::join(parameter.metrics, ", "));
+  const std::string allowed = parameter.words.empty()
+                                  ? fmt::format("{} to {}", parameter.low, parameter.high)
+                                  : fmt::format("{}", fmt::join(parameter.words, ", "));
+  const std::string of =
+      parameter.metrics.empty() ? "" : fmt::format("; of {}", fmt::join(parameter.metrics, ", "));
   fmt::print("    {:<18} {}\n{:23}default {}; allowed {}{}\n", parameter.name, parameter.meaning,
              "", fmt::join(parameter.defaults, ", "), allowed, of);
 }
@@ -33,9 +32,8 @@ void print(const Contender& contender) {
   for (const auto& [name, values] : contender.when) {
     where += fmt::format("  {}={}", name, fmt::join(values, ","));
   }
-  const std::string state = contender.built() ? "available"
-                                              : fmt::format("not built, needs {}",
-                                                            contender.package);
+  const std::string state =
+      contender.built() ? "available" : fmt::format("not built, needs {}", contender.package);
   fmt::print("    {:<18} {}{}\n", contender.name, state, where);
 }
 

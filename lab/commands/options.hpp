@@ -44,13 +44,13 @@ struct GateOptions {
   MeasureOptions measure;
   std::filesystem::path figures;
   std::filesystem::path results;  // judge these instead of measuring
-  int passes = 4;                 // at most, over all that is too noisy to tell
+  int passes = 4;  // at most, over all that is too noisy to tell
 };
 
 struct CompareOptions {
-  MeasureOptions measure;             // with a revision
-  std::vector<std::string> what;      // two result files; with a revision scenarios, none: all
-  std::string revision;               // empty: compare files
+  MeasureOptions measure;  // with a revision
+  std::vector<std::string> what;  // two result files; with a revision scenarios, none: all
+  std::string revision;  // empty: compare files
   std::vector<std::string> settings;  // these two with a revision
   std::vector<std::string> metrics;
   bool json = false;
@@ -72,7 +72,7 @@ struct DoctorOptions {
   std::filesystem::path output;
   std::vector<std::filesystem::path> manifests;
   bool self_test = false;
-  int equals = 200;   // comparisons of the self-test: of a contender with itself
+  int equals = 200;  // comparisons of the self-test: of a contender with itself
   int planted = 100;  // and with itself doing 5 % more
   std::size_t canary_launches = 128;  // of each side, at most
   std::optional<std::uint64_t> seed;
@@ -81,7 +81,7 @@ struct DoctorOptions {
 
 struct AdviseOptions {
   std::vector<std::filesystem::path> results;  // none: where ./run leaves them
-  std::string grain;                           // 20us
+  std::string grain;  // 20us
   std::uint64_t count = 1;
   std::string unit = "task";
   std::string nesting = "none";
@@ -94,11 +94,11 @@ struct AdviseOptions {
 // What a command's exit code says.
 namespace exit_code {
 inline constexpr int ok = 0;
-inline constexpr int broken = 1;       // a contender gave a wrong answer or broke
+inline constexpr int broken = 1;  // a contender gave a wrong answer or broke
 inline constexpr int bad_usage = 2;
 inline constexpr int falls_short = 3;  // a figure that must hold; a change for the worse
 inline constexpr int too_noisy = 4;
-inline constexpr int signal = 128;     // plus the signal's number
+inline constexpr int signal = 128;  // plus the signal's number
 }  // namespace exit_code
 
 }  // namespace handoff::lab

@@ -17,9 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Of a failed tool's output the line that says most: the first with an error in it, else the last.
 std::string telling_line(const std::string& output) {
@@ -65,9 +63,7 @@ Revision::Revision(const std::string& reference, const std::set<std::string>& sc
   }
 }
 
-Revision::~Revision() {
-  remove();
-}
+Revision::~Revision() { remove(); }
 
 void Revision::check_out(const std::string& reference) {
   const auto top = run_tool({"git", "rev-parse", "--show-toplevel"}, &interrupt_);
@@ -80,8 +76,7 @@ void Revision::check_out(const std::string& reference) {
                                "--end-of-options", reference + "^{commit}"},
                               &interrupt_);
   if (found.exit_code != 0) {
-    throw UserError(
-        fmt::format("there is no revision '{}' in {}", reference, repository.string()));
+    throw UserError(fmt::format("there is no revision '{}' in {}", reference, repository.string()));
   }
   const std::string commit = first_line(found.output);
   commit_ = commit.substr(0, 12);
@@ -103,16 +98,24 @@ void Revision::build(const std::set<std::string>& scenarios) {
     throw UserError(
         fmt::format("revision '{}' ({}) has no lab to compare with", reference_, commit_));
   }
-  std::vector<std::string> configure{"cmake", "-G", "Ninja", "-S", folder_ / "source", "-B", build,
-                                     "-DCMAKE_BUILD_TYPE=Release", "-DHANDOFF_TESTS=OFF",
-                                     "-DHANDOFF_EXAMPLES=OFF", "-DHANDOFF_INSTALL=OFF"};
-  if (knows(build_info::cxx)) configure.push_back(fmt::format("-DCMAKE_CXX_COMPILER={}",
-                                                              build_info::cxx));
+  std::vector<std::string> configure{"cmake",
+                                     "-G",
+                                     "Ninja",
+                                     "-S",
+                                     folder_ / "source",
+                                     "-B",
+                                     build,
+                                     "-DCMAKE_BUILD_TYPE=Release",
+                                     "-DHANDOFF_TESTS=OFF",
+                                     "-DHANDOFF_EXAMPLES=OFF",
+                                     "-DHANDOFF_INSTALL=OFF"};
+  if (knows(build_info::cxx))
+    configure.push_back(fmt::format("-DCMAKE_CXX_COMPILER={}", build_info::cxx));
   step(configure, "configuring");
   std::vector<std::string> compile{"ninja", "-C", build};
   for (Contender& contender : contenders_in(build / "libexec" / "handoff" / "contenders.json")) {
-    const bool wanted = contender.kind() == "own" && contender.built() &&
-                        scenarios.contains(contender.scenario);
+    const bool wanted =
+        contender.kind() == "own" && contender.built() && scenarios.contains(contender.scenario);
     if (!wanted) continue;
     compile.push_back(fmt::format("handoff_{}_{}", contender.scenario, contender.name));
     contenders_.push_back(std::move(contender));

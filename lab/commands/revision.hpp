@@ -35,8 +35,8 @@ class Revision {
 
   Interrupt& interrupt_;
   std::string reference_;
-  std::string commit_;                // abbreviated
-  std::filesystem::path folder_;      // temporary; source and build are in it
+  std::string commit_;  // abbreviated
+  std::filesystem::path folder_;  // temporary; source and build are in it
   std::vector<Contender> contenders_;
 };
 

@@ -35,10 +35,9 @@ struct Chosen {
 void add_articles(const Scenario& scenario, const RunOptions& options, std::vector<Cell>& cells) {
   for (const Article& article : scenario.articles()) {
     const auto& metrics = options.metrics;
-    const bool wanted =
-        (article.in_overview || !options.is_overview()) &&
-        (metrics.empty() ||
-         std::find(metrics.begin(), metrics.end(), article.cell.metric()) != metrics.end());
+    const bool wanted = (article.in_overview || !options.is_overview()) &&
+                        (metrics.empty() || std::find(metrics.begin(), metrics.end(),
+                                                      article.cell.metric()) != metrics.end());
     const bool there = std::find(cells.begin(), cells.end(), article.cell) != cells.end();
     if (wanted && !there) cells.push_back(article.cell);
   }
@@ -64,9 +63,10 @@ Chosen choose(const RunOptions& options, const Session& session, Scenario& scena
     if (!block.empty()) result.blocks.push_back(std::move(block));
   }
   if (result.blocks.empty()) {
-    throw UserError(fmt::format("scenario '{}': the contenders chosen apply to none of the cells; "
-                                "`handoff list` says where they do",
-                                scenario.name()));
+    throw UserError(
+        fmt::format("scenario '{}': the contenders chosen apply to none of the cells; "
+                    "`handoff list` says where they do",
+                    scenario.name()));
   }
   return result;
 }

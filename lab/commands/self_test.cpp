@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sched.h>
+#include <nlohmann/json.hpp>
 
 #include "commands/canaries.hpp"
 #include "harness/bursts.hpp"
@@ -186,9 +186,7 @@ class SelfTest {
   Interrupt interrupt_;
 };
 
-bool is_different(Change change) {
-  return change == Change::improved || change == Change::worse;
-}
+bool is_different(Change change) { return change == Change::improved || change == Change::worse; }
 
 // The value that `percent` of all do not exceed; 0 of none.
 double percentile(std::vector<double> values, double percent) {
@@ -214,10 +212,10 @@ void count_canary(const SelfTestComparison& comparison, SelfTestSummary& summary
   summary.canaries_different += is_different(judged.change) ? 1 : 0;
   if (judged.change == Change::unchanged) return;
   const std::string why = comparison.disturbed.empty() ? "" : ", " + comparison.disturbed;
-  summary.canaries_not_equal.push_back(fmt::format(
-      "{}: {}, {:.3f} ({:.3f} .. {:.3f}){}", comparison.canary,
-      is_different(judged.change) ? "different" : "too noisy to tell", judged.ratio,
-      judged.bounds.low, judged.bounds.high, why));
+  summary.canaries_not_equal.push_back(
+      fmt::format("{}: {}, {:.3f} ({:.3f} .. {:.3f}){}", comparison.canary,
+                  is_different(judged.change) ? "different" : "too noisy to tell", judged.ratio,
+                  judged.bounds.low, judged.bounds.high, why));
 }
 
 json to_json(const SelfTestComparison& comparison) {
@@ -313,12 +311,10 @@ std::string SelfTestSummary::text() const {
                       canaries_equal, canaries);
   for (const std::string& line : canaries_not_equal) text += fmt::format("{:15}{}\n", "", line);
   switch (exit_code) {
-    case exit_code::ok:
-      return text + "Verdicts on this machine can be believed.\n";
+    case exit_code::ok: return text + "Verdicts on this machine can be believed.\n";
     case exit_code::too_noisy:
       return text + "Too noisy to tell: stop what else runs and try again.\n";
-    default:
-      return text + "Verdicts on this machine cannot be believed.\n";
+    default: return text + "Verdicts on this machine cannot be believed.\n";
   }
 }
 
@@ -328,18 +324,12 @@ json to_json(const SelfTestSummary& summary, const std::vector<SelfTestCompariso
   for (const SelfTestComparison& comparison : comparisons) {
     (comparison.canary.empty() ? chains : canaries).push_back(to_json(comparison));
   }
-  return {{"equals", summary.equals},
-          {"called_different", summary.called_different},
-          {"planted", summary.planted},
-          {"found", summary.found},
-          {"wrong", summary.wrong},
-          {"too_noisy", summary.too_noisy},
-          {"disturbed", summary.disturbed},
-          {"floor", summary.floor},
-          {"visible", summary.visible},
-          {"believable", summary.exit_code == exit_code::ok},
-          {"comparisons", chains},
-          {"canaries", canaries}};
+  return {{"equals", summary.equals},       {"called_different", summary.called_different},
+          {"planted", summary.planted},     {"found", summary.found},
+          {"wrong", summary.wrong},         {"too_noisy", summary.too_noisy},
+          {"disturbed", summary.disturbed}, {"floor", summary.floor},
+          {"visible", summary.visible},     {"believable", summary.exit_code == exit_code::ok},
+          {"comparisons", chains},          {"canaries", canaries}};
 }
 
 }  // namespace handoff::lab

@@ -100,8 +100,13 @@ void Session::keep(const Scenario& scenario, const std::vector<Row>& rows, nlohm
 std::vector<Row> Session::rows_of(Scenario& scenario, const Block& block) {
   std::vector<Row> rows;
   for (const auto& [contender, cell] : block) {
-    rows.push_back({contender, cell, scenario.problem(cell), variables_[scenario.name()],
-                    RowStatus::ok, {}, {}});
+    rows.push_back({contender,
+                    cell,
+                    scenario.problem(cell),
+                    variables_[scenario.name()],
+                    RowStatus::ok,
+                    {},
+                    {}});
   }
   return rows;
 }

@@ -74,8 +74,7 @@ void require_writable(const fs::path& path) {
   if (!is_device_or_pipe(path)) Temporary probe(path);
 }
 
-void write_atomically(const fs::path& path,
-                      const std::vector<std::span<const std::byte>>& parts) {
+void write_atomically(const fs::path& path, const std::vector<std::span<const std::byte>>& parts) {
   if (is_device_or_pipe(path)) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) refuse(path, std::strerror(errno));

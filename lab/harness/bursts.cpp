@@ -106,8 +106,8 @@ std::unique_ptr<Launch> Bench::launch(Row& row) {
       throw Dropped{RowStatus::unavailable, "not built: needs " + row.contender.package};
     }
     const Layout layout = row.deck.deal(row.contender.executables.size(), layouts_);
-    auto launch = std::make_unique<Launch>(row.contender, *row.problem, row.variables, layout,
-                                           interrupt_);
+    auto launch =
+        std::make_unique<Launch>(row.contender, *row.problem, row.variables, layout, interrupt_);
     launch->prepare(row.cell, patience(row));
     launch->pause();
     row.launches.emplace_back();

@@ -41,9 +41,9 @@ struct Row {
   RowStatus status = RowStatus::ok;
   std::string reason;
   std::vector<std::vector<Reading>> launches;  // burst by burst; none unless status is ok
-  std::vector<Phases> phases = {};             // launch by launch
+  std::vector<Phases> phases = {};  // launch by launch
   LayoutDeck deck = {};
-  std::vector<Layout> layouts = {};            // launch by launch
+  std::vector<Layout> layouts = {};  // launch by launch
 };
 
 // A figure of each burst.

@@ -30,9 +30,9 @@ void calibrate(const std::vector<Calibration>& known, std::vector<Row>& rows) {
     const double apart = here / calibration.ratio;
     if (apart <= most_apart && apart >= 1 / most_apart) continue;
     seed->status = RowStatus::uncalibrated;
-    seed->reason = fmt::format("its {} is {:.3g} times that of {}, known is {:.3g}",
-                               calibration.cell.metric(), here, calibration.against,
-                               calibration.ratio);
+    seed->reason =
+        fmt::format("its {} is {:.3g} times that of {}, known is {:.3g}", calibration.cell.metric(),
+                    here, calibration.against, calibration.ratio);
   }
 }
 

@@ -31,9 +31,7 @@ std::string Parameters::text(const std::string& name, const char* otherwise) con
   return otherwise;
 }
 
-std::size_t Parameters::number(const std::string& name) const {
-  return std::stoull(text(name));
-}
+std::size_t Parameters::number(const std::string& name) const { return std::stoull(text(name)); }
 
 std::size_t Parameters::number(const std::string& name, std::size_t otherwise) const {
   return values_.contains(name) ? number(name) : otherwise;
@@ -197,9 +195,8 @@ class BurstReply {
     add(protocol::figure, "p99", latencies.percentile(99));
     add(protocol::figure, "p99_9", latencies.percentile(99.9));
     std::vector<std::pair<std::uint64_t, std::uint64_t>> buckets;
-    latencies.each([&](std::uint64_t value, std::uint64_t times) {
-      buckets.emplace_back(value, times);
-    });
+    latencies.each(
+        [&](std::uint64_t value, std::uint64_t times) { buckets.emplace_back(value, times); });
     line_ << ' ' << protocol::latency;
     list(buckets, [&](const auto& bucket) { line_ << bucket.first << ':' << bucket.second; });
   }

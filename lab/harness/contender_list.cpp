@@ -39,9 +39,7 @@ std::vector<fs::path> executables_of(const nlohmann::json& entry, const fs::path
 
 }  // namespace
 
-std::string Contender::kind() const {
-  return name.substr(0, name.find('.'));
-}
+std::string Contender::kind() const { return name.substr(0, name.find('.')); }
 
 bool Contender::applies(const Cell& cell) const {
   return std::all_of(when.begin(), when.end(), [&](const auto& condition) {

@@ -10,10 +10,10 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <handoff/sync/cpu_budget.hpp>
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/counters.hpp"
 
@@ -63,15 +63,12 @@ std::optional<std::uint64_t> memory_figure(const DiagnosisSource& source, const 
   return {};
 }
 
-std::string reason(int error) {
-  return std::strerror(error);
-}
+std::string reason(int error) { return std::strerror(error); }
 
 }  // namespace
 
 Finding find_cpus(const DiagnosisSource& source) {
-  const auto budget =
-      sync::cpu_budget({.root = source.root.c_str(), .affinity = source.affinity});
+  const auto budget = sync::cpu_budget({.root = source.root.c_str(), .affinity = source.affinity});
   const bool limited = std::isfinite(budget.quota);
   Finding finding{"cpus", fmt::format("{} may be used", budget.affinity), {}, {}};
   finding.value = {{"affinity", budget.affinity},

@@ -10,11 +10,11 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <handoff/sync/cpu_budget.hpp>
 #include <hwloc.h>
-#include <nlohmann/json.hpp>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <handoff/sync/cpu_budget.hpp>
+#include <nlohmann/json.hpp>
 
 #include "build_info.hpp"
 #include "harness/counters.hpp"
@@ -108,21 +108,20 @@ json environment(const std::vector<std::string>& command_line, std::uint64_t see
   uname(&system);
   json contenders = json::object();
   for (const Variable& variable : variables) contenders[variable.name] = variable.value;
-  json environment{
-      {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-      {"budget", budget()},
-      {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
-      {"load_average", load_average()},
-      {"counters", counters()},
-      {"kernel", fmt::format("{} {}", system.sysname, system.release)},
-      {"machine", system.machine},
-      {"handoff", {{"version", build_info::version}, {"commit", build_info::commit}}},
-      {"compiler", build_info::compiler},
-      {"flags", build_info::flags},
-      {"command_line", command_line},
-      {"seed", seed},
-      {"variables", variables_set_outside()},
-      {"contender_variables", contenders}};
+  json environment{{"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+                   {"budget", budget()},
+                   {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
+                   {"load_average", load_average()},
+                   {"counters", counters()},
+                   {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+                   {"machine", system.machine},
+                   {"handoff", {{"version", build_info::version}, {"commit", build_info::commit}}},
+                   {"compiler", build_info::compiler},
+                   {"flags", build_info::flags},
+                   {"command_line", command_line},
+                   {"seed", seed},
+                   {"variables", variables_set_outside()},
+                   {"contender_variables", contenders}};
   const Topology topology = load_topology();
   environment["cpu"] = topology == nullptr ? json() : cpu(topology.get());
   return environment;

@@ -36,9 +36,7 @@ Interrupt::Interrupt() {
   if (signals_ < 0) throw std::system_error(errno, std::generic_category(), "taking signals");
 }
 
-Interrupt::~Interrupt() {
-  close(signals_);
-}
+Interrupt::~Interrupt() { close(signals_); }
 
 void Interrupt::check() {
   signalfd_siginfo info{};

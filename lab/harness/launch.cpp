@@ -118,8 +118,7 @@ std::string ending_of(int status) {
 }  // namespace
 
 Launch::Launch(const Contender& contender, const Problem& problem,
-               const std::vector<Variable>& variables, const Layout& layout,
-               Interrupt& interrupt)
+               const std::vector<Variable>& variables, const Layout& layout, Interrupt& interrupt)
     : interrupt_(interrupt), answer_("answer", problem.answer_bytes()), output_("output", 0) {
   start(contender, problem.input().descriptor(), variables, layout);
 }
@@ -203,9 +202,7 @@ void Launch::pause() {
   }
 }
 
-void Launch::resume() {
-  kill(-process_, SIGCONT);
-}
+void Launch::resume() { kill(-process_, SIGCONT); }
 
 void Launch::send(std::string line) {
   line += '\n';

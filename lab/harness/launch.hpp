@@ -50,7 +50,7 @@ class Launch {
   Phases finish(std::chrono::nanoseconds patience);  // no bursts after this
   Reading burst(std::chrono::nanoseconds least, std::chrono::nanoseconds patience);
 
-  void pause();   // returns once it stands still
+  void pause();  // returns once it stands still
   void resume();  // from where it stopped
 
   [[nodiscard]] std::span<const std::byte> answer() const { return answer_.bytes(); }

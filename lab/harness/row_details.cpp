@@ -22,7 +22,7 @@ json median_or_null(std::vector<double> values) {
 
 // Of a map that each burst has, the values of one name; bursts without it are left out.
 std::vector<double> values_named(const Row& row, const char* name,
-                                 std::map<std::string, double> Reading::*values) {
+                                 std::map<std::string, double> Reading::* values) {
   std::vector<double> found;
   for (const auto& bursts : row.launches) {
     for (const Reading& reading : bursts) {
@@ -51,7 +51,7 @@ json for_an_item(const Row& row) {
   return figures;
 }
 
-json median_of_launches(const Row& row, double Phases::*value) {
+json median_of_launches(const Row& row, double Phases::* value) {
   std::vector<double> values;
   for (const Phases& phases : row.phases) values.push_back(phases.*value);
   return median_or_null(std::move(values));

@@ -53,9 +53,7 @@ const std::string& Cell::at(std::string_view name) const {
   throw std::invalid_argument(fmt::format("the cell has no parameter '{}'", name));
 }
 
-std::uint64_t Cell::number(std::string_view name) const {
-  return std::stoull(at(name));
-}
+std::uint64_t Cell::number(std::string_view name) const { return std::stoull(at(name)); }
 
 std::string Cell::text() const {
   std::string text;

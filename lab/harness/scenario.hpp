@@ -82,7 +82,7 @@ struct ArticleRow {
   double milliseconds;
   std::string note;
   std::string contender;  // who runs the same scheme here; empty: nobody yet
-  std::string why = {};   // where it can not be reproduced: for what reason
+  std::string why = {};  // where it can not be reproduced: for what reason
   std::string metric = {};  // of its row here, where that is not the article's
 };
 
@@ -91,7 +91,7 @@ struct Article {
   Cell cell;
   std::vector<ArticleRow> rows;
   double metric_ms = 0;  // what 1 of the metric is in ms; 0: it tells a time
-  double items = 0;      // that took it; 0: an operation's
+  double items = 0;  // that took it; 0: an operation's
   bool in_overview = false;  // its cell too, where that is no other's
 };
 

@@ -41,7 +41,7 @@ Launches ratio(const Launches& above, const Launches& below);
 // above does not rule out. Fewer than 8 values are one clump: the test needs so many. So are those
 // of which less than a quarter may be in the middle.
 struct Agreement {
-  double value = 0;           // the mean of the middle clump; several may be it: the median of all
+  double value = 0;  // the mean of the middle clump; several may be it: the median of all
   std::vector<double> draws;  // what it could have been: for `interval` and `geometric_mean`
 };
 

@@ -32,14 +32,10 @@ Change change_of(const JudgedChange& judged, const Judging& judging) {
 
 std::string_view name_of(Change change) {
   switch (change) {
-    case Change::improved:
-      return "improved";
-    case Change::unchanged:
-      return "unchanged";
-    case Change::worse:
-      return "worse";
-    case Change::too_noisy:
-      break;
+    case Change::improved: return "improved";
+    case Change::unchanged: return "unchanged";
+    case Change::worse: return "worse";
+    case Change::too_noisy: break;
   }
   return "too noisy";
 }

@@ -99,8 +99,7 @@ bool has_curve(const json& row) {
 
 class Adviser {
  public:
-  Adviser(const Question& question, const Results& results)
-      : question_(question), rows_(results) {}
+  Adviser(const Question& question, const Results& results) : question_(question), rows_(results) {}
 
   Advice advice() {
     choose_width();
@@ -162,8 +161,12 @@ class Adviser {
       return;
     }
     const double ping_us = rows_.median_of(name, "ping", {{"width", advice_.width}});
-    Way way{name, call_of(name), ns_of(name, row), ping_us * 1e3,
-            fmt::format("{} {}", scenario(), parameters_text(row)), ""};
+    Way way{name,
+            call_of(name),
+            ns_of(name, row),
+            ping_us * 1e3,
+            fmt::format("{} {}", scenario(), parameters_text(row)),
+            ""};
     if (row.at("status") != "ok") {
       way.reservation = fmt::format("{}: {}", text_of(row, "status"), text_of(row, "reason"));
     }
@@ -172,8 +175,8 @@ class Adviser {
 
   // What rules it out, or nothing.
   [[nodiscard]] std::string why_not(const std::string& name, const ByContender& idle) const {
-    const bool keeps_order = name == "own.pool.fixed" || name == "own.pool.cached" ||
-                             name == "peer.bs_thread_pool";
+    const bool keeps_order =
+        name == "own.pool.fixed" || name == "own.pool.cached" || name == "peer.bs_thread_pool";
     if (question_.in_order && (question_.by_index || question_.nested || !keeps_order)) {
       return "promises no order";
     }
@@ -196,12 +199,12 @@ class Adviser {
     return question_.by_index ? ns : std::fmax(ns, ns_of_empty_task(name));
   }
 
-  // In batches of so many, between those measured by the logarithm; NaN where that was not measured.
+  // In batches of so many, between those measured by the logarithm; NaN where that was not
+  // measured.
   [[nodiscard]] double ns_of_empty_task(const std::string& name) const {
     std::map<double, double> times;
-    for (const json* row : rows_.of("fire_and_forget", {{"width", advice_.width},
-                                                        {"work", 0},
-                                                        {"state", "hot"}})) {
+    for (const json* row :
+         rows_.of("fire_and_forget", {{"width", advice_.width}, {"work", 0}, {"state", "hot"}})) {
       const json count = row->at("parameters").value("count", json());
       if (text_of(*row, "contender") != name || !count.is_number()) continue;
       times[std::log(count.get<double>())] = figure_of(*row, "median");
@@ -245,9 +248,9 @@ double per_task(const Question& question, const Way& way) {
 }
 
 std::string text_of(const Question& question, std::uint64_t width) {
-  std::string text = fmt::format("{} {} of {}", question.count,
-                                 question.by_index ? "indices" : "tasks",
-                                 short_duration(question.task_ns));
+  std::string text =
+      fmt::format("{} {} of {}", question.count, question.by_index ? "indices" : "tasks",
+                  short_duration(question.task_ns));
   if (question.nested) text += ", which hand over tasks and wait for them";
   if (question.in_order) text += ", begun in order";
   if (question.idle_percent) {
@@ -293,14 +296,14 @@ std::string advice_text(const Question& question, const Advice& advice, bool sty
 json advice_json(const Question& question, const Advice& advice) {
   json ways = json::array();
   for (const Way& way : advice.ways) {
-    ways.push_back({{"name", way.name},
-                    {"call", way.call},
-                    {"ns", way.ns},
-                    {"ns_per_task", per_task(question, way)},
-                    {"after_idle_ns", std::isnan(way.after_idle_ns) ? json()
-                                                                    : json(way.after_idle_ns)},
-                    {"source", way.source},
-                    {"reservation", way.reservation}});
+    ways.push_back(
+        {{"name", way.name},
+         {"call", way.call},
+         {"ns", way.ns},
+         {"ns_per_task", per_task(question, way)},
+         {"after_idle_ns", std::isnan(way.after_idle_ns) ? json() : json(way.after_idle_ns)},
+         {"source", way.source},
+         {"reservation", way.reservation}});
   }
   json left_out = json::object();
   for (const auto& [name, why] : advice.left_out) left_out[name] = why;

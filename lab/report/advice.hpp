@@ -23,28 +23,28 @@ namespace handoff::lab {
 struct Question {
   double task_ns = 0;
   std::uint64_t count = 1;
-  bool by_index = false;                // indices of a loop; else tasks
-  bool nested = false;                  // tasks hand over tasks and wait for them
-  bool in_order = false;                // they must begin in the order of their handing over
-  std::optional<double> idle_percent;   // of one CPU, that having nothing to do may cost
-  std::optional<std::uint64_t> width;   // threads; nothing: the most that were measured
+  bool by_index = false;  // indices of a loop; else tasks
+  bool nested = false;  // tasks hand over tasks and wait for them
+  bool in_order = false;  // they must begin in the order of their handing over
+  std::optional<double> idle_percent;  // of one CPU, that having nothing to do may cost
+  std::optional<std::uint64_t> width;  // threads; nothing: the most that were measured
 };
 
 struct Way {
-  std::string name;           // a contender, or `here`
-  std::string call;           // what to write; empty where that is another library's affair
-  double ns = 0;              // all tasks
-  double after_idle_ns = 0;   // until the first one has run elsewhere; NaN: unknown, or never
-  std::string source;         // the row that it follows from; empty: none
-  std::string reservation;    // of that row; empty: none
+  std::string name;  // a contender, or `here`
+  std::string call;  // what to write; empty where that is another library's affair
+  double ns = 0;  // all tasks
+  double after_idle_ns = 0;  // until the first one has run elsewhere; NaN: unknown, or never
+  std::string source;  // the row that it follows from; empty: none
+  std::string reservation;  // of that row; empty: none
 };
 
 struct Advice {
   std::uint64_t width = 0;
   std::vector<Way> ways;  // the cheapest first
   std::vector<std::pair<std::string, std::string>> left_out;  // who, and why
-  std::string missing;    // what was not measured; empty: there is advice
-  std::string command;    // that would measure it
+  std::string missing;  // what was not measured; empty: there is advice
+  std::string command;  // that would measure it
 };
 
 Advice advice_on(const Question& question, const Results& results);

@@ -31,8 +31,8 @@ std::string cell_title(const json& row) {
 
 // Beside the contender what makes two rows the same work.
 json work_of(const json& row) {
-  return {row.at("scenario"), row.at("metric"), row.at("unit"), row.at("better"),
-          row.at("parameters"), row.at("contender")};
+  return {row.at("scenario"), row.at("metric"),     row.at("unit"),
+          row.at("better"),   row.at("parameters"), row.at("contender")};
 }
 
 std::vector<std::string> cells_of_row(const Compared& row) {
@@ -67,7 +67,8 @@ Compared compared(const json& before, const json& now, double floor) {
 }
 
 std::vector<Compared> compared_files(const json& before, const json& now) {
-  const double floor = std::max(floor_of(before.at("environment")), floor_of(now.at("environment")));
+  const double floor =
+      std::max(floor_of(before.at("environment")), floor_of(now.at("environment")));
   std::map<json, const json*> by_work;
   for (const json& row : now.at("rows")) by_work.emplace(work_of(row), &row);
   std::vector<Compared> rows;
@@ -97,8 +98,7 @@ std::string comparison_table(const std::vector<Compared>& rows, bool styled) {
       } else {
         const auto change = rows[i].change();
         remarks += fmt::format("  {}: {}{}\n", text_of(*rows[i].before, "contender"),
-                               change ? fmt::format("{}: ", name_of(*change)) : "",
-                               rows[i].remark);
+                               change ? fmt::format("{}: ", name_of(*change)) : "", rows[i].remark);
       }
     }
     text += heading(title, styled) + (any ? columns.text() : "") + remarks;

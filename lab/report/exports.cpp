@@ -48,8 +48,12 @@ std::string benchmark_name(const json& row) {
 // Times are those of one operation; the metric is a counter, as it need not be a time.
 json benchmark_of(const json& row) {
   const std::string name = benchmark_name(row);
-  json benchmark{{"name", name},          {"run_name", name},    {"run_type", "iteration"},
-                 {"repetitions", 1},      {"threads", 1},        {"repetition_index", 0},
+  json benchmark{{"name", name},
+                 {"run_name", name},
+                 {"run_type", "iteration"},
+                 {"repetitions", 1},
+                 {"threads", 1},
+                 {"repetition_index", 0},
                  {"iterations", row.at("launches").size()}};
   if (!is_measured(row)) {
     benchmark["error_occurred"] = true;
@@ -99,10 +103,10 @@ std::vector<std::string> keys_in(const json& rows, const char* object) {
 }
 
 std::string csv(const json& result) {
-  constexpr std::array texts{"scenario", "contender", "kind", "metric", "unit", "better", "status",
-                             "reason"};
-  constexpr std::array figures{"median",         "low",           "high",           "wall_ns_per_op",
-                               "cpu_ns_per_op",  "items_per_op",  "share_elsewhere"};
+  constexpr std::array texts{"scenario", "contender", "kind",   "metric",
+                             "unit",     "better",    "status", "reason"};
+  constexpr std::array figures{"median",        "low",          "high",           "wall_ns_per_op",
+                               "cpu_ns_per_op", "items_per_op", "share_elsewhere"};
   const json& rows = result.at("rows");
   const std::vector<std::string> parameters = keys_in(rows, "parameters");
   const std::vector<std::string> reported = keys_in(rows, "figures");
@@ -149,9 +153,9 @@ std::string markdown_row(const CellView& cell, const json& row) {
   const std::string times =
       row.at("kind") == "limit" ? "limit" : short_number(cell.times_best(row));
   const std::string remark =
-      row.at("status") == "ok" ? ""
-                               : fmt::format("{}: {}", text_of(row, "status"),
-                                             markdown_field(text_of(row, "reason")));
+      row.at("status") == "ok"
+          ? ""
+          : fmt::format("{}: {}", text_of(row, "status"), markdown_field(text_of(row, "reason")));
   return fmt::format("| {} | {} | {} .. {} | {} | {} |\n", contender,
                      short_number(figure_of(row, "median")), short_number(figure_of(row, "low")),
                      short_number(figure_of(row, "high")), times, remark);
@@ -160,9 +164,9 @@ std::string markdown_row(const CellView& cell, const json& row) {
 std::string markdown(const json& result) {
   std::string text;
   for (const CellView& cell : cells_of({&result})) {
-    text += fmt::format("{}### {} {}: {}\n\n", text.empty() ? "" : "\n",
-                        markdown_field(cell.scenario), markdown_field(cell.metric),
-                        markdown_field(cell.parameters));
+    text +=
+        fmt::format("{}### {} {}: {}\n\n", text.empty() ? "" : "\n", markdown_field(cell.scenario),
+                    markdown_field(cell.metric), markdown_field(cell.parameters));
     text += fmt::format("| contender | {}, {} is better | 99 % interval | times best | remark |\n",
                         markdown_field(cell.unit), cell.higher_is_better ? "higher" : "lower");
     text += "|---|---:|---:|---:|---|\n";

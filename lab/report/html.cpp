@@ -19,8 +19,7 @@ enum class Level { all, without_bursts, without_results, sums, sums_alone };
 
 const char* what_was_shed(Level level) {
   switch (level) {
-    case Level::all:
-      return "";
+    case Level::all: return "";
     case Level::without_bursts:
       return "To keep the page small the single bursts are left out of the results it carries.";
     case Level::without_results:
@@ -28,8 +27,7 @@ const char* what_was_shed(Level level) {
     case Level::sums:
       return "To keep the page small it sums up over the machines: a page of fewer of them has "
              "the figures of each.";
-    case Level::sums_alone:
-      break;
+    case Level::sums_alone: break;
   }
   return "To keep the page small it sums up over the machines and names them only: a page of fewer "
          "of them has the figures and the environment of each.";
@@ -124,8 +122,9 @@ std::string rendered(const Results& results, const std::vector<MachineView>& mac
                      Level level) {
   const bool several = machines.size() > 1;
   Data page;
-  page.set("where", several ? fmt::format("{} machines", machines.size())
-                            : machines.empty() ? "no machine" : machines.front().name);
+  page.set("where", several            ? fmt::format("{} machines", machines.size())
+                    : machines.empty() ? "no machine"
+                                       : machines.front().name);
   if (machines.size() == 1) page.set("date", date_of(machines.front()));
   page.set("count", std::to_string(machines.size()));
   page.set("several", several);

@@ -44,14 +44,10 @@ std::optional<Glance> glance_at(const CellView& cell, const MachineView& machine
 
 const char* said(Change change) {
   switch (change) {
-    case Change::improved:
-      return "ahead";
-    case Change::worse:
-      return "behind";
-    case Change::unchanged:
-      return "equal";
-    case Change::too_noisy:
-      break;
+    case Change::improved: return "ahead";
+    case Change::worse: return "behind";
+    case Change::unchanged: return "equal";
+    case Change::too_noisy: break;
   }
   return "not told apart";
 }
@@ -85,9 +81,9 @@ Data line_for(const MergedScenario& scenario, const MergedCell& cell, const Glan
 std::string most_frequent(const std::vector<Glance>& glances, std::string Glance::* name) {
   std::map<std::string, int> counts;
   for (const Glance& glance : glances) ++counts[glance.*name];
-  return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-           return a.second < b.second;
-         })->first;
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
 }
 
 // Many machines in one line: the median ratio, from the lowest to the highest.
@@ -120,8 +116,8 @@ Data line_for(const MergedScenario& scenario, const MergedCell& cell,
 
 Data article_line(const ArticleLine& line, bool threads) {
   Data figures{Data::type::list};
-  figures.push_back(figure(short_number(line.article_ms) + (line.note.empty() ? "" : "*"),
-                           line.article_ms));
+  figures.push_back(
+      figure(short_number(line.article_ms) + (line.note.empty() ? "" : "*"), line.article_ms));
   for (const double value : {line.article_speedup, line.here_ms, line.here_speedup}) {
     figures.push_back(figure(short_number(value), value));
   }
@@ -234,8 +230,8 @@ Data article_tables(const MergedScenario& scenario, const std::vector<MachineVie
   const bool many = machines.size() > most_side_by_side;
   for (std::size_t m = 0; m < machines.size(); ++m) {
     for (ArticleView& view : articles_on(machines[m], scenario.name)) {
-      const std::string where = machines.size() > 1 ? fmt::format("machine {}", m + 1)
-                                                    : "this machine";
+      const std::string where =
+          machines.size() > 1 ? fmt::format("machine {}", m + 1) : "this machine";
       const std::string id = fmt::format("{}a{}", scenario.id, list.list_value().size() + 1);
       if (!many) list.push_back(article_table(view, where, id));
       by_title[view.title + view.parameters].push_back(std::move(view));
@@ -244,8 +240,7 @@ Data article_tables(const MergedScenario& scenario, const std::vector<MachineVie
   if (!many) return list;
   for (const auto& [title, views] : by_title) {
     const std::string id = fmt::format("{}a{}", scenario.id, list.list_value().size() + 1);
-    list.push_back(
-        article_table(together(views), fmt::format("{} machines", views.size()), id));
+    list.push_back(article_table(together(views), fmt::format("{} machines", views.size()), id));
   }
   return list;
 }

@@ -15,9 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string coordinate(double value) {
-  return fmt::format("{:.4g}", value);
-}
+std::string coordinate(double value) { return fmt::format("{:.4g}", value); }
 
 std::vector<const json*> rows_of(const MergedCell& cell) {
   std::vector<const json*> rows;
@@ -76,8 +74,7 @@ const std::vector<Column>& known_columns() {
                 under(row, "per_item", "others_off_cpu_ns");
        },
        short_duration},
-      {"elsewhere", [](const json& row) { return figure_of(row, "share_elsewhere"); },
-       as_percent},
+      {"elsewhere", [](const json& row) { return figure_of(row, "share_elsewhere"); }, as_percent},
       {"switches each",
        [](const json& row) {
          return under(row, "per_item", "voluntary_switches") +
@@ -99,9 +96,8 @@ struct Columns {
 Columns columns_of(const std::vector<const json*>& rows) {
   Columns columns;
   for (const Column& column : known_columns()) {
-    const bool shown = std::any_of(rows.begin(), rows.end(), [&](const json* row) {
-      return !std::isnan(column.value(*row));
-    });
+    const bool shown = std::any_of(
+        rows.begin(), rows.end(), [&](const json* row) { return !std::isnan(column.value(*row)); });
     if (shown) columns.known.push_back(column);
   }
   std::set<std::string> names;
@@ -119,9 +115,8 @@ Data figures_of(const json& row, const CellView& cell, const Columns& columns) {
   const bool limit = row.at("kind") == "limit";
   Data list{Data::type::list};
   list.push_back(figure(short_number(figure_of(row, "median")), figure_of(row, "median")));
-  list.push_back(
-      figure(fmt::format("{} .. {}", short_number(low), short_number(figure_of(row, "high"))),
-             low));
+  list.push_back(figure(
+      fmt::format("{} .. {}", short_number(low), short_number(figure_of(row, "high"))), low));
   list.push_back(figure(limit ? "limit" : short_number(times), times));
   for (const Column& column : columns.known) {
     const double value = column.value(row);
@@ -269,9 +264,8 @@ std::vector<MergedScenario> merged(const std::vector<MachineView>& machines) {
         scenario = scenarios.insert(scenarios.end(), {view.scenario, id, {}, {}});
       }
       auto& cells = scenario->cells;
-      auto cell = std::find_if(cells.begin(), cells.end(), [&](const MergedCell& other) {
-        return other.work.same_work(view);
-      });
+      auto cell = std::find_if(cells.begin(), cells.end(),
+                               [&](const MergedCell& other) { return other.work.same_work(view); });
       if (cell == cells.end()) {
         CellView work = view;
         work.rows.clear();

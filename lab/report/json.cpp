@@ -15,18 +15,12 @@ using nlohmann::json;
 
 const char* name_of(RowStatus status) {
   switch (status) {
-    case RowStatus::ok:
-      return "ok";
-    case RowStatus::noisy:
-      return "noisy";
-    case RowStatus::uncalibrated:
-      return "uncalibrated";
-    case RowStatus::wrong:
-      return "wrong";
-    case RowStatus::failed:
-      return "failed";
-    case RowStatus::unavailable:
-      break;
+    case RowStatus::ok: return "ok";
+    case RowStatus::noisy: return "noisy";
+    case RowStatus::uncalibrated: return "uncalibrated";
+    case RowStatus::wrong: return "wrong";
+    case RowStatus::failed: return "failed";
+    case RowStatus::unavailable: break;
   }
   return "unavailable";
 }

@@ -14,8 +14,9 @@ using nlohmann::json;
 bool can_divide(const Launches& launches) {
   return !launches.empty() &&
          std::all_of(launches.begin(), launches.end(), [](const std::vector<double>& bursts) {
-           return !bursts.empty() && std::all_of(bursts.begin(), bursts.end(),
-                                                 [](double v) { return std::isfinite(v) && v > 0; });
+           return !bursts.empty() && std::all_of(bursts.begin(), bursts.end(), [](double v) {
+             return std::isfinite(v) && v > 0;
+           });
          });
 }
 
@@ -26,10 +27,9 @@ std::optional<JudgedChange> judge_rows(const json& now, const json& before, doub
   const auto launches_before = before.at("launches").get<Launches>();
   if (!can_divide(launches_now) || !can_divide(launches_before)) return {};
   const bool disturbed = now.at("status") == "noisy" || before.at("status") == "noisy";
-  return judge_change(launches_now, launches_before,
-                      {.higher_is_better = now.at("better") == "higher",
-                       .floor = floor,
-                       .disturbed = disturbed});
+  return judge_change(
+      launches_now, launches_before,
+      {.higher_is_better = now.at("better") == "higher", .floor = floor, .disturbed = disturbed});
 }
 
 double floor_of(const json& environment) {

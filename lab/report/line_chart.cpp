@@ -25,12 +25,9 @@ constexpr double bottom = 40;
 // Where a value lies on its scale; equal steps of this are equal lengths on the paper.
 double position(Scale scale, double value) {
   switch (scale) {
-    case Scale::linear:
-      return value;
-    case Scale::log:
-      return std::log10(value);
-    case Scale::nines:
-      break;
+    case Scale::linear: return value;
+    case Scale::log: return std::log10(value);
+    case Scale::nines: break;
   }
   return -std::log10(1 - value / 100);
 }
@@ -121,14 +118,10 @@ std::string tick_text(double value) {
 // Four shapes in turn, so that lines differ by more than their colour.
 std::string marker(int style, double x, double y) {
   switch (style % 4) {
-    case 0:
-      return fmt::format("M{:.1f} {:.1f}a3 3 0 1 0 6 0a3 3 0 1 0-6 0", x - 3, y);
-    case 1:
-      return fmt::format("M{:.1f} {:.1f}h6v6h-6z", x - 3, y - 3);
-    case 2:
-      return fmt::format("M{:.1f} {:.1f}l4 7h-8z", x, y - 4.5);
-    default:
-      return fmt::format("M{:.1f} {:.1f}l4 4-4 4-4-4z", x, y - 4);
+    case 0: return fmt::format("M{:.1f} {:.1f}a3 3 0 1 0 6 0a3 3 0 1 0-6 0", x - 3, y);
+    case 1: return fmt::format("M{:.1f} {:.1f}h6v6h-6z", x - 3, y - 3);
+    case 2: return fmt::format("M{:.1f} {:.1f}l4 7h-8z", x, y - 4.5);
+    default: return fmt::format("M{:.1f} {:.1f}l4 4-4 4-4-4z", x, y - 4);
   }
 }
 
@@ -156,8 +149,8 @@ std::string drawn(const Line& line, const Axis& x, const Axis& y) {
 std::string axes(const LineChart& chart, const Axis& x, const Axis& y) {
   std::string text;
   for (const double tick : y.ticks()) {
-    text += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", left, y.at(tick),
-                        width - right);
+    text +=
+        fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", left, y.at(tick), width - right);
     text += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"end\">{}</text>\n", left - 6,
                         y.at(tick) + 4, tick_text(tick));
   }
@@ -181,20 +174,11 @@ std::string html_escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
     switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      default: escaped += c;
     }
   }
   return escaped;
@@ -216,9 +200,10 @@ LineChart cleaned(LineChart chart) {
 std::string svg_of(const LineChart& chart, const std::string& description) {
   const Axis x(chart.x, all_values(chart, true), left, width - right);
   const Axis y(chart.y, all_values(chart, false), height - bottom, top);
-  std::string text = fmt::format("<svg class=\"lines\" viewBox=\"0 0 {} {}\" role=\"img\" "
-                                 "aria-label=\"{}\">\n",
-                                 width, height, html_escaped(description));
+  std::string text = fmt::format(
+      "<svg class=\"lines\" viewBox=\"0 0 {} {}\" role=\"img\" "
+      "aria-label=\"{}\">\n",
+      width, height, html_escaped(description));
   text += axes(chart, x, y);
   if (!chart.perfect.points.empty()) {
     text += fmt::format("<path class=\"perfect\" d=\"{}\"/>\n", path_through(chart.perfect, x, y));
@@ -228,9 +213,10 @@ std::string svg_of(const LineChart& chart, const std::string& description) {
 }
 
 std::string legend_mark(int style) {
-  return fmt::format("<svg class=\"key s{}\" viewBox=\"0 0 24 12\" aria-hidden=\"true\">"
-                     "<path class=\"line\" d=\"M0 6H24\"/><path class=\"mark\" d=\"{}\"/></svg>",
-                     style % line_styles, marker(style, 12, 6));
+  return fmt::format(
+      "<svg class=\"key s{}\" viewBox=\"0 0 24 12\" aria-hidden=\"true\">"
+      "<path class=\"line\" d=\"M0 6H24\"/><path class=\"mark\" d=\"{}\"/></svg>",
+      style % line_styles, marker(style, 12, 6));
 }
 
 }  // namespace handoff::lab

@@ -40,26 +40,26 @@ bool is_one_of(const json& value, std::initializer_list<std::string_view> words)
 
 bool is_list_of_numbers(const json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& number) {
-    return number.is_number() && is_figure(number);
-  });
+           return number.is_number() && is_figure(number);
+         });
 }
 
 bool is_launches(const json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& bursts) {
-    return is_list_of_numbers(bursts) && !bursts.empty();
-  });
+           return is_list_of_numbers(bursts) && !bursts.empty();
+         });
 }
 
 bool is_parameters(const json& value) {
   return value.is_object() && std::all_of(value.begin(), value.end(), [](const json& one) {
-    return is_plain_text(one) || one.is_number();
-  });
+           return is_plain_text(one) || one.is_number();
+         });
 }
 
 bool is_points(const json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& point) {
-    return is_list_of_numbers(point) && point.size() == 2;
-  });
+           return is_list_of_numbers(point) && point.size() == 2;
+         });
 }
 
 bool is_curves(const json& value) {
@@ -98,8 +98,7 @@ constexpr std::array row_rules{
          [](const json& v) { return is_one_of(v, {"lower", "higher"}); }},
     Rule{"status", true, "ok, wrong, failed, unavailable, noisy or uncalibrated",
          [](const json& v) {
-           return is_one_of(v,
-                            {"ok", "wrong", "failed", "unavailable", "noisy", "uncalibrated"});
+           return is_one_of(v, {"ok", "wrong", "failed", "unavailable", "noisy", "uncalibrated"});
          }},
     Rule{"reason", true, a_text, is_plain_text},
     Rule{"median", true, a_figure, is_figure},
@@ -158,7 +157,8 @@ std::string fault_of_articles(const json& articles) {
     }
     const json& rows = articles[a].at("rows");
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      auto fault = fault_of_object(rows[r], article_row_rules, fmt::format("{}.rows[{}]", where, r));
+      auto fault =
+          fault_of_object(rows[r], article_row_rules, fmt::format("{}.rows[{}]", where, r));
       if (!fault.empty()) return fault;
     }
   }
@@ -208,8 +208,8 @@ json read_result(const std::filesystem::path& path) {
   };
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path)) {
-    throw UserError(fmt::format("{}: cannot be read: {}", path.string(),
-                                file ? "a folder" : strerror(errno)));
+    throw UserError(
+        fmt::format("{}: cannot be read: {}", path.string(), file ? "a folder" : strerror(errno)));
   }
   if (file.peek() == std::ifstream::traits_type::eof()) refuse("an empty file");
   json result;

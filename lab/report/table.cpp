@@ -24,9 +24,9 @@ std::string cell_table(const CellView& cell, bool styled) {
   for (const json* row : cell.rows) {
     const std::string contender = row->at("contender");
     if (!row->at("median").is_number()) {
-      without_figures += fmt::format("  {}: {}: {}\n", contender,
-                                     row->at("status").get<std::string>(),
-                                     row->at("reason").get<std::string>());
+      without_figures +=
+          fmt::format("  {}: {}: {}\n", contender, row->at("status").get<std::string>(),
+                      row->at("reason").get<std::string>());
       continue;
     }
     const bool limit = row->at("kind") == "limit";
@@ -37,9 +37,8 @@ std::string cell_table(const CellView& cell, bool styled) {
                  short_duration(per_item(*row, "wall_ns_per_op")),
                  short_duration(per_item(*row, "cpu_ns_per_op"))});
   }
-  const std::string title =
-      fmt::format("{} {}  ({}, {} is better)", cell.scenario, cell.parameters, cell.metric,
-                  cell.higher_is_better ? "higher" : "lower");
+  const std::string title = fmt::format("{} {}  ({}, {} is better)", cell.scenario, cell.parameters,
+                                        cell.metric, cell.higher_is_better ? "higher" : "lower");
   return heading(title, styled) + columns.text() + without_figures;
 }
 
@@ -57,8 +56,7 @@ std::string article_table(const ArticleView& article, bool styled) {
                                    short_number(line.article_speedup), short_number(line.here_ms),
                                    short_number(line.here_speedup)};
     if (threads) cells.insert(cells.end(), {text_of(line.on_cpu_ms), text_of(line.off_cpu_ms)});
-    cells.insert(cells.end(),
-                 {line.contender.empty() ? "-" : line.contender, said_of(line)});
+    cells.insert(cells.end(), {line.contender.empty() ? "-" : line.contender, said_of(line)});
     columns.add(std::move(cells));
     if (!line.note.empty()) notes += fmt::format("  * {}\n", line.note);
   }

@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 CellView cell_of(const json& row) {
-  return {text_of(row, "scenario"), parameters_text(row),          text_of(row, "metric"),
+  return {text_of(row, "scenario"), parameters_text(row),         text_of(row, "metric"),
           text_of(row, "unit"),     row.at("better") == "higher", {}};
 }
 
@@ -113,8 +113,17 @@ void add_threads(ArticleLine& line, const json& article, const json& here) {
 
 ArticleLine line_of(const json& article, const json& line, const json* here) {
   const double ms = ms_of(article, here);
-  ArticleLine view{line.at("scheme"), line.at("note"), line.at("contender"),
-                   line.at("milliseconds"), unknown, ms, unknown, {}, "", {}, {}};
+  ArticleLine view{line.at("scheme"),
+                   line.at("note"),
+                   line.at("contender"),
+                   line.at("milliseconds"),
+                   unknown,
+                   ms,
+                   unknown,
+                   {},
+                   "",
+                   {},
+                   {}};
   if (here != nullptr) add_threads(view, article, *here);
   if (view.contender.empty()) {
     view.why = "no contender re-makes this scheme";

@@ -188,9 +188,9 @@ class ListenerList::Draft {
   void add_leaf(Array& leaf) noexcept { std::construct_at(array_->leaves() + leaves_++, &leaf); }
 
   Array* array_;
-  std::size_t leaves_ = 0;   // of the array's, that are there
+  std::size_t leaves_ = 0;  // of the array's, that are there
   std::size_t in_tail_ = 0;  // listeners behind them
-  Array* open_ = nullptr;    // the last leaf, while it has room
+  Array* open_ = nullptr;  // the last leaf, while it has room
   std::size_t in_open_ = 0;
   std::size_t most_ = 0;
   Array* made_ = nullptr;  // the leaves that no other array has, by next_
@@ -305,7 +305,7 @@ void ListenerList::adopt(Listener& added) noexcept {
   lowest_ = empty() ? added.priority_ : std::min(lowest_, added.priority_);
   highest_ = empty() ? added.priority_ : std::max(highest_, added.priority_);
   added.retain();  // the list's reference
-  retain();        // the listener's
+  retain();  // the listener's
   added.list_ = this;
   // order: relaxed, a figure of the moment, changed under the mutex
   alive_.store(size() + 1, sync::order::relaxed);

@@ -17,15 +17,15 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <handoff/sync/detail/thread_object.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(handoff::detail::PassRecord*, handoff::detail::PassRecord);
-}
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -139,8 +139,8 @@ class PassRegistry {
   }
 
   // Whether a thread but `me` is in a pass over `subject` that began by `epoch`.
-  static bool somebody_passes(const PassSubject& subject, std::uint64_t epoch,
-                              const PassRecord& me, bool ask) noexcept {
+  static bool somebody_passes(const PassSubject& subject, std::uint64_t epoch, const PassRecord& me,
+                              bool ask) noexcept {
     const sync::Lock lock(registry_mutex);
     bool found = false;
     (void)any_of(kAllGroups, [&](PassRecord& record) {
@@ -374,8 +374,9 @@ PassRecord::~PassRecord() {
 
 PassRecord& PassRecord::enroll() {
   if (has_ended()) {
-    misuse("listeners were called after the thread's end, by a destructor of thread-specific data; "
-           "call them while the thread runs");
+    misuse(
+        "listeners were called after the thread's end, by a destructor of thread-specific data; "
+        "call them while the thread runs");
   }
   PassRecord& record = sync::thread_object<PassRecord, Here>::get();
   sync::thread_slot<PassRecord*, PassRecord>::get() = &record;
@@ -407,8 +408,9 @@ void await_passes(PassSubject subject) {
   for (sync::Backoff backoff; PassRegistry::somebody_passes(subject, epoch, me, false);) {
     if (backoff.snooze()) continue;
     if (!PassRegistry::begin_wait(me, subject, epoch)) {
-      misuse("remove_and_wait() in a callback would wait for a thread that waits for this one; "
-             "use remove() in callbacks");
+      misuse(
+          "remove_and_wait() in a callback would wait for a thread that waits for this one; "
+          "use remove() in callbacks");
     }
     const auto all_ended = [&] {
       if (!PassRegistry::somebody_passes(subject, epoch, me, true)) return true;

@@ -103,7 +103,8 @@ class SlabPool {
     const sync::Lock lock(mutex_);
     slab.free.set(index);
     ++free_;
-    if (ending_) [[unlikely]] return give_back(free_);
+    if (ending_) [[unlikely]]
+      return give_back(free_);
     // Lower addresses first: of the slabs in use the same few stay in use.
     if (first_with_free_ == nullptr || precedes(slab, *first_with_free_)) first_with_free_ = &slab;
   }

@@ -4,7 +4,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(std::uint64_t, handoff::detail::LoneThread);
-}
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -18,14 +18,13 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Worker*, handoff::detail::Worker);
-}
+}}}  // namespace handoff::HANDOFF_ABI::sync
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
-Crew::Crew(Engine& engine, std::size_t width)
-    : engine_(engine), seats_made_(0), seats_taken_(0) {
+Crew::Crew(Engine& engine, std::size_t width) : engine_(engine), seats_made_(0), seats_taken_(0) {
   workers_.reserve(width);
   for (std::size_t i = 0; i < width; ++i) {
     workers_.push_back(std::make_unique<Worker>(engine, i, store_, false));
@@ -177,21 +176,22 @@ void Engine::start(std::size_t index, bool called) {
   threads_[index].join();  // the worker's last one is about to end
   Worker& worker = *crew_.at(index);
   sync::atomic<std::size_t>& count = worker.spare ? stand_ins_ : present_;
-  count.fetch_add(1, order::relaxed);     // order: relaxed, a number
+  count.fetch_add(1, order::relaxed);  // order: relaxed, a number
   started_.fetch_add(1, order::relaxed);  // order: relaxed, a number
   try {
     threads_[index] = sync::Thread(thread, [this, &worker, called]() noexcept {
       worker.spare ? stand_in(worker) : serve(worker, called);
     });
   } catch (...) {
-    count.fetch_sub(1, order::relaxed);     // order: relaxed, a number
+    count.fetch_sub(1, order::relaxed);  // order: relaxed, a number
     started_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
     throw;
   }
 }
 
 void Engine::wake_one() noexcept {
-  if (Sleepers::Place* const absent = sleepers_.wake_one()) [[unlikely]] start_absent(*absent);
+  if (Sleepers::Place* const absent = sleepers_.wake_one()) [[unlikely]]
+    start_absent(*absent);
 }
 
 // If there is no thread to be had the others go on without; nobody asks again for some time.
@@ -478,7 +478,8 @@ Task* Engine::next(Worker& worker) noexcept {
 Task* Engine::take(Worker& worker) noexcept {
   // order: relaxed, a task that slips through has begun in time
   const std::uint32_t notes = notes_.load(order::relaxed);
-  if (notes != 0) [[unlikely]] return take_noted(worker, notes);
+  if (notes != 0) [[unlikely]]
+    return take_noted(worker, notes);
   return scheduler_->next(worker);
 }
 
@@ -517,8 +518,8 @@ Task* Engine::look(Worker& worker) noexcept {
         return nullptr;
       }
     } while (backoff.snooze());
-    const bool goes = worker.spare ? take_surplus()
-                                   : slept == Sleepers::Slept::too_long && take_leave();
+    const bool goes =
+        worker.spare ? take_surplus() : slept == Sleepers::Slept::too_long && take_leave();
     if (goes) {
       found_work(worker);  // what came meanwhile relied on this search
       return nullptr;
@@ -623,7 +624,7 @@ PoolStatistics Engine::statistics() const {
   // order: relaxed, both: numbers.
   now.threads = present_.load(order::relaxed) + stand_ins_.load(order::relaxed);
   now.started = started_.load(order::relaxed);  // order: relaxed, a number
-  now.lent = lent_.load(order::relaxed);        // order: relaxed, a number
+  now.lent = lent_.load(order::relaxed);  // order: relaxed, a number
   now.from_outside = scheduler_->accepted();
   if (const SideQueues* const queues = side_queues_.look()) now.from_outside += queues->accepted();
   now.run_by_caller = unqueued_.finished();
@@ -695,7 +696,8 @@ bool Engine::on_new_stack(const Rest& rest) noexcept {
 }
 
 void Engine::run_to_end(Worker& worker, Task& task) noexcept {
-  if (watches_ && task.group.read() != nullptr) [[unlikely]] return run_watched(worker, task);
+  if (watches_ && task.group.read() != nullptr) [[unlikely]]
+    return run_watched(worker, task);
   perform_and_count(worker, task);
 }
 
@@ -719,7 +721,8 @@ Outcome Engine::perform(Task& task, TaskGroup* group) noexcept {
   if (dropping != kKeep) [[unlikely]] {
     return task.drop(dropping == kCancel ? Outcome::cancelled : Outcome::expired);
   }
-  if (group != nullptr && group->cancelled()) [[unlikely]] return task.drop(Outcome::cancelled);
+  if (group != nullptr && group->cancelled()) [[unlikely]]
+    return task.drop(Outcome::cancelled);
   try {
     return task.run();
   } catch (...) {
@@ -815,9 +818,9 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
     }
   }
   std::optional<WatchedWait> watched;
-  if (is_watched_wait(deadline)) [[unlikely]] watched.emplace(*this).fall_asleep();
-  const sync::Wakeup wakeup =
-      idle_.await([this]() noexcept { return is_idle(); }, deadline, stop);
+  if (is_watched_wait(deadline)) [[unlikely]]
+    watched.emplace(*this).fall_asleep();
+  const sync::Wakeup wakeup = idle_.await([this]() noexcept { return is_idle(); }, deadline, stop);
   watched.reset();
   if (wakeup == sync::Wakeup::stopped) return Status::stopped;
   if (wakeup == sync::Wakeup::timed_out) return Status::timed_out;
@@ -885,7 +888,9 @@ Tally Engine::close(const Closing& closing) {
 
 void Engine::stop_workers() noexcept {
   quitting_.store(true, order::relaxed);  // order: relaxed, see look()
-  { const sync::Lock lock(calling_); }    // nobody starts a thread from here on
+  {
+    const sync::Lock lock(calling_);
+  }  // nobody starts a thread from here on
   sleepers_.forget_absent();
   sleepers_.wake_all();
   threads_.clear();  // joins

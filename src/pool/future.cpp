@@ -38,7 +38,8 @@ Outcome FutureState::run_as_task() noexcept {
 // runs in.
 Outcome FutureState::make() noexcept {
   if (engine_ != nullptr) {
-    if (!engine_->watches()) [[likely]] return compute();
+    if (!engine_->watches()) [[likely]]
+      return compute();
   } else {
     if (watching(worker_slot()) == nullptr) return compute();
   }
@@ -71,7 +72,8 @@ FutureState::Next FutureState::conclude(std::uint32_t share) noexcept {
   // meanwhile; without one it is the caller who holds the Future.
   // order: acq_rel. Release as above; acquire pairs with the release in continue_with().
   const std::uint32_t before = word_.fetch_or(kReady, order::acq_rel);
-  if ((before & kWatched) != 0) [[unlikely]] WatchedWait::forget(*this);
+  if ((before & kWatched) != 0) [[unlikely]]
+    WatchedWait::forget(*this);
   if ((before & kAwaited) != 0) ready_.notify_all();
   const Next next = (before & kContinued) != 0 ? next_.read() : Next{};
   if (share != 0) give_back(share);
@@ -150,7 +152,8 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   if (is_ready()) return Status::ok;
   Worker* const here = worker_slot();
   if (here == nullptr || deadline != sync::no_deadline) return sleep(deadline, stop);
-  if (watching(here) != nullptr) [[unlikely]] return wait_watched(*here, stop);
+  if (watching(here) != nullptr) [[unlikely]]
+    return wait_watched(*here, stop);
   Worker* const worker = worker_in_task();
   if (worker != nullptr && !stop.stop_possible() && help(*worker)) return Status::ok;
   return sleep(deadline, stop);

@@ -41,9 +41,9 @@ Task* claim_by(Take&& take, Worker& worker, std::size_t most) noexcept {
 // ... of a queue.
 template <class Queue>
 Task* claim(Queue& queue, Worker& worker, std::size_t most) noexcept {
-  return claim_by([&queue](std::size_t count, auto&& into) noexcept {
-    return queue.claim(count, into);
-  }, worker, most);
+  return claim_by(
+      [&queue](std::size_t count, auto&& into) noexcept { return queue.claim(count, into); },
+      worker, most);
 }
 
 // One task of a queue for which the pool's capacity is none.

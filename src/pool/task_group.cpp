@@ -45,7 +45,8 @@ void TaskGroup::sleep() noexcept {
   // order: relaxed, a word to them; is_done() acquires when we are awake again.
   elsewhere_.fetch_add(std::exchange(here_, 0) * kOne + kAsleep, order::relaxed);
   std::optional<detail::WatchedWait> watched;
-  if (engine_.watches()) [[unlikely]] tell_of_circle(watched.emplace(*this));
+  if (engine_.watches()) [[unlikely]]
+    tell_of_circle(watched.emplace(*this));
   (void)owner_->joined.await(
       [this]() noexcept {
         // order: relaxed, as above.

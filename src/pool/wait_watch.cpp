@@ -68,11 +68,7 @@ WatchedRun::WatchedRun(const void* what, std::string_view name) noexcept
 WatchedRun::~WatchedRun() { WatchBook::leave(runs, *this); }
 
 WatchedWait::WatchedWait(const void* what, const TaskGroup* group, const Engine* pool) noexcept
-    : what_(what),
-      group_(group),
-      pool_(pool),
-      slot_(worker_slot()),
-      thread_(this_thread()) {
+    : what_(what), group_(group), pool_(pool), slot_(worker_slot()), thread_(this_thread()) {
   WatchBook::enter(waits, *this);
 }
 WatchedWait::~WatchedWait() { WatchBook::leave(waits, *this); }
@@ -121,9 +117,8 @@ void WatchedWait::fall_asleep_quietly() noexcept {
 // ---- What a sleeping thread waits for -----------------------------------------------------------
 
 WatchedWait* WatchedWait::sleep_of(const Worker* thread) noexcept {
-  return WatchBook::latest(waits, [thread](const WatchedWait& wait) {
-    return wait.asleep_ && wait.thread_ == thread;
-  });
+  return WatchBook::latest(
+      waits, [thread](const WatchedWait& wait) { return wait.asleep_ && wait.thread_ == thread; });
 }
 
 bool WatchedWait::waits_for(const WatchedRun& run) const noexcept {
@@ -264,11 +259,10 @@ WaitCycle WatchedWait::report() const {
     WaitCycle::Task task;
     task.name = run != nullptr ? std::string(run->name_) : "a task without a Future";
     task.worker = wait->thread_->index;
-    const bool runs_there =
-        wait->waits_for_idle_of(*next) ||
-        WatchBook::latest(runs, [wait, next](const WatchedRun& each) {
-          return each.thread_ == next->thread_ && wait->waits_for(each);
-        }) != nullptr;
+    const bool runs_there = wait->waits_for_idle_of(*next) ||
+                            WatchBook::latest(runs, [wait, next](const WatchedRun& each) {
+                              return each.thread_ == next->thread_ && wait->waits_for(each);
+                            }) != nullptr;
     if (!runs_there) {
       const FutureState* const state = wait->unbegun();
       task.queued = state != nullptr ? std::string(state->name()) : "a task of a TaskGroup";

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include <handoff/pool/detail/timers.hpp>
+#include <handoff/pool/detail/worker.hpp>
 #include <handoff/pool/future.hpp>
 #include <handoff/pool/task_group.hpp>
-#include <handoff/pool/detail/timers.hpp>
 #include <handoff/pool/wait_cycle.hpp>
-#include <handoff/pool/detail/worker.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -93,11 +93,11 @@ class WatchedWait {
   void each_waited_for(Visit&& visit) noexcept;
   bool closes_circle() noexcept;
 
-  const void* const what_;        // a group or a timed task
+  const void* const what_;  // a group or a timed task
   const TaskGroup* const group_;  // the same
   const Engine* const pool_;
   std::vector<const FutureState*> states_;  // whose results are not there
-  const Worker* const slot_;                // the thread's worker_slot()
+  const Worker* const slot_;  // the thread's worker_slot()
   const Worker* const thread_;
   bool incomplete_ = false;  // no memory
   bool asleep_ = false;

@@ -69,8 +69,7 @@ class Listed {
 
 // Looks once while listed; sleeps if there is nothing. What woke it is for the caller to see.
 Selected look_or_sleep(std::span<SelectSource* const> sources, std::size_t first,
-                       Selection& selection, sync::Deadline deadline,
-                       const sync::StopToken& stop) {
+                       Selection& selection, sync::Deadline deadline, const sync::StopToken& stop) {
   const Listed listed(sources, selection);
   const Selected selected = look_at_all(sources, first);
   if (selected.status != Status::empty) return selected;
@@ -102,9 +101,7 @@ struct SelectTurn;
 
 }  // namespace
 
-std::size_t next_turn() noexcept {
-  return sync::thread_slot<std::size_t, SelectTurn>::get()++;
-}
+std::size_t next_turn() noexcept { return sync::thread_slot<std::size_t, SelectTurn>::get()++; }
 
 Selected look_at_all(std::span<SelectSource* const> sources, std::size_t first) noexcept {
   bool all_closed = true;

@@ -8,8 +8,8 @@
 //       (a notification, a stop) then sets that reason, exactly once.
 //   I3  A waiter that finds itself unlinked knows that its reason is set or about to be.
 #include <algorithm>
-#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/event_count.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 

@@ -2,8 +2,8 @@
 //
 // The contended half of Mutex.
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 

@@ -44,8 +44,8 @@ bool park(const atomic<std::uint32_t>& word, std::uint32_t expected, Deadline de
 std::uint32_t unpark(const atomic<std::uint32_t>& word, std::uint32_t most,
                      ParkScope scope) noexcept {
   const auto count = static_cast<int>(std::min<std::uint32_t>(most, INT_MAX));
-  const long woken = ::syscall(SYS_futex, word.address(), scoped(FUTEX_WAKE, scope), count,
-                               nullptr, nullptr, 0);
+  const long woken =
+      ::syscall(SYS_futex, word.address(), scoped(FUTEX_WAKE, scope), count, nullptr, nullptr, 0);
   return woken > 0 ? static_cast<std::uint32_t>(woken) : 0;
 }
 

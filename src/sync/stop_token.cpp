@@ -10,10 +10,10 @@
 #include <optional>
 
 #include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/stop_token.hpp>
 #include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace detail {

@@ -22,12 +22,12 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/sync/event_count.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <system_error>
 #include <utility>
@@ -199,8 +199,8 @@ class ThreadTeam::Members {
   alignas(sync::destructive_span) Gate gate_;
   sync::atomic<bool> quitting_{false};
   std::array<sync::EventCount, 3> idle_;  // members between runs, by role
-  sync::EventCount nap_;                  // the watcher during a run
-  sync::EventCount empty_;                // the caller, for the last member inside
+  sync::EventCount nap_;  // the watcher during a run
+  sync::EventCount empty_;  // the caller, for the last member inside
 
   alignas(sync::destructive_span) BlockClaims claims_;
 
@@ -401,9 +401,9 @@ const Tally& ThreadTeam::Members::settle(std::size_t count) noexcept {
   tally_.accepted = count;
   // order: relaxed, all of them: the members left through the gate before.
   tally_.done = done_.exchange(0, order::relaxed);
-  tally_.failed = failed_.exchange(0, order::relaxed);        // order: relaxed, as above
+  tally_.failed = failed_.exchange(0, order::relaxed);  // order: relaxed, as above
   tally_.cancelled = cancelled_.exchange(0, order::relaxed);  // order: relaxed, as above
-  tally_.expired = expired_.exchange(0, order::relaxed);      // order: relaxed, as above
+  tally_.expired = expired_.exchange(0, order::relaxed);  // order: relaxed, as above
   tally_.first_failure = std::exchange(first_failure_, nullptr);
   return tally_;
 }

@@ -89,8 +89,8 @@ void channels() {
   Channel<std::unique_ptr<int>> numbers(1);
   Channel<int> others(1);
   std::thread producer([&] {
-    for (int i = 1; i <= 100; ++i) expect(numbers.push(std::make_unique<int>(i)) == Status::ok,
-                                          "pushed");
+    for (int i = 1; i <= 100; ++i)
+      expect(numbers.push(std::make_unique<int>(i)) == Status::ok, "pushed");
     numbers.close();
     others.close();
   });

@@ -11,11 +11,11 @@
 
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/detail/event_chunks.hpp>
-#include <handoff/event/event_queue.hpp>
 #include <handoff/event/detail/event_store.hpp>
 #include <handoff/event/detail/listeners.hpp>
-#include <handoff/memory/detail/thread_id.hpp>
+#include <handoff/event/event_queue.hpp>
 #include <handoff/memory/detail/epochs.hpp>
+#include <handoff/memory/detail/thread_id.hpp>
 
 #include "books/books.hpp"
 
@@ -267,8 +267,8 @@ struct Books<EventStore<Key, Policies, Args...>> {
           return false;
         }
       }
-      return static_cast<std::size_t>(std::count_if(
-                 entries.begin(), entries.end(), [](const Waiting& waiting) {
+      return static_cast<std::size_t>(
+                 std::count_if(entries.begin(), entries.end(), [](const Waiting& waiting) {
                    return Store::state_of(waiting.place) == waiting.place.stamp(Chunks::kReady);
                  })) == users;
     }

@@ -21,31 +21,53 @@ struct Break;
 template <>
 struct Books<Break> {
   template <class Queue>
-  static auto& store(Queue& queue) { return *queue.store_; }
+  static auto& store(Queue& queue) {
+    return *queue.store_;
+  }
   template <class Queue>
-  static auto& sleepers(Queue& queue) { return queue.sleepers_; }
+  static auto& sleepers(Queue& queue) {
+    return queue.sleepers_;
+  }
   template <class Queue>
-  static auto& holds(Queue& queue) { return queue.holds_; }
+  static auto& holds(Queue& queue) {
+    return queue.holds_;
+  }
   template <class Store>
-  static auto& claimed(Store& store) { return store.claimed_; }
+  static auto& claimed(Store& store) {
+    return store.claimed_;
+  }
   template <class Store>
-  static auto& done(Store& store) { return store.totals_.done; }
+  static auto& done(Store& store) {
+    return store.totals_.done;
+  }
   template <class Store>
-  static auto& room(Store& store) { return store.room_.left_; }
+  static auto& room(Store& store) {
+    return store.room_.left_;
+  }
   template <class Store>
-  static auto& head_offset(Store& store) { return store.chunks_.head_.offset; }
+  static auto& head_offset(Store& store) {
+    return store.chunks_.head_.offset;
+  }
   template <class Store>
-  static auto& given_back(Store& store) { return store.chunks_.head_.chunk->done; }
+  static auto& given_back(Store& store) {
+    return store.chunks_.head_.chunk->done;
+  }
   template <class Store>
-  static auto& first_index(Store& store) { return store.chunks_.head_.chunk->first_index.write(); }
+  static auto& first_index(Store& store) {
+    return store.chunks_.head_.chunk->first_index.write();
+  }
   template <class Store>
-  static auto& life(Store& store) { return store.chunks_.head_.chunk->life.write(); }
+  static auto& life(Store& store) {
+    return store.chunks_.head_.chunk->life.write();
+  }
   template <class Store>
   static auto& state(Store& store, std::uint32_t i) {
     return store.chunks_.head_.chunk->slot(i).state;
   }
   template <class Store>
-  static auto& needed(Store& store) { return store.chunks_.needed_.write(); }
+  static auto& needed(Store& store) {
+    return store.chunks_.needed_.write();
+  }
   template <class Store>
   static auto& newest(Store& store, int key) {
     for (auto& known : store.latest_) {

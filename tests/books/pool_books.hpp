@@ -14,8 +14,8 @@
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/task_queue.hpp>
 #include <handoff/pool/detail/task_store.hpp>
-#include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/detail/timers.hpp>
+#include <handoff/pool/thread_pool.hpp>
 
 #include "books/books.hpp"
 #include "books/queue_books.hpp"
@@ -64,14 +64,13 @@ struct Books<BasicTaskQueue<kSegmentTasks>> {
     if (found != segments) return "TaskQueue: a segment is lost";
     if (queue.accepted() < waiting) return "TaskQueue: more tasks than were accepted";
     return queue.in_full_segments_.read() % kSegmentTasks == 0 ? next_fault(queue)
-                                                                : "TaskQueue: a segment's part";
+                                                               : "TaskQueue: a segment's part";
   }
 
  private:
   static std::size_t in_last(const Queue& queue) {
-    const std::uint64_t tickets = queue.closed_.read()
-                                      ? queue.in_last_.read()
-                                      : test::now(test::now(queue.last_)->tickets);
+    const std::uint64_t tickets =
+        queue.closed_.read() ? queue.in_last_.read() : test::now(test::now(queue.last_)->tickets);
     return static_cast<std::size_t>(std::min<std::uint64_t>(tickets, kSegmentTasks));
   }
   static bool has_tickets(const Segment& segment) {
@@ -87,8 +86,7 @@ struct Books<BasicTaskQueue<kSegmentTasks>> {
   }
   static std::string next_fault(const Queue& queue) {
     const std::size_t index = queue.head_index_.read();
-    const Task* const next =
-        index < kSegmentTasks ? &queue.head_.read()->tasks[index] : nullptr;
+    const Task* const next = index < kSegmentTasks ? &queue.head_.read()->tasks[index] : nullptr;
     return test::now(queue.next_task_) == next ? "" : "TaskQueue: who only looks looks elsewhere";
   }
 };

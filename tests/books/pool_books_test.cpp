@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <utility>
 
-#include <gtest/gtest.h>
 #include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
 
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/task_group.hpp>
@@ -116,8 +116,7 @@ TEST(PoolBooks, TaskStore) {
 
 TEST(PoolBooks, SideQueues) {
   detail::SideQueues queues(2);
-  expect_reported(queues, Break::expected(queues), 1,
-                  "SideQueues: a worker is expected for ever");
+  expect_reported(queues, Break::expected(queues), 1, "SideQueues: a worker is expected for ever");
 }
 
 TEST(PoolBooks, Sleepers) {
@@ -173,7 +172,8 @@ class PoolBook : public testing::Test {
       group.run([] {});
       (void)group.wait();
       blocking([] {});
-    }), Status::ok);
+    }),
+              Status::ok);
     EXPECT_EQ(pool_.execute_on(0, [] {}), Status::ok);
     EXPECT_EQ(pool_.wait(), Status::ok);
     (void)pool_.close();

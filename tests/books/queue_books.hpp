@@ -8,13 +8,13 @@
 #include <string>
 
 #include <handoff/queue/channel.hpp>
+#include <handoff/queue/detail/select_list.hpp>
+#include <handoff/queue/detail/ticket_ring.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
 #include <handoff/queue/segment_queue.hpp>
-#include <handoff/queue/detail/select_list.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 #include <handoff/queue/steal_deque.hpp>
-#include <handoff/queue/detail/ticket_ring.hpp>
 
 #include "books/books.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 // Of the library's sources: for targets that have src/ in their path.
-#include <event/slab_pool.hpp>
+#include <memory/slab_pool.hpp>
 
 #include "books/books.hpp"
 

@@ -2,9 +2,9 @@
 // eventpp/callbacklist.h: every sentence of its documentation that a program can rely on.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <eventpp/callbacklist.h>
 #include <eventpp/eventdispatcher.h>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>

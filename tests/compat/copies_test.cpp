@@ -65,9 +65,8 @@ class EventppCopies : public testing::Test {
   static void expect_calls(int stored, int taken, Listener listener) {
     eventpp::CallbackList<Prototype, Policies> list;
     list.append(listener);
-    expect_calls_at_most(stored, taken, [&](auto&& value) {
-      list(std::forward<decltype(value)>(value));
-    });
+    expect_calls_at_most(stored, taken,
+                         [&](auto&& value) { list(std::forward<decltype(value)>(value)); });
     eventpp::EventDispatcher<int, Prototype, Policies> dispatcher;
     dispatcher.appendListener(1, listener);
     expect_calls_at_most(stored, taken, [&](auto&& value) {
@@ -97,9 +96,8 @@ TYPED_TEST(EventppCopies, EnqueueingCopiesLvaluesAndMovesTheRest) {
   expect_at_most(1, 1, "of a const one", [&] { queue.enqueue(1, fixed); });
   expect_at_most(0, 2, "of one that is moved", [&] { queue.enqueue(1, std::move(object)); });
   expect_at_most(2, 1, "processOne", [&] { queue.processOne(); });
-  expect_at_most(3 * 2, 3, "processIf", [&] {
-    queue.processIf([](const Counted&) { return true; });
-  });
+  expect_at_most(3 * 2, 3, "processIf",
+                 [&] { queue.processIf([](const Counted&) { return true; }); });
   typename decltype(queue)::QueuedEvent event;
   queue.enqueue(1, object);
   expect_at_most(1, 1, "peekEvent", [&] { queue.peekEvent(&event); });

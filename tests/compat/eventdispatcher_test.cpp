@@ -44,9 +44,8 @@ TYPED_TEST(EventppDispatcher, CallsTheListenersOfTheEvent) {
 
 TYPED_TEST(EventppDispatcher, TheEventIsAnArgumentIfTheNumbersAgree) {
   typename TestFixture::Dispatcher dispatcher;
-  dispatcher.appendListener(3, [this](int n, const std::string& s) {
-    this->said_ += std::to_string(n) + s;
-  });
+  dispatcher.appendListener(
+      3, [this](int n, const std::string& s) { this->said_ += std::to_string(n) + s; });
   dispatcher.dispatch(3, "with");
   dispatcher.dispatch(3, 8, "without");
   dispatcher.directDispatch(3, 9, "direct");

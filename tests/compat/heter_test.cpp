@@ -144,9 +144,8 @@ TEST(EventppHeterOthers, TheEventIsAnArgumentIfThePoliciesSaySo) {
   eventpp::HeterEventQueue<int, WithEvent, Included> queue;
   std::string said;
   queue.appendListener(3, [&](int event) { said += std::to_string(event); });
-  queue.appendListener(3, [&](int event, const std::string& s) {
-    said += std::to_string(event) + s;
-  });
+  queue.appendListener(3,
+                       [&](int event, const std::string& s) { said += std::to_string(event) + s; });
   queue.dispatch(3);
   queue.enqueue(3, "a");
   queue.process();

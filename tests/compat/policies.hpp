@@ -44,8 +44,7 @@ struct OfTheFork : eventpp::HighPerfPolicy {};
 using ListPolicies = testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex>;
 using DispatcherPolicies =
     testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex, OwnMap>;
-using QueuePolicies =
-    testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex, OwnMap, OwnList,
-                   OfTheFork>;
+using QueuePolicies = testing::Types<eventpp::DefaultPolicies, OneThread, Spinning, OwnMutex,
+                                     OwnMap, OwnList, OfTheFork>;
 
 }  // namespace eventpp_test

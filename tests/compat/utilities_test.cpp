@@ -2,7 +2,6 @@
 // eventpp/utilities/: the removers, the adapters, and the finding by callback.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <eventpp/eventqueue.h>
 #include <eventpp/utilities/argumentadapter.h>
 #include <eventpp/utilities/conditionalfunctor.h>
@@ -10,6 +9,7 @@
 #include <eventpp/utilities/counterremover.h>
 #include <eventpp/utilities/eventutil.h>
 #include <eventpp/utilities/scopedremover.h>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -180,10 +180,11 @@ TEST_F(EventppUtilities, ACounterRemoverNeverCallsMoreOftenFromSeveralThreads) {
 
 TEST_F(EventppUtilities, AConditionalRemoverAsksAfterEachCall) {
   bool done = false;
-  const auto handle = eventpp::conditionalRemover(dispatcher_).appendListener(
-      3, says("C"), [&] { return done; });
-  eventpp::conditionalRemover(dispatcher_).insertListener(3, says("I"), handle,
-                                                          [] { return true; });
+  const auto handle =
+      eventpp::conditionalRemover(dispatcher_).appendListener(3, says("C"), [&] { return done; });
+  eventpp::conditionalRemover(dispatcher_).insertListener(3, says("I"), handle, [] {
+    return true;
+  });
   eventpp::conditionalRemover(dispatcher_).prependListener(3, says("P"), [] { return false; });
   EXPECT_EQ(dispatched(), "PIC");
   done = true;

@@ -2,12 +2,12 @@
 // eventpp/utilities/: AnyData, AnyId, and the macros that write event classes.
 #include <gtest/gtest.h>
 
-#include <any>
-#include <cstdint>
 #include <eventpp/eventqueue.h>
 #include <eventpp/utilities/anydata.h>
 #include <eventpp/utilities/anyid.h>
 #include <eventpp/utilities/eventmaker.h>
+#include <any>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -33,9 +33,8 @@ TEST(EventppAnyData, ListenersGetTheTypeTheyAskFor) {
   std::string said;
   queue.appendListener(1, [&](const std::string& s) { said += s; });
   queue.appendListener(2, [&](const int& n) { said += std::to_string(n); });
-  queue.appendListener(2, [&](const void* p) {
-    said += std::to_string(*static_cast<const int*>(p));
-  });
+  queue.appendListener(2,
+                       [&](const void* p) { said += std::to_string(*static_cast<const int*>(p)); });
   queue.appendListener(2, [&](const Data& data) {
     EXPECT_TRUE(data.isType<int>());
     EXPECT_FALSE(data.isType<unsigned>());

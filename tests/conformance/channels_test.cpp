@@ -12,8 +12,7 @@
 
 #include "conformance/transfer_suite.hpp"
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 struct Bounded {
   template <class T>
@@ -65,5 +64,4 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferManyConsumers, ToMany);
 // Without a bound all pushes are over before a close comes: tests/unit/queue races those.
 INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferCloseRace, Raced);
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test

@@ -69,9 +69,9 @@ struct DeferredVerdict {
   std::size_t lost = 0;
   std::size_t repeated = 0;
   std::size_t reordered = 0;  // handled before one that its producer handed over earlier
-  std::size_t unseen = 0;     // handled without what was written before it was handed over
+  std::size_t unseen = 0;  // handled without what was written before it was handed over
   std::size_t elsewhere = 0;  // handled by another thread, or outside of a drain
-  std::size_t kept = 0;       // items that did not end when they were handled
+  std::size_t kept = 0;  // items that did not end when they were handled
   friend bool operator==(const DeferredVerdict&, const DeferredVerdict&) = default;
   friend std::ostream& operator<<(std::ostream& out, const DeferredVerdict& v) {
     return out << v.refused << " refused, " << v.lost << " lost, " << v.repeated << " repeated, "

@@ -13,8 +13,7 @@
 
 #include "conformance/deferred_suite.hpp"
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 // An event queue with one listener; by which way it is drained is the derived one's affair.
 template <class EventQueueType>
@@ -58,7 +57,9 @@ template <class EventQueueType>
 struct ByPredicate {
   struct Queue : WithListener<EventQueueType> {
     using WithListener<EventQueueType>::WithListener;
-    void drain() { this->queue_.process_if([] { return true; }); }
+    void drain() {
+      this->queue_.process_if([] { return true; });
+    }
   };
 };
 
@@ -66,7 +67,9 @@ template <class EventQueueType>
 struct UntilNever {
   struct Queue : WithListener<EventQueueType> {
     using WithListener<EventQueueType>::WithListener;
-    void drain() { this->queue_.process_until([] { return false; }); }
+    void drain() {
+      this->queue_.process_until([] { return false; });
+    }
   };
 };
 
@@ -90,9 +93,9 @@ struct Batches {
   };
 };
 
-using Ways = testing::Types<Process<One>, OneByOne<One>, ByPredicate<One>, UntilNever<One>, Visitor,
-                            Batches, Process<Several>, OneByOne<Several>, ByPredicate<Several>,
-                            UntilNever<Several>>;
+using Ways =
+    testing::Types<Process<One>, OneByOne<One>, ByPredicate<One>, UntilNever<One>, Visitor, Batches,
+                   Process<Several>, OneByOne<Several>, ByPredicate<Several>, UntilNever<Several>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(EventQueues, DeferredSuite, Ways);
 
 // A right queue, as simple as can be, and wrong ones around it that go wrong at one call.
@@ -192,8 +195,7 @@ struct Keeps : Wrong {
 
 template <class Queue>
 DeferredVerdict verdict_on() {
-  const DeferredPlan plan{
-      .producers = 1, .items_each = 100, .patience = std::chrono::seconds(1)};
+  const DeferredPlan plan{.producers = 1, .items_each = 100, .patience = std::chrono::seconds(1)};
   return DeferredAudit<Queue>(plan).run();
 }
 
@@ -208,5 +210,4 @@ TEST(DeferredCanary, TheSuiteFindsEachFault) {
   EXPECT_EQ(verdict_on<Keeps>(), DeferredVerdict{.kept = 1});
 }
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test

@@ -39,7 +39,7 @@ struct ExecutorVerdict {
   std::size_t lost = 0;
   std::size_t repeated = 0;
   std::size_t unseen = 0;  // ran without seeing what was written before they were handed over
-  std::size_t kept = 0;    // closures that did not end
+  std::size_t kept = 0;  // closures that did not end
   friend bool operator==(const ExecutorVerdict&, const ExecutorVerdict&) = default;
   friend std::ostream& operator<<(std::ostream& out, const ExecutorVerdict& v) {
     return out << v.refused << " refused, " << v.lost << " lost, " << v.repeated << " repeated, "
@@ -49,8 +49,8 @@ struct ExecutorVerdict {
 
 struct ExecutorPlan {
   unsigned submitters = 4;
-  std::size_t roots_each = 100;     // tasks that a submitter hands over
-  std::size_t of_a_root = 15;       // it and those that it makes, as a binary tree
+  std::size_t roots_each = 100;  // tasks that a submitter hands over
+  std::size_t of_a_root = 15;  // it and those that it makes, as a binary tree
   std::chrono::milliseconds patience{60'000};  // without progress: lost
 };
 
@@ -59,8 +59,9 @@ template <class Executor>
 class ExecutorAudit {
  public:
   ExecutorAudit(Executor& executor, const ExecutorPlan& plan)
-      : executor_(executor), plan_(plan), tasks_(plan.submitters * plan.roots_each *
-                                                 plan.of_a_root) {}
+      : executor_(executor),
+        plan_(plan),
+        tasks_(plan.submitters * plan.roots_each * plan.of_a_root) {}
 
   ExecutorVerdict run() {
     std::vector<std::thread> submitters;

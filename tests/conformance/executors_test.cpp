@@ -10,8 +10,7 @@
 
 #include "conformance/executor_suite.hpp"
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 template <PoolMode mode>
 struct Mode {
@@ -169,5 +168,4 @@ TEST(ExecutorCanary, TheSuiteFindsEachFault) {
   EXPECT_EQ(verdict_on<Keeps>(), ExecutorVerdict{.kept = 1});
 }
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // Other people's pools in the words of the executor suite.
-#include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <memory>
 #include <utility>
 
 #include "conformance/executor_suite.hpp"
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 struct Asio {
   class Executor {
@@ -61,5 +60,4 @@ struct OneTbb {
 INSTANTIATE_TYPED_TEST_SUITE_P(Asio, ExecutorSuite, Asio);
 INSTANTIATE_TYPED_TEST_SUITE_P(OneTbb, ExecutorSuite, OneTbb);
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test

@@ -8,10 +8,10 @@
 #include <span>
 #include <utility>
 
-#include <boost/lockfree/queue.hpp>
-#include <boost/lockfree/spsc_queue.hpp>
 #include <concurrentqueue.h>
 #include <readerwriterqueue.h>
+#include <boost/lockfree/queue.hpp>
+#include <boost/lockfree/spsc_queue.hpp>
 
 #include <handoff/core/status.hpp>
 
@@ -79,9 +79,7 @@ class BoostSpscQueue {
   Status try_push(const T& item) { return queue_.push(item) ? Status::ok : Status::full; }
   Status try_pop(T& out) { return queue_.pop(out) ? Status::ok : Status::empty; }
 
-  std::size_t try_push_batch(std::span<T> items) {
-    return queue_.push(items.data(), items.size());
-  }
+  std::size_t try_push_batch(std::span<T> items) { return queue_.push(items.data(), items.size()); }
   std::size_t try_pop_batch(std::span<T> out) { return queue_.pop(out.data(), out.size()); }
 
   template <class Visitor>

@@ -7,8 +7,7 @@
 #include "conformance/peers.hpp"
 #include "conformance/transfer_suite.hpp"
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 struct Concurrent {
   template <class T>
@@ -45,5 +44,4 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Peers, TransferManyConsumers, ManyToMany);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransferContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransferCloseRace);
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test

@@ -9,8 +9,7 @@
 
 #include "conformance/transfer_suite.hpp"
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 struct Spsc {
   template <class T>
@@ -41,5 +40,4 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferManyProducers, FromMany);
 INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferManyConsumers, ToMany);
 INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferCloseRace, FromMany);
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test

@@ -49,11 +49,11 @@ struct StressPlan {
 
 struct Verdict {
   std::uint64_t accepted = 0;
-  std::uint64_t lost = 0;          // accepted and never taken
-  std::uint64_t unexpected = 0;    // taken twice, or never accepted
-  std::uint64_t torn = 0;          // not what was pushed
+  std::uint64_t lost = 0;  // accepted and never taken
+  std::uint64_t unexpected = 0;  // taken twice, or never accepted
+  std::uint64_t torn = 0;  // not what was pushed
   std::uint64_t out_of_order = 0;  // after a later one of the same producer, by one consumer
-  std::uint64_t late = 0;          // accepted though close() had returned before
+  std::uint64_t late = 0;  // accepted though close() had returned before
 
   bool good() const { return lost + unexpected + torn + out_of_order + late == 0; }
 };
@@ -72,16 +72,18 @@ concept Batches = requires(Queue& queue, std::span<StressItem> items) {
   queue.try_pop_batch(items);
 };
 template <class Queue>
-concept Visits = requires(Queue& queue) {
-  queue.consume([](StressItem&) {}, std::size_t{1});
-};
+concept Visits = requires(Queue& queue) { queue.consume([](StressItem&) {}, std::size_t{1}); };
 
 template <class Queue>
 class Stress {
  public:
   Stress(Queue& queue, const StressPlan& plan)
-      : queue_(queue), plan_(plan), accepted_(plan.producers), late_(plan.producers),
-        diaries_(plan.consumers), producing_(plan.producers) {
+      : queue_(queue),
+        plan_(plan),
+        accepted_(plan.producers),
+        late_(plan.producers),
+        diaries_(plan.consumers),
+        producing_(plan.producers) {
     for (Diary& diary : diaries_) {
       diary.times.assign(plan.producers, std::vector<std::uint8_t>(plan.items_each));
       diary.next.assign(plan.producers, 0);
@@ -102,7 +104,7 @@ class Stress {
 
   struct Diary {  // what one consumer saw
     std::vector<std::vector<std::uint8_t>> times;  // [producer][number]
-    std::vector<std::uint64_t> next;               // [producer]: the least number that may follow
+    std::vector<std::uint64_t> next;  // [producer]: the least number that may follow
     std::uint64_t torn = 0;
     std::uint64_t unexpected = 0;
     std::uint64_t out_of_order = 0;
@@ -229,8 +231,8 @@ class Stress {
   Queue& queue_;
   const StressPlan plan_;
   std::vector<std::uint64_t> accepted_;  // [producer]
-  std::vector<std::uint64_t> late_;      // [producer]
-  std::vector<Diary> diaries_;           // [consumer]
+  std::vector<std::uint64_t> late_;  // [producer]
+  std::vector<Diary> diaries_;  // [consumer]
   std::atomic<unsigned> producing_;
   std::atomic<bool> close_returned_{false};
 };

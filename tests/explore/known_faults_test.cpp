@@ -181,9 +181,7 @@ class FreeList {
   }
 
  private:
-  static std::uint64_t counted(std::uint64_t head) {
-    return wrong ? 0 : ((head >> 32) + 1) << 32;
-  }
+  static std::uint64_t counted(std::uint64_t head) { return wrong ? 0 : ((head >> 32) + 1) << 32; }
   Word next_[3] = {Word(0), Word(2), Word(0)};
   sync::atomic<std::uint64_t> head_{1};
 };

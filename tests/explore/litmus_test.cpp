@@ -93,7 +93,6 @@ bool is_deep() {
 
 // ---- Running -----------------------------------------------------------------------------------
 
-
 struct Seen {
   Outcomes outcomes;
   explore::Result result;
@@ -239,8 +238,8 @@ Program independent_reads(order o_store, order o_load, const Step& between = not
       between();
       two = second.load(o_load);
     };
-    together([&] { x.store(1, o_store); }, [&] { y.store(1, o_store); },
-             [&] { read(x, y, a, b); }, [&] { read(y, x, c, d); });
+    together([&] { x.store(1, o_store); }, [&] { y.store(1, o_store); }, [&] { read(x, y, a, b); },
+             [&] { read(y, x, c, d); });
     note({a, b, c, d});
   };
 }
@@ -588,8 +587,8 @@ void branch_on_message(const Note& note) {
 // ---- The table ---------------------------------------------------------------------------------
 
 const Outcomes all2 = bits_but(2);
-const Outcomes sb = words("01 10 11");      // somebody saw the other
-const Outcomes mp = words("00 01 11");      // no flag without its message
+const Outcomes sb = words("01 10 11");  // somebody saw the other
+const Outcomes mp = words("00 01 11");  // no flag without its message
 const Outcomes all3 = bits_but(3);
 const Outcomes causal3 = bits_but(3, "110");
 const Outcomes all4 = bits_but(4);
@@ -598,98 +597,103 @@ const Outcomes agree4 = bits_but(4, "1010");
 void add_store_buffering(std::vector<Litmus>& table) {
   const auto light = [] { sync::asymmetric_fence_light(); };
   const auto heavy = [] { sync::asymmetric_fence_heavy(); };
-  table.insert(table.end(), {
-      {"SB_relaxed", store_buffering(rlx, rlx), all2, all2, sb},
-      {"SB_release_acquire", store_buffering(rel, acq), all2, all2, sb},
-      {"SB_sc", store_buffering(sc, sc), sb, sb, sb},
-      {"SB_sc_stores", store_buffering(sc, rlx), all2, sb, sb},
-      {"SB_sc_loads", store_buffering(rlx, sc), all2, all2, sb},
-      {"SB_sc_fences", store_buffering(rlx, rlx, fences(sc), fences(sc)), sb, sb, sb},
-      {"SB_one_sc_fence", store_buffering(rlx, rlx, fences(sc)), all2, all2, sb},
-      {"SB_acq_rel_fences", store_buffering(rlx, rlx, fences(acq_rel), fences(acq_rel)), all2,
-       all2, sb},
-      {"SB_sc_accesses_and_fence", store_buffering(sc, sc, fences(sc)), sb, sb, sb},
-      {"SB_exchange_acq_rel", store_buffering_by_exchange(acq_rel, acq), all2, sb, sb},
-      {"SB_exchange_sc", store_buffering_by_exchange(sc, sc), sb, sb, sb},
-      // Both adds come before the other thread's store in modification order.
-      {"SB_read_by_add", store_buffering_read_by_add(rel, acq_rel), all2, sb, sb, words("00")},
-      {"SB_read_by_failing_relaxed", store_buffering_read_by_failing(sc, rlx), all2, sb, sb},
-      {"SB_read_by_failing_sc", store_buffering_read_by_failing(sc, sc), sb, sb, sb},
-      {"SB_asymmetric", store_buffering(rlx, rlx, light, heavy), sb, sb, sb},
-      {"SB_asymmetric_light_only", store_buffering(rlx, rlx, light, light), all2, all2, sb},
-      {"SB_asymmetric_heavy_both", store_buffering(rlx, rlx, heavy, heavy), sb, sb, sb},
-      {"SB_three_relaxed", three_store_buffers(nothing), all3, all3, bits_but(3, "000")},
-      {"SB_three_sc_fences", three_store_buffers(fences(sc)), bits_but(3, "000"),
-       bits_but(3, "000"), bits_but(3, "000")},
-      {"Dekker_sc", dekker(sc), words("00 01 10"), words("00 01 10"), words("00 01 10")},
-      {"Dekker_release_acquire", dekker(acq_rel), all2, all2, words("00 01 10")},
-      {"Peterson_sc", peterson(sc, sc), words("00 01 10"), words("00 01 10"), words("00 01 10")},
-      {"Peterson_release_acquire", peterson(rel, acq), all2, all2, words("00 01 10")},
-  });
+  table.insert(
+      table.end(),
+      {
+          {"SB_relaxed", store_buffering(rlx, rlx), all2, all2, sb},
+          {"SB_release_acquire", store_buffering(rel, acq), all2, all2, sb},
+          {"SB_sc", store_buffering(sc, sc), sb, sb, sb},
+          {"SB_sc_stores", store_buffering(sc, rlx), all2, sb, sb},
+          {"SB_sc_loads", store_buffering(rlx, sc), all2, all2, sb},
+          {"SB_sc_fences", store_buffering(rlx, rlx, fences(sc), fences(sc)), sb, sb, sb},
+          {"SB_one_sc_fence", store_buffering(rlx, rlx, fences(sc)), all2, all2, sb},
+          {"SB_acq_rel_fences", store_buffering(rlx, rlx, fences(acq_rel), fences(acq_rel)), all2,
+           all2, sb},
+          {"SB_sc_accesses_and_fence", store_buffering(sc, sc, fences(sc)), sb, sb, sb},
+          {"SB_exchange_acq_rel", store_buffering_by_exchange(acq_rel, acq), all2, sb, sb},
+          {"SB_exchange_sc", store_buffering_by_exchange(sc, sc), sb, sb, sb},
+          // Both adds come before the other thread's store in modification order.
+          {"SB_read_by_add", store_buffering_read_by_add(rel, acq_rel), all2, sb, sb, words("00")},
+          {"SB_read_by_failing_relaxed", store_buffering_read_by_failing(sc, rlx), all2, sb, sb},
+          {"SB_read_by_failing_sc", store_buffering_read_by_failing(sc, sc), sb, sb, sb},
+          {"SB_asymmetric", store_buffering(rlx, rlx, light, heavy), sb, sb, sb},
+          {"SB_asymmetric_light_only", store_buffering(rlx, rlx, light, light), all2, all2, sb},
+          {"SB_asymmetric_heavy_both", store_buffering(rlx, rlx, heavy, heavy), sb, sb, sb},
+          {"SB_three_relaxed", three_store_buffers(nothing), all3, all3, bits_but(3, "000")},
+          {"SB_three_sc_fences", three_store_buffers(fences(sc)), bits_but(3, "000"),
+           bits_but(3, "000"), bits_but(3, "000")},
+          {"Dekker_sc", dekker(sc), words("00 01 10"), words("00 01 10"), words("00 01 10")},
+          {"Dekker_release_acquire", dekker(acq_rel), all2, all2, words("00 01 10")},
+          {"Peterson_sc", peterson(sc, sc), words("00 01 10"), words("00 01 10"),
+           words("00 01 10")},
+          {"Peterson_release_acquire", peterson(rel, acq), all2, all2, words("00 01 10")},
+      });
 }
 
 void add_message_passing(std::vector<Litmus>& table) {
-  const auto add = [](order o) {
-    return [o](Int& variable) { return variable.fetch_add(0, o); };
-  };
-  table.insert(table.end(), {
-      {"MP_relaxed", message_passing(rlx, load(rlx)), all2, mp, mp},
-      {"MP_release_relaxed", message_passing(rel, load(rlx)), all2, mp, mp},
-      {"MP_relaxed_acquire", message_passing(rlx, load(acq)), all2, mp, mp},
-      {"MP_release_acquire", message_passing(rel, load(acq)), mp, mp, mp},
-      {"MP_sc_relaxed", message_passing(sc, load(rlx)), all2, mp, mp},
-      {"MP_relaxed_sc", message_passing(rlx, load(sc)), all2, mp, mp},
-      {"MP_sc_sc", message_passing(sc, load(sc)), mp, mp, mp},
-      {"MP_release_sc", message_passing(rel, load(sc)), mp, mp, mp},
-      {"MP_read_by_acquiring_add", message_passing(rel, add(acq)), mp, mp, mp},
-      {"MP_read_by_relaxed_add", message_passing(rel, add(rlx)), all2, mp, mp},
-      {"MP_fences", message_passing(rlx, load(rlx), fences(rel), fences(acq)), mp, mp, mp},
-      {"MP_sc_fences", message_passing(rlx, load(rlx), fences(sc), fences(sc)), mp, mp, mp},
-      {"MP_release_fence_acquire", message_passing(rlx, load(acq), fences(rel)), mp, mp, mp},
-      {"MP_release_acquire_fence", message_passing(rel, load(rlx), nothing, fences(acq)), mp, mp,
-       mp},
-      {"MP_release_fence_only", message_passing(rlx, load(rlx), fences(rel)), all2, mp, mp},
-      {"MP_acquire_fence_only", message_passing(rlx, load(rlx), nothing, fences(acq)), all2, mp,
-       mp},
-      {"MP_fences_exchanged", message_passing(rlx, load(rlx), fences(acq), fences(rel)), all2, mp,
-       mp},
-      {"MP_branch", branch_on_message, words("00 10 11"), words("00 11"), words("00 11")},
-      // RC11 has no cycles of program order and reads-from: no 11. The standard only discourages
-      // them, so this is a gap to the standard and none to RC11.
-      {"LB_relaxed", load_buffering(rlx, rlx), words("00 01 10"), words("00 01 10"),
-       words("00 01 10")},
-      {"LB_acquire_release", load_buffering(acq, rel), words("00 01 10"), words("00 01 10"),
-       words("00 01 10")},
-      {"start_and_join", start_and_join, words("12"), words("12"), words("12")},
-  });
+  const auto add = [](order o) { return [o](Int& variable) { return variable.fetch_add(0, o); }; };
+  table.insert(
+      table.end(),
+      {
+          {"MP_relaxed", message_passing(rlx, load(rlx)), all2, mp, mp},
+          {"MP_release_relaxed", message_passing(rel, load(rlx)), all2, mp, mp},
+          {"MP_relaxed_acquire", message_passing(rlx, load(acq)), all2, mp, mp},
+          {"MP_release_acquire", message_passing(rel, load(acq)), mp, mp, mp},
+          {"MP_sc_relaxed", message_passing(sc, load(rlx)), all2, mp, mp},
+          {"MP_relaxed_sc", message_passing(rlx, load(sc)), all2, mp, mp},
+          {"MP_sc_sc", message_passing(sc, load(sc)), mp, mp, mp},
+          {"MP_release_sc", message_passing(rel, load(sc)), mp, mp, mp},
+          {"MP_read_by_acquiring_add", message_passing(rel, add(acq)), mp, mp, mp},
+          {"MP_read_by_relaxed_add", message_passing(rel, add(rlx)), all2, mp, mp},
+          {"MP_fences", message_passing(rlx, load(rlx), fences(rel), fences(acq)), mp, mp, mp},
+          {"MP_sc_fences", message_passing(rlx, load(rlx), fences(sc), fences(sc)), mp, mp, mp},
+          {"MP_release_fence_acquire", message_passing(rlx, load(acq), fences(rel)), mp, mp, mp},
+          {"MP_release_acquire_fence", message_passing(rel, load(rlx), nothing, fences(acq)), mp,
+           mp, mp},
+          {"MP_release_fence_only", message_passing(rlx, load(rlx), fences(rel)), all2, mp, mp},
+          {"MP_acquire_fence_only", message_passing(rlx, load(rlx), nothing, fences(acq)), all2, mp,
+           mp},
+          {"MP_fences_exchanged", message_passing(rlx, load(rlx), fences(acq), fences(rel)), all2,
+           mp, mp},
+          {"MP_branch", branch_on_message, words("00 10 11"), words("00 11"), words("00 11")},
+          // RC11 has no cycles of program order and reads-from: no 11. The standard only
+          // discourages them, so this is a gap to the standard and none to RC11.
+          {"LB_relaxed", load_buffering(rlx, rlx), words("00 01 10"), words("00 01 10"),
+           words("00 01 10")},
+          {"LB_acquire_release", load_buffering(acq, rel), words("00 01 10"), words("00 01 10"),
+           words("00 01 10")},
+          {"start_and_join", start_and_join, words("12"), words("12"), words("12")},
+      });
 }
 
 void add_causality(std::vector<Litmus>& table) {
-  table.insert(table.end(), {
-      {"IRIW_relaxed", independent_reads(rlx, rlx), all4, agree4, agree4},
-      {"IRIW_release_acquire", independent_reads(rel, acq), all4, agree4, agree4},
-      {"IRIW_sc", independent_reads(sc, sc), agree4, agree4, agree4},
-      {"IRIW_sc_fences", independent_reads(rlx, rlx, fences(sc)), agree4, agree4, agree4},
-      // RC11 wants the writes to be seq_cst too. The text of C++20 does not.
-      {"IRIW_sc_loads_only", independent_reads(rlx, sc), all4, agree4, agree4},
-      // Without 01. the second thread wrote nothing.
-      {"WRC_relaxed", write_to_read(rlx, rlx), words("000 001 100 101 110 111"),
-       words("000 001 100 101 111"), words("000 001 100 101 111")},
-      // The relaxed read of x in the middle is enough: read-read coherence.
-      {"WRC_release_acquire", write_to_read(rel, acq), words("000 001 100 101 111"),
-       words("000 001 100 101 111"), words("000 001 100 101 111")},
-      {"RWC_release_acquire", read_to_write(rel, acq), all3, all3, bits_but(3, "100")},
-      {"RWC_sc", read_to_write(sc, sc), bits_but(3, "100"), bits_but(3, "100"),
-       bits_but(3, "100")},
-      {"RWC_sc_fences", read_to_write(rlx, rlx, fences(sc)), bits_but(3, "100"),
-       bits_but(3, "100"), bits_but(3, "100")},
-      {"W_RWC_sc_fences", write_read_write_to_read(), bits_but(3, "100"), bits_but(3, "100"),
-       bits_but(3, "100")},
-      {"ISA2_release_acquire", isa2(rel, acq), words("000 001 100 101 111"),
-       words("000 001 100 101 111"), words("000 001 100 101 111")},
-      {"ISA2_relaxed_in_the_middle", isa2(rlx, rlx), words("000 001 100 101 110 111"),
-       words("000 001 100 101 111"), words("000 001 100 101 111")},
-  });
+  table.insert(
+      table.end(),
+      {
+          {"IRIW_relaxed", independent_reads(rlx, rlx), all4, agree4, agree4},
+          {"IRIW_release_acquire", independent_reads(rel, acq), all4, agree4, agree4},
+          {"IRIW_sc", independent_reads(sc, sc), agree4, agree4, agree4},
+          {"IRIW_sc_fences", independent_reads(rlx, rlx, fences(sc)), agree4, agree4, agree4},
+          // RC11 wants the writes to be seq_cst too. The text of C++20 does not.
+          {"IRIW_sc_loads_only", independent_reads(rlx, sc), all4, agree4, agree4},
+          // Without 01. the second thread wrote nothing.
+          {"WRC_relaxed", write_to_read(rlx, rlx), words("000 001 100 101 110 111"),
+           words("000 001 100 101 111"), words("000 001 100 101 111")},
+          // The relaxed read of x in the middle is enough: read-read coherence.
+          {"WRC_release_acquire", write_to_read(rel, acq), words("000 001 100 101 111"),
+           words("000 001 100 101 111"), words("000 001 100 101 111")},
+          {"RWC_release_acquire", read_to_write(rel, acq), all3, all3, bits_but(3, "100")},
+          {"RWC_sc", read_to_write(sc, sc), bits_but(3, "100"), bits_but(3, "100"),
+           bits_but(3, "100")},
+          {"RWC_sc_fences", read_to_write(rlx, rlx, fences(sc)), bits_but(3, "100"),
+           bits_but(3, "100"), bits_but(3, "100")},
+          {"W_RWC_sc_fences", write_read_write_to_read(), bits_but(3, "100"), bits_but(3, "100"),
+           bits_but(3, "100")},
+          {"ISA2_release_acquire", isa2(rel, acq), words("000 001 100 101 111"),
+           words("000 001 100 101 111"), words("000 001 100 101 111")},
+          {"ISA2_relaxed_in_the_middle", isa2(rlx, rlx), words("000 001 100 101 110 111"),
+           words("000 001 100 101 111"), words("000 001 100 101 111")},
+      });
 }
 
 void add_write_orders(std::vector<Litmus>& table) {
@@ -698,25 +702,26 @@ void add_write_orders(std::vector<Litmus>& table) {
   const Outcomes r_sc = words("10 11 21");
   const Outcomes s = words("01 02 11");
   const Outcomes z6_u_sc = words("010 011 030 031 120 121 131 310 311 340 341");
-  table.insert(table.end(), {
-      {"2_2W_relaxed", two_plus_two(rlx), words("11 12 21 22"), w22, w22, words("11")},
-      {"2_2W_release", two_plus_two(rel), words("11 12 21 22"), w22, w22, words("11")},
-      {"2_2W_sc", two_plus_two(sc), w22, w22, w22},
-      {"2_2W_sc_fences", two_plus_two(rlx, fences(sc)), w22, w22, w22},
-      {"R_relaxed", shape_r(rlx), r, r, r_sc},
-      {"R_sc", shape_r(sc), r_sc, r_sc, r_sc},
-      {"S_relaxed", shape_s(rlx, rlx), words("01 02 11 12"), s, s, words("12")},
-      {"S_release_acquire", shape_s(rel, acq), s, s, s},
-      {"S_sc_fences", shape_s(rlx, rlx, fences(sc)), s, s, s},
-      {"Z6_relaxed", z6(rlx, rlx), words("100 101 110 111 200 201 210 211"),
-       words("100 101 110 111 200 201 211"), words("100 101 110 111 200 201 211")},
-      {"Z6_sc", z6(sc, sc), words("100 101 110 111 200 201 211"),
-       words("100 101 110 111 200 201 211"), words("100 101 110 111 200 201 211")},
-      // The seq_cst order of 130 goes from the third thread to the first, against happens-before
-      // over y: the explorer's follows the execution.
-      {"Z6U", z6_u, words("010 011 030 031 120 121 130 131 310 311 340 341"), z6_u_sc, z6_u_sc,
-       words("130")},
-  });
+  table.insert(table.end(),
+               {
+                   {"2_2W_relaxed", two_plus_two(rlx), words("11 12 21 22"), w22, w22, words("11")},
+                   {"2_2W_release", two_plus_two(rel), words("11 12 21 22"), w22, w22, words("11")},
+                   {"2_2W_sc", two_plus_two(sc), w22, w22, w22},
+                   {"2_2W_sc_fences", two_plus_two(rlx, fences(sc)), w22, w22, w22},
+                   {"R_relaxed", shape_r(rlx), r, r, r_sc},
+                   {"R_sc", shape_r(sc), r_sc, r_sc, r_sc},
+                   {"S_relaxed", shape_s(rlx, rlx), words("01 02 11 12"), s, s, words("12")},
+                   {"S_release_acquire", shape_s(rel, acq), s, s, s},
+                   {"S_sc_fences", shape_s(rlx, rlx, fences(sc)), s, s, s},
+                   {"Z6_relaxed", z6(rlx, rlx), words("100 101 110 111 200 201 210 211"),
+                    words("100 101 110 111 200 201 211"), words("100 101 110 111 200 201 211")},
+                   {"Z6_sc", z6(sc, sc), words("100 101 110 111 200 201 211"),
+                    words("100 101 110 111 200 201 211"), words("100 101 110 111 200 201 211")},
+                   // The seq_cst order of 130 goes from the third thread to the first, against
+                   // happens-before over y: the explorer's follows the execution.
+                   {"Z6U", z6_u, words("010 011 030 031 120 121 130 131 310 311 340 341"), z6_u_sc,
+                    z6_u_sc, words("130")},
+               });
 }
 
 void add_coherence(std::vector<Litmus>& table) {
@@ -724,37 +729,40 @@ void add_coherence(std::vector<Litmus>& table) {
   const Outcomes co_ww_1 = words("002 012 022 112 122 222");
   const Outcomes sequence = words("00 01 11 20 21 31");
   const Outcomes plain = words("00 01 11 21");
-  table.insert(table.end(), {
-      {"CoRR", co_rr, mp, mp, mp},
-      {"CoRR_twice", co_rr_twice, co_rr_2, co_rr_2, co_rr_2},
-      {"CoWR", co_wr, words("11 12 22"), words("11 12 22"), words("11 12 22")},
-      {"CoRW", co_rw, words("01 02 21"), words("01 02 21"), words("01 02 21")},
-      {"CoWW", co_ww, co_ww_1, co_ww_1, co_ww_1},
-      {"add_is_atomic", add_is_atomic, words("012 102"), words("012 102"), words("012 102")},
-      {"exchanges_form_a_chain", exchanges_form_a_chain, words("012 201"), words("012 201"),
-       words("012 201")},
-      {"one_exchange_wins", one_exchange_wins, words("01 10"), words("01 10"), words("01 10")},
-      {"add_reads_the_newest", add_reads_the_newest, mp, mp, mp},
-      {"weak_may_fail", weak_may_fail, words("101 000"), words("101"), words("101 000")},
-      {"strong_does_not_fail", strong_does_not_fail, words("101"), words("101"), words("101")},
-      // A failing exchange is a load, and may be a stale one.
-      {"failing_strong_is_a_load", read_by_exchange(false, 7), words("000 001 100 101"),
-       words("000 001 101"), words("000 001 101")},
-      // 010 acted on 0; 110 as well, with x = 1 later in modification order than its own store.
-      {"strong_fails_only_on_another_value", read_by_exchange(false, 0),
-       words("001 010 101 110"), words("001 010 101"), words("001 010 101"), words("110")},
-      {"weak_may_read_an_old_value_and_fail", read_by_exchange(true, 0),
-       words("000 001 010 100 101 110"), words("001 010 101"), words("000 001 010 101"),
-       words("110")},
-      {"release_sequence_through_foreign_add", release_sequence(release_one, add_two), sequence,
-       sequence, sequence},
-      {"release_fence_before_add", release_sequence(fence_then_add, no_store),
-       words("00 01 11"), words("00 01 11"), words("00 01 11")},
-      {"release_sequence_broken_by_own_store", release_sequence(release_then_plain, no_store),
-       words("00 01 11 20 21"), plain, plain},
-      {"release_sequence_broken_by_foreign_store",
-       release_sequence(release_one, store_two_after_one), words("00 01 11 20 21"), plain, plain},
-  });
+  table.insert(
+      table.end(),
+      {
+          {"CoRR", co_rr, mp, mp, mp},
+          {"CoRR_twice", co_rr_twice, co_rr_2, co_rr_2, co_rr_2},
+          {"CoWR", co_wr, words("11 12 22"), words("11 12 22"), words("11 12 22")},
+          {"CoRW", co_rw, words("01 02 21"), words("01 02 21"), words("01 02 21")},
+          {"CoWW", co_ww, co_ww_1, co_ww_1, co_ww_1},
+          {"add_is_atomic", add_is_atomic, words("012 102"), words("012 102"), words("012 102")},
+          {"exchanges_form_a_chain", exchanges_form_a_chain, words("012 201"), words("012 201"),
+           words("012 201")},
+          {"one_exchange_wins", one_exchange_wins, words("01 10"), words("01 10"), words("01 10")},
+          {"add_reads_the_newest", add_reads_the_newest, mp, mp, mp},
+          {"weak_may_fail", weak_may_fail, words("101 000"), words("101"), words("101 000")},
+          {"strong_does_not_fail", strong_does_not_fail, words("101"), words("101"), words("101")},
+          // A failing exchange is a load, and may be a stale one.
+          {"failing_strong_is_a_load", read_by_exchange(false, 7), words("000 001 100 101"),
+           words("000 001 101"), words("000 001 101")},
+          // 010 acted on 0; 110 as well, with x = 1 later in modification order than its own store.
+          {"strong_fails_only_on_another_value", read_by_exchange(false, 0),
+           words("001 010 101 110"), words("001 010 101"), words("001 010 101"), words("110")},
+          {"weak_may_read_an_old_value_and_fail", read_by_exchange(true, 0),
+           words("000 001 010 100 101 110"), words("001 010 101"), words("000 001 010 101"),
+           words("110")},
+          {"release_sequence_through_foreign_add", release_sequence(release_one, add_two), sequence,
+           sequence, sequence},
+          {"release_fence_before_add", release_sequence(fence_then_add, no_store),
+           words("00 01 11"), words("00 01 11"), words("00 01 11")},
+          {"release_sequence_broken_by_own_store", release_sequence(release_then_plain, no_store),
+           words("00 01 11 20 21"), plain, plain},
+          {"release_sequence_broken_by_foreign_store",
+           release_sequence(release_one, store_two_after_one), words("00 01 11 20 21"), plain,
+           plain},
+      });
 }
 
 std::vector<Litmus> litmus_table() {

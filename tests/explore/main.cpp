@@ -79,13 +79,13 @@ Arguments read_arguments(const std::vector<std::string>& words) {
     } else if (word == "--seed") {
       options.seed = number_of(value());
     } else if (word == "--search") {
-      options.search = one_of<Search>({{"exhaustive", Search::exhaustive},
-                                       {"random", Search::random},
-                                       {"pct", Search::pct}}, value());
+      options.search = one_of<Search>(
+          {{"exhaustive", Search::exhaustive}, {"random", Search::random}, {"pct", Search::pct}},
+          value());
     } else if (word == "--memory") {
-      options.memory = one_of<Memory>({{"cpp", Memory::cpp},
-                                       {"x86", Memory::x86},
-                                       {"sequential", Memory::sequential}}, value());
+      options.memory = one_of<Memory>(
+          {{"cpp", Memory::cpp}, {"x86", Memory::x86}, {"sequential", Memory::sequential}},
+          value());
     } else if (word == "--replay") {
       options.search = Search::replay;
       options.schedule = value();
@@ -153,7 +153,9 @@ int main(int argc, char** argv) {
   test::add_models();
   if (!arguments.mutants.empty()) {
     return test::explore_mutants(arguments.mutants, arguments.parts,
-                                 arguments.options.deviations) == 0 ? 0 : 1;
+                                 arguments.options.deviations) == 0
+               ? 0
+               : 1;
   }
   int chosen = 0;
   int failed = 0;

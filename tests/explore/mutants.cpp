@@ -223,8 +223,8 @@ std::string without_comment(const std::string& line) {
 }
 
 bool orders(const std::string& code) {
-  for (const char* const word : {"order::acquire", "order::release", "order::acq_rel",
-                                 "order::seq_cst", "fence_heavy()"}) {
+  for (const char* const word :
+       {"order::acquire", "order::release", "order::acq_rel", "order::seq_cst", "fence_heavy()"}) {
     if (code.find(word) != std::string::npos) return true;
   }
   return false;

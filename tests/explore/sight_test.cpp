@@ -4,11 +4,11 @@
 // was given back, and no fault where an order, another byte or another life of the memory makes
 // the difference.
 #include <gtest/gtest.h>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/explore/explore.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/mutex.hpp>
 
 #include <array>
 #include <cstring>
@@ -118,21 +118,25 @@ void uses_an_atomic_of_freed_memory() {
 }
 
 const Program faults[] = {
-    {"two_writes", Fault::race, "wrote", [] {
+    {"two_writes", Fault::race, "wrote",
+     [] {
        int data = 0;
        Thread other([&] { data = 1; });
        data = 2;
      }},
-    {"a_read_and_a_write", Fault::race, "read", [] {
+    {"a_read_and_a_write", Fault::race, "read",
+     [] {
        int data = 0;
        Thread other([&] { data = 1; });
        explore::check(data < 2, "read");
      }},
-    {"a_global", Fault::race, "wrote", [] {
+    {"a_global", Fault::race, "wrote",
+     [] {
        Thread other([] { *hidden(&global) = 1; });
        *hidden(&global) = 2;
      }},
-    {"a_heap_object", Fault::race, "wrote", [] {
+    {"a_heap_object", Fault::race, "wrote",
+     [] {
        const auto node = std::make_unique<Node>();
        Thread other([&] { node->value = 1; });
        node->value = 2;
@@ -142,13 +146,15 @@ const Program faults[] = {
     {"relaxed_load", Fault::race, "wrote",
      [] { passes_a_message(order::release, order::relaxed); }},
     {"published_before_it_is_written", Fault::race, "", stores_too_late},
-    {"a_byte_of_a_word", Fault::race, "wrote", [] {
+    {"a_byte_of_a_word", Fault::race, "wrote",
+     [] {
        std::uint64_t word = 0;
        Thread other([&] { reinterpret_cast<unsigned char*>(hidden(&word))[5] = 1; });
        *hidden(&word) = 2;
      }},
 #if defined(__clang__)  // g++ does not instrument what is set and copied as a block
-    {"bytes_that_overlap", Fault::race, "wrote", [] {
+    {"bytes_that_overlap", Fault::race, "wrote",
+     [] {
        std::array<char, 8> bytes{};
        Thread other([&] { std::memset(hidden(bytes.data()), 1, 5); });
        std::memset(hidden(bytes.data()) + 4, 2, 4);
@@ -158,9 +164,9 @@ const Program faults[] = {
     {"write_after_deallocate", Fault::use_after_end, "gave it back", writes_freed_of_allocate},
     {"free_beside_a_read", Fault::race, "", frees_what_another_reads},
     {"member_after_the_last_count", Fault::race, "", [] { reads_after_its_count(true); }},
-    {"atomic_in_freed_memory", Fault::use_after_end, "given back",
-     uses_an_atomic_of_freed_memory},
-    {"freed_twice", Fault::double_free, "not in use", [] {
+    {"atomic_in_freed_memory", Fault::use_after_end, "given back", uses_an_atomic_of_freed_memory},
+    {"freed_twice", Fault::double_free, "not in use",
+     [] {
        auto* const node = new Node;
        Node* const kept = hidden(node);
        delete node;
@@ -249,18 +255,23 @@ void throws_in_two_threads() {
 const Program sound[] = {
     {"ordered_by_an_atomic", Fault::none, "",
      [] { passes_a_message(order::release, order::acquire); }},
-    {"ordered_by_a_join", Fault::none, "", [] {
+    {"ordered_by_a_join", Fault::none, "",
+     [] {
        int data = 0;
-       { Thread other([&] { data = 1; }); }
+       {
+         Thread other([&] { data = 1; });
+       }
        data = 2;
      }},
     {"ordered_by_a_mutex", Fault::none, "", adds_under_a_mutex},
-    {"bytes_of_one_word", Fault::none, "", [] {
+    {"bytes_of_one_word", Fault::none, "",
+     [] {
        std::array<char, 8> bytes{};
        Thread other([&] { std::memset(hidden(bytes.data()), 1, 3); });
        std::memset(hidden(bytes.data()) + 3, 2, 5);
      }},
-    {"two_readers", Fault::none, "", [] {
+    {"two_readers", Fault::none, "",
+     [] {
        const int data = 1;
        Thread other([&] { explore::check(*hidden(&data) == 1, "read"); });
        explore::check(*hidden(&data) == 1, "read");
@@ -269,7 +280,8 @@ const Program sound[] = {
     {"memory_of_another_life", Fault::none, "", allocates_again_and_again},
     {"stack_of_another_frame", Fault::none, "", reuses_its_stack},
     {"exceptions_side_by_side", Fault::none, "", throws_in_two_threads},
-    {"a_shared_pointer", Fault::none, "", [] {
+    {"a_shared_pointer", Fault::none, "",
+     [] {
        const auto shared = std::make_shared<Node>();
        Thread other([copy = shared]() mutable { copy.reset(); });
        explore::check(shared->value == 0, "read");

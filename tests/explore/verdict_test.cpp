@@ -3,8 +3,8 @@
 // What the explorer says, and that it says it again: a canary for each verdict, replay, the
 // shortest schedule, determinism, random search, deaths, time-outs and wake-ups for no reason.
 #include <gtest/gtest.h>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/explore/explore.hpp>
 #include <handoff/sync/detail/park.hpp>
@@ -99,9 +99,7 @@ void uses_an_ended_atomic() {
 
 void uses_an_atomic_unordered() {
   sync::atomic<Word*> made(nullptr);
-  Thread maker([&] {
-    made.store(std::construct_at(static_cast<Word*>(get_memory()), 0U), rlx);
-  });
+  Thread maker([&] { made.store(std::construct_at(static_cast<Word*>(get_memory()), 0U), rlx); });
   Word* word = nullptr;
   while ((word = made.load(rlx)) == nullptr) sync::pause();
   word->store(1, rlx);
@@ -270,7 +268,8 @@ TEST(Schedule, of_another_program_does_no_harm) {
 TEST(Exploration, is_the_same_each_time) {
   for (const Search search : {Search::exhaustive, Search::random, Search::pct}) {
     for (const Memory memory : {Memory::cpp, Memory::x86, Memory::sequential}) {
-      const Options options{.search = search, .memory = memory,
+      const Options options{.search = search,
+                            .memory = memory,
                             .executions = search == Search::exhaustive ? 1'000'000U : 500U};
       const Result first = explore::run(options, correct_sum);
       const Result second = explore::run(options, correct_sum);

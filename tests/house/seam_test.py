@@ -23,7 +23,7 @@ ATOMIC = """#pragma once
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 using order = std::memory_order;
 template <class T> using atomic = std::atomic<T>;
-}
+}}}
 """
 CELL = """#pragma once
 #include <memory>
@@ -41,7 +41,7 @@ template <class T> union raw_cell {
   void destroy() noexcept { std::destroy_at(&value); }
   T value;
 };
-}
+}}}
 """
 # An atomic whose stores count themselves: what a seam that is not free would look like.
 COUNTING = ATOMIC.replace(
@@ -79,7 +79,7 @@ def sizes(unit):
 
 
 def write_twin(folder, atomic):
-    sync = Path(folder) / "handoff" / "sync"
+    sync = Path(folder) / "handoff" / "sync" / "detail"
     sync.mkdir(parents=True)
     (sync / "atomic.hpp").write_text(atomic)
     (sync / "cell.hpp").write_text(CELL)

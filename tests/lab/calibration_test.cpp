@@ -25,8 +25,13 @@ Row row(const std::string& contender, double ns, RowStatus status = RowStatus::o
   Reading reading;
   reading.wall_ns = ns;
   reading.operations = reading.items = 1;
-  return {Contender{"work", contender, {}, {}, {}}, Cell("cost"), std::make_shared<Work>(), {},
-          status, {}, {{reading, reading}, {reading}}};
+  return {Contender{"work", contender, {}, {}, {}},
+          Cell("cost"),
+          std::make_shared<Work>(),
+          {},
+          status,
+          {},
+          {{reading, reading}, {reading}}};
 }
 
 std::vector<Row> calibrated(std::vector<Row> rows, double known) {
@@ -59,8 +64,7 @@ TEST(Calibration, SaysWhatItFoundAndLeavesTheOthersAlone) {
 
 TEST(Calibration, NeedsBothInThatCellAndMeasured) {
   EXPECT_EQ(calibrated({row("seed.pool", 50)}, 3)[0].status, RowStatus::ok);
-  const auto noisy =
-      calibrated({row("peer.pool", 50, RowStatus::noisy), row("seed.pool", 50)}, 3);
+  const auto noisy = calibrated({row("peer.pool", 50, RowStatus::noisy), row("seed.pool", 50)}, 3);
   EXPECT_EQ(noisy[1].status, RowStatus::ok);
   std::vector<Row> elsewhere{row("peer.pool", 50), row("seed.pool", 50)};
   elsewhere[1].cell.set("count", "7");

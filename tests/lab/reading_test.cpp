@@ -45,13 +45,29 @@ TEST(Reading, HasLatenciesUsageAndCounts) {
 }
 
 TEST(Reading, WhatIsNoneIsRefused) {
-  for (const char* line : {
-      "", "ready", "done", "done 1 1 1", "done 0 1 1 1", "done -1 1 1 1", "done 1 1 0 1",
-      "done 1 1 1 0", "done nan 1 1 1", "Done 1 1 1 1", "done 1 1 1 1 more", "done 1 1 1 1 more=1",
-      "done 1 1 1 1 figure.x=", "done 1 1 1 1 figure.x=nan", "done 1 1 1 1 figure.x=1,2",
-      "done 1 1 1 1 figure.x=1;2", "done 1 1 1 1 executed=1,", "done 1 1 1 1 executed=one",
-      "done 1 1 1 1 curve.x=1", "done 1 1 1 1 curve.x=1:", "done 1 1 1 1 latency=1",
-      "done 1 1 1 1 usage.x", "done 1 1 1 1 curve.x=1:2,3"}) {
+  for (const char* line : {"",
+                           "ready",
+                           "done",
+                           "done 1 1 1",
+                           "done 0 1 1 1",
+                           "done -1 1 1 1",
+                           "done 1 1 0 1",
+                           "done 1 1 1 0",
+                           "done nan 1 1 1",
+                           "Done 1 1 1 1",
+                           "done 1 1 1 1 more",
+                           "done 1 1 1 1 more=1",
+                           "done 1 1 1 1 figure.x=",
+                           "done 1 1 1 1 figure.x=nan",
+                           "done 1 1 1 1 figure.x=1,2",
+                           "done 1 1 1 1 figure.x=1;2",
+                           "done 1 1 1 1 executed=1,",
+                           "done 1 1 1 1 executed=one",
+                           "done 1 1 1 1 curve.x=1",
+                           "done 1 1 1 1 curve.x=1:",
+                           "done 1 1 1 1 latency=1",
+                           "done 1 1 1 1 usage.x",
+                           "done 1 1 1 1 curve.x=1:2,3"}) {
     EXPECT_FALSE(read_reading(line)) << line;
   }
 }

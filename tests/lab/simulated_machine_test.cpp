@@ -89,12 +89,12 @@ Change compared(const Machine& machine, double planted, std::uint64_t seed, cons
 }
 
 struct Tally {
-  int equals = 0;            // comparisons of A against A
+  int equals = 0;  // comparisons of A against A
   int called_different = 0;  // of them
-  int planted = 0;           // comparisons with 5 % planted
-  int found = 0;             // of them
-  int wrong = 0;             // of them called unchanged or improved
-  int too_noisy = 0;         // of all
+  int planted = 0;  // comparisons with 5 % planted
+  int found = 0;  // of them
+  int wrong = 0;  // of them called unchanged or improved
+  int too_noisy = 0;  // of all
 
   [[nodiscard]] bool believable() const {
     return called_different * 100 <= 2 * equals && found * 100 >= 95 * planted &&

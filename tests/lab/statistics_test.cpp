@@ -93,9 +93,7 @@ TEST(RatioOf, LeavesOutWhatHasNoPartner) {
   EXPECT_EQ(ratio({{1, 2, 3}, {4}}, {{1, 1}}), (Launches{{1, 2}}));
 }
 
-TEST(RatioOf, RefusesDivisionByZero) {
-  EXPECT_THROW(ratio({{1}}, {{0}}), std::invalid_argument);
-}
+TEST(RatioOf, RefusesDivisionByZero) { EXPECT_THROW(ratio({{1}}, {{0}}), std::invalid_argument); }
 
 // The values of SciPy 1.10.1:
 //   stats.t.ppf(0.995, n), stats.t.ppf(0.975, n)
@@ -115,9 +113,9 @@ Launches launches_of(const std::vector<double>& values, double divisor = 1) {
 
 TEST(SciPy, StudentsTIsTheSame) {
   const std::vector<std::tuple<std::size_t, double, double>> known{
-      {1, 63.65674116287399, 12.706204736432095},  {2, 9.92484320091807, 4.302652729911275},
-      {3, 5.84090929975643, 3.182446305284263},    {4, 4.604094871415897, 2.7764451051977987},
-      {7, 3.4994832973505026, 2.3646242510102993}, {10, 3.169272667175838, 2.2281388519649385},
+      {1, 63.65674116287399, 12.706204736432095},   {2, 9.92484320091807, 4.302652729911275},
+      {3, 5.84090929975643, 3.182446305284263},     {4, 4.604094871415897, 2.7764451051977987},
+      {7, 3.4994832973505026, 2.3646242510102993},  {10, 3.169272667175838, 2.2281388519649385},
       {31, 2.7440419192941268, 2.0395134463964077}, {100, 2.6258905205863337, 1.9839715184496334}};
   for (const auto& [degrees, at_99, at_95] : known) {
     EXPECT_NEAR(student_t(degrees), at_99, 1e-8 * at_99) << degrees;  // SciPy errs by 2e-9
@@ -134,9 +132,7 @@ TEST(StudentT, HasClosedFormsForOneAndTwoDegrees) {
   }
 }
 
-TEST(StudentT, NeedsADegree) {
-  EXPECT_THROW(student_t(0), std::invalid_argument);
-}
+TEST(StudentT, NeedsADegree) { EXPECT_THROW(student_t(0), std::invalid_argument); }
 
 TEST(SciPy, TheSignTestIsTheSame) {
   EXPECT_EQ(sign_test(0, 0), 1);

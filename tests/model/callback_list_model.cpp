@@ -21,9 +21,10 @@ namespace {
 using namespace handoff;
 using namespace handoff::test;
 
-const std::vector<Word> words{{"append", 8}, {"prepend", 3}, {"insert", 4}, {"append_copy", 1},
-                              {"append_counted", 2}, {"remove", 6}, {"remove_and_wait", 2},
-                              {"clear", 1}, {"call", 5}, {"for_each", 1}, {"script", 8}};
+const std::vector<Word> words{{"append", 8},          {"prepend", 3},        {"insert", 4},
+                              {"append_copy", 1},     {"append_counted", 2}, {"remove", 6},
+                              {"remove_and_wait", 2}, {"clear", 1},          {"call", 5},
+                              {"for_each", 1},        {"script", 8}};
 
 template <class List>
 class ListModel : public Model {
@@ -61,7 +62,9 @@ class ListModel : public Model {
 
   void act(const Step& step) {
     switch (step.what) {
-      case 0: case 1: case 4: add(step); break;
+      case 0:
+      case 1:
+      case 4: add(step); break;
       case 2: insert(step); break;
       case 3: append_copy(step); break;
       case 5: remove(step, [this](auto& handle) { return list_.remove(handle); }); break;
@@ -103,8 +106,8 @@ class ListModel : public Model {
     ListenerHandle handle;
     const ListenerOptions options{.priority = priority, .calls = calls};
     if (!has_memory_for(step, [&] {
-          handle = in_front ? list_.prepend(function(), options)
-                            : list_.append(function(), options);
+          handle =
+              in_front ? list_.prepend(function(), options) : list_.append(function(), options);
         })) {
       return;
     }

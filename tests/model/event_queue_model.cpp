@@ -55,11 +55,11 @@ struct OrderedRejecting : Ordered {
   static constexpr OnFull on_full = OnFull::reject;
 };
 
-const std::vector<Word> words{{"enqueue", 14},    {"enqueue_copy", 2},  {"enqueue_late", 3},
-                              {"enqueue_batch", 1}, {"process", 2},     {"process_one", 3},
-                              {"process_if", 3},  {"process_until", 3}, {"process_with", 1},
-                              {"peek", 1},        {"take", 2},          {"clear", 1},
-                              {"trim", 1},        {"close", 1},         {"script", 6}};
+const std::vector<Word> words{{"enqueue", 14},      {"enqueue_copy", 2},  {"enqueue_late", 3},
+                              {"enqueue_batch", 1}, {"process", 2},       {"process_one", 3},
+                              {"process_if", 3},    {"process_until", 3}, {"process_with", 1},
+                              {"peek", 1},          {"take", 2},          {"clear", 1},
+                              {"trim", 1},          {"close", 1},         {"script", 6}};
 
 template <class Policies, class QueueUnderTest = EventQueue<int, void(const Payload&), Policies>>
 class QueueModel : public Model {
@@ -78,7 +78,10 @@ class QueueModel : public Model {
 
   void step(const Step& step) override {
     switch (step.what) {
-      case 0: case 1: case 2: case 3: enqueue(step); break;
+      case 0:
+      case 1:
+      case 2:
+      case 3: enqueue(step); break;
       case 11: clear(); break;
       case 12: (void)has_memory_for(step, [&] { queue_.trim(); }); break;
       case 13:
@@ -132,8 +135,8 @@ class QueueModel : public Model {
         if (step.what == 1) {
           status = queue_.enqueue(key, std::as_const(payload));
         } else if constexpr (kExpires) {
-          status = queue_.enqueue_until(
-              step.what == 2 ? sync::clock::now() : sync::no_deadline, key, std::move(payload));
+          status = queue_.enqueue_until(step.what == 2 ? sync::clock::now() : sync::no_deadline,
+                                        key, std::move(payload));
         } else {
           status = queue_.enqueue(key, std::move(payload));
         }
@@ -194,8 +197,7 @@ class QueueModel : public Model {
       if (!each.is_void && !each.came_back) newest[each.key] = each.number;
     }
     std::erase_if(plain_, [&](const Event& each) {
-      const bool replaced =
-          !each.is_void && !each.came_back && newest[each.key] != each.number;
+      const bool replaced = !each.is_void && !each.came_back && newest[each.key] != each.number;
       cancelled_ += replaced ? 1 : 0;
       return replaced;
     });
@@ -212,9 +214,8 @@ class QueueModel : public Model {
     // By hand: the standard's stable sort is deprecated code within, for clang.
     std::vector<Event> order;
     for (const Event& each : plain_) {
-      const auto behind = std::find_if(order.begin(), order.end(), [&](const Event& other) {
-        return rank(other) < rank(each);
-      });
+      const auto behind = std::find_if(
+          order.begin(), order.end(), [&](const Event& other) { return rank(other) < rank(each); });
       order.insert(behind, each);
     }
     Turn turn;
@@ -228,8 +229,8 @@ class QueueModel : public Model {
         turn.stops_at = each.number;
         return turn;
       }
-      const Fate fate = listeners && each.key == kNobodyListens ? Fate::nobody_listens
-                                                                : Fate::deliver;
+      const Fate fate =
+          listeners && each.key == kNobodyListens ? Fate::nobody_listens : Fate::deliver;
       turn.places.push_back({each, wanted(each) ? fate : Fate::keep});
       if (--most == 0) return turn;
     }
@@ -319,8 +320,7 @@ class QueueModel : public Model {
     };
     constexpr std::size_t kAll = ~std::size_t{0};
     switch (step.what) {
-      case 4:
-        return run(step, plan(kAll, all, none, true), [&] { return queue_.process(); });
+      case 4: return run(step, plan(kAll, all, none, true), [&] { return queue_.process(); });
       case 5:
         return run(step, plan(1, all, none, true), [&] { return queue_.process_one() ? 1U : 0U; });
       case 6:
@@ -331,9 +331,8 @@ class QueueModel : public Model {
                    [&] { return queue_.process_until(is_chosen); });
       case 8:
         return run(step, plan(kAll, all, none), [&] {
-          return queue_.process_with([this](int key, const Payload& it) {
-            called(key, it.number());
-          });
+          return queue_.process_with(
+              [this](int key, const Payload& it) { called(key, it.number()); });
         });
       case 9: return run(step, plan(kAll, none, all), [&] { return peek(); });
       default: return run(step, plan(1, all, none), [&] { return take(); });
@@ -345,8 +344,8 @@ class QueueModel : public Model {
     const auto first = queue_.peek();
     (void)next_delivery();
     agree_on("peek", first.has_value(), first_of_all() != nullptr);
-    if (first) agree_on("what is first", std::get<0>(first->arguments).number(),
-                        first_of_all()->number);
+    if (first)
+      agree_on("what is first", std::get<0>(first->arguments).number(), first_of_all()->number);
     return 0;
   }
   const Event* first_of_all() {
@@ -407,8 +406,8 @@ class QueueModel : public Model {
   std::size_t places_there() { return detail::Books<Queue>::places(queue_); }
 
   void clear() {
-    Turn turn = plan(~std::size_t{0}, [](const Event&) { return true; },
-                     [](const Event&) { return false; });
+    Turn turn = plan(
+        ~std::size_t{0}, [](const Event&) { return true; }, [](const Event&) { return false; });
     const std::size_t count = queue_.clear();
     std::size_t events = 0;
     for (const auto& [event, fate] : turn.places) {
@@ -429,8 +428,7 @@ class QueueModel : public Model {
     agree_on("failed", tally.failed, failed_);
     agree_on("expired", tally.expired, expired_);
     if (kCoalesces) {  // a replaced event counts as cancelled some time
-      agree_on("cancelled or pending", tally.cancelled + tally.pending,
-               cancelled_ + events);
+      agree_on("cancelled or pending", tally.cancelled + tally.pending, cancelled_ + events);
     } else {
       agree_on("cancelled", tally.cancelled, cancelled_);
       agree_on("pending", tally.pending, events);

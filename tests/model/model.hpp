@@ -44,8 +44,8 @@ struct Step {
   static constexpr unsigned kFailures = 4;
 
   unsigned what = 0;
-  unsigned a = 0;      // below kNumbers
-  unsigned b = 0;      // below kNumbers
+  unsigned a = 0;  // below kNumbers
+  unsigned b = 0;  // below kNumbers
   unsigned fails = 0;  // below kFailures; 0: none
 };
 

@@ -47,12 +47,12 @@ rc::Gen<Program> programs_of(const std::vector<Word>& words) {
   std::vector<unsigned> weights;
   for (const Word& word : words) weights.push_back(word.weight);
   const auto number = rc::gen::inRange(0U, Step::kNumbers);
-  const auto step = rc::gen::map(
-      rc::gen::tuple(by_weight(weights), number, number, by_weight({12, 1, 1, 1})),
-      [](const std::tuple<unsigned, unsigned, unsigned, unsigned>& drawn) {
-        const auto& [what, a, b, fails] = drawn;
-        return Step{what, a, b, fails};
-      });
+  const auto step =
+      rc::gen::map(rc::gen::tuple(by_weight(weights), number, number, by_weight({12, 1, 1, 1})),
+                   [](const std::tuple<unsigned, unsigned, unsigned, unsigned>& drawn) {
+                     const auto& [what, a, b, fails] = drawn;
+                     return Step{what, a, b, fails};
+                   });
   return rc::gen::container<Program>(step);
 }
 
@@ -63,8 +63,8 @@ struct Finding {
 };
 
 std::string text_of(const std::vector<Word>& words, const Finding& finding) {
-  return finding.disagreement + "\nafter " + std::to_string(finding.program.size()) + " steps:" +
-         text_of(words, finding.program) + "\nseed " + std::to_string(seed());
+  return finding.disagreement + "\nafter " + std::to_string(finding.program.size()) +
+         " steps:" + text_of(words, finding.program) + "\nseed " + std::to_string(seed());
 }
 
 struct Silent : rc::detail::TestListener {
@@ -125,8 +125,7 @@ TEST_P(Canaries, Disagrees) {
   EXPECT_LE(finding.program.size(), GetParam()->steps_most)
       << text_of(GetParam()->model.words, finding);
 }
-INSTANTIATE_TEST_SUITE_P(All, Canaries, testing::ValuesIn(model_canaries()),
-                         name_of<ModelCanary>);
+INSTANTIATE_TEST_SUITE_P(All, Canaries, testing::ValuesIn(model_canaries()), name_of<ModelCanary>);
 
 // ---- What they are made of ----------------------------------------------------------------------
 

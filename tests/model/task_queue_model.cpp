@@ -20,8 +20,8 @@ using namespace handoff;
 using namespace handoff::test;
 using detail::Task;
 
-const std::vector<Word> words{{"push", 6}, {"reserve", 2}, {"publish", 3},
-                              {"claim", 5}, {"claim_all", 1}, {"close", 1}, {"begin_anew", 1}};
+const std::vector<Word> words{{"push", 6},      {"reserve", 2}, {"publish", 3},   {"claim", 5},
+                              {"claim_all", 1}, {"close", 1},   {"begin_anew", 1}};
 
 // A task is a number.
 template <class Queue>
@@ -108,9 +108,8 @@ class TaskQueueModel : public Model {
   void claim(std::size_t most, std::size_t nodes_there) {
     std::vector<Task> nodes(std::min(most, nodes_there));
     std::size_t used = 0;
-    const std::size_t count = queue_->claim(most, [&]() -> Task* {
-      return used < nodes.size() ? &nodes[used++] : nullptr;
-    });
+    const std::size_t count = queue_->claim(
+        most, [&]() -> Task* { return used < nodes.size() ? &nodes[used++] : nullptr; });
     std::size_t expected = 0;
     while (expected < nodes.size() && expected < plain_.size() && plain_[expected].published) {
       ++expected;
@@ -161,7 +160,6 @@ struct handoff::detail::Books<Stopping> : Books<BasicTaskQueue<2>> {};
 namespace {
 
 // Three tasks and a claim.
-const ModelCanary stopping("task_queue/stops_too_early", model<TaskQueueModel<Stopping>>(words),
-                           4);
+const ModelCanary stopping("task_queue/stops_too_early", model<TaskQueueModel<Stopping>>(words), 4);
 
 }  // namespace

@@ -29,8 +29,8 @@ using detail::TimedTask;
 using detail::Timers;
 using Clock = sync::clock;
 
-const std::vector<Word> words{{"add", 8},   {"add_far", 4}, {"add_series", 2}, {"add_copy", 1},
-                              {"cancel", 6}, {"leave", 2},  {"let_go", 1}};
+const std::vector<Word> words{{"add", 8},    {"add_far", 4}, {"add_series", 2}, {"add_copy", 1},
+                              {"cancel", 6}, {"leave", 2},   {"let_go", 1}};
 
 // The pool: keeps what is handed over, in that order, while it is not asked to hold up the thread.
 class HoldingPool {

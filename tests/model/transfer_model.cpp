@@ -111,7 +111,6 @@ class DequeModel : public Model {
   int last_ = 0;
 };
 
-const ModelTest deque("steal_deque",
-                      model<DequeModel>({{"push", 3}, {"pop", 3}, {"steal", 3}}));
+const ModelTest deque("steal_deque", model<DequeModel>({{"push", 3}, {"pop", 3}, {"steal", 3}}));
 
 }  // namespace

@@ -22,8 +22,8 @@
 namespace handoff::test {
 
 inline const std::vector<Word> transfer_words{
-    {"push", 6}, {"push_copy", 3}, {"emplace", 3}, {"push_batch", 3}, {"pop", 8}, {"pop_batch", 3},
-    {"consume", 3}, {"close", 1}, {"begin_anew", 1}};
+    {"push", 6},      {"push_copy", 3}, {"emplace", 3}, {"push_batch", 3}, {"pop", 8},
+    {"pop_batch", 3}, {"consume", 3},   {"close", 1},   {"begin_anew", 1}};
 
 // `Real`: what the Queue is, if it is a canary's.
 template <class Queue, class Real = Queue>
@@ -66,8 +66,8 @@ class TransferModel : public Model {
     closed_ = false;
     if constexpr (kBounded) {
       capacity_ = std::bit_ceil(std::size_t{capacity % 5 + 1});
-      queue_ = std::make_unique<Queue>(
-          capacity_, detail::RingStart{std::uint64_t{0} - before_the_end});
+      queue_ =
+          std::make_unique<Queue>(capacity_, detail::RingStart{std::uint64_t{0} - before_the_end});
     } else {
       queue_ = std::make_unique<Queue>();
     }

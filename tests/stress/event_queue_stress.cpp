@@ -227,8 +227,12 @@ TEST(EventQueueStress, ListenersMayDoAnythingBesideOtherThreads) {
             case 0: self.remove(); break;
             case 1: other_handle.remove(); break;
             case 2: queue.append_listener(0, [](int) {}, {.calls = 2}); break;
-            case 3: if (depth > 0) queue.dispatch(0, depth - 1); break;
-            default: if (depth > 0) queue.process(); break;
+            case 3:
+              if (depth > 0) queue.dispatch(0, depth - 1);
+              break;
+            default:
+              if (depth > 0) queue.process();
+              break;
           }
         });
         EXPECT_EQ(queue.enqueue(0, 2), Status::ok);

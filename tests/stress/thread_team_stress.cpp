@@ -71,17 +71,16 @@ TEST(ThreadTeamStress, FailuresAndStopsAreCountedExactly) {
     std::atomic<std::uint64_t> failed{0};
     ThreadTeam& team = teams.of(width);
     try {
-      team.run(
-          count,
-          [&](IndexRange range) {
-            if (range.first <= stop_at && stop_at < range.last) source.request_stop();
-            if (range.first % throw_one_in == 0) {
-              failed += range.size();
-              throw std::runtime_error("planned");
-            }
-            done += range.size();
-          },
-          {.stop = source.get_token()});
+      team.run(count,
+               [&](IndexRange range) {
+                 if (range.first <= stop_at && stop_at < range.last) source.request_stop();
+                 if (range.first % throw_one_in == 0) {
+                   failed += range.size();
+                   throw std::runtime_error("planned");
+                 }
+                 done += range.size();
+               },
+               {.stop = source.get_token()});
       ASSERT_EQ(failed, 0U);
     } catch (const std::runtime_error&) {
       ASSERT_GT(failed, 0U);

@@ -10,10 +10,10 @@
 #include <chrono>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/spsc_ring.hpp>
-#include <handoff/sync/event_count.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <iostream>
 #include <numeric>

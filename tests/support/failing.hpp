@@ -56,8 +56,9 @@ std::size_t uses_of_wall_clock() noexcept;
 
 // See above. `afterwards` runs after each run, when nothing fails any more. Returns how many places
 // there were.
-inline int until_whole(Call call, int error, const std::function<void()>& scenario,
-                       const std::function<void()>& afterwards = [] {}) {
+inline int until_whole(
+    Call call, int error, const std::function<void()>& scenario,
+    const std::function<void()>& afterwards = [] {}) {
   constexpr int places_most = 1000;
   for (int k = 0; k < places_most; ++k) {
     SCOPED_TRACE(testing::Message() << "with failing call number " << k);

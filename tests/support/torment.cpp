@@ -41,7 +41,7 @@ void let_all_run_on(const cpu_set_t& cpus, pid_t except) {
 }  // namespace
 
 Torment::Torment(TormentOptions options) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = stall;
   action.sa_flags = options.restart ? SA_RESTART : 0;
   sigaction(SIGSYS, &action, nullptr);

@@ -114,10 +114,11 @@ int main(int count, char** arguments) {
   const Footprint before;
   for (int round = kFirst; round < kRounds; ++round) load_use_and_unload(paths, round);
   const Footprint after;
-  std::printf("pages %zu, then %zu; mappings %zu, then %zu; bytes %zu, then %zu; "
-              "threads %zu, then %zu; key %u, then %u\n",
-              before.size, after.size, before.mappings, after.mappings, before.bytes, after.bytes,
-              before.running, after.running, before.key, after.key);
+  std::printf(
+      "pages %zu, then %zu; mappings %zu, then %zu; bytes %zu, then %zu; "
+      "threads %zu, then %zu; key %u, then %u\n",
+      before.size, after.size, before.mappings, after.mappings, before.bytes, after.bytes,
+      before.running, after.running, before.key, after.key);
 #if !defined(UNLOAD_SANITIZED)
   expect(after.size <= before.size + kMorePages, "there are more pages", kRounds);
   expect(after.mappings <= before.mappings, "there are more mappings", kRounds);

@@ -17,7 +17,8 @@ extern unsigned char* hits;  // null: nobody wants to know
 
 // Threads may set the same byte, all to the same value.
 __attribute__((no_sanitize("thread"))) inline bool on_at_run_time(std::uint32_t number) noexcept {
-  if (hits != nullptr) [[unlikely]] hits[number] = 1;
+  if (hits != nullptr) [[unlikely]]
+    hits[number] = 1;
   return number == active;
 }
 

@@ -14,9 +14,9 @@
 #include <utility>
 
 #include <handoff/event/detail/listener_function.hpp>
-#include <handoff/event/listener_handle.hpp>
 #include <handoff/event/detail/listener_pass.hpp>
 #include <handoff/event/detail/listeners.hpp>
+#include <handoff/event/listener_handle.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 
 #include <eventpp/internal/lazy.hpp>

@@ -104,10 +104,9 @@ bool may_go_on(const Args&... args) {
 
 // Whether nobody sees what protects the listeners: then no lock needs to.
 template <class Threading>
-concept NoLockSeen =
-    (std::same_as<typename Threading::Mutex, std::mutex> ||
-     std::same_as<typename Threading::Mutex, SpinLock>) &&
-    std::same_as<typename Threading::template Atomic<int>, std::atomic<int>>;
+concept NoLockSeen = (std::same_as<typename Threading::Mutex, std::mutex> ||
+                      std::same_as<typename Threading::Mutex, SpinLock>) &&
+                     std::same_as<typename Threading::template Atomic<int>, std::atomic<int>>;
 
 template <class Callback>
 constexpr bool is_std_function = false;

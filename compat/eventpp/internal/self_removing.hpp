@@ -75,21 +75,21 @@ class SelfRemover {
   // Of a dispatcher or a queue.
   template <class Event, class F, class Rule = int>
   Handle appendListener(const Event& event, F&& f, Rule rule = 1) {
-    return add(std::forward<F>(f), std::move(rule), [&](auto made) {
-      return target_.appendListener(event, std::move(made));
-    }, event);
+    return add(
+        std::forward<F>(f), std::move(rule),
+        [&](auto made) { return target_.appendListener(event, std::move(made)); }, event);
   }
   template <class Event, class F, class Rule = int>
   Handle prependListener(const Event& event, F&& f, Rule rule = 1) {
-    return add(std::forward<F>(f), std::move(rule), [&](auto made) {
-      return target_.prependListener(event, std::move(made));
-    }, event);
+    return add(
+        std::forward<F>(f), std::move(rule),
+        [&](auto made) { return target_.prependListener(event, std::move(made)); }, event);
   }
   template <class Event, class F, class Rule = int>
   Handle insertListener(const Event& event, F&& f, const Handle& before, Rule rule = 1) {
-    return add(std::forward<F>(f), std::move(rule), [&](auto made) {
-      return target_.insertListener(event, std::move(made), before);
-    }, event);
+    return add(
+        std::forward<F>(f), std::move(rule),
+        [&](auto made) { return target_.insertListener(event, std::move(made), before); }, event);
   }
 
   // Of a callback list.

@@ -9,8 +9,8 @@
 //
 // For: programs written against eventpp. Not for: new ones, see handoff::AnyData, which checks what
 // it is asked for.
-// A value of at most maxSize bytes lies inside, whatever its alignment up to 64; others on the heap.
-// What it is taken for is not checked: that is for the program to know, as with static_cast.
+// A value of at most maxSize bytes lies inside, whatever its alignment up to 64; others on the
+// heap. What it is taken for is not checked: that is for the program to know, as with static_cast.
 // Concurrency: as an int. Throws: what copying or moving the value throws, std::bad_alloc for a
 // large one, std::logic_error where a value is to be copied that cannot be.
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.
@@ -50,7 +50,8 @@ class AnyData {
     make<Value>(std::forward<T>(value));
   }
   AnyData(const AnyData& other) { other.kind_->copy(other, *this); }
-  AnyData(AnyData&& other) {  // NOLINT(performance-noexcept-move-constructor): the value's may throw
+  AnyData(
+      AnyData&& other) {  // NOLINT(performance-noexcept-move-constructor): the value's may throw
     other.kind_->move(other, *this);
   }
   AnyData& operator=(const AnyData& other) {

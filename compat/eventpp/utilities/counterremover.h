@@ -28,7 +28,9 @@ struct CounterListener {
   CounterListener(T& target, F f, Count calls)
       : removal(target), function(std::move(f)), left(calls > 1 ? static_cast<int>(calls) : 1) {}
   CounterListener(const CounterListener& other)
-      : removal(other.removal), function(other.function), left(other.left.load(order::relaxed)) {}  // order: a number
+      : removal(other.removal),
+        function(other.function),
+        left(other.left.load(order::relaxed)) {}  // order: a number
   CounterListener(CounterListener&& other) noexcept
       : removal(std::move(other.removal)),
         function(std::move(other.function)),

@@ -62,7 +62,8 @@ class ScopedRemover {
   void setDispatcher(Target& target) { set(target); }
   void setCallbackList(Target& target) { set(target); }
 
-  // As their namesakes of the target: appendListener(event, f) of a dispatcher, append(f) of a list.
+  // As their namesakes of the target: appendListener(event, f) of a dispatcher, append(f) of a
+  // list.
   template <class... A>
   Handle appendListener(A&&... a) {
     return note(target_->appendListener(a...), a...);
@@ -93,9 +94,7 @@ class ScopedRemover {
   bool removeListener(const Event& event, const Handle& handle) {
     return added_here(handle) && target_->removeListener(event, handle);
   }
-  bool remove(const Handle& handle) {
-    return added_here(handle) && target_->remove(handle);
-  }
+  bool remove(const Handle& handle) { return added_here(handle) && target_->remove(handle); }
 
  private:
   void set(Target& target) {

@@ -124,9 +124,7 @@ class UniqueFunction<R(Args...)> {
       [](std::byte* storage, Args&&... args) -> R {
         return call(**inside<F*>(storage), std::forward<Args>(args)...);
       },
-      [](std::byte* from, std::byte* to) noexcept {
-        make<F*>(to, *inside<F*>(from));
-      },
+      [](std::byte* from, std::byte* to) noexcept { make<F*>(to, *inside<F*>(from)); },
       [](std::byte* storage) noexcept { delete *inside<F*>(storage); }};
 
   void take(UniqueFunction& other) noexcept {

@@ -93,12 +93,14 @@ class AnyData {
 
   template <class T>
   T& get() {
-    if (!holds<T>()) [[unlikely]] refuse();
+    if (!holds<T>()) [[unlikely]]
+      refuse();
     return storage_.template value<T>();
   }
   template <class T>
   const T& get() const {
-    if (!holds<T>()) [[unlikely]] refuse();
+    if (!holds<T>()) [[unlikely]]
+      refuse();
     return storage_.template value<T>();
   }
 

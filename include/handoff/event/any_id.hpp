@@ -19,8 +19,8 @@
 // Allocates, throws: construction and copying, for what does not fit, and what the value throws.
 #pragma once
 
-#include <cstddef>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <type_traits>

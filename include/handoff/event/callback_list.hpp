@@ -39,11 +39,11 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
-#include <handoff/event/event_policies.hpp>
 #include <handoff/event/detail/listener_function.hpp>
-#include <handoff/event/listener_handle.hpp>
 #include <handoff/event/detail/listener_pass.hpp>
 #include <handoff/event/detail/listeners.hpp>
+#include <handoff/event/event_policies.hpp>
+#include <handoff/event/listener_handle.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {

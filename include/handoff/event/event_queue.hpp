@@ -61,14 +61,14 @@
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
-#include <handoff/memory/detail/chunk_pool.hpp>
-#include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/detail/event_store.hpp>
+#include <handoff/event/event_dispatcher.hpp>
+#include <handoff/memory/detail/chunk_pool.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -86,8 +86,7 @@ template <class Key, class Signature, class Policies = EventPolicies>
 class EventQueue;
 
 template <class Key, class R, class... Args, class Policies>
-class EventQueue<Key, R(Args...), Policies>
-    : public EventDispatcher<Key, R(Args...), Policies> {
+class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args...), Policies> {
   using Dispatcher = EventDispatcher<Key, R(Args...), Policies>;
   using Store = detail::EventStore<Key, Policies, Args...>;
   using Slot = typename Store::Slot;
@@ -311,10 +310,10 @@ class EventQueue<Key, R(Args...), Policies>
 
   // What became of an event.
   enum class Next : std::uint8_t {
-    done,       // go on
+    done,  // go on
     done_last,  // and give no more
-    kept,       // the session has it
-    stop,       // it stays, with those behind it
+    kept,  // the session has it
+    stop,  // it stays, with those behind it
   };
 
   // The lists of the last keys, by their low bits, for keys that are copied and compared at once.
@@ -339,7 +338,8 @@ class EventQueue<Key, R(Args...), Policies>
 
   template <class K, class... A>
   Status put(sync::Deadline deadline, K&& key, A&&... args) {
-    if (closed()) [[unlikely]] return Status::closed;
+    if (closed()) [[unlikely]]
+      return Status::closed;
     if constexpr (kOnFull != OnFull::grow) {
       const Status status = make_room();
       if (status != Status::ok) return status;
@@ -349,7 +349,8 @@ class EventQueue<Key, R(Args...), Policies>
     // event before it sleeps.
     sync::asymmetric_fence_light();
     // order: relaxed, ordered by the fences.
-    if (sleepers_.load(sync::order::relaxed) != 0) [[unlikely]] notify();
+    if (sleepers_.load(sync::order::relaxed) != 0) [[unlikely]]
+      notify();
     return Status::ok;
   }
 
@@ -497,9 +498,8 @@ class EventQueue<Key, R(Args...), Policies>
 
   template <class Predicate>
   static bool ask(Predicate& predicate, const Slot& slot) {
-    return std::apply(
-        [&](const auto&... args) { return ask_with(predicate, slot.key(), args...); },
-        slot.arguments());
+    return std::apply([&](const auto&... args) { return ask_with(predicate, slot.key(), args...); },
+                      slot.arguments());
   }
   template <class Predicate, class... A>
   static bool ask_with(Predicate& predicate, const Key& key, const A&... args) {
@@ -567,7 +567,7 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, sync:
     sync::atomic<std::uint32_t>& count;
     explicit Sleeper(sync::atomic<std::uint32_t>& sleepers) noexcept : count(sleepers) {
       count.fetch_add(1, sync::order::relaxed);  // order: relaxed, ordered by the fence
-      sync::asymmetric_fence_heavy();            // partner is the light half in put()
+      sync::asymmetric_fence_heavy();  // partner is the light half in put()
     }
     ~Sleeper() { count.fetch_sub(1, sync::order::relaxed); }  // order: relaxed, a count alone
   };

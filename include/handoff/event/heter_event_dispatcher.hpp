@@ -57,9 +57,8 @@ class HeterEventDispatcher<Key, Signatures<All...>, Policies> {
     return owns_listener(key, handle) && handle.remove();
   }
   bool owns_listener(const Key& key, const ListenerHandle& handle) const noexcept {
-    return std::apply(
-        [&](const auto&... each) { return (each.owns_listener(key, handle) || ...); },
-        dispatchers_);
+    return std::apply([&](const auto&... each) { return (each.owns_listener(key, handle) || ...); },
+                      dispatchers_);
   }
 
   // Figures of the moment.

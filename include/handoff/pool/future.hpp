@@ -52,9 +52,9 @@
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -132,18 +132,18 @@ class FutureState {
   // holds the state.
   struct Way {
     FutureState* above = nullptr;  // where it came from
-    std::size_t next = 0;          // source to go to
+    std::size_t next = 0;  // source to go to
   };
 
  private:
   enum Bits : std::uint32_t {
-    kClaimed = 1,    // somebody makes the result
-    kReady = 2,      // the result is there
-    kAwaited = 4,    // a thread may sleep for it
+    kClaimed = 1,  // somebody makes the result
+    kReady = 2,  // the result is there
+    kAwaited = 4,  // a thread may sleep for it
     kContinued = 8,  // next_ has to be called
     kTaskGone = 16,  // the two shares
     kFutureGone = 32,
-    kHeld = 64,      // a task that waits looks at the sources
+    kHeld = 64,  // a task that waits looks at the sources
     kWatched = 128,  // the book of waits knows this one
   };
 

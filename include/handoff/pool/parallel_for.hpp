@@ -34,8 +34,8 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/block_claims.hpp>
-#include <handoff/core/index_range.hpp>
 #include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/index_range.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -103,7 +103,7 @@ class Loop {
   const Body& body_;
   BlockClaims claims_;
   sync::atomic<std::ptrdiff_t> more_;  // who may still be called
-  TaskGroup group_;                    // last: its destructor waits for those who use the rest
+  TaskGroup group_;  // last: its destructor waits for those who use the rest
 };
 
 }  // namespace detail

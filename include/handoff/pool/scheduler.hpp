@@ -57,8 +57,8 @@ class BasicPoolScheduler {
    public:
     explicit Env(BasicPoolScheduler scheduler) noexcept : scheduler_(scheduler) {}
     template <class Tag>
-    BasicPoolScheduler query(typename Words::template get_completion_scheduler_t<Tag>)
-        const noexcept {
+    BasicPoolScheduler query(
+        typename Words::template get_completion_scheduler_t<Tag>) const noexcept {
       return scheduler_;
     }
 
@@ -81,8 +81,8 @@ class BasicPoolScheduler {
       detail::Engine& engine = engine_;
       Status status = Status::ok;
       try {
-        status = detail::hand_over_pointer(
-            engine, [&engine] { return engine.reserve(); }, this, kind);
+        status =
+            detail::hand_over_pointer(engine, [&engine] { return engine.reserve(); }, this, kind);
       } catch (...) {
         return Words::set_error(std::move(receiver_), std::current_exception());
       }
@@ -134,8 +134,8 @@ class BasicPoolScheduler {
     return Words::parallel;
   }
   template <class Tag>
-  BasicPoolScheduler query(typename Words::template get_completion_scheduler_t<Tag>)
-      const noexcept {
+  BasicPoolScheduler query(
+      typename Words::template get_completion_scheduler_t<Tag>) const noexcept {
     return *this;
   }
 

@@ -50,8 +50,8 @@
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/hand_over.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/detail/worker.hpp>
+#include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -69,13 +69,16 @@ class TaskGroup {
         elsewhere_(0),
         thief_(nullptr),
         flags_(0) {
-    if (owner_ == nullptr || owner_->guest) [[unlikely]] owner_ = engine_.sit_down();
+    if (owner_ == nullptr || owner_->guest) [[unlikely]]
+      owner_ = engine_.sit_down();
   }
 
   // Waits; a failure that nobody asked for is forgotten.
   ~TaskGroup() {
-    if (!is_done()) [[unlikely]] wait_until_done();
-    if (owner_ != nullptr && owner_->guest) [[unlikely]] engine_.stand_up(*owner_);
+    if (!is_done()) [[unlikely]]
+      wait_until_done();
+    if (owner_ != nullptr && owner_->guest) [[unlikely]]
+      engine_.stand_up(*owner_);
   }
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
@@ -84,7 +87,8 @@ class TaskGroup {
   template <class F>
   void run(F&& function) {
     detail::Worker* const worker = engine_.worker_here();
-    if (worker == nullptr) [[unlikely]] return run_here(std::forward<F>(function));
+    if (worker == nullptr) [[unlikely]]
+      return run_here(std::forward<F>(function));
     (void)detail::hand_over(  // never refused
         engine_,
         [&] {
@@ -121,7 +125,8 @@ class TaskGroup {
 
   // The pool's side. Not for users.
   void finished(const detail::Worker& worker, detail::Outcome outcome) noexcept {
-    if (outcome != detail::Outcome::done) [[unlikely]] note(outcome);
+    if (outcome != detail::Outcome::done) [[unlikely]]
+      note(outcome);
     if (&worker == owner_) {
       --here_;
     } else {
@@ -183,10 +188,10 @@ class TaskGroup {
   Status settle();
 
   detail::Engine& engine_;
-  detail::Worker* owner_;   // null: no seat was free
-  std::int64_t here_ = 0;   // handed over by the owner's worker, less those that ended there
-  sync::atomic<std::int64_t> elsewhere_;      // the same of all other workers, times kOne
-  sync::atomic<detail::Worker*> thief_;       // who stole one last
+  detail::Worker* owner_;  // null: no seat was free
+  std::int64_t here_ = 0;  // handed over by the owner's worker, less those that ended there
+  sync::atomic<std::int64_t> elsewhere_;  // the same of all other workers, times kOne
+  sync::atomic<detail::Worker*> thief_;  // who stole one last
   sync::atomic<std::uint32_t> flags_;
   sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;

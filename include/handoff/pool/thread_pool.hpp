@@ -67,8 +67,8 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/future.hpp>
 #include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/future.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
@@ -105,8 +105,7 @@ class ThreadPool {
       return detail::hand_over(*engine_, reserve, std::forward<F>(function));
     }
     return detail::hand_over_as<detail::Stoppable<std::decay_t<F>>>(
-        *engine_, reserve,
-        detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
+        *engine_, reserve, detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
   }
 
   // Calls function() once, on the worker of this index, which is below width(). Tasks for a worker
@@ -253,9 +252,8 @@ class ThreadPool {
   TimerHandle timed(sync::Deadline moment, sync::clock::duration period, F&& function) {
     detail::Timers* const timers = engine_->timers();
     detail::TimedTask* const task =
-        timers == nullptr
-            ? nullptr
-            : detail::add_timed(*timers, moment, period, std::forward<F>(function));
+        timers == nullptr ? nullptr
+                          : detail::add_timed(*timers, moment, period, std::forward<F>(function));
     if (task == nullptr) throw NotRun(Status::closed);
     return TimerHandle(*task);
   }

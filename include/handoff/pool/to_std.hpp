@@ -30,9 +30,9 @@
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/future.hpp>
 #include <handoff/pool/detail/hand_over.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/future.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/std_future.hpp>
 
@@ -72,9 +72,7 @@ class StdTask {
   StdTask(Engine& engine, sync::StdPromise<R>& promise, Given&&... given)
       : call_(std::forward<Given>(given)...), promise_(std::move(promise)), engine_(&engine) {}
   StdTask(StdTask&& other) noexcept(std::is_nothrow_move_constructible_v<std::tuple<F, Args...>>)
-      : call_(std::move(other.call_)),
-        promise_(std::move(other.promise_)),
-        engine_(other.engine_) {
+      : call_(std::move(other.call_)), promise_(std::move(other.promise_)), engine_(other.engine_) {
     other.end_call();
   }
   ~StdTask() {

@@ -18,8 +18,8 @@ struct WaitCycle {
   struct Task {
     std::string name;        // the type of its function, as the compiler writes it
     std::size_t worker = 0;  // where it runs, by index in the pool of that thread
-    std::string queued;      // if not empty: what it waits for has not begun, and nobody is free to
-                             // begin it; the next in the cycle is one of those who would have to
+    std::string queued;  // if not empty: what it waits for has not begun, and nobody is free to
+                         // begin it; the next in the cycle is one of those who would have to
   };
   std::vector<Task> tasks;  // the one that closed the cycle first
 

@@ -47,10 +47,10 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
-#include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/detail/select_list.hpp>
+#include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/queue/segment_queue.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -191,7 +191,8 @@ class Channel {
     if (count == 0) return;
     wake_readers(count_of(count));
     // The wake-up's fence came first: a close that a sleeper has seen is seen here.
-    if (queue_.closed()) [[unlikely]] wake_readers(kAll);
+    if (queue_.closed()) [[unlikely]]
+      wake_readers(kAll);
   }
 
   void wake_readers(std::uint32_t most) noexcept {

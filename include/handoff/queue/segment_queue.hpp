@@ -41,9 +41,9 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 

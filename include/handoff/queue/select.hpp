@@ -70,8 +70,7 @@ Selected wait_for_any(std::span<SelectSource* const> sources, std::size_t first,
 template <class Source, class Handler>
 class SelectCase final : public detail::SelectSource {
  public:
-  SelectCase(Source& channel, Handler handler)
-      : channel_(channel), handler_(std::move(handler)) {}
+  SelectCase(Source& channel, Handler handler) : channel_(channel), handler_(std::move(handler)) {}
   SelectCase(const SelectCase&) = delete;
   SelectCase& operator=(const SelectCase&) = delete;
 

@@ -36,8 +36,8 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -219,12 +219,12 @@ class SpscRing {
 
   // The producer's line. Positions grow for ever and run over at 2^64.
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> tail_;  // of the next push
-  std::uint64_t head_seen_;                                           // head_ or before
+  std::uint64_t head_seen_;  // head_ or before
   sync::atomic<bool> closed_{false};
 
   // The consumer's line.
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> head_;  // of the next pop
-  std::uint64_t tail_seen_;                                           // tail_ or before
+  std::uint64_t tail_seen_;  // tail_ or before
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -36,8 +36,8 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -63,7 +63,8 @@ class StealDeque {
   void reserve(std::size_t more = 1) {
     // order: relaxed, only the owner writes it.
     const Index needed = bottom_.load(sync::order::relaxed) + static_cast<Index>(more);
-    if (needed > room_until_) [[unlikely]] find_room(needed);
+    if (needed > room_until_) [[unlikely]]
+      find_room(needed);
   }
 
   // After a reserve().
@@ -96,9 +97,8 @@ class StealDeque {
     // The last one: a thief may be after it, and the exchange decides.
     // order: release pairs with the load of top_ in steal(): a thief that comes so far knows how
     // far bottom_ went down. Relaxed on failure, the item is another's.
-    const bool mine =
-        top == last && top_.compare_exchange_strong(top, top + 1, sync::order::release,
-                                                    sync::order::relaxed);
+    const bool mine = top == last && top_.compare_exchange_strong(
+                                         top, top + 1, sync::order::release, sync::order::relaxed);
     bottom_.store(last + 1, sync::order::relaxed);  // order: relaxed, empty again, says nothing new
     if (!mine) return Status::empty;
     out = item;
@@ -189,7 +189,7 @@ class StealDeque {
   Index room_until_;  // bottom_ may come as far without another look at top_
   // The thieves', of which the owner reads top_.
   alignas(sync::destructive_span) sync::atomic<Index> top_;  // the oldest
-  sync::atomic<Places*> places_;                             // largest_
+  sync::atomic<Places*> places_;  // largest_
 };
 
 }}  // namespace handoff::HANDOFF_ABI

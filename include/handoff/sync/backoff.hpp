@@ -67,9 +67,9 @@ class Backoff {
     for (std::uint32_t i = 0; i < (1U << step); ++i) pause();
   }
 
-  static constexpr std::uint32_t kSpinSteps = 6;    // 1 + 2 + ... + 32 pauses, then 64 each
-  static constexpr std::uint32_t kYieldFrom = 14;   // 8 rounds of 64 pauses
-  static constexpr std::uint32_t kSpent = 18;       // 4 yields
+  static constexpr std::uint32_t kSpinSteps = 6;  // 1 + 2 + ... + 32 pauses, then 64 each
+  static constexpr std::uint32_t kYieldFrom = 14;  // 8 rounds of 64 pauses
+  static constexpr std::uint32_t kSpent = 18;  // 4 yields
 
   std::uint32_t first_;  // where it begins
   std::uint32_t step_;

@@ -32,10 +32,10 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -56,10 +56,12 @@ class EventCount {
 
   // Call after the condition changed. Wakes one, at most so many, or all of those that wait now.
   void notify_one() noexcept {
-    if (somebody_waits()) [[unlikely]] notify_first();
+    if (somebody_waits()) [[unlikely]]
+      notify_first();
   }
   void notify_some(std::uint32_t most) noexcept {
-    if (somebody_waits()) [[unlikely]] notify_each(most);
+    if (somebody_waits()) [[unlikely]]
+      notify_each(most);
   }
   void notify_all() noexcept { notify_some(~std::uint32_t{0}); }
 

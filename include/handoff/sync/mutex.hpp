@@ -33,13 +33,15 @@ class Mutex {
     // order: relaxed, of one thread, and whoever starts another one orders them.
     if (single_threaded() && state_.load(order::relaxed) == kFree) {
       state_.store(kHeld, order::relaxed);  // order: as above
-    } else if (!try_lock()) [[unlikely]] lock_slow();
+    } else if (!try_lock()) [[unlikely]]
+      lock_slow();
   }
 
   void unlock() noexcept {
     if (single_threaded()) return state_.store(kFree, order::relaxed);  // order: relaxed, as above
     // order: release pairs with the acquire in try_lock() and lock_slow().
-    if (state_.exchange(kFree, order::release) == kContended) [[unlikely]] wake_one();
+    if (state_.exchange(kFree, order::release) == kContended) [[unlikely]]
+      wake_one();
   }
 
  private:

@@ -39,10 +39,10 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/kernel.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <handoff/core/kernel.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -113,8 +113,7 @@ class ActiveObject {
 
   void await_end() {
     const std::uint64_t expected = expected_.load(std::memory_order_relaxed);
-    for (std::uint64_t ended = 0;
-         (ended = ended_.load(std::memory_order_acquire)) != expected;) {
+    for (std::uint64_t ended = 0; (ended = ended_.load(std::memory_order_acquire)) != expected;) {
       ended_.wait(ended, std::memory_order_relaxed);
     }
   }

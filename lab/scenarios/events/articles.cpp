@@ -30,8 +30,12 @@ Article raw() {
   return {"eventpp's bottlenecks: a queue alone, 1M messages",
           cell_of("enqueue_process", {{"count", "1000000"}, {"ids", "1"}}),
           {{"before", ms(1e6, 1e3 / 22.2), "", base, {}, {}},
-           {"after", ms(1e6, 1e3 / 24.8), "", optimised,
-            "there all but a tenth was the memory of the nodes", {}}}};
+           {"after",
+            ms(1e6, 1e3 / 24.8),
+            "",
+            optimised,
+            "there all but a tenth was the memory of the nodes",
+            {}}}};
 }
 
 // "PoolQueueList, 10K messages": 22.2 and 28.5 million a second.
@@ -39,19 +43,23 @@ Article pooled() {
   return {"eventpp's bottlenecks: nodes from a pool, 10K messages",
           cell_of("enqueue_process", {{"count", "10000"}, {"ids", "1"}}),
           {{"std::list", ms(1e4, 1e3 / 22.2), "", base, {}, {}},
-           {"PoolQueueList", ms(1e4, 1e3 / 28.5), "", optimised,
-            "here the base recycles its nodes too", {}}}};
+           {"PoolQueueList",
+            ms(1e4, 1e3 / 28.5),
+            "",
+            optimised,
+            "here the base recycles its nodes too",
+            {}}}};
 }
 
 // "processQueueWith, CPU pinned to core 1".
 Article visited(const char* ids, const char* count, double process, double visit) {
   const double events = std::stod(count);
   const char* const why = "there only the draining was timed, here the enqueueing too";
-  return {fmt::format("eventpp's bottlenecks: a visitor, {} messages of {} kinds", count, ids),
-          cell_of("enqueue_process", {{"count", count}, {"ids", ids}}),
-          {{"process", ms(events, process), "draining only", optimised, {}, {}},
-           {"processQueueWith", ms(events, visit), "draining only", optimised, why,
-            "enqueue_visit"}}};
+  return {
+      fmt::format("eventpp's bottlenecks: a visitor, {} messages of {} kinds", count, ids),
+      cell_of("enqueue_process", {{"count", count}, {"ids", ids}}),
+      {{"process", ms(events, process), "draining only", optimised, {}, {}},
+       {"processQueueWith", ms(events, visit), "draining only", optimised, why, "enqueue_visit"}}};
 }
 
 // "Active Object, 10K": 1.6 and 8.5 million a second, in operations of this scenario's size.
@@ -60,8 +68,12 @@ Article saturated() {
   return {"eventpp's bottlenecks: an active object, saturated",
           cell_of("throughput", {{"producers", "1"}}),
           {{"before", ms(events, 1e3 / 1.6), "10K messages there", base, {}, {}},
-           {"after", ms(events, 1e3 / 8.5), "10K messages there", optimised,
-            "there a burst of 10K, here a steady stream", {}}}};
+           {"after",
+            ms(events, 1e3 / 8.5),
+            "10K messages there",
+            optimised,
+            "there a burst of 10K, here a steady stream",
+            {}}}};
 }
 
 // "E2E P50" and "P99": measured there while saturated, so a queue's length is in them.

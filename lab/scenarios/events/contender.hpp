@@ -16,11 +16,11 @@ namespace handoff::lab::events {
 struct Task {
   std::string metric;
   std::size_t listeners;  // of the list, for invoke
-  std::size_t count;      // events of an operation
-  std::size_t ids;        // keys, each with one listener; event i has the key i % ids
+  std::size_t count;  // events of an operation
+  std::size_t ids;  // keys, each with one listener; event i has the key i % ids
   std::size_t producers;  // threads that enqueue, for throughput
-  bool spins;             // the consumer of a latency: it never sleeps
-  std::uint64_t* sum;     // listeners add to it; processes share it
+  bool spins;  // the consumer of a latency: it never sleeps
+  std::uint64_t* sum;  // listeners add to it; processes share it
 };
 
 // Does a metric's work once: all passes, or all events enqueued and drained. The task outlives it.

@@ -30,9 +30,8 @@ struct AnyVisitor {
 template <class Queue>
 void listen_to_all(const Task& task, Queue& queue) {
   for (std::size_t i = 0; i < task.ids; ++i) {
-    queue.listen(static_cast<int>(i), [i, sum = task.sum](const Payload& payload) {
-      *sum += heard(i, payload);
-    });
+    queue.listen(static_cast<int>(i),
+                 [i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });
   }
 }
 

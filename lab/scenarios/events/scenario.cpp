@@ -94,8 +94,14 @@ class Events final : public Scenario {
                                                   "second_queue"};
     static const std::vector<Parameter> parameters{
         {"listeners", "in the list", {"1", "8", "100"}, {}, 1, 10'000, {"invoke"}},
-        {"count", "events that wait in the queue at once", {"10000", "100000", "1000000"}, {}, 1,
-         10'000'000, counted, {"10000", "1000000"}},
+        {"count",
+         "events that wait in the queue at once",
+         {"10000", "100000", "1000000"},
+         {},
+         1,
+         10'000'000,
+         counted,
+         {"10000", "1000000"}},
         {"ids", "different keys", {"1", "10"}, {}, 1, 1000, drained},
         {"producers", "threads that enqueue", {"1", "2"}, {}, 1, 64, {"throughput"}},
         {"consumer",
@@ -117,8 +123,6 @@ class Events final : public Scenario {
 
 }  // namespace
 
-std::unique_ptr<Scenario> make_scenario() {
-  return std::make_unique<Events>();
-}
+std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Events>(); }
 
 }  // namespace handoff::lab::events

@@ -28,9 +28,7 @@ class Search final : public Problem {
                        answer.is_right == 1 ? "" : ", and was cut or failed");
   }
 
-  double metric(const Reading& reading) const override {
-    return 1e9 / reading.ns_per_item();
-  }
+  double metric(const Reading& reading) const override { return 1e9 / reading.ns_per_item(); }
 
   std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
 
@@ -60,8 +58,6 @@ class Explorer final : public Scenario {
 
 }  // namespace
 
-std::unique_ptr<Scenario> make_scenario() {
-  return std::make_unique<Explorer>();
-}
+std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Explorer>(); }
 
 }  // namespace handoff::lab::explorer

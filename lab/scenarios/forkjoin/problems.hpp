@@ -36,7 +36,7 @@ Answer fib(Fork& fork, unsigned n) {
 // Eleven queens: up to eleven tasks at each step.
 struct Placed {
   std::uint32_t columns = 0;
-  std::uint32_t rising = 0;   // diagonals, shifted a step with each row
+  std::uint32_t rising = 0;  // diagonals, shifted a step with each row
   std::uint32_t falling = 0;
   unsigned row = 0;
 
@@ -69,7 +69,7 @@ Answer nqueens(Fork& fork, const Placed& placed) {
 // so that subtrees of one node differ by orders of magnitude.
 struct Node {
   std::uint64_t hash = 7 * 0x9e3779b97f4a7c15U;  // a root whose tree is neither a stump nor endless
-  unsigned levels = 26;                           // below this one
+  unsigned levels = 26;  // below this one
 
   unsigned children() const { return levels == 0 ? 0 : (hash >> 33) % 4; }
   Node child(unsigned i) const { return {mix(hash + i + 1), levels - 1}; }

@@ -76,8 +76,6 @@ class ForkJoin final : public Scenario {
 
 }  // namespace
 
-std::unique_ptr<Scenario> make_scenario() {
-  return std::make_unique<ForkJoin>();
-}
+std::unique_ptr<Scenario> make_scenario() { return std::make_unique<ForkJoin>(); }
 
 }  // namespace handoff::lab::forkjoin

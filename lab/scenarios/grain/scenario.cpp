@@ -92,8 +92,14 @@ class Grain final : public Scenario {
 
   const std::vector<Parameter>& parameters() const override {
     static const std::vector<Parameter> parameters{
-        {"unit", "what is handed over: a task, or an index of a loop", {"task", "index"},
-         {"task", "index"}, 0, 0, {"metg50"}, {"task"}},
+        {"unit",
+         "what is handed over: a task, or an index of a loop",
+         {"task", "index"},
+         {"task", "index"},
+         0,
+         0,
+         {"metg50"},
+         {"task"}},
         {"count", "items of the loop", {"1000000"}, {}, 1, 10'000'000, {"loop"}},
         {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
     return parameters;
@@ -107,8 +113,6 @@ class Grain final : public Scenario {
 
 }  // namespace
 
-std::unique_ptr<Scenario> make_scenario() {
-  return std::make_unique<Grain>();
-}
+std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Grain>(); }
 
 }  // namespace handoff::lab::grain

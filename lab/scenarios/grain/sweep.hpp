@@ -14,8 +14,8 @@
 namespace handoff::lab::grain {
 
 // Steps of work in a task, each about a nanosecond (kernel.hpp).
-inline constexpr std::array<std::size_t, 22> sizes{1,   2,   3,   4,   6,    8,    12,   16,
-                                                   24,  32,  48,  64,  96,   128,  192,  256,
+inline constexpr std::array<std::size_t, 22> sizes{1,   2,    3,    4,    6,     8,    12,  16,
+                                                   24,  32,   48,   64,   96,    128,  192, 256,
                                                    512, 1024, 2048, 4096, 16384, 65536};
 inline constexpr std::size_t trials = 3;  // of each size; the middle one counts
 

@@ -52,7 +52,10 @@ Prepared prepare_as(const Parameters& parameters, std::span<const std::byte> inp
   std::memset(bench->c.get(), 0, output_bytes);
   const Operands<T> operands{reinterpret_cast<const T*>(bench->a.get()),
                              reinterpret_cast<const T*>(bench->b.get()),
-                             reinterpret_cast<T*>(bench->c.get()), m, n, k};
+                             reinterpret_cast<T*>(bench->c.get()),
+                             m,
+                             n,
+                             k};
   bench->task = std::make_unique<Task>(Task{m, n, k, parameters.number("width"),
                                             kernel_named(parameters.text("kernel")), operands,
                                             bench->c.get()});

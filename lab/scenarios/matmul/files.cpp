@@ -8,8 +8,8 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <handoff/sync/cpu_budget.hpp>
 #include <unistd.h>
+#include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
@@ -134,10 +134,10 @@ std::shared_ptr<const Problem> problem_of(const Shape& shape, NpyMatrix& a, NpyM
 
 void require_possible(const FilesToMultiply& files, const NpyMatrix& a, const NpyMatrix& b) {
   if (a.columns != b.rows) {
-    throw UserError(fmt::format("{} is {} x {} and {} is {} x {}: the columns of the first must be "
-                                "the rows of the second",
-                                files.a.string(), a.rows, a.columns, files.b.string(), b.rows,
-                                b.columns));
+    throw UserError(
+        fmt::format("{} is {} x {} and {} is {} x {}: the columns of the first must be "
+                    "the rows of the second",
+                    files.a.string(), a.rows, a.columns, files.b.string(), b.rows, b.columns));
   }
   for (const std::size_t extent : {a.rows, a.columns, b.columns}) {
     if (extent > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
@@ -177,12 +177,12 @@ Contender contender_for(const FilesToMultiply& files, const std::vector<Contende
     const bool computes = contender.scenario == "matmul" && contender.kind() != "limit";
     if (computes && contender.applies(cell)) possible.push_back(contender);
   }
-  const auto wanted = files.contenders.empty() ? std::vector<std::string>{"own.thread_team"}
-                                               : files.contenders;
+  const auto wanted =
+      files.contenders.empty() ? std::vector<std::string>{"own.thread_team"} : files.contenders;
   possible = chosen(possible, wanted);
   if (possible.size() > 1) {
-    throw UserError(fmt::format("real matrices are multiplied by one contender, not by {}",
-                                possible.size()));
+    throw UserError(
+        fmt::format("real matrices are multiplied by one contender, not by {}", possible.size()));
   }
   return possible.front();
 }
@@ -248,10 +248,10 @@ FilesOutcome multiply_files(const FilesToMultiply& files, const std::vector<Cont
   }
   write_product(files, shape, product);
   const Reading& reading = row.launches.front().front();
-  return {true, fmt::format("{}: {:.3f} ms, {:.1f} GFLOP/s by {}, width {}, checked; {}",
-                            shapes(shape), reading.wall_ns / reading.operations / 1e6,
-                            row.problem->metric(reading), contender.name, cell.at("width"),
-                            files.result.string())};
+  return {true,
+          fmt::format("{}: {:.3f} ms, {:.1f} GFLOP/s by {}, width {}, checked; {}", shapes(shape),
+                      reading.wall_ns / reading.operations / 1e6, row.problem->metric(reading),
+                      contender.name, cell.at("width"), files.result.string())};
 }
 
 }  // namespace handoff::lab::matmul

@@ -56,14 +56,11 @@ void rows(const AnyOperands& operands, std::size_t first, std::size_t last) {
 
 RowKernel row_kernel(Kernel kernel, const AnyOperands& operands) {
   switch (kernel) {
-    case Kernel::naive:
-      return {rows<naive_row<float>, naive_row<double>>, operands};
+    case Kernel::naive: return {rows<naive_row<float>, naive_row<double>>, operands};
     case Kernel::naive_restrict:
       return {rows<naive_restrict_row<float>, naive_restrict_row<double>>, operands};
-    case Kernel::ikj:
-      return {rows<ikj_row<float>, ikj_row<double>>, operands};
-    case Kernel::tile:
-      break;
+    case Kernel::ikj: return {rows<ikj_row<float>, ikj_row<double>>, operands};
+    case Kernel::tile: break;
   }
   return {tile_rows(), operands};
 }

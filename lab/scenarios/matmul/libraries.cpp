@@ -13,9 +13,7 @@ namespace {
 constexpr const char* core_type = "OPENBLAS_CORETYPE";
 constexpr const char* tile_library = "HANDOFF_TILE";  // see tile.cpp
 
-double speed(const Row& row) {
-  return row.status == RowStatus::ok ? typical(metric_of(row)) : 0;
-}
+double speed(const Row& row) { return row.status == RowStatus::ok ? typical(metric_of(row)) : 0; }
 
 // The one of the choices with which `row` is the fastest; nothing where none runs.
 std::vector<Variable> fastest(const Row& row, const std::vector<std::vector<Variable>>& choices,
@@ -28,9 +26,8 @@ std::vector<Variable> fastest(const Row& row, const std::vector<std::vector<Vari
   // What this processor cannot run crashes; what was not built or does not exist is refused.
   Progress progress(1);
   bench.quick().measure(rows, progress);
-  const auto best = std::max_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return speed(a) < speed(b);
-  });
+  const auto best = std::max_element(
+      rows.begin(), rows.end(), [](const Row& a, const Row& b) { return speed(a) < speed(b); });
   return speed(*best) > 0 ? best->variables : std::vector<Variable>{};
 }
 

@@ -247,9 +247,7 @@ class NpyFile {
 
 }  // namespace
 
-NpyMatrix read_npy(const std::filesystem::path& path) {
-  return NpyFile(path).read();
-}
+NpyMatrix read_npy(const std::filesystem::path& path) { return NpyFile(path).read(); }
 
 std::string npy_header(std::size_t rows, std::size_t columns, bool doubles) {
   constexpr char order = std::endian::native == std::endian::little ? '<' : '>';
@@ -260,8 +258,8 @@ std::string npy_header(std::size_t rows, std::size_t columns, bool doubles) {
   text.append(padding, ' ');
   text += '\n';
   std::string header(magic);
-  header += {'\1', '\0', static_cast<char>(text.size() & 0xFFU),
-             static_cast<char>(text.size() >> 8U)};
+  header +=
+      {'\1', '\0', static_cast<char>(text.size() & 0xFFU), static_cast<char>(text.size() >> 8U)};
   return header + text;
 }
 

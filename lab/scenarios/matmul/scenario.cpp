@@ -76,8 +76,8 @@ class SquareProduct final : public Problem {
                            matrices_->product().size());
     const double error = relative_error(values, matrices_->product());
     // Rounding errors of sums of k random terms grow with its root; one wrong element is far above.
-    const double bound = std::numeric_limits<float>::epsilon() *
-                         std::sqrt(static_cast<double>(matrices_->n()));
+    const double bound =
+        std::numeric_limits<float>::epsilon() * std::sqrt(static_cast<double>(matrices_->n()));
     if (error <= bound) return {};
     return fmt::format("its relative error is {:.2g}, allowed is {:.2g}", error, bound);
   }
@@ -93,9 +93,7 @@ class SquareProduct final : public Problem {
   bool slow_kernel_;
 };
 
-bool is_naive(const Cell& cell) {
-  return cell.at("kernel").starts_with("naive");
-}
+bool is_naive(const Cell& cell) { return cell.at("kernel").starts_with("naive"); }
 
 class Matmul final : public Scenario {
  public:
@@ -126,15 +124,14 @@ class Matmul final : public Scenario {
     cell.set("n", "512");
     cell.set("kernel", "naive");
     cell.set("width", "64");
-    Article article{
-        "C++17 parallel matrix multiplication (2026): 512 x 512 float, 64 threads",
-        cell,
-        {{"single thread", 218, "", "seed.single"},
-         {"std::thread and one atomic", 8.6, "", "seed.threads",
-          "64 threads gain at most as many times as there are CPUs"},
-         {"newosp WorkerPool", 17.4, "", ""},
-         {"newosp, processes and shared memory", 17.4, "", ""},
-         {"ZeroMQ inproc", 3000, "more than; extrapolated from 128 x 128", ""}}};
+    Article article{"C++17 parallel matrix multiplication (2026): 512 x 512 float, 64 threads",
+                    cell,
+                    {{"single thread", 218, "", "seed.single"},
+                     {"std::thread and one atomic", 8.6, "", "seed.threads",
+                      "64 threads gain at most as many times as there are CPUs"},
+                     {"newosp WorkerPool", 17.4, "", ""},
+                     {"newosp, processes and shared memory", 17.4, "", ""},
+                     {"ZeroMQ inproc", 3000, "more than; extrapolated from 128 x 128", ""}}};
     article.in_overview = true;
     return {article};
   }
@@ -159,11 +156,9 @@ class Matmul final : public Scenario {
   }
 
   std::vector<Variable> variables(const std::vector<Cell>& cells,
-                                  const std::vector<Contender>& contenders,
-                                  Bench& bench) override {
-    const bool needed = std::any_of(cells.begin(), cells.end(), [](const Cell& cell) {
-      return cell.at("kernel") == "tile";
-    });
+                                  const std::vector<Contender>& contenders, Bench& bench) override {
+    const bool needed = std::any_of(cells.begin(), cells.end(),
+                                    [](const Cell& cell) { return cell.at("kernel") == "tile"; });
     return needed ? library_variables(*this, contenders, bench) : std::vector<Variable>{};
   }
 
@@ -173,8 +168,6 @@ class Matmul final : public Scenario {
 
 }  // namespace
 
-std::unique_ptr<Scenario> make_scenario() {
-  return std::make_unique<Matmul>();
-}
+std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Matmul>(); }
 
 }  // namespace handoff::lab::matmul

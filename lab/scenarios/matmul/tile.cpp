@@ -23,10 +23,9 @@ void by_onednn(const AnyOperands& operands, std::size_t first, std::size_t last)
   const auto n = static_cast<dnnl_dim_t>(o->n);
   const auto k = static_cast<dnnl_dim_t>(o->k);
   in_slices(*o, first, last, [&](std::size_t from, std::size_t count, float* to) {
-    const dnnl_status_t status =
-        dnnl_sgemm('N', 'N', static_cast<dnnl_dim_t>(last - first), n,
-                   static_cast<dnnl_dim_t>(count), 1, o->a + first * o->k + from, k,
-                   o->b + from * o->n, n, 0, to, n);
+    const dnnl_status_t status = dnnl_sgemm(
+        'N', 'N', static_cast<dnnl_dim_t>(last - first), n, static_cast<dnnl_dim_t>(count), 1,
+        o->a + first * o->k + from, k, o->b + from * o->n, n, 0, to, n);
     if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product");
   });
 }

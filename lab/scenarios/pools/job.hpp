@@ -27,7 +27,8 @@ struct alignas(64) Slot {
 class Board {
  public:
   static Slot& mine() {
-    if (slot_ == nullptr) [[unlikely]] slot_ = &take();
+    if (slot_ == nullptr) [[unlikely]]
+      slot_ = &take();
     return *slot_;
   }
   // Between batches only, by the thread that hands over: it has slot 0.

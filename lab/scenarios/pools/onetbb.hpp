@@ -48,8 +48,7 @@ class OneTbb {
     const auto block = [&body](const Range& range) {
       for (std::size_t i = range.begin(); i != range.end(); ++i) body(i);
     };
-    arena_.execute(
-        [&] { tbb::parallel_for(Range(0, count), block, tbb::static_partitioner()); });
+    arena_.execute([&] { tbb::parallel_for(Range(0, count), block, tbb::static_partitioner()); });
   }
 
   // Fork and join: enter() runs the root, a Group's tasks are joined by wait().

@@ -32,8 +32,7 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
   auto bench = std::make_shared<Bench>();
   const std::string metric = parameters.text("metric");
   if (metric == "crowded") stay_on_one_cpu();
-  const auto work_ns =
-      static_cast<double>(parameters.number("work", tasks::usual_work_ns(metric)));
+  const auto work_ns = static_cast<double>(parameters.number("work", tasks::usual_work_ns(metric)));
   const auto steps = work_ns > 0 ? std::llround(work_ns / pools::burn_step_ns()) : 0;
   bench->task = {metric,
                  parameters.number("width"),

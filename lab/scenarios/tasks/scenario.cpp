@@ -58,8 +58,8 @@ class Batch final : public Problem {
     constexpr std::uint64_t slowest_task_ns = 20'000;
     constexpr std::uint64_t slowest_batch_ns = 10'000'000;  // its threads woken among others' work
     return std::chrono::milliseconds(500) +
-           std::chrono::nanoseconds(
-               times_ * (slowest_batch_ns + count_ * (slowest_task_ns + work_ns_)));
+           std::chrono::nanoseconds(times_ *
+                                    (slowest_batch_ns + count_ * (slowest_task_ns + work_ns_)));
   }
 
  private:
@@ -125,12 +125,12 @@ class Tasks final : public Scenario {
       cell.set("work", "0");
       cell.set("state", "hot");
       cell.set("width", "2");
-      articles.push_back({fmt::format("C++14 thread pool in three modes: {} empty tasks", count),
-                          cell,
-                          {{"fixed", fixed, "submission only, Debug build", "seed.pool.fixed"},
-                           {"active", active, "submission only, Debug build", "seed.pool.active"},
-                           {"cached", cached, "submission only, Debug build",
-                            "seed.pool.cached"}}});
+      articles.push_back(
+          {fmt::format("C++14 thread pool in three modes: {} empty tasks", count),
+           cell,
+           {{"fixed", fixed, "submission only, Debug build", "seed.pool.fixed"},
+            {"active", active, "submission only, Debug build", "seed.pool.active"},
+            {"cached", cached, "submission only, Debug build", "seed.pool.cached"}}});
       articles.back().items = std::stod(count);
     };
     add("100", 0.765, 0.304, 4.17);
@@ -148,8 +148,6 @@ class Tasks final : public Scenario {
 
 }  // namespace
 
-std::unique_ptr<Scenario> make_scenario() {
-  return std::make_unique<Tasks>();
-}
+std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Tasks>(); }
 
 }  // namespace handoff::lab::tasks

@@ -388,8 +388,8 @@ void Engine::nobody_can_go_on() {
     if (going != Going::parked && going != Going::joining) continue;
     where = threads_[t].at;
     stuck += " thread " + std::to_string(t) +
-             (going == Going::parked ? " sleeps" : " joins thread " +
-                                                       std::to_string(threads_[t].joins)) +
+             (going == Going::parked ? " sleeps"
+                                     : " joins thread " + std::to_string(threads_[t].joins)) +
              " (" + where.file_name() + ":" + std::to_string(where.line()) + ");";
   }
   if (!stuck.empty()) fail(Fault::deadlock, "nobody can go on:" + stuck, where);

@@ -50,7 +50,7 @@ struct View {
 
 struct Store {
   std::uint64_t value = 0;
-  View view;          // what a load that acquires it learns
+  View view;  // what a load that acquires it learns
   unsigned used = 0;  // how much of the view is alive: it may be older than some locations
 };
 
@@ -67,12 +67,12 @@ enum class Going : std::uint8_t { none, runnable, parked, joining, finished, dea
 struct ModelThread {
   Fiber fiber;
   Going going = Going::none;
-  bool woken = false;         // parked: by an unpark, not by time
-  bool fresh = false;         // has paused: its next load returns the newest store
+  bool woken = false;  // parked: by an unpark, not by time
+  bool fresh = false;  // has paused: its next load returns the newest store
   bool failed_spuriously = false;
-  bool may_fail = false;       // its allocations may
+  bool may_fail = false;  // its allocations may
   bool gets_no_thread = false;
-  int process = -1;           // its first thread, with which it dies; -1: never
+  int process = -1;  // its first thread, with which it dies; -1: never
   const void* parked_on = nullptr;  // an address, never followed: the word may be gone
   std::uint32_t parked_since = 0;  // for first come, first woken
   int joins = -1;
@@ -80,8 +80,8 @@ struct ModelThread {
   std::int64_t deadline = model::never;
   model::Entry entry = nullptr;
   void* argument = nullptr;
-  View now;       // what it knows
-  View pending;   // what it will know at its next acquire fence
+  View now;  // what it knows
+  View pending;  // what it will know at its next acquire fence
   View released;  // what its relaxed stores pass on, since its last release fence
   std::vector<std::pair<std::uint16_t, std::uint64_t>> buffer;  // x86: stores on their way
   struct Value {
@@ -162,7 +162,6 @@ class Engine {
   // After the last step of the running thread.
   [[noreturn]] void fail(Fault fault, std::string message);
 
-
   static Engine& instance() noexcept {
     static Engine engine;
     return engine;
@@ -238,8 +237,8 @@ class Engine {
   Options options_;
   const std::function<void()>* scenario_ = nullptr;
   Result result_;
-  std::vector<Choice> path_;    // exhaustive: the choices of this execution
-  std::size_t replayed_ = 0;    // how many of them were met again
+  std::vector<Choice> path_;  // exhaustive: the choices of this execution
+  std::size_t replayed_ = 0;  // how many of them were met again
   // Choices that were not the first alternative. A choice is numbered by the step it belongs to
   // and its place there, which do not depend on the bound, so that a schedule can be replayed and
   // shortened without one.
@@ -262,10 +261,10 @@ class Engine {
   int running_ = -1;
   unsigned started_ = 0;
   std::uint32_t runnable_ = 0;  // bit per thread
-  std::uint32_t waiting_ = 0;   // those that have paused since the last write
+  std::uint32_t waiting_ = 0;  // those that have paused since the last write
   std::array<std::uint32_t, kThreads> ran_{};  // who has run since this thread's last pause
   std::array<std::uint32_t, kThreads> first_{};  // who goes before this thread: see pause()
-  std::uint32_t timed_ = 0;     // parked with a deadline
+  std::uint32_t timed_ = 0;  // parked with a deadline
   std::uint32_t steps_ = 0;
   std::uint32_t turns_ = 0;  // times somebody was chosen to go on, since the last step
   unsigned deviations_ = 0;

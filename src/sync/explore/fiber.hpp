@@ -39,7 +39,7 @@ class Fiber {
 
   void* stack_pointer_ = nullptr;
   std::byte* stack_ = nullptr;  // its own mapping, guard page first
-  struct Bounds {               // of the stack that it runs on
+  struct Bounds {  // of the stack that it runs on
     const void* bottom = nullptr;
     std::size_t bytes = 0;
   } bounds_;

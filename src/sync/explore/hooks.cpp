@@ -76,53 +76,52 @@ void pass_foreign_atomic() {
   void __tsan_volatile_read##bytes(void* at) { see_aligned<false>(at, bytes, HANDOFF_HERE); } \
   void __tsan_volatile_write##bytes(void* at) { see_aligned<true>(at, bytes, HANDOFF_HERE); }
 
-#define HANDOFF_UNALIGNED(bytes)                                                              \
-  void __tsan_unaligned_read##bytes(void* at) { see_read(at, bytes, HANDOFF_HERE); }          \
-  void __tsan_unaligned_write##bytes(void* at) { see_write(at, bytes, HANDOFF_HERE); }        \
+#define HANDOFF_UNALIGNED(bytes)                                                       \
+  void __tsan_unaligned_read##bytes(void* at) { see_read(at, bytes, HANDOFF_HERE); }   \
+  void __tsan_unaligned_write##bytes(void* at) { see_write(at, bytes, HANDOFF_HERE); } \
   void __tsan_unaligned_read_write##bytes(void* at) { see_write(at, bytes, HANDOFF_HERE); }
 
-#define HANDOFF_FETCH(bits, T, name)                                                          \
-  T __tsan_atomic##bits##_fetch_##name(volatile T* at, T operand, int) {                      \
-    pass_foreign_atomic();                                                                    \
-    return __atomic_fetch_##name(at, operand, __ATOMIC_SEQ_CST);                              \
+#define HANDOFF_FETCH(bits, T, name)                                     \
+  T __tsan_atomic##bits##_fetch_##name(volatile T* at, T operand, int) { \
+    pass_foreign_atomic();                                               \
+    return __atomic_fetch_##name(at, operand, __ATOMIC_SEQ_CST);         \
   }
 
-#define HANDOFF_ATOMIC(bits, T)                                                               \
-  T __tsan_atomic##bits##_load(const volatile T* at, int) {                                   \
-    pass_foreign_atomic();                                                                    \
-    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                             \
-  }                                                                                           \
-  void __tsan_atomic##bits##_store(volatile T* at, T value, int) {                            \
-    pass_foreign_atomic();                                                                    \
-    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                            \
-  }                                                                                           \
-  T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) {                            \
-    pass_foreign_atomic();                                                                    \
-    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                  \
-  }                                                                                           \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T desired, int,    \
-                                               int) {                                         \
-    pass_foreign_atomic();                                                                    \
-    __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,              \
-                                __ATOMIC_SEQ_CST);                                            \
-    return expected;                                                                          \
-  }                                                                                           \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* at, T* expected, T desired,   \
-                                                    int, int) {                               \
-    pass_foreign_atomic();                                                                    \
-    return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,        \
-                                       __ATOMIC_SEQ_CST);                                     \
-  }                                                                                           \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* at, T* expected, T desired,     \
-                                                  int, int) {                                 \
-    pass_foreign_atomic();                                                                    \
-    return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,        \
-                                       __ATOMIC_SEQ_CST);                                     \
-  }                                                                                           \
-  HANDOFF_FETCH(bits, T, add)                                                                 \
-  HANDOFF_FETCH(bits, T, sub)                                                                 \
-  HANDOFF_FETCH(bits, T, and)                                                                 \
-  HANDOFF_FETCH(bits, T, or)                                                                  \
+#define HANDOFF_ATOMIC(bits, T)                                                                   \
+  T __tsan_atomic##bits##_load(const volatile T* at, int) {                                       \
+    pass_foreign_atomic();                                                                        \
+    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                 \
+  }                                                                                               \
+  void __tsan_atomic##bits##_store(volatile T* at, T value, int) {                                \
+    pass_foreign_atomic();                                                                        \
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                \
+  }                                                                                               \
+  T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) {                                \
+    pass_foreign_atomic();                                                                        \
+    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                      \
+  }                                                                                               \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T desired, int, int) { \
+    pass_foreign_atomic();                                                                        \
+    __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,                  \
+                                __ATOMIC_SEQ_CST);                                                \
+    return expected;                                                                              \
+  }                                                                                               \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* at, T* expected, T desired, int,  \
+                                                    int) {                                        \
+    pass_foreign_atomic();                                                                        \
+    return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,            \
+                                       __ATOMIC_SEQ_CST);                                         \
+  }                                                                                               \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* at, T* expected, T desired, int,    \
+                                                  int) {                                          \
+    pass_foreign_atomic();                                                                        \
+    return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,            \
+                                       __ATOMIC_SEQ_CST);                                         \
+  }                                                                                               \
+  HANDOFF_FETCH(bits, T, add)                                                                     \
+  HANDOFF_FETCH(bits, T, sub)                                                                     \
+  HANDOFF_FETCH(bits, T, and)                                                                     \
+  HANDOFF_FETCH(bits, T, or)                                                                      \
   HANDOFF_FETCH(bits, T, xor)
 
 extern "C" {

@@ -43,9 +43,11 @@ void Engine::construct(model::Location& location) noexcept {
 
 void Engine::check_made(const model::Location& location, const Where& where) {
   if (location.made_in != execution_ || options_.memory == Memory::x86) return;
-  if (self().now.at[location.maker] >= location.made_at) [[likely]] return;
-  fail(Fault::race, "thread " + std::to_string(running_) + " uses an atomic that thread " +
-                        std::to_string(location.maker) + " made, without an order between the two",
+  if (self().now.at[location.maker] >= location.made_at) [[likely]]
+    return;
+  fail(Fault::race,
+       "thread " + std::to_string(running_) + " uses an atomic that thread " +
+           std::to_string(location.maker) + " made, without an order between the two",
        where);
 }
 
@@ -99,8 +101,10 @@ void Engine::destroy(model::Location& location, const Where& where) {
   for (unsigned t = 0; t < started_ && options_.memory != Memory::x86; ++t) {
     // A thread that was killed uses nothing any more.
     if (threads_[t].going == Going::dead || history.used_at[t] <= self().now.at[t]) continue;
-    fail(Fault::race, "an atomic ends that thread " + std::to_string(t) +
-                          " has used, without an order between the two", where);
+    fail(Fault::race,
+         "an atomic ends that thread " + std::to_string(t) +
+             " has used, without an order between the two",
+         where);
   }
   free_ids_.push_back(location.id);
 }
@@ -108,8 +112,10 @@ void Engine::destroy(model::Location& location, const Where& where) {
 // The order that this site has under the mutation being tried, if any; lists all sites if asked.
 order Engine::mutated(order o, Site::Kind kind, bool& dropped, const Where& where) {
   if (options_.mutation == nullptr && !options_.list_sites) return o;
-  const std::uint64_t key = (std::uint64_t{where.line()} << 32 | where.column() << 4 |
-                             static_cast<std::uint64_t>(o)) << 2 | static_cast<unsigned>(kind);
+  const std::uint64_t key =
+      (std::uint64_t{where.line()} << 32 | where.column() << 4 | static_cast<std::uint64_t>(o))
+          << 2 |
+      static_cast<unsigned>(kind);
   if (seen_sites_.insert(where.file_name(), key)) {
     sites_.insert({where.file_name(), where.line(), o, kind});
   }
@@ -365,9 +371,10 @@ void Engine::access(model::Accesses& data, model::Access how, const Where& where
   const View& now = self().now;
   const auto race = [&](unsigned other, const char* what) {
     const char* const does = how == Access::read ? " reads" : " writes";
-    fail(Fault::race, "thread " + std::to_string(me) + does + " plain data that thread " +
-                          std::to_string(other) + " " + what +
-                          " without an order between the two", where);
+    fail(Fault::race,
+         "thread " + std::to_string(me) + does + " plain data that thread " +
+             std::to_string(other) + " " + what + " without an order between the two",
+         where);
   };
   if (now.at[data.writer] < data.write_at) race(data.writer, "wrote");
   if (how != Access::construct && !data.alive) {

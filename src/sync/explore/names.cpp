@@ -162,7 +162,8 @@ Result run(const Options& options, const std::function<void()>& scenario) {
 }
 
 void check(bool condition, const char* what, const std::source_location& where) {
-  if (condition) [[likely]] return;
+  if (condition) [[likely]]
+    return;
   const Unseen unseen;
   engine().fail(Fault::assertion, what, where);
 }
@@ -186,7 +187,9 @@ Unwatched::~Unwatched() { sight.set(before_); }
 
 std::string Result::report() const {
   std::ostringstream text;
-  text << (ok() ? "ok" : fault != Fault::none ? to_string(fault) : "cut: not all was explored")
+  text << (ok()                   ? "ok"
+           : fault != Fault::none ? to_string(fault)
+                                  : "cut: not all was explored")
        << ": " << executions << " executions, at most " << deepest << " steps, " << final_states
        << " final states, "
        << static_cast<std::uint64_t>(static_cast<double>(executions) / std::max(seconds, 1e-9))

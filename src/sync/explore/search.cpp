@@ -23,8 +23,8 @@ unsigned Engine::choose(unsigned count, std::uint32_t costly, std::uint32_t numb
     case Search::exhaustive: taken = choose_exhaustively(count, costly); break;
     case Search::random: taken = choose_randomly(count, costly); break;
     case Search::pct:
-      taken = threads != nullptr ? thread_by_priority(threads, count)
-                                 : choose_randomly(count, costly);
+      taken =
+          threads != nullptr ? thread_by_priority(threads, count) : choose_randomly(count, costly);
       break;
     case Search::replay: taken = choose_from_script(number); break;
   }
@@ -38,8 +38,8 @@ unsigned Engine::choose_exhaustively(unsigned count, std::uint32_t costly) {
   const std::uint32_t all = count == 32 ? ~0U : (1U << count) - 1;
   if (!may_deviate() && ((costly | 1) & all) == all) return 0;
   if (replayed_ < path_.size()) return path_[replayed_++].taken;
-  path_.push_back({costly & all, 0, static_cast<std::uint8_t>(count),
-                   static_cast<std::uint16_t>(deviations_)});
+  path_.push_back(
+      {costly & all, 0, static_cast<std::uint8_t>(count), static_cast<std::uint16_t>(deviations_)});
   ++replayed_;
   return 0;
 }

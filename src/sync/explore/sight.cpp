@@ -85,7 +85,7 @@ std::string output_of(char* const* arguments) {
 // "file:line", and by which line it was inlined there; nothing without addr2line.
 std::string source_of(const std::string& address) {
   const std::string program = "/proc/" + std::to_string(getpid()) + "/exe";
-  const char* const command[] = {"addr2line",     "-i", "-e", program.c_str(),
+  const char* const command[] = {"addr2line",     "-i",   "-e", program.c_str(),
                                  address.c_str(), nullptr};
   std::istringstream answer(output_of(const_cast<char* const*>(command)));
   std::string lines;
@@ -282,8 +282,8 @@ std::string with_source_lines(const std::string& message) {
   std::size_t from = 0;
   for (std::size_t at = 0; (at = message.find(kCode, from)) != std::string::npos;) {
     const std::size_t digits = at + kCode.size();
-    const std::size_t end = std::min(message.find_first_not_of("0123456789abcdef", digits),
-                                     message.size());
+    const std::size_t end =
+        std::min(message.find_first_not_of("0123456789abcdef", digits), message.size());
     const std::string address = message.substr(digits, end - digits);
     auto found = known.find(address);
     if (found == known.end()) found = known.emplace(address, source_of(address)).first;

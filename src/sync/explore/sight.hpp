@@ -125,7 +125,8 @@ class Sight {
   bool has_memory() const noexcept { return base_ != nullptr; }
   // The first piece of the granule at `at`; null for memory that is none of a scenario's.
   Piece* granule(std::uintptr_t at) const noexcept {
-    if (at - begin_ < kBytes) [[likely]] return &shadow_[(at - begin_) / 8];
+    if (at - begin_ < kBytes) [[likely]]
+      return &shadow_[(at - begin_) / 8];
     return at - statics_ < statics_bytes_ ? &statics_shadow_[(at - statics_) / 8] : nullptr;
   }
   template <bool kWrite>
@@ -190,11 +191,13 @@ inline void Sight::see_bytes(std::uintptr_t at, unsigned bytes, const void* code
 // Readers before an ordered write are forgotten: who comes after the write comes after them.
 template <bool kWrite>
 inline void Sight::see_piece(Piece& piece, const void* code) {
-  if (now_[piece.writer] < piece.written_at) [[unlikely]] fault(piece, kWrite, code);
+  if (now_[piece.writer] < piece.written_at) [[unlikely]]
+    fault(piece, kWrite, code);
   if constexpr (kWrite) {
     for (unsigned others = piece.readers & ~my_bit(); others != 0; others &= others - 1) {
       const auto t = static_cast<unsigned>(std::countr_zero(others));
-      if (now_[t] < piece.read_at[t]) [[unlikely]] fault(piece, true, code);
+      if (now_[t] < piece.read_at[t]) [[unlikely]]
+        fault(piece, true, code);
     }
     piece.readers = 0;
     piece.writer = me_;

@@ -202,9 +202,8 @@ const Scenario stale_remove("callback_list/stale_remove", [] {
   removed_in_a_stale_array([](List&, const ListenerHandle& second) { second.remove(); });
 });
 const Scenario stale_wait("callback_list/stale_remove_and_wait", [] {
-  removed_in_a_stale_array([](List& list, const ListenerHandle& second) {
-    list.remove_and_wait(second);
-  });
+  removed_in_a_stale_array(
+      [](List& list, const ListenerHandle& second) { list.remove_and_wait(second); });
 });
 const Scenario stale_clear("callback_list/stale_clear", [] {
   removed_in_a_stale_array([](List& list, const ListenerHandle&) { list.clear(); });
@@ -275,21 +274,24 @@ const Scenario inserted_in_leaves("callback_list/insert_in_leaves", [] {
   explore::check(heard.read() == 1234, "then all");
 });
 
-const Scenario inserted_in_a_pass("callback_list/insert_in_a_pass", [] {
-  List list;
-  sync::cell<int> heard;
-  const auto last = list.append([&] { ++heard.write(); });
-  ListenerHandle added;
-  list.prepend([&] {
-    if (!added.attached()) added = list.insert(last, [&] { heard.write() += 10; });
-  });
-  explore::Thread other([&] { list.append([] {}); });
-  list();
-  explore::check(heard.read() == 1, "not in the pass in which it was added");
-  other.join();
-  list();
-  explore::check(heard.read() == 12, "in the next");
-}, test::Size::single);
+const Scenario inserted_in_a_pass(
+    "callback_list/insert_in_a_pass",
+    [] {
+      List list;
+      sync::cell<int> heard;
+      const auto last = list.append([&] { ++heard.write(); });
+      ListenerHandle added;
+      list.prepend([&] {
+        if (!added.attached()) added = list.insert(last, [&] { heard.write() += 10; });
+      });
+      explore::Thread other([&] { list.append([] {}); });
+      list();
+      explore::check(heard.read() == 1, "not in the pass in which it was added");
+      other.join();
+      list();
+      explore::check(heard.read() == 12, "in the next");
+    },
+    test::Size::single);
 
 const Scenario ended("callback_list/end_of_the_list", [] {
   sync::cell<int> alive;

@@ -62,24 +62,27 @@ const Scenario process("event_queue/process", [] {
 
 // A producer finds no memory for the next chunk; another one then appends it, to a chunk that the
 // first one had appended.
-const Scenario out_of_memory("event_queue/out_of_memory", [] {
-  Queue queue;
-  std::size_t accepted = 5;
-  explore::Thread producer([&] {
-    for (int i = 1; i <= 4; ++i) put(queue, i);
-    const explore::MayFail may_fail;
-    try {
-      put(queue, 5);  // needs none if the other one has appended it
-      ++accepted;
-    } catch (const std::bad_alloc&) {
-    }
-  });
-  put(queue, 7);
-  producer.join();
-  explore::check(queue.process_with([](int, int) {}) == accepted, "all but one without memory");
-  explore::check(queue.tally().balanced(), "the books are right");
-  explore::outcome(accepted);
-}, test::Size::small, 0, 1);
+const Scenario out_of_memory(
+    "event_queue/out_of_memory",
+    [] {
+      Queue queue;
+      std::size_t accepted = 5;
+      explore::Thread producer([&] {
+        for (int i = 1; i <= 4; ++i) put(queue, i);
+        const explore::MayFail may_fail;
+        try {
+          put(queue, 5);  // needs none if the other one has appended it
+          ++accepted;
+        } catch (const std::bad_alloc&) {
+        }
+      });
+      put(queue, 7);
+      producer.join();
+      explore::check(queue.process_with([](int, int) {}) == accepted, "all but one without memory");
+      explore::check(queue.tally().balanced(), "the books are right");
+      explore::outcome(accepted);
+    },
+    test::Size::small, 0, 1);
 
 // An event enqueued because of another one comes after it.
 const Scenario causal("event_queue/causal", [] {
@@ -101,9 +104,7 @@ const Scenario consumers("event_queue/two_consumers", [] {
   Queue queue;
   for (int i = 0; i < 3; ++i) put(queue, i);
   sync::cell<int> times[3];
-  const auto take = [&] {
-    queue.process_with([&](int, int value) { times[value].write() += 1; });
-  };
+  const auto take = [&] { queue.process_with([&](int, int value) { times[value].write() += 1; }); };
   explore::Thread other(take);
   take();
   other.join();
@@ -209,30 +210,33 @@ const Scenario room("event_queue/room", [] {
 });
 
 // A listener that throws gives its event's place back as any other does.
-const Scenario listener_fails("event_queue/listener_fails", [] {
-  EventQueue<int, void(int), Bounded> queue({.capacity = 1});
-  int heard = 0;
-  const auto handle = queue.append_listener(0, [&heard](int) {
-    ++heard;
-    explore::may_throw("a listener");
-  });
-  explore::Thread producer([&queue] {
-    for (int i = 1; i <= 2; ++i) explore::check(queue.enqueue(0, i) == Status::ok, "accepted");
-  });
-  int thrown = 0;
-  while (heard < 2) {
-    explore::check(queue.wait() == Status::ok, "there is one");
-    try {
-      (void)queue.process();
-    } catch (const explore::Planned&) {
-      ++thrown;
-    }
-  }
-  producer.join();
-  explore::check(queue.tally().balanced(), "the books are right");
-  explore::check(queue.enqueue(0, 3) == Status::ok, "there is room again");
-  explore::outcome(static_cast<std::uint64_t>(thrown));
-}, test::Size::small, 0, 1);
+const Scenario listener_fails(
+    "event_queue/listener_fails",
+    [] {
+      EventQueue<int, void(int), Bounded> queue({.capacity = 1});
+      int heard = 0;
+      const auto handle = queue.append_listener(0, [&heard](int) {
+        ++heard;
+        explore::may_throw("a listener");
+      });
+      explore::Thread producer([&queue] {
+        for (int i = 1; i <= 2; ++i) explore::check(queue.enqueue(0, i) == Status::ok, "accepted");
+      });
+      int thrown = 0;
+      while (heard < 2) {
+        explore::check(queue.wait() == Status::ok, "there is one");
+        try {
+          (void)queue.process();
+        } catch (const explore::Planned&) {
+          ++thrown;
+        }
+      }
+      producer.join();
+      explore::check(queue.tally().balanced(), "the books are right");
+      explore::check(queue.enqueue(0, 3) == Status::ok, "there is room again");
+      explore::outcome(static_cast<std::uint64_t>(thrown));
+    },
+    test::Size::small, 0, 1);
 
 struct Coalescing : EventPolicies {
   static constexpr bool coalesce = true;
@@ -289,9 +293,7 @@ const Scenario reused("event_queue/room_reused", [] {
   test::Audited<EventQueue<int, void(int), Bounded>> queue({.capacity = 1});
   sync::cell<int> buffer;
   explore::check(queue.enqueue(0, 1) == Status::ok, "there is room");
-  explore::Thread consumer([&] {
-    queue.process_with([&](int, int) { buffer.write() += 1; });
-  });
+  explore::Thread consumer([&] { queue.process_with([&](int, int) { buffer.write() += 1; }); });
   explore::check(queue.enqueue(0, 2) == Status::ok, "accepted in the end");
   buffer.write() += 1;
   consumer.join();
@@ -312,9 +314,8 @@ const Scenario appending("event_queue/append", [] {
 // Events of one producer after the other, each in its order.
 void check_in_order(Queue& queue, std::size_t count) {
   int last[4] = {0, 10, 20, 30};
-  const std::size_t seen = queue.process_with([&](int, int value) {
-    explore::check(value == ++last[value / 10], "FIFO per producer");
-  });
+  const std::size_t seen = queue.process_with(
+      [&](int, int value) { explore::check(value == ++last[value / 10], "FIFO per producer"); });
   explore::check(seen == count && queue.tally().balanced(), "all of them");
 }
 
@@ -333,45 +334,51 @@ const Scenario no_longer_alone("event_queue/no_longer_alone", [] {
 // When a producer goes on alone: as soon as it has begun a chunk; after another one came too early
 // for that to be worth it, with the second in a row; and as at first once it was alone for longer.
 // A thread that has never been alone, or no longer is, ends it with one event.
-const Scenario when_alone("event_queue/when_alone", [] {
-  Queue queue;
-  int value = 0;
-  const auto is_alone = [&] { return detail::Books<PlainQueue>::has_lone_producer(queue); };
-  const auto come = [&](int count, const char* alone) {
-    for (int i = 0; i < count; ++i) {
-      put(queue, ++value);
-      explore::check(is_alone() == (alone[i] == '+'), "alone or not");
-    }
-  };
-  const auto disturb = [&] {
-    explore::Thread([&] { put(queue, ++value); }).join();
-    explore::check(!is_alone(), "there are two");
-  };
-  explore::Thread other([&] { (void)queue.empty(); });
-  come(3, "--+");
-  disturb();  // too early
-  come(3, "--+");
-  disturb();  // again
-  come(5, "--+++");
-  disturb();  // late enough
-  come(2, "++");
-  other.join();
-  int last = 0;
-  queue.process_with([&](int, int seen) { explore::check(seen == ++last, "in order"); });
-  explore::check(last == value, "all of them");
-}, test::Size::large);
+const Scenario when_alone(
+    "event_queue/when_alone",
+    [] {
+      Queue queue;
+      int value = 0;
+      const auto is_alone = [&] { return detail::Books<PlainQueue>::has_lone_producer(queue); };
+      const auto come = [&](int count, const char* alone) {
+        for (int i = 0; i < count; ++i) {
+          put(queue, ++value);
+          explore::check(is_alone() == (alone[i] == '+'), "alone or not");
+        }
+      };
+      const auto disturb = [&] {
+        explore::Thread([&] { put(queue, ++value); }).join();
+        explore::check(!is_alone(), "there are two");
+      };
+      explore::Thread other([&] { (void)queue.empty(); });
+      come(3, "--+");
+      disturb();  // too early
+      come(3, "--+");
+      disturb();  // again
+      come(5, "--+++");
+      disturb();  // late enough
+      come(2, "++");
+      other.join();
+      int last = 0;
+      queue.process_with([&](int, int seen) { explore::check(seen == ++last, "in order"); });
+      explore::check(last == value, "all of them");
+    },
+    test::Size::large);
 
 // The same for a thread that has been alone before: what was said at the end of that says nothing.
-const Scenario twice_alone("event_queue/twice_alone", [] {
-  Queue queue;
-  for (int i = 1; i <= 3; ++i) put(queue, i);
-  explore::Thread([&] { put(queue, 11); }).join();
-  for (int i = 4; i <= 6; ++i) put(queue, i);
-  explore::Thread other([&] { put(queue, 12); });
-  put(queue, 7);
-  other.join();
-  check_in_order(queue, 9);
-}, test::Size::large);
+const Scenario twice_alone(
+    "event_queue/twice_alone",
+    [] {
+      Queue queue;
+      for (int i = 1; i <= 3; ++i) put(queue, i);
+      explore::Thread([&] { put(queue, 11); }).join();
+      for (int i = 4; i <= 6; ++i) put(queue, i);
+      explore::Thread other([&] { put(queue, 12); });
+      put(queue, 7);
+      other.join();
+      check_in_order(queue, 9);
+    },
+    test::Size::large);
 
 // The same where the other one is alone next, while the first looks whether it still is.
 const Scenario alone_in_turn("event_queue/alone_in_turn", [] {
@@ -494,19 +501,17 @@ void removed_among_keys(std::initializer_list<int> keys) {
   for (const int key : keys) {
     explore::check(queue.enqueue(key, 1) == Status::ok, "there is room");
   }
-  explore::Thread consumer([&] {
-    explore::check(queue.process() == keys.size(), "with or without it");
-  });
+  explore::Thread consumer(
+      [&] { explore::check(queue.process() == keys.size(), "with or without it"); });
   handle.remove_and_wait();
   owned.write() += 1;
   consumer.join();
 }
-const Scenario removal_among_keys("event_queue/remove_among_keys", [] {
-  removed_among_keys({0, 1, 0});
-});
-const Scenario removal_among_more("event_queue/remove_among_keys_by_turns", [] {
-  removed_among_keys({1, 0, 1, 0});
-}, test::Size::large);
+const Scenario removal_among_keys("event_queue/remove_among_keys",
+                                  [] { removed_among_keys({0, 1, 0}); });
+const Scenario removal_among_more(
+    "event_queue/remove_among_keys_by_turns", [] { removed_among_keys({1, 0, 1, 0}); },
+    test::Size::large);
 
 // A thread keeps its number until it ends. Any thread that learns the number can rely on that.
 const Scenario numbers("lone_thread/numbers", [] {

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstdint>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/allocate.hpp>
 #include <memory>
 #include <new>
 #include <optional>
@@ -137,9 +137,10 @@ void comes_back(const Values& in_order, const Values& until, const Values& refus
     for (const int value : {21, 10, 22, 11, 30}) put(queue, 0, value);
     Values seen;
     const auto see = [&](const Thing&, const Thing& event) { seen.push_back(event.number()); };
-    explore::check(queue.process_until_with(
-                       [](const Thing& event) { return event.number() == 22; }, see) ==
-                       until.size() && seen == until, "up to that one");
+    explore::check(queue.process_until_with([](const Thing& event) { return event.number() == 22; },
+                                            see) == until.size() &&
+                       seen == until,
+                   "up to that one");
     seen.clear();
     const auto odd = [](const Thing& event) { return event.number() % 2 != 0; };
     explore::check(queue.process_if_with(odd, see) == 5 - until.size() - refused.size(),
@@ -151,12 +152,12 @@ void comes_back(const Values& in_order, const Values& until, const Values& refus
   check_books(queue, 10, 10);
 }
 
-const Scenario back_in_line("event_store/back_in_line", [] {
-  comes_back<Plain>({21, 10, 22, 11, 30}, {21, 10}, {22, 30});
-}, Size::large);
-const Scenario back_in_order("event_store/back_in_order", [] {
-  comes_back<Ordered<Plain>>({30, 21, 22, 10, 11}, {30, 21}, {22, 10});
-}, Size::large);
+const Scenario back_in_line(
+    "event_store/back_in_line", [] { comes_back<Plain>({21, 10, 22, 11, 30}, {21, 10}, {22, 30}); },
+    Size::large);
+const Scenario back_in_order(
+    "event_store/back_in_order",
+    [] { comes_back<Ordered<Plain>>({30, 21, 22, 10, 11}, {30, 21}, {22, 10}); }, Size::large);
 
 // What was refused comes before what came later, and a call takes nothing that came during it.
 template <class Policies>
@@ -185,34 +186,41 @@ void ends_although_more_come(const Values& first, const Values& second) {
   check_books(queue, 12, 8, 4);
 }
 
-const Scenario ends_in_line("event_store/ends_although_more_come", [] {
-  ends_although_more_come<Plain>({2, 3, 4}, {5, 12, 13, 14});
-}, Size::large);
-const Scenario ends_in_order("event_store/ends_although_more_come_first", [] {
-  // Those of 10 and more would be the first.
-  ends_although_more_come<Ordered<Plain>>({2, 3, 4}, {12, 13, 14, 5});
-}, Size::large);
-const Scenario ends_by_key("event_store/ends_although_more_keys_come", [] {
-  ends_although_more_come<Coalescing<Plain>>({2, 3, 4}, {5, 12, 13, 14});
-}, Size::large);
+const Scenario ends_in_line(
+    "event_store/ends_although_more_come",
+    [] { ends_although_more_come<Plain>({2, 3, 4}, {5, 12, 13, 14}); }, Size::large);
+const Scenario ends_in_order(
+    "event_store/ends_although_more_come_first",
+    [] {
+      // Those of 10 and more would be the first.
+      ends_although_more_come<Ordered<Plain>>({2, 3, 4}, {12, 13, 14, 5});
+    },
+    Size::large);
+const Scenario ends_by_key(
+    "event_store/ends_although_more_keys_come",
+    [] { ends_although_more_come<Coalescing<Plain>>({2, 3, 4}, {5, 12, 13, 14}); }, Size::large);
 
 // What came during a call is not for it, not even if another call has given it back meanwhile.
-const Scenario back_meanwhile("event_store/came_back_meanwhile", [] {
-  QueueOf<Plain> queue;
-  for (int i = 1; i <= 3; ++i) put(queue, i, i);
-  Values seen;
-  beside_a_look(queue, [&] {
-    explore::check(queue.process_with([&](const Thing&, const Thing& event) {
-      seen.push_back(event.number());
-      if (event.number() != 1) return;
-      put(queue, 4, 4);
-      explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "all refused");
-    }) == 3, "what was there at the beginning");
-  });
-  explore::check(seen == Values{1, 2, 3}, "in order");
-  explore::check(drain(queue) == Values{4}, "the other one is for the next call");
-  check_books(queue, 4, 4);
-}, Size::large);
+const Scenario back_meanwhile(
+    "event_store/came_back_meanwhile",
+    [] {
+      QueueOf<Plain> queue;
+      for (int i = 1; i <= 3; ++i) put(queue, i, i);
+      Values seen;
+      beside_a_look(queue, [&] {
+        explore::check(queue.process_with([&](const Thing&, const Thing& event) {
+          seen.push_back(event.number());
+          if (event.number() != 1) return;
+          put(queue, 4, 4);
+          explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "all refused");
+        }) == 3,
+                       "what was there at the beginning");
+      });
+      explore::check(seen == Values{1, 2, 3}, "in order");
+      explore::check(drain(queue) == Values{4}, "the other one is for the next call");
+      check_books(queue, 4, 4);
+    },
+    Size::large);
 
 // Of two producers and one that refuses, each event is taken once, higher ones first in each call.
 const Scenario by_priority("event_store/by_priority", [] {
@@ -273,7 +281,8 @@ void passes_over() {
       int seen = 0;
       explore::check(queue.process_one_with([&](const Thing&, const Thing& event) {
         seen = event.number();
-      }) && seen == 1, "the first that was made");
+      }) && seen == 1,
+                     "the first that was made");
     });
     explore::check(drain(queue) == Values{2}, "and the next");
   }
@@ -283,154 +292,182 @@ void passes_over() {
 }
 
 const Scenario voids("event_store/passed_over", [] { passes_over<Plain>(); }, Size::large);
-const Scenario voids_gathered("event_store/passed_over_by_who_gathers", [] {
-  passes_over<Ordered<Plain>>();
-}, Size::large);
-const Scenario voids_with_room("event_store/passed_over_with_its_room", [] {
-  QueueOf<Bounded<OnFull::reject, Ordered<Plain>>> queue({.capacity = 2});
-  for (int round = 0; round < 3; ++round) {
-    put_fails(queue, 1);
-    put(queue, 1, 1);
-    explore::check(queue.enqueue(1, 2) == Status::full, "the place is taken");
-    beside_a_look(queue, [&] { explore::check(drain(queue) == Values{1}, "that one"); });
-  }
-  check_books(queue, 3, 3);
-}, Size::large);
+const Scenario voids_gathered(
+    "event_store/passed_over_by_who_gathers", [] { passes_over<Ordered<Plain>>(); }, Size::large);
+const Scenario voids_with_room(
+    "event_store/passed_over_with_its_room",
+    [] {
+      QueueOf<Bounded<OnFull::reject, Ordered<Plain>>> queue({.capacity = 2});
+      for (int round = 0; round < 3; ++round) {
+        put_fails(queue, 1);
+        put(queue, 1, 1);
+        explore::check(queue.enqueue(1, 2) == Status::full, "the place is taken");
+        beside_a_look(queue, [&] { explore::check(drain(queue) == Values{1}, "that one"); });
+      }
+      check_books(queue, 3, 3);
+    },
+    Size::large);
 
 // ---- Newer ones of the same key ----
 
 // Keys that share a hash; a newer event takes the place of one that waits.
-const Scenario replaced("event_store/replaced", [] {
-  QueueOf<Coalescing<Plain>> queue;
-  beside_a_look(queue, [&] {
-    for (const int value : {1, 2, 3, 11, 13, 21}) put(queue, value % 10, value);
-    explore::check(queue.process_one(), "one of them");
-    explore::check(drain(queue) == Values{13, 21}, "the newest of each");
-  });
-  check_books(queue, 6, 3, 3);
-  for (const int value : {3, 1, 13}) put(queue, value % 10, value);
-  explore::check(drain(queue) == Values{1, 13}, "the newest of each again");
-  check_books(queue, 9, 5, 4);
-}, Size::large);
+const Scenario replaced(
+    "event_store/replaced",
+    [] {
+      QueueOf<Coalescing<Plain>> queue;
+      beside_a_look(queue, [&] {
+        for (const int value : {1, 2, 3, 11, 13, 21}) put(queue, value % 10, value);
+        explore::check(queue.process_one(), "one of them");
+        explore::check(drain(queue) == Values{13, 21}, "the newest of each");
+      });
+      check_books(queue, 6, 3, 3);
+      for (const int value : {3, 1, 13}) put(queue, value % 10, value);
+      explore::check(drain(queue) == Values{1, 13}, "the newest of each again");
+      check_books(queue, 9, 5, 4);
+    },
+    Size::large);
 
 // What came back is not replaced by what came after; then there are two of a key.
-const Scenario not_replaced("event_store/came_back", [] {
-  QueueOf<Coalescing<Plain>> queue;
-  put(queue, 1, 1);
-  put(queue, 3, 3);
-  explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "all are refused");
-  put(queue, 1, 11);
-  put(queue, 3, 13);
-  put(queue, 1, 21);
-  beside_a_look(queue, [&] {
-    explore::check(drain(queue) == Values{1, 3, 13, 21}, "those that came back, and the newest");
-  });
-  put(queue, 1, 31);
-  put(queue, 3, 33);
-  explore::check(drain(queue) == Values{31, 33}, "as if for the first time");
-  check_books(queue, 7, 6, 1);
-}, Size::large);
+const Scenario not_replaced(
+    "event_store/came_back",
+    [] {
+      QueueOf<Coalescing<Plain>> queue;
+      put(queue, 1, 1);
+      put(queue, 3, 3);
+      explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "all are refused");
+      put(queue, 1, 11);
+      put(queue, 3, 13);
+      put(queue, 1, 21);
+      beside_a_look(queue, [&] {
+        explore::check(drain(queue) == Values{1, 3, 13, 21},
+                       "those that came back, and the newest");
+      });
+      put(queue, 1, 31);
+      put(queue, 3, 33);
+      explore::check(drain(queue) == Values{31, 33}, "as if for the first time");
+      check_books(queue, 7, 6, 1);
+    },
+    Size::large);
 
 // While a call has an event a newer one comes: given back, the older one is replaced.
-const Scenario while_taken("event_store/replaced_while_taken", [] {
-  QueueOf<Coalescing<Plain>> queue;
-  put(queue, 1, 1);
-  put(queue, 2, 2);
-  beside_a_look(queue, [&] {
-    int asked = 0;
-    const std::size_t count = queue.process_if([&](const Thing& key, const Thing&) {
-      if (++asked == 1) {
-        put(queue, 1, 11);
-        // Gathers the newer one while this call has the older one.
-        explore::check(queue.process_until([](const Thing&) { return true; }) == 0, "none");
-      }
-      return key.number() != 1;
-    });
-    explore::check(count == 1 && asked == 2, "the other one");
-  });
-  check_books(queue, 3, 1, 1);
-  explore::check(drain(queue) == Values{11}, "the newer one");
-  put(queue, 1, 21);
-  explore::check(drain(queue) == Values{21}, "its key is known no more");
-  check_books(queue, 4, 3, 1);
-}, Size::large);
+const Scenario while_taken(
+    "event_store/replaced_while_taken",
+    [] {
+      QueueOf<Coalescing<Plain>> queue;
+      put(queue, 1, 1);
+      put(queue, 2, 2);
+      beside_a_look(queue, [&] {
+        int asked = 0;
+        const std::size_t count = queue.process_if([&](const Thing& key, const Thing&) {
+          if (++asked == 1) {
+            put(queue, 1, 11);
+            // Gathers the newer one while this call has the older one.
+            explore::check(queue.process_until([](const Thing&) { return true; }) == 0, "none");
+          }
+          return key.number() != 1;
+        });
+        explore::check(count == 1 && asked == 2, "the other one");
+      });
+      check_books(queue, 3, 1, 1);
+      explore::check(drain(queue) == Values{11}, "the newer one");
+      put(queue, 1, 21);
+      explore::check(drain(queue) == Values{21}, "its key is known no more");
+      check_books(queue, 4, 3, 1);
+    },
+    Size::large);
 
 // By priority as well: the newer one stands where its own priority says.
-const Scenario ordered_and_replaced("event_store/replaced_by_priority", [] {
-  QueueOf<Ordered<Coalescing<Plain>>> queue;
-  beside_a_look(queue, [&] {
-    for (const int value : {31, 12, 23, 11, 33}) put(queue, value % 10, value);
-    explore::check(drain(queue) == Values{33, 12, 11}, "of the newest, higher ones first");
-  });
-  check_books(queue, 5, 3, 2);
-}, Size::large);
+const Scenario ordered_and_replaced(
+    "event_store/replaced_by_priority",
+    [] {
+      QueueOf<Ordered<Coalescing<Plain>>> queue;
+      beside_a_look(queue, [&] {
+        for (const int value : {31, 12, 23, 11, 33}) put(queue, value % 10, value);
+        explore::check(drain(queue) == Values{33, 12, 11}, "of the newest, higher ones first");
+      });
+      check_books(queue, 5, 3, 2);
+    },
+    Size::large);
 
 // In a bounded queue one that is replaced gives its room back no later than its successor.
-const Scenario room_of_replaced("event_store/room_of_what_is_replaced", [] {
-  QueueOf<Bounded<OnFull::reject, Coalescing<Plain>>> queue({.capacity = 3});
-  for (int round = 0; round < 3; ++round) {
-    for (const int value : {1, 2, 11}) put(queue, value % 10, value);
-    explore::check(queue.enqueue(5, 5) == Status::full, "full");
-    explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "refused");
-    beside_a_look(queue, [&] { explore::check(drain(queue) == Values{2, 11}, "the newest"); });
-  }
-  check_books(queue, 9, 6, 3);
-}, Size::large);
+const Scenario room_of_replaced(
+    "event_store/room_of_what_is_replaced",
+    [] {
+      QueueOf<Bounded<OnFull::reject, Coalescing<Plain>>> queue({.capacity = 3});
+      for (int round = 0; round < 3; ++round) {
+        for (const int value : {1, 2, 11}) put(queue, value % 10, value);
+        explore::check(queue.enqueue(5, 5) == Status::full, "full");
+        explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "refused");
+        beside_a_look(queue, [&] { explore::check(drain(queue) == Values{2, 11}, "the newest"); });
+      }
+      check_books(queue, 9, 6, 3);
+    },
+    Size::large);
 
 // ---- Late ones ----
 
-const Scenario late("event_store/late", [] {
-  QueueOf<Expiring> queue;
-  const auto now = sync::clock::now();
-  const auto until = [&](sync::Deadline deadline, int value) {
-    explore::check(queue.enqueue_until(deadline, 0, value) == Status::ok, "accepted");
-  };
-  beside_a_look(queue, [&] {
-    until(now, 1);
-    until(now + std::chrono::hours(1), 2);
-    until(now - std::chrono::nanoseconds(1), 3);
-    until(sync::no_deadline, 4);
-    put(queue, 0, 5);
-    until(now, 6);
-    int seen = 0;
-    explore::check(queue.process_one_with([&](const Thing&, const Thing& event) {
-      seen = event.number();
-    }) && seen == 2, "the first that is not late");
-    explore::check(drain(queue) == Values{4, 5}, "nor those");
-  });
-  check_books(queue, 6, 3, 0, 3);
-}, Size::large);
+const Scenario late(
+    "event_store/late",
+    [] {
+      QueueOf<Expiring> queue;
+      const auto now = sync::clock::now();
+      const auto until = [&](sync::Deadline deadline, int value) {
+        explore::check(queue.enqueue_until(deadline, 0, value) == Status::ok, "accepted");
+      };
+      beside_a_look(queue, [&] {
+        until(now, 1);
+        until(now + std::chrono::hours(1), 2);
+        until(now - std::chrono::nanoseconds(1), 3);
+        until(sync::no_deadline, 4);
+        put(queue, 0, 5);
+        until(now, 6);
+        int seen = 0;
+        explore::check(queue.process_one_with([&](const Thing&, const Thing& event) {
+          seen = event.number();
+        }) && seen == 2,
+                       "the first that is not late");
+        explore::check(drain(queue) == Values{4, 5}, "nor those");
+      });
+      check_books(queue, 6, 3, 0, 3);
+    },
+    Size::large);
 
 // ---- Room ----
 
-const Scenario rejects("event_store/rejects", [] {
-  QueueOf<Bounded<OnFull::reject>> queue({.capacity = 2});
-  Thing third(3);
-  beside_a_look(queue, [&] {
-    put(queue, 0, 1);
-    put(queue, 0, 2);
-    explore::check(queue.enqueue(0, std::move(third)) == Status::full, "no room");
-    explore::check(third.is_there(), "what is refused is still the caller's");
-    explore::check(queue.process_one() && queue.enqueue(0, std::move(third)) == Status::ok,
-                   "room for one");
-    explore::check(queue.enqueue(0, 4) == Status::full, "and for no more");
-  });
-  explore::check(drain(queue) == Values{2, 3}, "in order");
-  check_books(queue, 3, 3);
-}, Size::large);
+const Scenario rejects(
+    "event_store/rejects",
+    [] {
+      QueueOf<Bounded<OnFull::reject>> queue({.capacity = 2});
+      Thing third(3);
+      beside_a_look(queue, [&] {
+        put(queue, 0, 1);
+        put(queue, 0, 2);
+        explore::check(queue.enqueue(0, std::move(third)) == Status::full, "no room");
+        explore::check(third.is_there(), "what is refused is still the caller's");
+        explore::check(queue.process_one() && queue.enqueue(0, std::move(third)) == Status::ok,
+                       "room for one");
+        explore::check(queue.enqueue(0, 4) == Status::full, "and for no more");
+      });
+      explore::check(drain(queue) == Values{2, 3}, "in order");
+      check_books(queue, 3, 3);
+    },
+    Size::large);
 
-const Scenario overwrites("event_store/overwrites", [] {
-  QueueOf<Bounded<OnFull::overwrite_oldest>> queue({.capacity = 2});
-  beside_a_look(queue, [&] {
-    for (int i = 1; i <= 3; ++i) put(queue, 0, i);
-    explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "they come back");
-    put(queue, 0, 4);
-  });
-  explore::check(drain(queue) == Values{3, 4}, "the oldest are gone");
-  put(queue, 0, 5);
-  explore::check(drain(queue) == Values{5}, "no more than there must");
-  check_books(queue, 5, 3, 0, 2);
-}, Size::large);
+const Scenario overwrites(
+    "event_store/overwrites",
+    [] {
+      QueueOf<Bounded<OnFull::overwrite_oldest>> queue({.capacity = 2});
+      beside_a_look(queue, [&] {
+        for (int i = 1; i <= 3; ++i) put(queue, 0, i);
+        explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "they come back");
+        put(queue, 0, 4);
+      });
+      explore::check(drain(queue) == Values{3, 4}, "the oldest are gone");
+      put(queue, 0, 5);
+      explore::check(drain(queue) == Values{5}, "no more than there must");
+      check_books(queue, 5, 3, 0, 2);
+    },
+    Size::large);
 
 // Where all that is there is being processed nothing can be overwritten, nor waited for.
 template <OnFull kOnFull>
@@ -449,30 +486,31 @@ void full_in_a_listener() {
   explore::check(drain(queue) == Values{3}, "there is room again");
   check_books(queue, 2, 2);
 }
-const Scenario overwrites_none("event_store/overwrites_none", [] {
-  full_in_a_listener<OnFull::overwrite_oldest>();
-});
-const Scenario waits_for_none("event_store/waits_for_none", [] {
-  full_in_a_listener<OnFull::wait>();
-});
+const Scenario overwrites_none("event_store/overwrites_none",
+                               [] { full_in_a_listener<OnFull::overwrite_oldest>(); });
+const Scenario waits_for_none("event_store/waits_for_none",
+                              [] { full_in_a_listener<OnFull::wait>(); });
 
 // Two producers wait for room: both continue, one after the other.
-const Scenario both_wait("event_store/both_wait_for_room", [] {
-  QueueOf<Bounded<OnFull::wait>> queue(
-      {.capacity = 1, .spin_for = std::chrono::nanoseconds(0)});
-  put(queue, 0, 1);
-  explore::Thread one([&] { put(queue, 0, 2); });
-  explore::Thread two([&] { put(queue, 0, 3); });
-  Values seen;
-  while (seen.size() < 3) {
-    explore::check(queue.wait() == Status::ok, "there is one");
-    for (const int value : drain(queue)) seen.push_back(value);
-  }
-  one.join();
-  two.join();
-  explore::outcome(static_cast<std::uint64_t>(seen[1]));
-  check_books(queue, 3, 3);
-}, Size::large);
+const Scenario both_wait(
+    "event_store/both_wait_for_room",
+    [] {
+      QueueOf<Bounded<OnFull::wait>> queue(
+          {.capacity = 1, .spin_for = std::chrono::nanoseconds(0)});
+      put(queue, 0, 1);
+      explore::Thread one([&] { put(queue, 0, 2); });
+      explore::Thread two([&] { put(queue, 0, 3); });
+      Values seen;
+      while (seen.size() < 3) {
+        explore::check(queue.wait() == Status::ok, "there is one");
+        for (const int value : drain(queue)) seen.push_back(value);
+      }
+      one.join();
+      two.join();
+      explore::outcome(static_cast<std::uint64_t>(seen[1]));
+      check_books(queue, 3, 3);
+    },
+    Size::large);
 
 // ---- The end, and memory ----
 
@@ -497,12 +535,10 @@ void ends_in_a_listener() {
   other.join();
 }
 const Scenario end_in_line("event_store/end_in_a_listener", [] { ends_in_a_listener<Plain>(); });
-const Scenario end_in_order("event_store/end_in_a_listener_by_priority", [] {
-  ends_in_a_listener<Ordered<Plain>>();
-});
-const Scenario end_by_key("event_store/end_in_a_listener_by_key", [] {
-  ends_in_a_listener<Coalescing<Plain>>();
-});
+const Scenario end_in_order("event_store/end_in_a_listener_by_priority",
+                            [] { ends_in_a_listener<Ordered<Plain>>(); });
+const Scenario end_by_key("event_store/end_in_a_listener_by_key",
+                          [] { ends_in_a_listener<Coalescing<Plain>>(); });
 
 // Memory fails once while a queue is made, filled, drained and trimmed: nothing is lost or left.
 template <class Policies>
@@ -539,15 +575,14 @@ void memory_fails() {
   for (int i = 1; i <= 3; ++i) put(*queue, i, i);
   explore::check(drain(*queue).size() == 3, "there is room for as many as ever");
 }
-const Scenario memory_in_line("event_store/memory_fails", [] {
-  memory_fails<Bounded<OnFull::reject>>();
-}, Size::small, 0, 1);
-const Scenario memory_in_order("event_store/memory_fails_by_priority", [] {
-  memory_fails<Bounded<OnFull::reject, Ordered<Plain>>>();
-}, Size::small, 0, 1);
-const Scenario memory_by_key("event_store/memory_fails_by_key", [] {
-  memory_fails<Bounded<OnFull::reject, Coalescing<Plain>>>();
-}, Size::small, 0, 1);
+const Scenario memory_in_line(
+    "event_store/memory_fails", [] { memory_fails<Bounded<OnFull::reject>>(); }, Size::small, 0, 1);
+const Scenario memory_in_order(
+    "event_store/memory_fails_by_priority",
+    [] { memory_fails<Bounded<OnFull::reject, Ordered<Plain>>>(); }, Size::small, 0, 1);
+const Scenario memory_by_key(
+    "event_store/memory_fails_by_key",
+    [] { memory_fails<Bounded<OnFull::reject, Coalescing<Plain>>>(); }, Size::small, 0, 1);
 
 // What a call has taken comes back without an allocation, even if memory was trimmed meanwhile:
 // what it has refused, and what it has just come to.
@@ -576,14 +611,13 @@ void trimmed_meanwhile(bool came_back_before) {
   explore::check(drain(queue) == Values{1, 2, 3, 4}, "all of them came back");
   check_books(queue, 4, 4);
 }
-const Scenario trim_in_line("event_store/trimmed_meanwhile", [] {
-  trimmed_meanwhile<Plain>(false);
-}, Size::small, 0, 1);
-const Scenario trim_in_heap("event_store/trimmed_once_they_came_back", [] {
-  trimmed_meanwhile<Plain>(true);
-}, Size::small, 0, 1);
-const Scenario trim_in_order("event_store/trimmed_meanwhile_by_priority", [] {
-  trimmed_meanwhile<Ordered<Plain>>(false);
-}, Size::small, 0, 1);
+const Scenario trim_in_line(
+    "event_store/trimmed_meanwhile", [] { trimmed_meanwhile<Plain>(false); }, Size::small, 0, 1);
+const Scenario trim_in_heap(
+    "event_store/trimmed_once_they_came_back", [] { trimmed_meanwhile<Plain>(true); }, Size::small,
+    0, 1);
+const Scenario trim_in_order(
+    "event_store/trimmed_meanwhile_by_priority", [] { trimmed_meanwhile<Ordered<Plain>>(false); },
+    Size::small, 0, 1);
 
 }  // namespace

@@ -4,8 +4,8 @@
 // docs/design/callback_list.md that need every order of the protocol.
 #include <chrono>
 #include <handoff/memory/detail/epochs.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <string>
@@ -150,7 +150,9 @@ const Scenario known("passes/next_pass_of_a_known_thread", [] {
   Flag hidden(false);
   Flag removed(false);
   explore::Thread reader([&] {
-    { const Pass pass(&list); }
+    {
+      const Pass pass(&list);
+    }
     set(passed);
     await(hidden);
     const Pass next(&list);
@@ -224,9 +226,13 @@ const Scenario same_group("passes/same_group", [] {
   Thing other;
   Flag enrolled(false);
   Flag done(false);
-  { const Pass pass(&list); }
+  {
+    const Pass pass(&list);
+  }
   explore::Thread idle([&] {
-    { const Pass pass(&list); }
+    {
+      const Pass pass(&list);
+    }
     set(enrolled);
     await(done);
   });
@@ -255,10 +261,14 @@ const Scenario fenced("passes/fenced", [] {
   Flag looked(false);
   Flag again(false);
   explore::Thread reader([&] {
-    { const Pass pass(&list); }
+    {
+      const Pass pass(&list);
+    }
     set(passed);
     await(looked);
-    { const Pass pass(&list); }
+    {
+      const Pass pass(&list);
+    }
     set(again);
     const Pass pass(&list);
     if (second.look()) second.look_again();
@@ -283,7 +293,9 @@ const Scenario fences_left("passes/fences_left", [] {
   Flag looked(false);
   Flag again(false);
   explore::Thread reader([&] {
-    { const Pass pass(&list); }
+    {
+      const Pass pass(&list);
+    }
     set(passed);
     await(looked);
     for (int i = 0; i < 3; ++i) const Pass pass(&list);
@@ -311,14 +323,18 @@ const Scenario fences_left_by_another("passes/fences_left_by_another", [] {
   Flag enrolled(false);
   Flag left(false);
   explore::Thread reader([&] {
-    { const Pass pass(&list); }
+    {
+      const Pass pass(&list);
+    }
     set(enrolled);
     await(left);
     const Pass pass(&list);
     if (second.look()) second.look_again();
   });
   await(enrolled);
-  { const Pass pass(&list); }  // in the other group, so the third thread shares the reader's
+  {
+    const Pass pass(&list);
+  }  // in the other group, so the third thread shares the reader's
   first.hide();
   first.retire(kList);
   second.hide();

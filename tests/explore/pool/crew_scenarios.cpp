@@ -10,8 +10,8 @@
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
-#include "explore/scenario.hpp"
 #include "explore/pool/sleeper.hpp"
+#include "explore/scenario.hpp"
 
 namespace {
 

@@ -45,9 +45,8 @@ void one_by_one(PoolMode mode) {
   explore::check(pool.close().done == 2, "both ran");
 }
 
-const Scenario one_stealing("thread_pool/one_by_one_stealing", [] {
-  one_by_one(PoolMode::stealing);
-});
+const Scenario one_stealing("thread_pool/one_by_one_stealing",
+                            [] { one_by_one(PoolMode::stealing); });
 const Scenario one_fixed("thread_pool/one_by_one_fixed", [] { one_by_one(PoolMode::fixed); });
 const Scenario one_active("thread_pool/one_by_one_active", [] { one_by_one(PoolMode::active); });
 
@@ -66,45 +65,50 @@ void ramp_up(PoolMode mode) {
   explore::check(pool.close().done == 2, "both ran");
 }
 
-const Scenario ramp_up_fixed("thread_pool/ramp_up_fixed", [] {
-  ramp_up(PoolMode::fixed);
-}, Size::large);
-const Scenario ramp_up_active("thread_pool/ramp_up_active", [] {
-  ramp_up(PoolMode::active);
-}, Size::single);
+const Scenario ramp_up_fixed(
+    "thread_pool/ramp_up_fixed", [] { ramp_up(PoolMode::fixed); }, Size::large);
+const Scenario ramp_up_active(
+    "thread_pool/ramp_up_active", [] { ramp_up(PoolMode::active); }, Size::single);
 
 // A task waits, without helping, for one that it has handed over: behind the light fence only.
-const Scenario light_submit("thread_pool/light_submit", [] {
-  test::AuditedPool pool(options(PoolMode::stealing, 2));
-  Arrivals meeting;
-  explore::check(pool.execute([&pool, &meeting] {
-    explore::check(pool.execute([&meeting] { meeting.arrive(); }) == Status::ok, "open");
-    meeting.await(1);
-  }) == Status::ok, "open");
-  meeting.await(1);
-  explore::check(pool.close().done == 2, "both ran");
-}, Size::large);
+const Scenario light_submit(
+    "thread_pool/light_submit",
+    [] {
+      test::AuditedPool pool(options(PoolMode::stealing, 2));
+      Arrivals meeting;
+      explore::check(pool.execute([&pool, &meeting] {
+        explore::check(pool.execute([&meeting] { meeting.arrive(); }) == Status::ok, "open");
+        meeting.await(1);
+      }) == Status::ok,
+                     "open");
+      meeting.await(1);
+      explore::check(pool.close().done == 2, "both ran");
+    },
+    Size::large);
 
 // A closure that cannot be made: an empty task is left in its place, and is counted like others.
-const Scenario stillborn("thread_pool/stillborn", [] {
-  auto given = options(PoolMode::stealing, 1);
-  given.capacity = 1;
-  test::AuditedPool pool(given);
-  const Fragile fragile;
-  bool thrown = false;
-  explore::Thread other([&pool] {
-    explore::check(pool.execute([] {}) == Status::ok, "its place comes back");
-  });
-  try {
-    (void)pool.execute(fragile);
-  } catch (const std::bad_alloc&) {
-    thrown = true;
-  }
-  other.join();
-  explore::check(thrown, "who hands it over hears of it");
-  const Tally tally = pool.close();
-  explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1, "both counted");
-}, Size::large);
+const Scenario stillborn(
+    "thread_pool/stillborn",
+    [] {
+      auto given = options(PoolMode::stealing, 1);
+      given.capacity = 1;
+      test::AuditedPool pool(given);
+      const Fragile fragile;
+      bool thrown = false;
+      explore::Thread other(
+          [&pool] { explore::check(pool.execute([] {}) == Status::ok, "its place comes back"); });
+      try {
+        (void)pool.execute(fragile);
+      } catch (const std::bad_alloc&) {
+        thrown = true;
+      }
+      other.join();
+      explore::check(thrown, "who hands it over hears of it");
+      const Tally tally = pool.close();
+      explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1,
+                     "both counted");
+    },
+    Size::large);
 
 const Scenario stillborn_in_a_group("thread_pool/stillborn_in_a_group", [] {
   test::AuditedPool pool(options(PoolMode::stealing, 1));

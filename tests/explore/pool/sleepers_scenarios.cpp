@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/task_queue.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <new>
 
@@ -130,8 +130,8 @@ struct Staff : Work {
           slept = Sleepers::Slept::not_at_all;
           continue;
         }
-        slept = sleepers.sleep(place, test::by_seq_cst, [this] { return is_work(); },
-                               sync::deadline_after(one));
+        slept = sleepers.sleep(
+            place, test::by_seq_cst, [this] { return is_work(); }, sync::deadline_after(one));
       }
       wake_next();
     }
@@ -167,9 +167,8 @@ const Scenario withdraw("sleepers/withdraw", [] {
   Sleepers::Place absent;
   work.sleepers.begin_absent(absent);
   bool called = false;
-  explore::Thread submitter([&] {
-    called = work.sleepers.wanted() && work.sleepers.wake_one() != nullptr;
-  });
+  explore::Thread submitter(
+      [&] { called = work.sleepers.wanted() && work.sleepers.wake_one() != nullptr; });
   const bool withdrawn = work.sleepers.withdraw_from(0) != nullptr;
   submitter.join();
   explore::check(called != withdrawn, "one of the two has it");
@@ -184,8 +183,8 @@ const Scenario submit_beside_leave("sleepers/submit_beside_leave", [] {
     work.tasks.fetch_add(1, order::seq_cst);
     called = work.sleepers.wanted() && work.sleepers.wake_one() != nullptr;
   });
-  const bool left = work.sleepers.leave(
-      place, [&work] { return work.tasks.load(order::relaxed) > 0; });
+  const bool left =
+      work.sleepers.leave(place, [&work] { return work.tasks.load(order::relaxed) > 0; });
   submitter.join();
   explore::check(called == left, "who leaves is called, who stays is not");
   explore::outcome(left ? 1 : 0);
@@ -229,8 +228,8 @@ const Scenario refused_beside_light_submit("sleepers/refused_beside_light_submit
       told = work.sleepers.wanted();
     });
     work.sleepers.put_back(*called);
-    const bool seen = work.sleepers.wanted_for(
-        [&work] { return work.tasks.load(order::relaxed) > 0; });
+    const bool seen =
+        work.sleepers.wanted_for([&work] { return work.tasks.load(order::relaxed) > 0; });
     submitter.join();
     explore::check(told || seen, "one of the two sees the other");
   });
@@ -262,45 +261,48 @@ const Scenario found("sleepers/found", [] {
 
 // A slow producer finds tickets in a segment that is used again, while the one that appends it has
 // not come back: who looks for work finds that segment too.
-const Scenario found_in_used("sleepers/found_in_used_segment", [] {
-  test::Audited<TaskQueue> queue;
-  Sleepers sleepers;
-  const auto push = [&queue](std::uint64_t number) {
-    Task* const task = queue.reserve();
-    ::new (static_cast<void*>(task->storage)) std::uint64_t(number);
-    task->group.write() = nullptr;
-    TaskQueue::publish(*task, StillbornKind::kind);
-  };
-  bool slow_one_is_taken = false;
-  const auto pop_all = [&queue, &slow_one_is_taken] {
-    Task node;
-    while (queue.claim(1, [&node] { return &node; }) != 0) {
-      if (node.as<std::uint64_t>() == 0) slow_one_is_taken = true;
-    }
-  };
-  test::beside_a_sleeper(sleepers, [&] {
-    bool told = false;
-    bool seen = false;
-    sleepers.begin_search();
-    explore::Thread fast([&] {
-      for (std::uint64_t i = 1; i <= 3; ++i) push(i);
+const Scenario found_in_used(
+    "sleepers/found_in_used_segment",
+    [] {
+      test::Audited<TaskQueue> queue;
+      Sleepers sleepers;
+      const auto push = [&queue](std::uint64_t number) {
+        Task* const task = queue.reserve();
+        ::new (static_cast<void*>(task->storage)) std::uint64_t(number);
+        task->group.write() = nullptr;
+        TaskQueue::publish(*task, StillbornKind::kind);
+      };
+      bool slow_one_is_taken = false;
+      const auto pop_all = [&queue, &slow_one_is_taken] {
+        Task node;
+        while (queue.claim(1, [&node] { return &node; }) != 0) {
+          if (node.as<std::uint64_t>() == 0) slow_one_is_taken = true;
+        }
+      };
+      test::beside_a_sleeper(sleepers, [&] {
+        bool told = false;
+        bool seen = false;
+        sleepers.begin_search();
+        explore::Thread fast([&] {
+          for (std::uint64_t i = 1; i <= 3; ++i) push(i);
+          pop_all();
+          push(4);
+          pop_all();
+          push(5);
+        });
+        explore::Thread worker([&] {
+          const auto left = sleepers.end_search();
+          seen = left.nobody_searches && left.asleep != 0 && queue.has_tickets();
+        });
+        push(0);
+        told = sleepers.wanted();
+        worker.join();
+        fast.join();
+        explore::check(told || seen || slow_one_is_taken, "one of the two sees the other");
+      });
       pop_all();
-      push(4);
-      pop_all();
-      push(5);
-    });
-    explore::Thread worker([&] {
-      const auto left = sleepers.end_search();
-      seen = left.nobody_searches && left.asleep != 0 && queue.has_tickets();
-    });
-    push(0);
-    told = sleepers.wanted();
-    worker.join();
-    fast.join();
-    explore::check(told || seen || slow_one_is_taken, "one of the two sees the other");
-  });
-  pop_all();
-}, test::Size::large);
+    },
+    test::Size::large);
 
 // The same where the ticket is in a segment that is made for it.
 const Scenario found_in_next("sleepers/found_in_next_segment", [] {

@@ -8,8 +8,8 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/pool/wait_cycle.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <string>
@@ -72,34 +72,43 @@ void told_once(std::size_t width, std::size_t tasks, Body body) {
   explore::check(watchdog.told() == 1, "once");
 }
 
-const Scenario waits_for_itself("watchdog/waits_for_itself", [] {
-  told_once(1, 1, [](ThreadPool&, Future<void>& future, Watchdog&) {
-    explore::check(throws<Circle>([&future] { future.wait(); }), "thrown out of it");
-  });
-}, Size::single);
+const Scenario waits_for_itself(
+    "watchdog/waits_for_itself",
+    [] {
+      told_once(1, 1, [](ThreadPool&, Future<void>& future, Watchdog&) {
+        explore::check(throws<Circle>([&future] { future.wait(); }), "thrown out of it");
+      });
+    },
+    Size::single);
 
 // The part that runs inside the task waits for it.
-const Scenario part_waits_for_all("watchdog/part_waits_for_all", [] {
-  told_once(1, 1, [](ThreadPool& pool, Future<void>& future, Watchdog&) {
-    TaskGroup group(pool);
-    group.run([&future] { future.wait(); });
-    explore::check(throws<Circle>([&group] { (void)group.wait(); }), "the group's failure");
-  });
-}, Size::single);
+const Scenario part_waits_for_all(
+    "watchdog/part_waits_for_all",
+    [] {
+      told_once(1, 1, [](ThreadPool& pool, Future<void>& future, Watchdog&) {
+        TaskGroup group(pool);
+        group.run([&future] { future.wait(); });
+        explore::check(throws<Circle>([&group] { (void)group.wait(); }), "the group's failure");
+      });
+    },
+    Size::single);
 
 // The same with the part elsewhere: it closes the circle, or the group's owner does.
-const Scenario group_closes_circle("watchdog/group_closes_circle", [] {
-  told_once(2, 2, [](ThreadPool& pool, Future<void>& future, Watchdog& watchdog) {
-    OpenOnce begun;
-    TaskGroup group(pool);
-    group.run([&] {
-      begun.open();
-      (void)watchdog.wait_for(future);  // is told, or is thrown out
-    });
-    begun.wait();
-    explore::check(throws<Circle>([&group] { (void)group.wait(); }), "when its part is over");
-  });
-}, Size::single);
+const Scenario group_closes_circle(
+    "watchdog/group_closes_circle",
+    [] {
+      told_once(2, 2, [](ThreadPool& pool, Future<void>& future, Watchdog& watchdog) {
+        OpenOnce begun;
+        TaskGroup group(pool);
+        group.run([&] {
+          begun.open();
+          (void)watchdog.wait_for(future);  // is told, or is thrown out
+        });
+        begun.wait();
+        explore::check(throws<Circle>([&group] { (void)group.wait(); }), "when its part is over");
+      });
+    },
+    Size::single);
 
 // Its type is its name.
 struct Named {
@@ -111,35 +120,42 @@ struct Named {
   }
 };
 
-const Scenario names("watchdog/names", [] {
-  ThreadPoolOptions options{.width = 1};
-  options.on_wait_cycle = [](const WaitCycle& cycle) {
-    const std::string& name = cycle.tasks.at(0).name;
-    explore::check(name.ends_with("::Named") && name.size() < 40, "as the compiler writes it");
-    throw Circle();
-  };
-  test::AuditedPool pool(options);
-  OpenOnce there;
-  Future<void> future;
-  future = pool.submit(Named{future, there});
-  there.open();
-  explore::check(test::wait_idly(pool) == Status::ok, "it ended");
-}, Size::single);
+const Scenario names(
+    "watchdog/names",
+    [] {
+      ThreadPoolOptions options{.width = 1};
+      options.on_wait_cycle = [](const WaitCycle& cycle) {
+        const std::string& name = cycle.tasks.at(0).name;
+        explore::check(name.ends_with("::Named") && name.size() < 40, "as the compiler writes it");
+        throw Circle();
+      };
+      test::AuditedPool pool(options);
+      OpenOnce there;
+      Future<void> future;
+      future = pool.submit(Named{future, there});
+      there.open();
+      explore::check(test::wait_idly(pool) == Status::ok, "it ended");
+    },
+    Size::single);
 
 // No circle: what is waited for goes on.
-const Scenario no_circle("watchdog/no_circle", [] {
-  Watchdog watchdog;
-  test::AuditedPool pool(watchdog.options(1, 0));
-  int ran = 0;
-  pool.submit([&] {
-    TaskGroup group(pool);
-    group.run([&ran] { ++ran; });
-    explore::check(group.wait() == Status::ok, "it ran");
-    pool.submit([&ran] { ++ran; }).then([&ran] { ++ran; }).get();
-    TimerHandle handle = pool.execute_at(sync::no_deadline, [] {});
-    explore::check(handle.cancel_and_wait(), "nobody to wait for");
-  }).get();
-  explore::check(ran == 3 && watchdog.told() == 0, "nobody was told");
-}, Size::single);
+const Scenario no_circle(
+    "watchdog/no_circle",
+    [] {
+      Watchdog watchdog;
+      test::AuditedPool pool(watchdog.options(1, 0));
+      int ran = 0;
+      pool.submit([&] {
+            TaskGroup group(pool);
+            group.run([&ran] { ++ran; });
+            explore::check(group.wait() == Status::ok, "it ran");
+            pool.submit([&ran] { ++ran; }).then([&ran] { ++ran; }).get();
+            TimerHandle handle = pool.execute_at(sync::no_deadline, [] {});
+            explore::check(handle.cancel_and_wait(), "nobody to wait for");
+          })
+          .get();
+      explore::check(ran == 3 && watchdog.told() == 0, "nobody was told");
+    },
+    Size::single);
 
 }  // namespace

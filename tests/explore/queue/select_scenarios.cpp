@@ -85,8 +85,8 @@ const Scenario stop_race("select/stop", [] {
   explore::Thread stopper([&] { source.request_stop(); });
   explore::Thread writer([&] { (void)a.push(1); });
   int out = 0;
-  const Status status = select_until(sync::no_deadline, source.token(),
-                                     from(a, [&](int item) { out = item; }));
+  const Status status =
+      select_until(sync::no_deadline, source.token(), from(a, [&](int item) { out = item; }));
   explore::check(status == (out == 1 ? Status::ok : Status::stopped), "one of the two");
   explore::outcome(out == 1);
   stopper.join();

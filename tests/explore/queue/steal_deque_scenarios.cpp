@@ -90,9 +90,8 @@ void beside_a_thief(Take&& take) {
 
 // One thief takes twice, so that it passes the middle while the owner pops.
 const Scenario thief_twice("steal_deque/thief_twice", [] {
-  beside_a_thief([](Items& items, StealDeque<std::uint32_t>& deque) {
-    return items.pop_all(deque);
-  });
+  beside_a_thief(
+      [](Items& items, StealDeque<std::uint32_t>& deque) { return items.pop_all(deque); });
 });
 
 // The owner takes one of two without an exchange, and a thief may not know yet that it is gone.

@@ -28,9 +28,8 @@ void two_producers(std::size_t capacity, detail::RingStart start = {}) {
 
 const Scenario mpsc_one_place("mpsc_ring/one_place", [] { two_producers<Mpsc>(1); });
 const Scenario mpsc_producers("mpsc_ring/two_producers", [] { two_producers<Mpsc>(2); });
-const Scenario mpsc_wrap("mpsc_ring/wrap", [] {
-  two_producers<Mpsc>(1, detail::RingStart{~std::uint64_t{0} >> 1});
-});
+const Scenario mpsc_wrap("mpsc_ring/wrap",
+                         [] { two_producers<Mpsc>(1, detail::RingStart{~std::uint64_t{0} >> 1}); });
 const Scenario mpsc_batch("mpsc_ring/batch", [] { test::batches<Mpsc>(); });
 const Scenario mpsc_visitor("mpsc_ring/visitor", [] { test::visitor<Mpsc>(); });
 

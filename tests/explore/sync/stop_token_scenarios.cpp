@@ -23,7 +23,9 @@ const Scenario withdraw("stop_token/withdraw", [] {
   StopSource source;
   explore::Thread stopper([&] { source.request_stop(); });
   sync::cell<int> calls(0);
-  { const StopCallback callback(source.token(), count, &calls); }
+  {
+    const StopCallback callback(source.token(), count, &calls);
+  }
   // Plain data: a call that is still on would race with this read.
   explore::check(calls.read() <= 1, "at most once");
   explore::outcome(static_cast<std::uint64_t>(calls.read()));
@@ -59,7 +61,9 @@ const Scenario withdrawn_running("stop_token/withdrawn_running", [] {
   explore::Thread stopper([&] { source.request_stop(); });
   {
     sync::cell<int> calls(0);
-    { const StopCallback callback(source.token(), count, &calls); }
+    {
+      const StopCallback callback(source.token(), count, &calls);
+    }
     calls.write() = 7;
   }
   stopper.join();
@@ -136,7 +140,9 @@ const Scenario late_callback("stop_token/late_callback", [] {
     calls.write() = 7;
     source.request_stop();
   });
-  { const StopCallback callback(source.token(), count, &calls); }
+  {
+    const StopCallback callback(source.token(), count, &calls);
+  }
   stopper.join();
   explore::check(calls.read() == 7 || calls.read() == 8, "not before the stop");
   explore::outcome(static_cast<std::uint64_t>(calls.read()));

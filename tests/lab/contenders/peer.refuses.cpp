@@ -4,8 +4,6 @@
 
 namespace handoff::lab::matmul {
 
-Operation contender(const Task&) {
-  throw Unavailable("it needs a moon");
-}
+Operation contender(const Task&) { throw Unavailable("it needs a moon"); }
 
 }  // namespace handoff::lab::matmul

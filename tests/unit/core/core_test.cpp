@@ -39,9 +39,8 @@ TEST(IndexRange, IteratesHalfOpen) {
 TEST(Tally, IsBalancedOnlyIfEveryItemIsAccountedFor) {
   Tally tally{.accepted = 15, .done = 5, .failed = 4, .cancelled = 3, .expired = 2, .pending = 1};
   EXPECT_TRUE(tally.balanced());
-  for (std::uint64_t* part :
-       {&tally.accepted, &tally.done, &tally.failed, &tally.cancelled, &tally.expired,
-        &tally.pending}) {
+  for (std::uint64_t* part : {&tally.accepted, &tally.done, &tally.failed, &tally.cancelled,
+                              &tally.expired, &tally.pending}) {
     ++*part;
     EXPECT_FALSE(tally.balanced());
     --*part;

@@ -46,8 +46,8 @@ TEST(ArgumentAdapter, CastsReferencesDown) {
   EventDispatcher<Kind, void(Event&)> events;
   int sum = 0;
   events.append_listener(Kind::click, adapt<void(const Click&)>([&](const Click& click) {
-    sum += 10 * click.x + click.y;
-  }));
+                           sum += 10 * click.x + click.y;
+                         }));
   events.append_listener(Kind::click, adapt<void(Click&)>([](Click& click) { click.x = 0; }));
   events.append_listener(Kind::click, adapt<void(Event&)>([&](Event& event) { ++event.time; }));
   Click click(3, 4);
@@ -79,9 +79,8 @@ TEST(ArgumentAdapter, OpensBoxesAndConverts) {
   list.append(adapt<void(const Key&, long)>([&](const Key& key, long number) {
     heard += std::to_string(key.code) + '/' + std::to_string(number);
   }));
-  list.append(adapt<void(const AnyData<>&, int)>([&](const AnyData<>& data, int) {
-    heard += data.get_if<Key>() != nullptr ? '+' : '-';
-  }));
+  list.append(adapt<void(const AnyData<>&, int)>(
+      [&](const AnyData<>& data, int) { heard += data.get_if<Key>() != nullptr ? '+' : '-'; }));
   list(Key{27}, 5);
   EXPECT_EQ(heard, "27/5+");
   EXPECT_THROW(list(Click(), 5);, std::logic_error) << "another type is in the box";
@@ -97,10 +96,12 @@ TEST(ArgumentAdapter, KeepsResultsAndMembers) {
   list.append(adapt<int(const Click&)>(&Click::y));
   std::string results;
   const Click click(3, 4);
-  list.visit_results([&](int result) {
-    results += std::to_string(result);
-    return true;
-  }, click);
+  list.visit_results(
+      [&](int result) {
+        results += std::to_string(result);
+        return true;
+      },
+      click);
   EXPECT_EQ(results, "34");
 }
 
@@ -133,8 +134,8 @@ TEST(TypedEvent, KnowsItsKeyInABox) {
   EventQueue<Kind, void(const AnyData<>&)> queue;
   std::string heard;
   listen_to<Click>(queue, [&](const Click& click) { heard += std::to_string(click.x + click.y); });
-  const auto keys = listen_to<Key>(
-      queue, [&](const Key& key) { heard += 'k' + std::to_string(key.code); });
+  const auto keys =
+      listen_to<Key>(queue, [&](const Key& key) { heard += 'k' + std::to_string(key.code); });
   EXPECT_EQ(enqueue_event<Click>(queue, 3, 4), Status::ok);
   EXPECT_EQ(enqueue_event<Key>(queue, 5), Status::ok);
   EXPECT_EQ(queue.process(), 2U);

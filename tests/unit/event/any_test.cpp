@@ -164,9 +164,8 @@ TEST(AnyData, CarriesManyKindsThroughOneQueue) {
   EventQueue<int, void(const AnyData<>&)> queue;
   std::string seen;
   queue.append_listener(1, [&](const AnyData<>& data) { seen += data.get<std::string>(); });
-  queue.append_listener(2, [&](const AnyData<>& data) {
-    seen += std::to_string(*data.get<std::unique_ptr<int>>());
-  });
+  queue.append_listener(
+      2, [&](const AnyData<>& data) { seen += std::to_string(*data.get<std::unique_ptr<int>>()); });
   EXPECT_EQ(queue.enqueue(1, std::string("a")), Status::ok);
   EXPECT_EQ(queue.enqueue(2, std::make_unique<int>(2)), Status::ok);
   EXPECT_EQ(queue.enqueue(1, std::string("c")), Status::ok);

@@ -105,12 +105,14 @@ TEST(CallbackList, ListenersAddedInAPassAreNotCalledInIt) {
   List list;
   Trace trace;
   ListenerHandle last;
-  list.append([&](int) {
-    trace.calls += '1';
-    list.append(trace.say('a'));
-    list.prepend(trace.say('p'));
-    list.insert(last, trace.say('i'));
-  }, {.calls = 1});
+  list.append(
+      [&](int) {
+        trace.calls += '1';
+        list.append(trace.say('a'));
+        list.prepend(trace.say('p'));
+        list.insert(last, trace.say('i'));
+      },
+      {.calls = 1});
   last = list.append(trace.say('2'));
   list(0);
   EXPECT_EQ(trace.take(), "12");
@@ -130,20 +132,26 @@ TEST(CallbackList, NestedPassesCallWhatTheOuterOneAdded) {
   });
   list.append(trace.say('2'));
   list(2);
-  EXPECT_EQ(trace.take(), "11" "12nn" "|2n" "|2");
+  EXPECT_EQ(trace.take(),
+            "11"
+            "12nn"
+            "|2n"
+            "|2");
 }
 
 TEST(CallbackList, ListenersRemovedInAPassAreNotCalledAnyMore) {
   List list;
   Trace trace;
   std::vector<ListenerHandle> handles;
-  list.append([&](int) {
-    trace.calls += '0';
-    list.append(trace.say('x'));  // makes a new array while this pass reads the old one
-    list.prepend(trace.say('y'));
-    EXPECT_TRUE(handles[2].remove());
-    EXPECT_TRUE(handles[1].remove_and_wait()) << "the own pass does not count";
-  }, {.calls = 1});
+  list.append(
+      [&](int) {
+        trace.calls += '0';
+        list.append(trace.say('x'));  // makes a new array while this pass reads the old one
+        list.prepend(trace.say('y'));
+        EXPECT_TRUE(handles[2].remove());
+        EXPECT_TRUE(handles[1].remove_and_wait()) << "the own pass does not count";
+      },
+      {.calls = 1});
   for (const char name : {'1', '2', '3', '4'}) handles.push_back(list.append(trace.say(name)));
   list(0);
   EXPECT_EQ(trace.take(), "014");
@@ -199,15 +207,17 @@ TEST(CallbackList, PassesNestDeeperThanTheyAreToldApart) {
   List other;
   Trace trace;
   const auto gone = other.append(trace.say('x'));
-  list.append([&](int depth) {
-    if (depth > 0) {
-      other(0);
-      list(depth - 1);
-    } else {
-      EXPECT_TRUE(gone.remove_and_wait());
-      list.append(trace.say('.'));
-    }
-  }, {.calls = 21});
+  list.append(
+      [&](int depth) {
+        if (depth > 0) {
+          other(0);
+          list(depth - 1);
+        } else {
+          EXPECT_TRUE(gone.remove_and_wait());
+          list.append(trace.say('.'));
+        }
+      },
+      {.calls = 21});
   list(20);
   EXPECT_EQ(trace.take(), std::string(20, 'x'));
   list(0);
@@ -236,11 +246,13 @@ TEST(CallbackList, CountedListenersGoBeforeTheirLastCall) {
   List list;
   int calls = 0;
   ListenerHandle handle;
-  handle = list.append([&](int) {
-    ++calls;
-    EXPECT_EQ(handle.attached(), calls < 3);
-    if (calls == 3) list(0);  // would call it once more, were it still there
-  }, {.calls = 3});
+  handle = list.append(
+      [&](int) {
+        ++calls;
+        EXPECT_EQ(handle.attached(), calls < 3);
+        if (calls == 3) list(0);  // would call it once more, were it still there
+      },
+      {.calls = 3});
   for (int i = 0; i < 5; ++i) list(0);
   EXPECT_EQ(calls, 3);
 }
@@ -273,10 +285,20 @@ TEST(CallbackList, ResultsAreVisitedUntilToldToStop) {
   CallbackList<int(int)> list;
   for (int i = 1; i <= 4; ++i) list.append([i](int n) { return i * n; });
   int sum = 0;
-  EXPECT_TRUE(list.visit_results([&](int result) { sum += result; return true; }, 10));
+  EXPECT_TRUE(list.visit_results(
+      [&](int result) {
+        sum += result;
+        return true;
+      },
+      10));
   EXPECT_EQ(sum, 100);
   sum = 0;
-  EXPECT_FALSE(list.visit_results([&](int result) { sum += result; return result < 20; }, 10));
+  EXPECT_FALSE(list.visit_results(
+      [&](int result) {
+        sum += result;
+        return result < 20;
+      },
+      10));
   EXPECT_EQ(sum, 30);
   list(1);
 }

@@ -154,9 +154,8 @@ TEST(EventDispatcher, KeysFromArguments) {
 TEST(EventDispatcher, FiltersVetoAndChange) {
   EventDispatcher<int, void(int, std::string)> dispatcher;
   std::string seen;
-  dispatcher.append_listener(1, [&](int n, const std::string& text) {
-    seen += text + std::to_string(n);
-  });
+  dispatcher.append_listener(
+      1, [&](int n, const std::string& text) { seen += text + std::to_string(n); });
   int filtered = 0;
   const auto veto = dispatcher.append_filter([&](int& n, std::string&) {
     ++filtered;

@@ -191,9 +191,8 @@ class Round {
     }
     for (int key = 0; key < kKeys; ++key) {
       all_listen_ &= attempt([&] {
-        queue->append_listener(Key(key), [this](const Argument& argument) {
-          seen_.hear(argument, Fault::listener);
-        });
+        queue->append_listener(
+            Key(key), [this](const Argument& argument) { seen_.hear(argument, Fault::listener); });
       });
     }
     for (int turn = 0; turn < 3; ++turn) {
@@ -309,20 +308,19 @@ class Round {
 
 template <class Policies>
 class EventQueueFailures : public testing::Test {};
-using Kinds =
-    testing::Types<Hashes, Coalesces, Ordered<Hashes>, Ordered<Coalesces>,
-                   Bounded<Hashes, OnFull::reject>, Bounded<Coalesces, OnFull::reject>,
-                   Bounded<Ordered<Coalesces>, OnFull::reject>,
-                   Bounded<Hashes, OnFull::overwrite_oldest>,
-                   Bounded<Coalesces, OnFull::overwrite_oldest>, Late<Coalesces>>;
+using Kinds = testing::Types<Hashes, Coalesces, Ordered<Hashes>, Ordered<Coalesces>,
+                             Bounded<Hashes, OnFull::reject>, Bounded<Coalesces, OnFull::reject>,
+                             Bounded<Ordered<Coalesces>, OnFull::reject>,
+                             Bounded<Hashes, OnFull::overwrite_oldest>,
+                             Bounded<Coalesces, OnFull::overwrite_oldest>, Late<Coalesces>>;
 TYPED_TEST_SUITE(EventQueueFailures, Kinds);
 
 TYPED_TEST(EventQueueFailures, TheKthUseThatThrowsLosesNothing) {
   for (const auto& [name, drain] : drains<QueueOf<TypeParam>>()) {
     for (const Fault fault : kFaults) {
       for (int k = 0;; ++k) {
-        SCOPED_TRACE(testing::Message() << name << ", fault " << static_cast<int>(fault)
-                                        << ", use number " << k);
+        SCOPED_TRACE(testing::Message()
+                     << name << ", fault " << static_cast<int>(fault) << ", use number " << k);
         ASSERT_LT(k, 10'000) << "a use failed in each of so many runs";
         plan = {.kind = fault, .left = k};
         Round<TypeParam>().run(drain);

@@ -144,7 +144,8 @@ TEST(EventQueue, AVisitorMayStop) {
   EXPECT_EQ(queue.process_with([&](int key, int& value) {
     EXPECT_EQ(key, value % 10);
     return ++seen < 100;
-  }), 100U);
+  }),
+            100U);
   EXPECT_EQ(drain(queue), range(100, 600));
 }
 
@@ -271,10 +272,12 @@ TEST(EventQueue, AThrowingPredicateOrVisitor) {
   EXPECT_THROW(queue.process_if([](int value) {
     if (value == 5) throw std::runtime_error("as asked");
     return value < 3;
-  }), std::runtime_error);
+  }),
+               std::runtime_error);
   EXPECT_THROW(queue.process_with([](int, int value) {
     if (value == 6) throw std::runtime_error("as asked");
-  }), std::runtime_error);
+  }),
+               std::runtime_error);
   EXPECT_EQ(drain(queue), range(7, 10));
   const Tally tally = queue.tally();
   EXPECT_EQ(tally.failed, 1U) << "the visitor's; a predicate has not begun the event";
@@ -729,7 +732,8 @@ TEST(EventQueue, ManyComeBackAndManyMoreCome) {
   EXPECT_EQ(queue.process_until([&](int value) {
     seen.push_back(value);
     return seen.size() > 4000;
-  }), 4000U);
+  }),
+            4000U);
   auto expected = range(0, 2000);
   const auto odd = range(2001, 3000, 2);
   const auto more = range(0, 3000);
@@ -829,9 +833,8 @@ TYPED_TEST(EventQueueOfStrings, AllOfThemEndWithTheQueue) {
   for (int i = 0; i < 300; ++i) {
     ASSERT_EQ(queue.enqueue(text(i % 70), text(i)), Status::ok);
     if (i % 100 == 50) {
-      queue.process_if([](const std::string& key, const std::string&) {
-        return key.back() % 2 == 0;
-      });
+      queue.process_if(
+          [](const std::string& key, const std::string&) { return key.back() % 2 == 0; });
     }
   }
   queue.append_listener(text(7), [&](const std::string& value) {

@@ -97,9 +97,8 @@ struct Listening {
   explicit Listening(Queue& queue) {
     queue.append_listener(0, [this](int n) { calls += std::to_string(n); });
     queue.append_listener(0, [this](const std::string& s) { calls += s; });
-    queue.append_listener(0, [this](const std::unique_ptr<int>& p) {
-      calls += '*' + std::to_string(*p);
-    });
+    queue.append_listener(
+        0, [this](const std::unique_ptr<int>& p) { calls += '*' + std::to_string(*p); });
   }
 };
 

@@ -170,9 +170,10 @@ TEST_P(BlockingTest, NothingIsLostWhileWorkersComeAndGo) {
     std::uint64_t accepted = 0;
     for (int i = 0; i < 40; ++i) {
       ASSERT_EQ(pool.execute([&ran, rest = random() % 4] {
-        if (rest != 0) blocking([rest] {
-          for (std::uint64_t k = 1; k < rest; ++k) std::this_thread::yield();
-        });
+        if (rest != 0)
+          blocking([rest] {
+            for (std::uint64_t k = 1; k < rest; ++k) std::this_thread::yield();
+          });
         ++ran;
       }),
                 Status::ok);

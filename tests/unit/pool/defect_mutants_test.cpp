@@ -354,9 +354,9 @@ template <class Pool>
 constexpr bool takes_every_callable =
     requires(Pool& pool, int (*by_move)(std::unique_ptr<int>), std::unique_ptr<int> number) {
       pool.submit(by_move, std::move(number));
-    } &&
-    requires(Pool& pool, NoDefault object) { pool.submit(&NoDefault::read, std::move(object)); } &&
-    requires(Pool& pool, NoDefault (*make)()) { pool.submit(make); };
+    } && requires(Pool& pool, NoDefault object) {
+      pool.submit(&NoDefault::read, std::move(object));
+    } && requires(Pool& pool, NoDefault (*make)()) { pool.submit(make); };
 template <class Pool>
 bool refuses_an_unknown_mode(ThreadPoolOptions options) {
   options.mode = PoolMode{99};

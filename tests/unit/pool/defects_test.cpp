@@ -152,11 +152,11 @@ TEST_P(PoolDefects, Defect96TakesEveryCallableAndNoUnknownMode) {
     int value;
   };
   ThreadPool pool(options(1));
-  EXPECT_EQ(pool.submit([](std::unique_ptr<int> p) { return NoDefault(*p); },
-                        std::make_unique<int>(4))
-                .get()
-                .value,
-            4);
+  EXPECT_EQ(
+      pool.submit([](std::unique_ptr<int> p) { return NoDefault(*p); }, std::make_unique<int>(4))
+          .get()
+          .value,
+      4);
   EXPECT_EQ(pool.submit(&NoDefault::read, NoDefault(6)).get(), 6);
   auto unknown = options(1);
   unknown.mode = PoolMode{99};

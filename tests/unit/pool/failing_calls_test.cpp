@@ -62,9 +62,8 @@ void live(const ThreadPoolOptions& options, std::size_t& width) {
       attempt([&] { (void)pool.submit([&] { ++ran; }); });
     }
     std::array<char, 200> large{};
-    attempt([&] {
-      EXPECT_EQ(pool.execute([&ran, large] { ran += large.size() / 200; }), Status::ok);
-    });
+    attempt(
+        [&] { EXPECT_EQ(pool.execute([&ran, large] { ran += large.size() / 200; }), Status::ok); });
     {
       TaskGroup group(pool);
       for (int i = 0; i < 100; ++i) attempt([&] { group.run([&] { ++ran; }); });
@@ -110,8 +109,8 @@ TEST_P(PoolFailingCalls, NoMemoryLosesNothing) {
       EXPECT_EQ(width, 0U) << "only the constructor may give up";
     }
   };
-  const int places = until_whole(Call::allocation, 0, scenario,
-                                 [&] { EXPECT_TRUE(threads_become(before)); });
+  const int places =
+      until_whole(Call::allocation, 0, scenario, [&] { EXPECT_TRUE(threads_become(before)); });
   EXPECT_GT(places, 50);
 }
 
@@ -164,13 +163,16 @@ TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfAThread) {
 TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfMemory) {
   const std::size_t before = threads_of_process().size();
   int given_up = 0;
-  const int places = until_whole(Call::allocation, 0, [&] {
-    try {
-      live_later(options(2));
-    } catch (const std::bad_alloc&) {
-      ++given_up;  // the constructor
-    }
-  }, [&] { EXPECT_TRUE(threads_become(before)); });
+  const int places = until_whole(
+      Call::allocation, 0,
+      [&] {
+        try {
+          live_later(options(2));
+        } catch (const std::bad_alloc&) {
+          ++given_up;  // the constructor
+        }
+      },
+      [&] { EXPECT_TRUE(threads_become(before)); });
   EXPECT_GT(places, given_up + 20);
 }
 

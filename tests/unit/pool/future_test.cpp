@@ -79,8 +79,10 @@ TEST_P(FutureTest, BecomesAStandardFuture) {
 
 TEST_P(FutureTest, AStandardFutureComesWithoutAnother) {
   ThreadPool pool(options(2));
-  EXPECT_EQ(*submit_std(pool, [](std::unique_ptr<int> n) { return n; },
-                        std::make_unique<int>(4)).get(), 4);
+  EXPECT_EQ(*submit_std(
+                 pool, [](std::unique_ptr<int> n) { return n; }, std::make_unique<int>(4))
+                 .get(),
+            4);
   int target = 0;
   EXPECT_EQ(&submit_std(pool, [&target]() -> int& { return target; }).get(), &target);
   submit_std(pool, [large = std::array<int, 100>{7}, &target] { target = large[0]; }).get();
@@ -137,9 +139,8 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   auto kept = std::make_shared<int>(1);
   std::future<void> other;
   bool ends_first = false;
-  std::shared_ptr<void> end(&ends_first, [&](void*) {
-    ends_first = other.wait_for(0s) == std::future_status::timeout;
-  });
+  std::shared_ptr<void> end(
+      &ends_first, [&](void*) { ends_first = other.wait_for(0s) == std::future_status::timeout; });
   other = submit_std(pool, [kept, end = std::move(end)] {});
   std::future<std::size_t> large =  // beside its task
       submit_std(pool, [kept, much = std::array<char, 1000>()] { return much.size(); });
@@ -238,15 +239,18 @@ TEST_P(FutureTest, ThenRunsBehindTheTask) {
   auto ready = pool.submit([] {});
   ready.wait();
   EXPECT_EQ(std::move(ready).then([] { return 3; }).get(), 3) << "runs here";
-  auto nothing = pool.submit([] { return std::make_unique<int>(4); })
-                     .then([](std::unique_ptr<int> p) { EXPECT_EQ(*p, 4); });
+  auto nothing =
+      pool.submit([] { return std::make_unique<int>(4); }).then([](std::unique_ptr<int> p) {
+        EXPECT_EQ(*p, 4);
+      });
   nothing.get();
 }
 
 TEST_P(FutureTest, ThenPassesFailuresOn) {
   ThreadPool pool(options(2));
-  auto skipped = pool.submit([]() -> int { throw std::runtime_error("first"); })
-                     .then([](int) { FAIL() << "ran after a failure"; });
+  auto skipped = pool.submit([]() -> int { throw std::runtime_error("first"); }).then([](int) {
+    FAIL() << "ran after a failure";
+  });
   EXPECT_THROW(skipped.get(), std::runtime_error);
   auto failing = pool.submit([] { return 1; }).then([](int) -> int { throw 2; });
   EXPECT_THROW(failing.get(), int);
@@ -338,9 +342,9 @@ TEST_P(FutureTest, WaitsInWhatFollowsTasksGoDeep) {
     futures.push_back(pool.submit([] { return 1; }).then([&descend, depth](int n) {
       return n + descend(depth - 1);
     }));
-    return when_all(std::move(futures)).then([](std::vector<Future<int>> ready) {
-      return ready[0].get();
-    }).get();
+    return when_all(std::move(futures))
+        .then([](std::vector<Future<int>> ready) { return ready[0].get(); })
+        .get();
   };
   constexpr int depth = 3000;
   EXPECT_EQ(pool.submit([&] { return descend(depth); }).get(), depth);
@@ -372,8 +376,7 @@ TEST_P(FutureTest, FailuresBehindContinuationsReachWhoHelps) {
     futures.push_back(pool.submit([]() -> int { throw std::runtime_error("planned"); }));
     futures.push_back(pool.submit([] { return 1; }).then([](int) -> int { throw 5; }));
     auto ready = when_all(std::move(futures)).get();
-    EXPECT_THROW((void)std::move(ready[0]).then([](int n) { return n; }).get(),
-                 std::runtime_error);
+    EXPECT_THROW((void)std::move(ready[0]).then([](int n) { return n; }).get(), std::runtime_error);
     EXPECT_THROW((void)ready[1].get(), int);
     return 3;
   });

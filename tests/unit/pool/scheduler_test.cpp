@@ -26,8 +26,9 @@ namespace senders = test::senders;
 using Scheduler = BasicPoolScheduler<senders::Words>;
 
 static_assert(senders::scheduler<Scheduler>);
-static_assert(senders::sender_to<Scheduler::Sender, senders::Then<Scheduler::Sender, int (*)()>::
-                                                        Receiver<senders::WaitReceiver<int>>>);
+static_assert(senders::sender_to<
+              Scheduler::Sender,
+              senders::Then<Scheduler::Sender, int (*)()>::Receiver<senders::WaitReceiver<int>>>);
 
 class SchedulerTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(SchedulerTest);
@@ -119,8 +120,8 @@ TEST_P(SchedulerTest, NoMemoryIsAnError) {
   std::vector<std::unique_ptr<Operation>> operations;
   constexpr int count = 1100;  // more than one segment of the queue
   for (int i = 0; i < count; ++i) {
-    operations.push_back(std::make_unique<Operation>(
-        detail::engine_of(pool), CountingReceiver{&done, &errors}));
+    operations.push_back(
+        std::make_unique<Operation>(detail::engine_of(pool), CountingReceiver{&done, &errors}));
   }
   test::fail_after(test::Call::allocation, 0, 0);
   for (const auto& operation : operations) operation->start();
@@ -155,14 +156,12 @@ TEST_P(SchedulerTest, WorksWithStandardAlgorithms) {
   EXPECT_EQ(result(std_senders::on(pool.get_scheduler(),
                                    std_senders::just(3) | std_senders::then(on_pool))),
             std::tuple(4));
-  EXPECT_EQ(result(std_senders::just(5) |
-                   std_senders::continues_on(pool.get_scheduler()) |
+  EXPECT_EQ(result(std_senders::just(5) | std_senders::continues_on(pool.get_scheduler()) |
                    std_senders::then(on_pool)),
             std::tuple(6));
-  EXPECT_THROW((void)result(one() | std_senders::then([]() -> int {
-                              throw std::runtime_error("planned");
-                            })),
-               std::runtime_error);
+  EXPECT_THROW(
+      (void)result(one() | std_senders::then([]() -> int { throw std::runtime_error("planned"); })),
+      std::runtime_error);
 }
 #endif
 

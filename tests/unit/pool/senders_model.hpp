@@ -60,8 +60,7 @@ concept sender_to = sender<S> && receiver<R> && requires(S&& s, R&& r) {
 template <class S>
 concept scheduler =
     std::derived_from<typename S::scheduler_concept, scheduler_t> && queryable<S> &&
-    std::equality_comparable<S> && std::is_nothrow_copy_constructible_v<S> &&
-    requires(const S& s) {
+    std::equality_comparable<S> && std::is_nothrow_copy_constructible_v<S> && requires(const S& s) {
       { s.schedule() } -> sender;
       {
         s.schedule().get_env().query(get_completion_scheduler_t<set_value_t>{})

@@ -212,10 +212,11 @@ TEST_P(TaskOptionsTest, APinnedTaskRunsOnItsWorkerInOrder) {
   for (int i = 0; i < each; ++i) {
     if (i % 50 == 0) std::this_thread::sleep_for(200us);  // so that some sleep
     for (std::size_t worker = 0; worker < width; ++worker) {
-      ASSERT_EQ(pool.execute_on(worker, [&, worker, i] {
-        if (pool.worker_index() != worker) ++elsewhere;
-        seen[worker].push_back(i);
-      }),
+      ASSERT_EQ(pool.execute_on(worker,
+                                [&, worker, i] {
+                                  if (pool.worker_index() != worker) ++elsewhere;
+                                  seen[worker].push_back(i);
+                                }),
                 Status::ok);
     }
     ASSERT_EQ(pool.execute([] {}), Status::ok);
@@ -254,10 +255,11 @@ TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
   Gate begun;
   std::atomic<int> ran{0};
   ThreadPool pool(options(2));
-  ASSERT_EQ(pool.execute_on(1, [&] {
-    begun.open();
-    gate.wait();
-  }),
+  ASSERT_EQ(pool.execute_on(1,
+                            [&] {
+                              begun.open();
+                              gate.wait();
+                            }),
             Status::ok);
   begun.wait();
   ASSERT_EQ(pool.execute_on(1, [&] { ++ran; }), Status::ok);

@@ -666,7 +666,8 @@ TEST_P(ThreadPoolTest, WhoWaitsOutsideRunsWhatIsQueued) {
   ASSERT_EQ(pool.execute([&] {
     begun.open();
     gate.wait();
-  }), Status::ok);
+  }),
+            Status::ok);
   begun.wait();
   ASSERT_EQ(pool.execute([&gate] { gate.open(); }), Status::ok);
   EXPECT_EQ(pool.wait(), Status::ok);

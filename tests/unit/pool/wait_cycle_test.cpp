@@ -306,13 +306,14 @@ TEST_P(WaitCycleTest, ACircleThroughWhatAContinuationRunsIsTold) {
     return followed.get();
   });
   followed = pool.submit([&] {
-    ++inside;
-    there.wait();
-    return 1;
-  }).then([&](int n) {
-    outer.wait();
-    return n;
-  });
+                   ++inside;
+                   there.wait();
+                   return 1;
+                 })
+                 .then([&](int n) {
+                   outer.wait();
+                   return n;
+                 });
   while (inside < 2) std::this_thread::yield();
   there.open();
   await_end(outer, pool);
@@ -450,7 +451,8 @@ TEST_P(StoppedWaitTest, ACircleThroughTheEndOfAnotherPoolIsTold) {
       EXPECT_EQ(other.execute([&] {
         begun.open();
         EXPECT_EQ(wait(outer), Status::stopped);
-      }), Status::ok);
+      }),
+                Status::ok);
       begun.wait();
       if (!closes) {
         EXPECT_EQ(other.wait(), Status::ok);
@@ -538,9 +540,8 @@ TEST_P(StoppedWaitTest, WhatAnotherWorkerOrAStandInBeginsIsNotTold) {
   }
   ThreadPool pool(watched(1));
   for (int i = 0; i < 50; ++i) {
-    auto waiting = pool.submit([&] {
-      return blocking([&] { return wait(pool.submit(same, 1).then(same)); });
-    });
+    auto waiting = pool.submit(
+        [&] { return blocking([&] { return wait(pool.submit(same, 1).then(same)); }); });
     EXPECT_EQ(waiting.get(), Status::ok);
   }
   EXPECT_TRUE(told_.empty()) << told_[0].to_string();

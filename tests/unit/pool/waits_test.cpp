@@ -142,9 +142,8 @@ int group(Round& round) {
 int loops(Round& round) {
   std::atomic<int> sum{0};
   parallel_for(round.pool, 0, 1, [&](std::size_t) {
-    parallel_for(round.pool, 0, round.sources.size(), [&](std::size_t i) {
-      sum += std::move(round.sources[i]).then(same).get();
-    });
+    parallel_for(round.pool, 0, round.sources.size(),
+                 [&](std::size_t i) { sum += std::move(round.sources[i]).then(same).get(); });
   });
   return sum;
 }
@@ -178,9 +177,8 @@ int coroutine(Round& round) {
 
 int timer(Round& round) {
   std::promise<Future<int>> sum;
-  (void)round.pool.execute_after(0s, [&] {
-    sum.set_value(when_all(std::move(round.sources)).then(sum_of));
-  });
+  (void)round.pool.execute_after(
+      0s, [&] { sum.set_value(when_all(std::move(round.sources)).then(sum_of)); });
   return blocking([&sum] { return sum.get_future().get(); }).get();
 }
 
@@ -340,10 +338,10 @@ TEST_P(WaitsTest, NoneHangs) {
   EXPECT_EQ(hung, 0U) << "of " << order.size();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Each, WaitsTest, testing::Combine(test::modes, testing::ValuesIn(waits)),
-    [](const testing::TestParamInfo<std::tuple<PoolMode, Wait>>& of) {
-      return std::string(test::name_of(std::get<0>(of.param))) + "_" + std::get<1>(of.param).name;
-    });
+INSTANTIATE_TEST_SUITE_P(Each, WaitsTest, testing::Combine(test::modes, testing::ValuesIn(waits)),
+                         [](const testing::TestParamInfo<std::tuple<PoolMode, Wait>>& of) {
+                           return std::string(test::name_of(std::get<0>(of.param))) + "_" +
+                                  std::get<1>(of.param).name;
+                         });
 
 }  // namespace

@@ -46,8 +46,8 @@ TEST(RingSlots, AnImpossibleCapacitySaysWhatIsPossible) {
       const RingSlots<Slot> slots(wrong);
       ADD_FAILURE() << wrong << " was accepted";
     } catch (const std::length_error& error) {
-      EXPECT_EQ(error.what(), "a ring has between 1 and " + std::to_string(most) +
-                                  " places, not " + std::to_string(wrong));
+      EXPECT_EQ(error.what(), "a ring has between 1 and " + std::to_string(most) + " places, not " +
+                                  std::to_string(wrong));
     }
   }
 }

@@ -64,8 +64,7 @@ TEST(Select, serves_busy_channels_in_turn) {
   int from_a = 0;
   int from_b = 0;
   for (int i = 0; i < 32; ++i) {
-    ASSERT_EQ(select(from(a, [&](int) { ++from_a; }), from(b, [&](int) { ++from_b; })),
-              Status::ok);
+    ASSERT_EQ(select(from(a, [&](int) { ++from_a; }), from(b, [&](int) { ++from_b; })), Status::ok);
   }
   EXPECT_EQ(from_a, 16);
   EXPECT_EQ(from_b, 16);

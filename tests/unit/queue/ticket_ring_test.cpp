@@ -31,9 +31,7 @@ static_assert(sizeof(MpscRing<int>) == 3 * handoff::sync::destructive_span,
 
 // An item during whose construction, in its claimed place, something else happens.
 struct Item {
-  Item(int number, const std::function<void()>& meanwhile) noexcept : value(number) {
-    meanwhile();
-  }
+  Item(int number, const std::function<void()>& meanwhile) noexcept : value(number) { meanwhile(); }
   explicit Item(int number) noexcept : value(number) {}
 
   int value;
@@ -61,13 +59,16 @@ using Rings = testing::Types<MpscRing<Item>, MpmcRing<Item>>;
 TYPED_TEST_SUITE(TicketRing, Rings);
 
 TYPED_TEST(TicketRing, AClaimedPlaceIsEmptyAndHoldsUpThoseBehindIt) {
-  ASSERT_EQ(this->push_while(0, [this] {
-    EXPECT_EQ(this->pop(), Status::empty);
-    EXPECT_EQ(this->ring_.was_size(), 1U) << "the claim counts";
-    ASSERT_EQ(this->ring_.try_emplace(1), Status::ok);
-    EXPECT_EQ(this->pop(), Status::empty) << "1 is done, but 0 goes first";
-    EXPECT_EQ(this->ring_.consume([](Item&) {}), 0U);
-  }), Status::ok);
+  ASSERT_EQ(this->push_while(0,
+                             [this] {
+                               EXPECT_EQ(this->pop(), Status::empty);
+                               EXPECT_EQ(this->ring_.was_size(), 1U) << "the claim counts";
+                               ASSERT_EQ(this->ring_.try_emplace(1), Status::ok);
+                               EXPECT_EQ(this->pop(), Status::empty)
+                                   << "1 is done, but 0 goes first";
+                               EXPECT_EQ(this->ring_.consume([](Item&) {}), 0U);
+                             }),
+            Status::ok);
   ASSERT_EQ(this->pop(), Status::ok);
   EXPECT_EQ(this->value_, 0);
   ASSERT_EQ(this->pop(), Status::ok);
@@ -75,10 +76,13 @@ TYPED_TEST(TicketRing, AClaimedPlaceIsEmptyAndHoldsUpThoseBehindIt) {
 }
 
 TYPED_TEST(TicketRing, AClaimedPlaceCountsForFull) {
-  ASSERT_EQ(this->push_while(0, [this] {
-    for (int i = 1; i < 4; ++i) ASSERT_EQ(this->ring_.try_emplace(i), Status::ok);
-    EXPECT_EQ(this->ring_.try_emplace(4), Status::full);
-  }), Status::ok);
+  ASSERT_EQ(this->push_while(0,
+                             [this] {
+                               for (int i = 1; i < 4; ++i)
+                                 ASSERT_EQ(this->ring_.try_emplace(i), Status::ok);
+                               EXPECT_EQ(this->ring_.try_emplace(4), Status::full);
+                             }),
+            Status::ok);
   for (int i = 0; i < 4; ++i) {
     ASSERT_EQ(this->pop(), Status::ok);
     EXPECT_EQ(this->value_, i);
@@ -86,11 +90,14 @@ TYPED_TEST(TicketRing, AClaimedPlaceCountsForFull) {
 }
 
 TYPED_TEST(TicketRing, ClosedIsNeverSaidBeforeTheLastClaimIsFilled) {
-  ASSERT_EQ(this->push_while(0, [this] {
-    this->ring_.close();
-    EXPECT_EQ(this->pop(), Status::empty) << "an item is still on its way";
-    EXPECT_EQ(this->ring_.try_emplace(1), Status::closed);
-  }), Status::ok);
+  ASSERT_EQ(this->push_while(0,
+                             [this] {
+                               this->ring_.close();
+                               EXPECT_EQ(this->pop(), Status::empty)
+                                   << "an item is still on its way";
+                               EXPECT_EQ(this->ring_.try_emplace(1), Status::closed);
+                             }),
+            Status::ok);
   ASSERT_EQ(this->pop(), Status::ok);
   EXPECT_EQ(this->value_, 0);
   EXPECT_EQ(this->pop(), Status::closed);
@@ -98,9 +105,9 @@ TYPED_TEST(TicketRing, ClosedIsNeverSaidBeforeTheLastClaimIsFilled) {
 
 TYPED_TEST(TicketRing, AVisitorHoldsItsPlace) {
   for (int i = 0; i < 4; ++i) ASSERT_EQ(this->ring_.try_emplace(i), Status::ok);
-  EXPECT_EQ(this->ring_.consume([this](Item&) {
-    EXPECT_EQ(this->ring_.try_emplace(4), Status::full);
-  }, 1), 1U);
+  EXPECT_EQ(this->ring_.consume(
+                [this](Item&) { EXPECT_EQ(this->ring_.try_emplace(4), Status::full); }, 1),
+            1U);
   EXPECT_EQ(this->ring_.try_emplace(4), Status::ok);
 }
 
@@ -108,17 +115,21 @@ TEST(MpmcRing, APlaceInHandHoldsUpPushesThoughLaterOnesAreFree) {
   MpmcRing<int> ring(2);
   ASSERT_EQ(ring.try_push(0), Status::ok);
   ASSERT_EQ(ring.try_push(1), Status::ok);
-  EXPECT_EQ(ring.consume([&](int&) {
-    std::thread([&] {
-      int out = -1;
-      EXPECT_EQ(ring.try_pop(out), Status::ok);
-      EXPECT_EQ(out, 1);
-      EXPECT_EQ(ring.try_pop(out), Status::empty);
-      EXPECT_EQ(ring.try_push(2), Status::full) << "the first place comes first";
-      ring.close();
-      EXPECT_EQ(ring.try_pop(out), Status::closed) << "all are taken, if not done with";
-    }).join();
-  }, 1), 1U);
+  EXPECT_EQ(ring.consume(
+                [&](int&) {
+                  std::thread([&] {
+                    int out = -1;
+                    EXPECT_EQ(ring.try_pop(out), Status::ok);
+                    EXPECT_EQ(out, 1);
+                    EXPECT_EQ(ring.try_pop(out), Status::empty);
+                    EXPECT_EQ(ring.try_push(2), Status::full) << "the first place comes first";
+                    ring.close();
+                    EXPECT_EQ(ring.try_pop(out), Status::closed)
+                        << "all are taken, if not done with";
+                  }).join();
+                },
+                1),
+            1U);
   EXPECT_TRUE(ring.was_empty());
 }
 

@@ -57,7 +57,8 @@ std::vector<File> v2(const std::string& group, const std::string& mount_root = "
   return {{"/proc/self/cgroup", "0::" + group + "\n"},
           {"/proc/self/mountinfo",
            "22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n"
-           "30 22 0:26 " + mount_root + " " + mount_point +
+           "30 22 0:26 " +
+               mount_root + " " + mount_point +
                " rw,nosuid,relatime shared:9 master:2 - cgroup2 cgroup2 rw,nsdelegate\n"
                "31 22 0:27 / /sys/fs/bpf rw,relatime - bpf bpf rw\n"}};
 }
@@ -70,8 +71,9 @@ std::vector<File> v1(const std::string& group, const std::string& mount_root = "
           {"/proc/self/mountinfo",
            "40 39 0:30 / /sys/fs/cgroup ro - tmpfs tmpfs ro,mode=755\n"
            "41 40 0:31 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,name=systemd\n"
-           "42 40 0:32 " + mount_root + " " + point + " rw,relatime - cgroup cgroup rw," +
-               controllers + "\n"
+           "42 40 0:32 " +
+               mount_root + " " + point + " rw,relatime - cgroup cgroup rw," + controllers +
+               "\n"
                "43 40 0:33 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"}};
 }
 
@@ -126,12 +128,11 @@ std::vector<Case> cases_of_paths() {
       {"v2_mount_shows_a_subtree",
        v2("/pod/box", "/pod") + cpu_max("", "500000 100000\n") + cpu_max("/box", "300000 100000\n"),
        3.0, 3},
-      {"v2_mount_of_the_own_group",
-       v2("/pod/box", "/pod/box") + cpu_max("", "200000 100000\n"), 2.0, 2},
-      {"v2_mount_of_a_like_named_group",
-       v2("/pod2/box", "/pod") + cpu_max("", "100000 100000\n"), kUnlimited, 8},
-      {"v2_namespace_below_the_mount",
-       v2("/", "/..") + cpu_max("", "200000 100000\n"), 2.0, 2},
+      {"v2_mount_of_the_own_group", v2("/pod/box", "/pod/box") + cpu_max("", "200000 100000\n"),
+       2.0, 2},
+      {"v2_mount_of_a_like_named_group", v2("/pod2/box", "/pod") + cpu_max("", "100000 100000\n"),
+       kUnlimited, 8},
+      {"v2_namespace_below_the_mount", v2("/", "/..") + cpu_max("", "200000 100000\n"), 2.0, 2},
       {"v2_outside_the_namespace_but_in_the_mount",
        v2("/../other/x", "/..") + cpu_max("", "max 100000\n") +
            cpu_max("/other", "300000 100000\n") + cpu_max("/other/x", "500000 100000\n"),
@@ -141,11 +142,10 @@ std::vector<Case> cases_of_paths() {
            cpu_max("/other", "100000 100000\n"),
        4.0, 4},
       {"v2_outside_the_mount",
-       v2("/../other", "/") + cpu_max("", "100000 100000\n") +
-           cpu_max("/other", "100000 100000\n"),
+       v2("/../other", "/") + cpu_max("", "100000 100000\n") + cpu_max("/other", "100000 100000\n"),
        kUnlimited, 8},
-      {"v2_far_outside_the_mount",
-       v2("/../../x", "/..") + cpu_max("", "100000 100000\n"), kUnlimited, 8},
+      {"v2_far_outside_the_mount", v2("/../../x", "/..") + cpu_max("", "100000 100000\n"),
+       kUnlimited, 8},
       {"v2_mounted_elsewhere",
        v2("/a", "/", "/run/groups") + cpu_max("/a", "300000 100000\n", "/run/groups"), 3.0, 3},
       {"v2_blanks_in_the_mount_point",
@@ -156,21 +156,19 @@ std::vector<Case> cases_of_paths() {
        v2("/my box/in", "/my\\040box") + cpu_max("/in", "300000 100000\n"), 3.0, 3},
       {"v2_all_octal_digits_in_the_group",
        v2("/it's\x7f/in", "/it\\047s\\177") + cpu_max("/in", "300000 100000\n"), 3.0, 3},
-      {"v2_colon_in_the_group",
-       v2("/a:b:c") + cpu_max("/a:b:c", "300000 100000\n"), 3.0, 3},
+      {"v2_colon_in_the_group", v2("/a:b:c") + cpu_max("/a:b:c", "300000 100000\n"), 3.0, 3},
   };
 }
 
 std::vector<Case> cases_of_garbage() {
   return {
       {"nothing_there", {}, kUnlimited, 8},
-      {"empty_files",
-       {{"/proc/self/cgroup", ""}, {"/proc/self/mountinfo", ""}}, kUnlimited, 8},
+      {"empty_files", {{"/proc/self/cgroup", ""}, {"/proc/self/mountinfo", ""}}, kUnlimited, 8},
       {"no_mountinfo",
        std::vector<File>{{"/proc/self/cgroup", "0::/a\n"}} + cpu_max("/a", "100000 100000\n"),
        kUnlimited, 8},
-      {"no_cgroup_file",
-       std::vector<File>{v2("/a")[1]} + cpu_max("/a", "100000 100000\n"), kUnlimited, 8},
+      {"no_cgroup_file", std::vector<File>{v2("/a")[1]} + cpu_max("/a", "100000 100000\n"),
+       kUnlimited, 8},
       {"cgroup_file_of_garbage",
        std::vector<File>{{"/proc/self/cgroup", "\n:\n::\n0\n0:\n0:cpu\n\xff\xfe:::\n"},
                          v2("/a")[1]} +
@@ -183,8 +181,9 @@ std::vector<Case> cases_of_garbage() {
                           "30 22 0:26 / /sys/fs/cgroup - cgroup2\n"}} +
            cpu_max("/a", "100000 100000\n"),
        kUnlimited, 8},
-      {"a_folder_for_a_file", v2("/a") + std::vector<File>{
-           {"/sys/fs/cgroup/a/cpu.max/x", "100000 100000\n"}}, kUnlimited, 8},
+      {"a_folder_for_a_file",
+       v2("/a") + std::vector<File>{{"/sys/fs/cgroup/a/cpu.max/x", "100000 100000\n"}}, kUnlimited,
+       8},
       {"v2_empty_limit", v2("/a") + cpu_max("/a", ""), kUnlimited, 8},
       {"v2_words", v2("/a") + cpu_max("/a", "two cpus\n"), kUnlimited, 8},
       {"v2_one_number", v2("/a") + cpu_max("/a", "100000\n"), kUnlimited, 8},
@@ -193,8 +192,8 @@ std::vector<Case> cases_of_garbage() {
       {"v2_negative", v2("/a") + cpu_max("/a", "-1 100000\n"), kUnlimited, 8},
       {"v2_period_zero", v2("/a") + cpu_max("/a", "100000 0\n"), kUnlimited, 8},
       {"v2_quota_zero", v2("/a") + cpu_max("/a", "0 100000\n"), kUnlimited, 8},
-      {"v2_overflow",
-       v2("/a") + cpu_max("/a", "99999999999999999999999999 100000\n"), kUnlimited, 8},
+      {"v2_overflow", v2("/a") + cpu_max("/a", "99999999999999999999999999 100000\n"), kUnlimited,
+       8},
       {"v2_huge", v2("/a") + cpu_max("/a", "18446744073709551615 1\n"), 18446744073709551615.0, 8},
       {"v2_garbage_below_a_limit",
        v2("/a/b") + cpu_max("/a", "200000 100000\n") + cpu_max("/a/b", "?\n"), 2.0, 2},
@@ -219,8 +218,9 @@ std::vector<Case> cases_v1() {
        3},
       {"v1_container_sees_its_group_as_the_mount",
        v1("/docker/0123", "/docker/0123") + cfs("", "150000\n", "100000\n"), 1.5, 2},
-      {"v1_no_period", v1("/a") + std::vector<File>{
-           {"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "100000\n"}}, kUnlimited, 8},
+      {"v1_no_period",
+       v1("/a") + std::vector<File>{{"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "100000\n"}},
+       kUnlimited, 8},
       {"v1_period_zero", v1("/a") + cfs("/a", "100000\n", "0\n"), kUnlimited, 8},
       {"v1_garbage", v1("/a") + cfs("/a", "lots\n", "100000\n"), kUnlimited, 8},
       {"v1_cpuset_is_left_to_the_affinity",
@@ -333,8 +333,8 @@ class RealGroup {
   // Tries the v1 mounts, then v2; says in why_not() if none can be used.
   explicit RealGroup(int quota_us) {
     const std::string name = "/handoff_cpu_budget_test_" + std::to_string(::getpid());
-    for (const char* mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct",
-                              "/sys/fs/cgroup"}) {
+    for (const char* mount :
+         {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup"}) {
       std::error_code error;
       const std::string folder = mount + name;
       if (!std::filesystem::create_directory(folder, error)) {

@@ -108,7 +108,9 @@ TEST(EventCount, AWaiterThatIsAwakeCostsNoSystemCall) {
 
 TEST(EventCount, AWithdrawnWaiterIsNotWaiting) {
   EventCount events;
-  { const Waiter waiter(events); }
+  {
+    const Waiter waiter(events);
+  }
   EXPECT_EQ(events.was_waiting(), 0U);
 }
 
@@ -194,9 +196,8 @@ TEST(EventCount, AwaitGoesBackToSleepUntilTheConditionHolds) {
 TEST(EventCount, AConditionThatThrowsLeavesNothingBehind) {
   EventCount events;
   int asked = 0;
-  EXPECT_THROW((void)events.await(
-                   [&]() -> bool { return ++asked == 2 ? throw 1 : false; }, no_deadline, {},
-                   Spin::never),
+  EXPECT_THROW((void)events.await([&]() -> bool { return ++asked == 2 ? throw 1 : false; },
+                                  no_deadline, {}, Spin::never),
                int);
   EXPECT_EQ(events.was_waiting(), 0U);
 }

@@ -12,9 +12,9 @@
 
 #include <atomic>
 #include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <handoff/sync/detail/thread.hpp>
 #include <new>
 #include <string>
 #include <system_error>

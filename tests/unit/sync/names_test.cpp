@@ -7,10 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/detail/pause.hpp>
@@ -138,9 +138,9 @@ TEST(Fence, TwoFullFencesOrder) {
 }
 
 TEST(Fence, LightAndHeavyOrder) {
-  EXPECT_EQ(rounds_where_neither_saw(handoff::test::rounds(100'000),
-                                     [] { asymmetric_fence_light(); },
-                                     [] { asymmetric_fence_heavy(); }),
+  EXPECT_EQ(rounds_where_neither_saw(
+                handoff::test::rounds(100'000), [] { asymmetric_fence_light(); },
+                [] { asymmetric_fence_heavy(); }),
             0U);
 }
 

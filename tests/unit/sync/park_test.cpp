@@ -52,8 +52,8 @@ TEST(Park, AnUnparkSaysHowManyItWoke) {
 }
 
 TEST(Park, SharedReachesAnotherProcess) {
-  void* const page = ::mmap(nullptr, sizeof(Word), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const page =
+      ::mmap(nullptr, sizeof(Word), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   Word& word = *std::construct_at(static_cast<Word*>(page), 0U);
   const pid_t child = ::fork();

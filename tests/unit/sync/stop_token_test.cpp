@@ -46,7 +46,9 @@ TEST(StopToken, AnEmptyOneNeverStops) {
   EXPECT_FALSE(token.stop_possible());
   EXPECT_FALSE(token.stop_requested());
   std::atomic<int> calls{0};
-  { const StopCallback callback(token, count, &calls); }
+  {
+    const StopCallback callback(token, count, &calls);
+  }
   EXPECT_EQ(calls, 0);
 }
 
@@ -84,7 +86,9 @@ TEST(StopToken, FollowsAStandardOne) {
 
 TEST(StopToken, MayBeDroppedBeforeTheStandardOneStops) {
   std::stop_source standard;
-  { const StopToken token = standard.get_token(); }
+  {
+    const StopToken token = standard.get_token();
+  }
   EXPECT_TRUE(standard.request_stop());
 }
 
@@ -161,7 +165,9 @@ TEST(StopCallback, RacesOfComingGoingAndStopping) {
     go = true;
     {
       std::atomic<int> calls{0};
-      { const StopCallback callback(source.token(), count, &calls); }
+      {
+        const StopCallback callback(source.token(), count, &calls);
+      }
       ASSERT_LE(calls, 1);
       ran += calls == 1;
     }

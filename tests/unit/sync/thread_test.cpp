@@ -89,9 +89,7 @@ TEST(Thread, RunsWhereItWasToldToWhoeverStartsIt) {
   Thread({.cpus = &narrow}, [&] {
     pthread_getaffinity_np(pthread_self(), sizeof narrow_mask, &narrow_mask);
   }).join();
-  Thread({}, [&] {
-    pthread_getaffinity_np(pthread_self(), sizeof own_mask, &own_mask);
-  }).join();
+  Thread({}, [&] { pthread_getaffinity_np(pthread_self(), sizeof own_mask, &own_mask); }).join();
   EXPECT_TRUE(CPU_EQUAL(&narrow_mask, &one));
   EXPECT_TRUE(CPU_EQUAL(&own_mask, &before)) << "where its starter may";
 }

@@ -62,13 +62,12 @@ TEST(ThreadTeam, MembersRunAtTheSameTimeEvenBeyondTheCpus) {
     ThreadTeam team({.width = width});
     for (int round = 0; round < 20; ++round) {
       std::atomic<std::size_t> inside{0};
-      team.run(
-          width,
-          [&](IndexRange) {
-            inside.fetch_add(1);
-            while (inside < width) std::this_thread::yield();
-          },
-          {.block = 1});
+      team.run(width,
+               [&](IndexRange) {
+                 inside.fetch_add(1);
+                 while (inside < width) std::this_thread::yield();
+               },
+               {.block = 1});
     }
   }
 }
@@ -123,8 +122,8 @@ void claim_all(BlockClaims& claims, const Arguments& arguments,
 }
 
 TEST(Kernel, CanBeClaimedByAForkedProcess) {
-  void* const memory = mmap(nullptr, sizeof(SharedJob), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const memory =
+      mmap(nullptr, sizeof(SharedJob), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   auto& job = *new (memory) SharedJob{};
   job.squares.sum = &job.sum;
@@ -149,13 +148,12 @@ TEST(ThreadTeam, AThrowingBlockFailsAloneAndTheFirstIsRethrown) {
   ThreadTeam team({.width = 3});
   std::vector<std::atomic<int>> times(100);
   try {
-    team.run(
-        times.size(),
-        [&](IndexRange range) {
-          for (const std::size_t i : range) times[i].fetch_add(1);
-          if (range.first == 30) throw std::runtime_error("row 30");
-        },
-        {.block = 10});
+    team.run(times.size(),
+             [&](IndexRange range) {
+               for (const std::size_t i : range) times[i].fetch_add(1);
+               if (range.first == 30) throw std::runtime_error("row 30");
+             },
+             {.block = 10});
     FAIL() << "not rethrown";
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "row 30");
@@ -182,13 +180,12 @@ TEST(ThreadTeam, AStopCancelsWhatHasNotBegun) {
   ThreadTeam team({.width = 2});
   std::stop_source source;
   std::atomic<std::uint64_t> ran{0};
-  const Tally tally = team.run(
-      10'000,
-      [&](IndexRange range) {
-        ran += range.size();
-        source.request_stop();
-      },
-      {.stop = source.get_token()});
+  const Tally tally = team.run(10'000,
+                               [&](IndexRange range) {
+                                 ran += range.size();
+                                 source.request_stop();
+                               },
+                               {.stop = source.get_token()});
   EXPECT_TRUE(tally.balanced());
   EXPECT_EQ(tally.done, ran);
   EXPECT_GT(tally.cancelled, 0U);
@@ -203,19 +200,18 @@ TEST(ThreadTeam, ADeadlineExpiresWhatHasNotBegun) {
   EXPECT_EQ(none.expired, 10U);
   EXPECT_TRUE(none.balanced());
   const sync::Deadline soon = sync::deadline_after(std::chrono::milliseconds(5));
-  const Tally some = team.run(
-      1'000'000'000,
-      [&](IndexRange) {
-        while (sync::clock::now() < soon) std::this_thread::yield();
-      },
-      {.deadline = soon});
+  const Tally some = team.run(1'000'000'000,
+                              [&](IndexRange) {
+                                while (sync::clock::now() < soon) std::this_thread::yield();
+                              },
+                              {.deadline = soon});
   EXPECT_TRUE(some.balanced());
   EXPECT_GT(some.done, 0U);
   EXPECT_GT(some.expired, 0U);
-  EXPECT_EQ(team.run(10, [](IndexRange) {},
-                     {.deadline = sync::deadline_after(std::chrono::hours(1))})
-                .done,
-            10U);
+  EXPECT_EQ(
+      team.run(10, [](IndexRange) {}, {.deadline = sync::deadline_after(std::chrono::hours(1))})
+          .done,
+      10U);
 }
 
 TEST(ThreadTeam, RunFromInsideItsOwnBlockIsMisuse) {
@@ -251,14 +247,13 @@ TEST(ThreadTeam, CallersFromManyThreadsTakeTurns) {
     callers.emplace_back([&] {
       for (std::size_t round = 0; round < test::rounds(500); ++round) {
         std::uint64_t mine[2] = {0, 0};
-        const Tally tally = team.run(
-            2,
-            [&](IndexRange range) {
-              EXPECT_LE(inside.fetch_add(1), 1);
-              for (const std::size_t k : range) ++mine[k];
-              inside.fetch_sub(1);
-            },
-            {.block = 1});
+        const Tally tally = team.run(2,
+                                     [&](IndexRange range) {
+                                       EXPECT_LE(inside.fetch_add(1), 1);
+                                       for (const std::size_t k : range) ++mine[k];
+                                       inside.fetch_sub(1);
+                                     },
+                                     {.block = 1});
         ASSERT_EQ(tally.done, 2U);
         ASSERT_EQ(mine[0] + mine[1], 2U);
       }
@@ -277,19 +272,18 @@ TEST(ThreadTeam, NamesAndPinsItsThreads) {
   ThreadTeam team({.width = 2, .name = "rows", .cpus = {cpu}});
   std::atomic<int> named{0};
   std::atomic<bool> met{false};
-  team.run(
-      2,
-      [&, caller = std::this_thread::get_id()](IndexRange) {
-        if (std::this_thread::get_id() == caller) {
-          while (!met) std::this_thread::yield();
-          return;
-        }
-        char name[32] = {};
-        pthread_getname_np(pthread_self(), name, sizeof name);
-        named += std::string(name) == "rows" && sched_getcpu() == cpu;
-        met = true;
-      },
-      {.block = 1});
+  team.run(2,
+           [&, caller = std::this_thread::get_id()](IndexRange) {
+             if (std::this_thread::get_id() == caller) {
+               while (!met) std::this_thread::yield();
+               return;
+             }
+             char name[32] = {};
+             pthread_getname_np(pthread_self(), name, sizeof name);
+             named += std::string(name) == "rows" && sched_getcpu() == cpu;
+             met = true;
+           },
+           {.block = 1});
   EXPECT_EQ(named, 1);
 }
 

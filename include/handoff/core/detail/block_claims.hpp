@@ -16,8 +16,8 @@
 #include <cstddef>
 
 #include <handoff/config.hpp>
-#include <handoff/core/index_range.hpp>
 #include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/index_range.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 

@@ -30,7 +30,7 @@ constexpr decltype(auto) object_of(Object&& object) {
 }
 
 template <class C, class Member, class Object, class... Args>
-constexpr decltype(auto) invoke_member(Member C::*member, Object&& object, Args&&... args) {
+constexpr decltype(auto) invoke_member(Member C::* member, Object&& object, Args&&... args) {
   if constexpr (std::is_function_v<Member>) {
     return (object_of<C>(std::forward<Object>(object)).*member)(std::forward<Args>(args)...);
   } else {

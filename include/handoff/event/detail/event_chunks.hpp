@@ -28,10 +28,10 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/memory/detail/chunk_pool.hpp>
 #include <handoff/memory/detail/thread_id.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
@@ -41,7 +41,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // A thread that has been the lone producer of a queue.
 struct LoneProducer {
   sync::atomic<std::uint64_t> thread{LoneThread::kNobody};  // its number
-  sync::atomic<std::uintptr_t> own{0};   // what the tail is otherwise; that thread writes it
+  sync::atomic<std::uintptr_t> own{0};  // what the tail is otherwise; that thread writes it
   sync::atomic<std::uintptr_t> last{0};  // what it was when another one ended that; 0: not yet
 
   bool is_me() const noexcept {
@@ -57,13 +57,13 @@ class EventChunks {
   // so a place is free again without a store, and its line is not taken from who fills it next.
   enum State : std::uint32_t {
     kReady = 1,  // holds an event
-    kVoid,       // its event could not be made: passed over
-    kGone,       // its event has been destroyed: passed over
+    kVoid,  // its event could not be made: passed over
+    kGone,  // its event has been destroyed: passed over
   };
 
   struct Chunk : ChunkLayout {
     sync::cell<std::uint64_t> first_index;  // of its first place, in the order of all events
-    sync::cell<std::uint32_t> life;         // a multiple of kLife, not 0
+    sync::cell<std::uint32_t> life;  // a multiple of kLife, not 0
     // What consumers write lies apart from what producers read.
     alignas(sync::cache_line) sync::atomic<Chunk*> next{nullptr};
     std::uint32_t done = 0;  // places given back, and one when the head has left; for consumers
@@ -111,7 +111,8 @@ class EventChunks {
     // order: acquire pairs with the release in append(): the chunk is made.
     const std::uintptr_t tail = tail_.fetch_add(1, sync::order::acquire);
     const std::uintptr_t offset = offset_of(tail);
-    if (offset < kPlaces) [[likely]] return {chunk_of(tail), static_cast<std::uint32_t>(offset)};
+    if (offset < kPlaces) [[likely]]
+      return {chunk_of(tail), static_cast<std::uint32_t>(offset)};
     return claim_behind(tail);
   }
 
@@ -382,8 +383,8 @@ class EventChunks {
   bool end_alone() noexcept {
     LoneProducer* lone = lone_.load(sync::order::relaxed);  // order: relaxed, looked at again
     // order: acquire pairs with the release in append().
-    if (lone == nullptr || !lone_.compare_exchange_strong(lone, nullptr, sync::order::acquire,
-                                                          sync::order::relaxed)) {
+    if (lone == nullptr ||
+        !lone_.compare_exchange_strong(lone, nullptr, sync::order::acquire, sync::order::relaxed)) {
       return false;
     }
     sync::asymmetric_fence_heavy();  // partner is the light half in claim_alone()
@@ -406,7 +407,8 @@ class EventChunks {
   std::uintptr_t newest() const noexcept {
     // order: acquire pairs with the releases in append(), leave_alone() and end_alone().
     const std::uintptr_t tail = tail_.load(sync::order::acquire);
-    if (tail >= lones_.size() * kChunkBytes) [[likely]] return tail;
+    if (tail >= lones_.size() * kChunkBytes) [[likely]]
+      return tail;
     // order: acquire pairs with the releases in append() and claim_alone(): the chunk may be newer
     // than that tail.
     return lones_[tail / kChunkBytes].own.load(sync::order::acquire);
@@ -441,8 +443,8 @@ class EventChunks {
   // alone, writes to its own.
   std::array<LoneProducer, 4> lones_;
   // Of who appends.
-  sync::cell<std::uint64_t> appender_{0};      // the last one
-  sync::cell<std::uint32_t> appended_{0};      // by that one in a row
+  sync::cell<std::uint64_t> appender_{0};  // the last one
+  sync::cell<std::uint32_t> appended_{0};  // by that one in a row
   sync::cell<std::uint32_t> needed_{kNeeded};  // so that it goes on alone
 };
 

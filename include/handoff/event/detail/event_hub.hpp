@@ -11,11 +11,11 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/event/event_policies.hpp>
 #include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/detail/listener_map.hpp>
 #include <handoff/event/detail/listener_pass.hpp>
 #include <handoff/event/detail/listeners.hpp>
+#include <handoff/event/event_policies.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 

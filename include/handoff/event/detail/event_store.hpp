@@ -29,13 +29,13 @@
 #include <handoff/event/detail/event_chunks.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/memory/detail/epochs.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/prefetch.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
-#include <handoff/sync/detail/prefetch.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -67,8 +67,8 @@ class Room {
     do {
       if (left <= 0) return false;
       // order: acquire pairs with the release in give(): what made the room came before.
-    } while (!left_.compare_exchange_weak(left, left - 1, sync::order::acquire,
-                                          sync::order::relaxed));
+    } while (
+        !left_.compare_exchange_weak(left, left - 1, sync::order::acquire, sync::order::relaxed));
     return true;
   }
   void give(std::uint32_t count) noexcept {
@@ -96,10 +96,9 @@ class EventSlot {
  public:
   using Event = QueuedEvent<Key, Args...>;
   using Arguments = std::tuple<std::decay_t<Args>...>;
-  static constexpr bool kOrdered =
-      requires(const Key& key, const std::decay_t<Args>&... args) {
-        Policies::priority(key, args...);
-      };
+  static constexpr bool kOrdered = requires(const Key& key, const std::decay_t<Args>&... args) {
+    Policies::priority(key, args...);
+  };
   static constexpr bool kExpires = expires<Policies>();
 
   sync::atomic<std::uint32_t> state{0};  // EventChunks'
@@ -156,8 +155,8 @@ class EventSlot {
         : arguments(std::forward<A>(args)...) {
       if constexpr (kExpires) deadline = until;
       if constexpr (kOrdered) {
-        priority = std::apply(
-            [&](const auto&... each) { return Policies::priority(key, each...); }, arguments);
+        priority = std::apply([&](const auto&... each) { return Policies::priority(key, each...); },
+                              arguments);
       }
     }
 
@@ -246,8 +245,8 @@ class EventStore {
     Newest(const Key& its_key, const Place& its_place) : key(its_key), place(its_place) {}
 
     const Key key;
-    Place place;              // of its newest event
-    bool waits = true;        // for its first session; one that came back is not replaced
+    Place place;  // of its newest event
+    bool waits = true;  // for its first session; one that came back is not replaced
     std::uint32_t users = 1;  // its events that are in the heap or in sessions
   };
   // By the key's hash, which is asked for once: so only gathering runs code of the user's.
@@ -357,9 +356,7 @@ class EventStore {
   }
 
   // So that everything that is claimed can come back. May throw.
-  void reserve(std::size_t more) {
-    backlog_.reserve(backlog_.size() + claimed_ + more);
-  }
+  void reserve(std::size_t more) { backlog_.reserve(backlog_.size() + claimed_ + more); }
 
   // Moves all that has arrived to the heap. Throws what hashing, comparing and copying a key
   // throws, and std::bad_alloc: then what it had not come to is where it was.
@@ -425,7 +422,7 @@ class EventStore {
   Chunks chunks_;
   sync::Mutex mutex_;
   Backlog backlog_;
-  std::size_t claimed_ = 0;       // places that sessions have
+  std::size_t claimed_ = 0;  // places that sessions have
   [[no_unique_address]] std::conditional_t<kCoalesces, Latest, Nothing<0>> latest_;
   Tally totals_;  // without accepted and pending
   Room room_;
@@ -452,7 +449,8 @@ class EventStore<Key, Policies, Args...>::Session {
   Slot* next() {
     while (at_ != run_end_ || refill()) {
       sync::prefetch_to_read(reinterpret_cast<const std::byte*>(at_) + ahead_);
-      if (!at_->is_late()) [[likely]] return at_;
+      if (!at_->is_late()) [[likely]]
+        return at_;
       expire();
       ++left_;
     }
@@ -582,9 +580,9 @@ class EventStore<Key, Policies, Args...>::Session {
   std::uint32_t not_done_ = 0;
   [[no_unique_address]] Entry entry_{};  // of the run, which has one place then
   bool begun_ = false;
-  std::size_t left_;              // to take at most
+  std::size_t left_;  // to take at most
   std::uint64_t end_ = kUnknown;  // what came later is not for this session
-  Tally books_;                   // without done
+  Tally books_;  // without done
   std::vector<Taken> refused_;
 };
 

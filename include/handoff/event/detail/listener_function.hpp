@@ -69,8 +69,8 @@ class ListenerNode final : public Base {
         }
       }
     } guard{memory};
-    auto* const node = ::new (memory) ListenerNode(call, priority, std::forward<G>(function),
-                                                   std::forward<BaseArgs>(base)...);
+    auto* const node = ::new (memory)
+        ListenerNode(call, priority, std::forward<G>(function), std::forward<BaseArgs>(base)...);
     guard.memory = nullptr;
     return ListenerRef(node);
   }
@@ -115,8 +115,7 @@ struct CountedListener : Listener {
     do {
       if (now == 0) return false;
       // order: relaxed, a number alone
-    } while (!left.compare_exchange_weak(now, now - 1, sync::order::relaxed,
-                                         sync::order::relaxed));
+    } while (!left.compare_exchange_weak(now, now - 1, sync::order::relaxed, sync::order::relaxed));
     if (now == 1) ListenerList::remove(*this);
     return true;
   }
@@ -201,9 +200,7 @@ struct ListenerFunctions {
   }
 
  private:
-  static Listener::Call erase(Call call) noexcept {
-    return reinterpret_cast<Listener::Call>(call);
-  }
+  static Listener::Call erase(Call call) noexcept { return reinterpret_cast<Listener::Call>(call); }
 
   // What a node calls tells its type: each has a function of its own.
   template <class F>

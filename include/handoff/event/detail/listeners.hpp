@@ -67,7 +67,7 @@ class Listener {
   // not lie across two cache lines (a hundred calls 12 % faster).
   const Kind& kind_;
   ListenerList* list_ = nullptr;  // from its adding on, with a reference; never changed
-  int priority_;                  // of `before`, where it was put before another one
+  int priority_;  // of `before`, where it was put before another one
   sync::atomic<std::uint32_t> references_{1};
   sync::cell<sync::atomic<Listener*>*> place_;  // its entry in the current array; under the mutex
   Retired retired_;
@@ -131,8 +131,8 @@ class ListenerList {
     const std::size_t leaf_count_;
     sync::atomic<std::size_t> size_{0};
     std::size_t in_leaves_ = 0;  // entries
-    std::size_t index_ = 0;      // of a leaf: in its array, or a lower one
-    Array* next_ = nullptr;      // in a Draft
+    std::size_t index_ = 0;  // of a leaf: in its array, or a lower one
+    Array* next_ = nullptr;  // in a Draft
     Retired retired_;
   };
 
@@ -156,7 +156,8 @@ class ListenerList {
     Array* const array = current();
     if (array == nullptr) return true;
     const std::size_t size = array->size();  // before anything is called: what there is now
-    if (array->leaf_count_ == 0) [[likely]] return for_each_of(array->begin(), size, visit);
+    if (array->leaf_count_ == 0) [[likely]]
+      return for_each_of(array->begin(), size, visit);
     for (std::size_t i = 0; i < array->leaf_count_; ++i) {
       Array& leaf = array->leaf(i);
       if (!for_each_of(leaf.begin(), leaf.size(), visit)) return false;
@@ -208,9 +209,11 @@ class ListenerList {
       // order: relaxed, twice: the entry, and what it points to, came with the array or its size;
       // null leads nowhere.
       Listener* const listener = entry->load(sync::order::relaxed);
-      if (listener == nullptr) [[unlikely]] continue;
+      if (listener == nullptr) [[unlikely]]
+        continue;
       const Listener::Call call = listener->call_.load(sync::order::relaxed);  // order: as above
-      if (call == nullptr) [[unlikely]] continue;  // the entry is in an array from before
+      if (call == nullptr) [[unlikely]]
+        continue;  // the entry is in an array from before
       if (!visit(call, *listener)) return false;
     }
     return true;

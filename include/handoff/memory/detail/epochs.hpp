@@ -23,8 +23,8 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/single_threaded.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
@@ -95,10 +95,10 @@ inline bool nobody_passes() noexcept;
 
 // One pass of a thread.
 struct PassSlot {
-  sync::atomic<std::uint64_t> epoch{0};        // 0: no pass
+  sync::atomic<std::uint64_t> epoch{0};  // 0: no pass
   sync::atomic<const void*> subject{nullptr};  // null: everything
-  sync::atomic<bool> asked{false};             // somebody wants to know when it ends
-  Retired* own = nullptr;      // what its own thread hung there; of that thread alone
+  sync::atomic<bool> asked{false};  // somebody wants to know when it ends
+  Retired* own = nullptr;  // what its own thread hung there; of that thread alone
   Retired* pending = nullptr;  // what others did; under the registry's mutex
 };
 
@@ -221,7 +221,8 @@ class [[nodiscard]] Pass {
 
   void begin(const void* subject) noexcept {
     constexpr std::uint32_t last = PassRecord::kSlots - 1;
-    if (depth_ > last) [[unlikely]] return;
+    if (depth_ > last) [[unlikely]]
+      return;
     // order: release, twice: pair with the acquires in PassRegistry::blocker(). Who sees this
     // subject sees the end of the pass before; who sees this epoch, this subject or a later one.
     slot().subject.store(depth_ == last ? nullptr : subject, sync::order::release);
@@ -239,12 +240,14 @@ class [[nodiscard]] Pass {
   }
 
   void end() noexcept {
-    if (depth_ >= PassRecord::kSlots) [[unlikely]] return;
+    if (depth_ >= PassRecord::kSlots) [[unlikely]]
+      return;
     // order: release pairs with the acquire in PassRegistry::blocker(): the pass is over.
     slot().epoch.store(0, sync::order::release);
     sync::asymmetric_fence_light();
     // order: relaxed, ordered by the fences: whoever asked sees the pass ended, or this sees it.
-    if (slot().asked.load(sync::order::relaxed)) [[unlikely]] PassRecord::ended(slot());
+    if (slot().asked.load(sync::order::relaxed)) [[unlikely]]
+      PassRecord::ended(slot());
   }
 
   PassRecord& record_;

@@ -17,8 +17,8 @@
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/ping_pong_tasks.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -26,8 +26,8 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
 #include <handoff/core/closing.hpp>
+#include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/priority.hpp>
@@ -37,18 +37,18 @@
 #include <handoff/pool/detail/side_queues.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/pool/statistics.hpp>
 #include <handoff/pool/detail/task_queue.hpp>
 #include <handoff/pool/detail/timers.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
-#include <handoff/pool/wait_cycle.hpp>
 #include <handoff/pool/detail/worker.hpp>
+#include <handoff/pool/statistics.hpp>
+#include <handoff/pool/wait_cycle.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/stack.hpp>
-#include <handoff/sync/stop_token.hpp>
 #include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -245,11 +245,11 @@ std::unique_ptr<Scheduler> make_cached(Crew& crew);
 
 // Where a task goes: made by reserve(), used up by publish().
 struct Placement {
-  Task* task = nullptr;      // null: refused, see status
+  Task* task = nullptr;  // null: refused, see status
   Worker* worker = nullptr;  // whose deque; null: the pool's queue
   Status status = Status::ok;
-  bool run_here = false;     // refused, but the caller is to run it
-  bool told = false;         // who is to run it knows already
+  bool run_here = false;  // refused, but the caller is to run it
+  bool told = false;  // who is to run it knows already
 };
 
 class Engine {
@@ -309,7 +309,8 @@ class Engine {
     // order: light half; partner is the heavy half before a look for work in src/pool/engine.cpp:
     // either that look finds the tasks, or the line below finds the worker asleep.
     sync::asymmetric_fence_light();
-    if (sleepers_.wanted()) [[unlikely]] wake_one();
+    if (sleepers_.wanted()) [[unlikely]]
+      wake_one();
   }
 
   // A task that found no place, under OnFull::run_here.
@@ -317,7 +318,8 @@ class Engine {
 
   // `count` tasks have left the queue: there is room for others.
   void free_places(std::size_t count) noexcept {
-    if (capacity_ != 0) [[unlikely]] give_places(count);
+    if (capacity_ != 0) [[unlikely]]
+      give_places(count);
   }
 
   // Whether waits for Futures are watched.
@@ -331,9 +333,10 @@ class Engine {
   // one's is short. If there is no thread to be had it goes on where it is.
   template <class F>
   void with_room(F&& function) noexcept {
-    if (!sync::stack_is_short() || !on_new_stack({&function, [](void* f) noexcept {
-          (*static_cast<std::remove_reference_t<F>*>(f))();
-        }})) [[likely]] {
+    if (!sync::stack_is_short() ||
+        !on_new_stack({&function, [](void* f) noexcept {
+                         (*static_cast<std::remove_reference_t<F>*>(f))();
+                       }})) [[likely]] {
       function();
     }
   }
@@ -471,16 +474,16 @@ class Engine {
   std::unique_ptr<Scheduler> scheduler_;
   bool keeps_local_;
   const bool watches_;
-  const std::size_t core_;    // threads that stay
+  const std::size_t core_;  // threads that stay
   const sync::CpuSet where_;  // the constructor's thread may run, and so may ours
-  std::vector<sync::Thread> threads_;     // by index; changed by who calls an absent worker
-  std::size_t width_ = 0;                 // the most that run at a time
-  sync::atomic<std::size_t> present_;     // workers that have a thread
-  sync::atomic<std::uint64_t> started_;   // threads, ever
-  sync::Mutex calling_;                   // for who gives a thread to an absent worker
-  sync::atomic<std::size_t> stand_ins_;   // threads that stand in for blocked ones
-  sync::atomic<std::size_t> surplus_;     // stand-ins whose workers are back
-  sync::atomic<std::uint64_t> lent_;      // stand-ins, ever
+  std::vector<sync::Thread> threads_;  // by index; changed by who calls an absent worker
+  std::size_t width_ = 0;  // the most that run at a time
+  sync::atomic<std::size_t> present_;  // workers that have a thread
+  sync::atomic<std::uint64_t> started_;  // threads, ever
+  sync::Mutex calling_;  // for who gives a thread to an absent worker
+  sync::atomic<std::size_t> stand_ins_;  // threads that stand in for blocked ones
+  sync::atomic<std::size_t> surplus_;  // stand-ins whose workers are back
+  sync::atomic<std::uint64_t> lent_;  // stand-ins, ever
 
   Sleepers sleepers_;
   sync::EventCount idle_;  // who waits until nothing is unfinished
@@ -492,14 +495,14 @@ class Engine {
   sync::atomic<std::uint32_t> notes_;  // Notes
   Late<SideQueues> side_queues_;
   sync::Mutex pausing_;
-  sync::cell<bool> never_paused_;        // any more; under pausing_
+  sync::cell<bool> never_paused_;  // any more; under pausing_
   sync::atomic<std::uint32_t> dropping_;  // Dropping
 
   sync::atomic<std::uint32_t> visitors_;
 
   sync::Mutex closing_;
   mutable sync::Mutex failures_;
-  std::exception_ptr first_failure_;    // of all
+  std::exception_ptr first_failure_;  // of all
   std::exception_ptr pending_failure_;  // that wait() will rethrow
 };
 

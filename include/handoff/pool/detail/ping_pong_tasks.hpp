@@ -20,8 +20,8 @@
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_queue.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -41,9 +41,7 @@ class alignas(sync::destructive_span) PingPongTasks {
     for (SmallTaskQueue& queue : queues_) queue.close();
   }
   std::uint64_t accepted() const noexcept { return queues_[0].accepted() + queues_[1].accepted(); }
-  bool has_tickets() const noexcept {
-    return queues_[0].has_tickets() || queues_[1].has_tickets();
-  }
+  bool has_tickets() const noexcept { return queues_[0].has_tickets() || queues_[1].has_tickets(); }
 
   // How many wait, about.
   std::int64_t load() const noexcept {

@@ -63,8 +63,7 @@ class SideQueues {
   bool has_tasks_for(std::size_t worker) const noexcept {
     if (worker >= own_.size()) return false;
     // order: acquire pairs with the release in expect_no_more().
-    return own_[worker].expected.load(sync::order::acquire) != 0 ||
-           has_tickets(own_[worker].queue);
+    return own_[worker].expected.load(sync::order::acquire) != 0 || has_tickets(own_[worker].queue);
   }
 
   void close() noexcept {
@@ -101,9 +100,8 @@ class SideQueues {
   }
 
   Task* reserve_in(Queue& late) {
-    SmallTaskQueue* const queue = late.get(making_, [this] {
-      return closed_.read() ? nullptr : std::make_unique<SmallTaskQueue>();
-    });
+    SmallTaskQueue* const queue = late.get(
+        making_, [this] { return closed_.read() ? nullptr : std::make_unique<SmallTaskQueue>(); });
     return queue != nullptr ? queue->reserve() : nullptr;
   }
 

@@ -20,12 +20,12 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -309,7 +309,7 @@ class Sleepers {
 
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> state_;
   alignas(sync::destructive_span) sync::Mutex mutex_;
-  sync::cell<Place*> top_;     // the one that fell asleep last
+  sync::cell<Place*> top_;  // the one that fell asleep last
   sync::cell<Place*> absent_;  // the one that left last
   sync::cell<sync::Deadline> refused_until_;
 };

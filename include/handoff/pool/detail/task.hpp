@@ -19,14 +19,14 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/task_options.hpp>
+#include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 class TaskGroup;
-}
+}}  // namespace handoff::HANDOFF_ABI
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -73,7 +73,7 @@ struct alignas(sync::cache_line) Task {
     Spare spare;  // while in nobody's use (task_store.hpp)
   };
   sync::atomic<const TaskKind*> kind{nullptr};  // in a queue null says: not there yet
-  sync::cell<TaskGroup*> group;                 // that waits for it
+  sync::cell<TaskGroup*> group;  // that waits for it
 
   Task() noexcept {}
 

@@ -33,12 +33,12 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
+#include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -69,7 +69,8 @@ class BasicTaskQueue {
       // again. And it comes before the look whether anybody must be woken, against has_tickets() in
       // a worker that first says that it no longer looks for work.
       const std::uint64_t ticket = segment.tickets.fetch_add(1, sync::order::seq_cst);
-      if (ticket < segment_tasks) [[likely]] return &segment.tasks[ticket];
+      if (ticket < segment_tasks) [[likely]]
+        return &segment.tasks[ticket];
       if ((ticket & kClosed) != 0) return nullptr;
       append(segment);
     }
@@ -251,7 +252,7 @@ class BasicTaskQueue {
   mutable sync::Mutex producers_;
   sync::cell<bool> closed_;
   sync::cell<std::uint64_t> in_full_segments_;  // accepted in the segments before last_
-  sync::cell<std::uint64_t> in_last_;           // and in last_, once closed
+  sync::cell<std::uint64_t> in_last_;  // and in last_, once closed
 
   // The consumers' side.
   alignas(sync::destructive_span) mutable sync::Mutex consumers_;

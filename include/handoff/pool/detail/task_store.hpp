@@ -97,7 +97,8 @@ class NodeCache {
   void give(Task* node) noexcept {
     node->spare.next = first_;
     first_ = node;
-    if (++count_ >= 3 * TaskStore::batch) [[unlikely]] give_batch();
+    if (++count_ >= 3 * TaskStore::batch) [[unlikely]]
+      give_batch();
   }
 
  private:

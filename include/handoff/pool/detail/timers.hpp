@@ -35,12 +35,12 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
-#include <handoff/sync/detail/thread.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -70,16 +70,16 @@ class TimedTask {
 
   enum class State : std::uint8_t {
     waiting,  // in the heap
-    due,      // handed over, not begun
+    due,  // handed over, not begun
     running,
-    ending,   // its closure is being destroyed
+    ending,  // its closure is being destroyed
     over,
   };
   struct Times {
-    sync::Deadline when;        // it leaves the heap
-    sync::Deadline moment;      // it was asked for; later than that where memory was short
-    std::uint64_t number = 0;   // of equal moments the first comes first
-    std::size_t place = 0;      // in the heap
+    sync::Deadline when;  // it leaves the heap
+    sync::Deadline moment;  // it was asked for; later than that where memory was short
+    std::uint64_t number = 0;  // of equal moments the first comes first
+    std::size_t place = 0;  // in the heap
     State state = State::waiting;
     bool cancelled = false;
     bool handle_gone = false;
@@ -126,7 +126,7 @@ class Timers {
     sync::CpuSet where;
   };
   struct Figures {
-    std::uint64_t waiting = 0;    // tasks whose moment has not come; not of a series
+    std::uint64_t waiting = 0;  // tasks whose moment has not come; not of a series
     std::uint64_t cancelled = 0;  // of those
   };
 
@@ -166,7 +166,7 @@ class Timers {
   using State = TimedTask::State;
   struct Book {
     std::vector<TimedTask*> heap;
-    std::size_t tasks = 0;   // that are not over, or will be added
+    std::size_t tasks = 0;  // that are not over, or will be added
     std::size_t coming = 0;  // that will be added
     std::uint64_t numbers = 0;
     Figures figures;
@@ -199,9 +199,9 @@ class Timers {
   sync::atomic<std::uint32_t> references_;  // handles, and the pool
   sync::Mutex mutex_;
   sync::cell<Book> book_;
-  sync::EventCount news_;   // for the thread: something comes earlier, or the end
+  sync::EventCount news_;  // for the thread: something comes earlier, or the end
   sync::EventCount ended_;  // for await_end()
-  sync::Thread thread_;     // made under the lock, joined by close()
+  sync::Thread thread_;  // made under the lock, joined by close()
 };
 
 // The task in a pool's queue that leads to a timed one.

@@ -17,8 +17,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class UnqueuedTasks {
  public:
-  UnqueuedTasks() noexcept
-      : closed_(false), accepted_(0), done_(0), failed_(0), cancelled_(0) {}
+  UnqueuedTasks() noexcept : closed_(false), accepted_(0), done_(0), failed_(0), cancelled_(0) {}
 
   // Counts a task that its caller will run; false if closed.
   bool accept() noexcept {

@@ -16,10 +16,10 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_store.hpp>
 #include <handoff/queue/steal_deque.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/sync/event_count.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -80,10 +80,10 @@ struct alignas(sync::destructive_span) Worker {
   StealDeque<Task*> claimed;  // taken from the pool's queue in a batch
   NodeCache nodes;
 
-  std::int64_t base = 0;    // height of `spawned` when the task that runs here began
+  std::int64_t base = 0;  // height of `spawned` when the task that runs here began
   std::uint32_t depth = 0;  // tasks that run here, one inside the other
-  std::uint32_t tick = 0;   // tasks begun
-  std::uint32_t victim = 0; // whom to rob first
+  std::uint32_t tick = 0;  // tasks begun
+  std::uint32_t victim = 0;  // whom to rob first
 
   Counter accepted;  // into `spawned`
   Counter done;
@@ -93,20 +93,20 @@ struct alignas(sync::destructive_span) Worker {
   Counter stolen;  // from others
   Counter sleeps;
 
-  bool rested = false;                    // its last sleep was long
+  bool rested = false;  // its last sleep was long
   std::uint64_t finished_when_woken = 0;  // finished() then
 
   sync::EventCount joined;  // its thread, when it waits for tasks that others run
-  Sleepers::Place place;    // its thread, when there is no work
+  Sleepers::Place place;  // its thread, when there is no work
 
   // Of a seat.
   sync::atomic<bool> taken;
   std::uint32_t sitting = 0;  // how often its thread sat down
-  Worker* outer = nullptr;    // what the thread was before; see worker_slot()
-  bool spare = false;         // taken by a thread of the pool, in place of one that blocks
+  Worker* outer = nullptr;  // what the thread was before; see worker_slot()
+  bool spare = false;  // taken by a thread of the pool, in place of one that blocks
 
   std::uint32_t blocking = 0;  // regions that its thread is in, one inside the other
-  bool replaced = false;       // somebody stands in
+  bool replaced = false;  // somebody stands in
 
   void count(Outcome outcome) noexcept {
     switch (outcome) {

@@ -62,7 +62,8 @@ class SelectList {
   // By a channel that changed and then passed a seq_cst fence: wakes so many at most.
   void notify(std::uint32_t most) noexcept {
     // order: relaxed, ordered by the caller's fence; partner: the fence in wait_for_any().
-    if (size_.load(sync::order::relaxed) != 0) [[unlikely]] fire(most);
+    if (size_.load(sync::order::relaxed) != 0) [[unlikely]]
+      fire(most);
   }
 
   void add(SelectNode& node) noexcept;

@@ -31,8 +31,8 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -151,14 +151,16 @@ class TicketRing {
   bool closed() const noexcept { return is_closed(tail()); }
 
  protected:
-  ~TicketRing() { consume([](T&) {}); }
+  ~TicketRing() {
+    consume([](T&) {});
+  }
 
  private:
   template <class>
   friend struct Books;
 
   using Ticket = std::uint64_t;
-  static constexpr Ticket kHolds = 1;   // in a place's state
+  static constexpr Ticket kHolds = 1;  // in a place's state
   static constexpr Ticket kClosed = 1;  // in tail_
 
   struct Place {

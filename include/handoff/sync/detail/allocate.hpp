@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <new>
 
-
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // `alignment`: a power of two, in bytes. Throws std::bad_alloc.

@@ -18,7 +18,6 @@
 #include <atomic>
 #include <type_traits>
 
-
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // order::relaxed, order::acquire, order::release, order::acq_rel, order::seq_cst. Each use carries

@@ -18,7 +18,6 @@
 #include <type_traits>
 #include <utility>
 
-
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // A value that is always alive. read() and write() say what the caller is about to do with the

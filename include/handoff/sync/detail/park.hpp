@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 

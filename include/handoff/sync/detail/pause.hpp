@@ -11,7 +11,6 @@
 
 #include <sched.h>
 
-
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // Tells the core that this is a spin loop: saves power, frees the sibling hyper-thread.

@@ -46,7 +46,8 @@ class thread_object {
   static T& get() noexcept {
     Place& here = place();
     T* const object = std::launder(reinterpret_cast<T*>(here.bytes));
-    if (here.end.run != nullptr) [[likely]] return *object;
+    if (here.end.run != nullptr) [[likely]]
+      return *object;
     here.end.run = &destroy;
     std::construct_at(object);
     detail::at_thread_end(here.end);

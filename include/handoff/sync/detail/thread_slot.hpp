@@ -37,12 +37,13 @@ struct thread_slot {
 }}}  // namespace handoff::HANDOFF_ABI::sync
 
 // In a header, in namespace sync: the slot has one place, zero at first; and in a source file.
-#define HANDOFF_THREAD_SLOT(T, Tag)                 \
-  template <>                                       \
-  struct thread_slot<T, Tag> {                      \
-    static T& get() noexcept { return value; }      \
-    static constinit thread_local T value;          \
+#define HANDOFF_THREAD_SLOT(T, Tag)            \
+  template <>                                  \
+  struct thread_slot<T, Tag> {                 \
+    static T& get() noexcept { return value; } \
+    static constinit thread_local T value;     \
   }
-#define HANDOFF_THREAD_SLOT_PLACE(T, Tag) constinit thread_local T thread_slot<T, Tag>::value {}
+#define HANDOFF_THREAD_SLOT_PLACE(T, Tag) \
+  constinit thread_local T thread_slot<T, Tag>::value {}
 
 #endif

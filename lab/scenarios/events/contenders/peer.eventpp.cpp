@@ -4,8 +4,6 @@
 
 namespace handoff::lab::events {
 
-Operation contender(const Task& task) {
-  return eventpp_program(task);
-}
+Operation contender(const Task& task) { return eventpp_program(task); }
 
 }  // namespace handoff::lab::events

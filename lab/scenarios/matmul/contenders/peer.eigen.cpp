@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Eigen's product on OpenMP threads.
-#include <Eigen/Core>
 #include <omp.h>
+#include <Eigen/Core>
 
 #include "scenarios/matmul/contender.hpp"
 

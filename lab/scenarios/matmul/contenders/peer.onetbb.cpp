@@ -16,8 +16,8 @@ using Range = tbb::blocked_range<std::size_t>;
 
 Operation contender(const Task& task) {
   // Without it the arena gets no more threads than there are CPUs.
-  auto threads = std::make_shared<tbb::global_control>(
-      tbb::global_control::max_allowed_parallelism, task.width);
+  auto threads = std::make_shared<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                       task.width);
   auto arena = std::make_shared<tbb::task_arena>(static_cast<int>(task.width));
   auto affinity = std::make_shared<tbb::affinity_partitioner>();
   return [&task, threads, arena, affinity, rows = task.rows()] {
