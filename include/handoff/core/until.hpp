@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// How long a call may wait: for ever, for a time, up to a moment, until a stop, or the first of a
+// time and a stop.
+//
+//   channel.pop(item);                       // for ever
+//   channel.pop(item, 10ms);                 // at most 10 ms from now
+//   channel.pop(item, stop);                 // until a stop is requested
+//   channel.pop(item, {10ms, stop});         // whichever comes first
+//
+// For: the last parameter of every call of the library that waits. Not for: keeping. An Until
+//   refers to the stop token, so it lives no longer than that; make one where you call.
+// Concurrency: a value. Blocks, throws: never. Allocates: never; a wait that has to sleep with a
+//   std::stop_token allocates once, and may throw std::bad_alloc.
+// Time: a duration counts from the moment at which the Until is made, which reads the clock
+//   (about 25 ns); a moment is one of std::chrono::steady_clock, which no step of the wall clock
+//   moves. Nothing or less has passed already; what is too far away never comes.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+
+#include <handoff/config.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+class Until {
+ public:
+  // For ever.
+  constexpr Until() noexcept = default;
+
+  // For a time. Implicit, as are the next ones: wait(10ms).
+  template <class Rep, class Period>
+  Until(std::chrono::duration<Rep, Period> time) noexcept  // NOLINT(google-explicit-constructor)
+      : deadline_(sync::deadline_after(time)) {}
+
+  // Up to a moment.
+  constexpr Until(sync::Deadline moment) noexcept  // NOLINT(google-explicit-constructor)
+      : deadline_(moment) {}
+  constexpr Until(  // NOLINT(google-explicit-constructor)
+      std::chrono::steady_clock::time_point moment) noexcept
+      : deadline_(moment == std::chrono::steady_clock::time_point::max()
+                      ? sync::no_deadline
+                      : sync::Deadline(moment.time_since_epoch())) {}
+
+  // The wall clock may be set while the call waits: take a duration, or a moment of steady_clock.
+  Until(std::chrono::system_clock::time_point moment) = delete;
+
+  // Until a stop is requested. The token outlives the call.
+  constexpr Until(const sync::StopToken& stop) noexcept  // NOLINT(google-explicit-constructor)
+      : stop_(&stop) {}
+  constexpr Until(const std::stop_token& stop) noexcept  // NOLINT(google-explicit-constructor)
+      : standard_stop_(&stop) {}
+
+  // Whichever comes first.
+  constexpr Until(const Until& time, const sync::StopToken& stop) noexcept : Until(time) {
+    stop_ = &stop;
+    standard_stop_ = nullptr;
+  }
+  constexpr Until(const Until& time, const std::stop_token& stop) noexcept : Until(time) {
+    stop_ = nullptr;
+    standard_stop_ = &stop;
+  }
+
+  // The moment; sync::no_deadline: none.
+  [[nodiscard]] constexpr sync::Deadline deadline() const noexcept { return deadline_; }
+
+  // Whether a deadline is set. No clock is read without one.
+  [[nodiscard]] constexpr bool has_deadline() const noexcept {
+    return deadline_ != sync::no_deadline;
+  }
+
+  // Whether a stop can ever end the wait.
+  [[nodiscard]] bool stop_possible() const noexcept {
+    return stop_ != nullptr ? stop_->stop_possible()
+                            : standard_stop_ != nullptr && standard_stop_->stop_possible();
+  }
+  [[nodiscard]] bool stop_requested() const noexcept {
+    return stop_ != nullptr ? stop_->stop_requested()
+                            : standard_stop_ != nullptr && standard_stop_->stop_requested();
+  }
+
+  // A token of its own, for a wait that is about to sleep. Of a std::stop_token it allocates.
+  [[nodiscard]] sync::StopToken stop_token() const {
+    if (stop_ != nullptr) return *stop_;
+    return standard_stop_ != nullptr ? sync::StopToken(*standard_stop_) : sync::StopToken();
+  }
+
+ private:
+  sync::Deadline deadline_ = sync::no_deadline;
+  const sync::StopToken* stop_ = nullptr;
+  const std::stop_token* standard_stop_ = nullptr;
+};
+
+}}  // namespace handoff::HANDOFF_ABI
