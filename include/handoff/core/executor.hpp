@@ -1,24 +1,54 @@
 // SPDX-License-Identifier: MIT
 //
-// What can be given work: the concept by which the rooms meet. A room that wants to run something
-// elsewhere takes an Executor and need not know of pools.
+// Executor: whatever can be given a function to call. Rooms meet through this concept: who wants
+// to run something elsewhere takes an Executor and need not know of pools.
+//
+//   class Reactor {  // a model of it
+//    public:
+//     template <class F>
+//     handoff::Status execute(F&& function) {
+//       const std::lock_guard lock(mutex_);
+//       if (stopped_) return handoff::Status::closed;  // function is untouched
+//       functions_.emplace_back(std::forward<F>(function));  // handoff::UniqueFunction<void()>
+//       return handoff::Status::ok;
+//     }
+//     std::size_t width() const { return 1; }
+//
+// What a model promises:
+// - execute(function) takes any function that can be moved and called without arguments. `ok`: it
+//   is called once, sooner or later, on any thread, this one too, also before execute() returns;
+//   or it is destroyed uncalled if the executor ends without it. Any other Status is a refusal: the
+//   function was not touched and is still the caller's. The same if execute() throws.
+// - What came before execute() happens before the call.
+// - execute() may be called by any thread, and by the functions it calls.
+// - width(): how many functions may run at the same moment.
+// What it does not promise: that functions run in some order, that one ever runs, or what becomes
+// of an exception that leaves one.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
+#include <utility>
 
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// execute(function): ok, and the function is called once, elsewhere or here; or a refusal, and the
-// function is still the caller's.
-// width(): how many functions may run at the same moment.
+namespace detail {
+// The least that an executor must take: it can be moved and called, and nothing else.
+struct MovableFunction {
+  MovableFunction(MovableFunction&&) noexcept;
+  MovableFunction& operator=(MovableFunction&&) noexcept;
+  ~MovableFunction();
+  void operator()();
+};
+}  // namespace detail
+
 template <class E>
-concept Executor = requires(E& executor, void (*function)()) {
-  { executor.execute(function) } -> std::same_as<Status>;
-  { executor.width() } -> std::convertible_to<std::size_t>;
+concept Executor = requires(E& executor, const E& same, detail::MovableFunction function) {
+  { executor.execute(std::move(function)) } -> std::same_as<Status>;
+  { same.width() } -> std::convertible_to<std::size_t>;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

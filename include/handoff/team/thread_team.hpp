@@ -40,9 +40,8 @@
 #include <handoff/config.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
+#include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -56,15 +55,6 @@ struct ThreadTeamOptions {
 
   // Where the threads may run: thread i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};
-};
-
-struct RunOptions {
-  // The fewest indices worth a claim; 0 and 1: let the team decide. ceil(count / width) makes one
-  // block a member, for work that is better done in one piece.
-  std::size_t block = 0;
-
-  sync::StopToken stop = {};
-  sync::Deadline deadline = sync::no_deadline;
 };
 
 class ThreadTeam {
