@@ -82,10 +82,11 @@ Selected look_or_sleep(std::span<SelectSource* const> sources, std::size_t first
 }
 
 Selected sleep_for_any(std::span<SelectSource* const> sources, std::size_t first,
-                       sync::Deadline deadline, const sync::StopToken& stop) {
+                       const Until& until) {
   Selection selection;
+  const sync::StopToken stop = until.stop_token();
   for (;;) {
-    Selected selected = look_or_sleep(sources, first, selection, deadline, stop);
+    Selected selected = look_or_sleep(sources, first, selection, until.deadline(), stop);
     const Status woken = selected.status;
     // Out of the lists by now: whatever fired this selection is seen by one more look.
     if (woken != Status::ok && woken != Status::closed) selected = look_at_all(sources, first);
@@ -115,11 +116,11 @@ Selected look_at_all(std::span<SelectSource* const> sources, std::size_t first) 
 }
 
 Selected wait_for_any(std::span<SelectSource* const> sources, std::size_t first,
-                      sync::Deadline deadline, const sync::StopToken& stop) {
+                      const Until& until) {
   for (sync::Backoff backoff;;) {
     const Selected selected = look_at_all(sources, first);
     if (selected.status != Status::empty) return selected;
-    if (!backoff.snooze()) return sleep_for_any(sources, first, deadline, stop);
+    if (!backoff.snooze()) return sleep_for_any(sources, first, until);
   }
 }
 

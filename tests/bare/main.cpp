@@ -95,8 +95,8 @@ void channels() {
     others.close();
   });
   int sum = 0;
-  while (select(from(numbers, [&](std::unique_ptr<int> number) { sum += *number; }),
-                from(others, [&](int) {})) == Status::ok) {
+  while (select(on_item(numbers, [&](std::unique_ptr<int> number) { sum += *number; }),
+                on_item(others, [&](int) {})) == Status::ok) {
   }
   producer.join();
   expect(sum == 5050, "all items through a Channel, by select");

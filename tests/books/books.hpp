@@ -41,7 +41,9 @@ void audit(Structure& structure) {
 template <class Structure>
 class Audited : public Structure {
  public:
-  using Structure::Structure;
+  // As the structure is made; also in ways that only those derived from it have.
+  template <class... Args>
+  explicit Audited(Args&&... args) : Structure(std::forward<Args>(args)...) {}
   ~Audited() noexcept(false) { audit<Structure>(*this); }
 };
 

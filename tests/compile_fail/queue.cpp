@@ -52,7 +52,8 @@ int main() {
 #endif
 #if defined(WRONG_select_handler)  // expect: no matching
   handoff::Channel<int> numbers(1);
-  if (handoff::select(handoff::from(numbers, [](std::string) {})) != handoff::Status::ok) return 1;
+  if (handoff::select(handoff::on_item(numbers, [](std::string) {})) != handoff::Status::ok)
+    return 1;
 #endif
 #if defined(WRONG_push_nobody_looks_at)  // expect: nodiscard
   handoff::UnboundedChannel<int> log;

@@ -31,6 +31,7 @@
 #include <handoff/core/status.hpp>
 
 #include "conformance/transfer_stress.hpp"
+#include "support/started_at.hpp"
 #include "support/support.hpp"
 
 namespace handoff::test {
@@ -358,7 +359,7 @@ TYPED_TEST_P(TransferContract, wrap) {
   for (const std::uint64_t edge : kEdges) {
     for (std::uint64_t before = 0; before <= 8; ++before) {
       for (const std::size_t capacity : {1U, 2U, 4U}) {
-        QueueOf<TypeParam, int> queue(capacity, {edge - before});
+        StartedAt<QueueOf<TypeParam, int>> queue(capacity, edge - before);
         for (int lap = 0; lap < 12; ++lap) {
           ASSERT_EQ(fill(queue, lap), static_cast<int>(capacity)) << edge << " - " << before;
           ASSERT_EQ(queue.was_size(), capacity);
@@ -377,7 +378,7 @@ template <class Queue>
 class Model {
  public:
   Model(std::size_t capacity, std::uint64_t start, std::mt19937_64& dice)
-      : dice_(dice), queue_(capacity, {start}) {}
+      : dice_(dice), queue_(capacity, start) {}
 
   void step() {
     switch (dice_() % 6) {
@@ -424,7 +425,7 @@ class Model {
   }
 
   std::mt19937_64& dice_;
-  Queue queue_;
+  StartedAt<Queue> queue_;
   std::deque<int> model_;
   int next_ = 0;
 };

@@ -18,6 +18,7 @@
 
 #include "model/item.hpp"
 #include "model/model.hpp"
+#include "support/started_at.hpp"
 
 namespace handoff::test {
 
@@ -29,6 +30,7 @@ inline const std::vector<Word> transfer_words{
 template <class Queue, class Real = Queue>
 class TransferModel : public Model {
   static constexpr bool kBounded = requires(const Queue& queue) { queue.capacity(); };
+  static constexpr bool kIsChannel = requires(Queue& queue) { queue.pop(); };
 
  public:
   TransferModel() { begin_anew(2, 0); }
@@ -59,17 +61,20 @@ class TransferModel : public Model {
   }
 
  private:
+  using Made = std::conditional_t<kBounded && !kIsChannel, StartedAt<Queue>, Queue>;
+
   // A ring's positions begin a little before the end of their type.
   void begin_anew(unsigned capacity, [[maybe_unused]] unsigned before_the_end) {
     queue_.reset();
     plain_.clear();
     closed_ = false;
-    if constexpr (kBounded) {
-      capacity_ = std::bit_ceil(std::size_t{capacity % 5 + 1});
-      queue_ =
-          std::make_unique<Queue>(capacity_, detail::RingStart{std::uint64_t{0} - before_the_end});
+    if constexpr (kBounded) capacity_ = std::bit_ceil(std::size_t{capacity % 5 + 1});
+    if constexpr (kBounded && !kIsChannel) {
+      queue_ = std::make_unique<Made>(capacity_, std::uint64_t{0} - before_the_end);
+    } else if constexpr (kBounded) {
+      queue_ = std::make_unique<Made>(capacity_);
     } else {
-      queue_ = std::make_unique<Queue>();
+      queue_ = std::make_unique<Made>();
     }
   }
 
@@ -188,7 +193,7 @@ class TransferModel : public Model {
   }
 
   const int alive_before_ = Item::alive();
-  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Made> queue_;
   std::deque<int> plain_;
   std::size_t capacity_ = ~std::size_t{0};
   bool closed_ = false;

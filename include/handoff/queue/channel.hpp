@@ -3,8 +3,9 @@
 // A queue to wait on: pushes wait for room, pops wait for items, both until it is closed.
 //
 //   Channel<Frame> frames(64);
-//   frames.push(std::move(frame));                  // any thread; waits while 64 are under way
+//   Status s = frames.push(std::move(frame));       // any thread; waits while 64 are under way
 //   for (Frame& f : frames) { ... }                 // any thread; until closed and drained
+//   std::optional<Frame> next = frames.pop(10ms);   // any thread; waits 10 ms at most
 //   frames.close();                                 // any thread
 //
 //   UnboundedChannel<Line> log;                     // a push never waits
@@ -21,7 +22,8 @@
 //   close() too (with an SpscRing it is the producer's); anybody the rest.
 // Order: that of the queue. What was done before a push happens before the pop.
 // Blocks: push() while full, pop() while empty: they spin for some microseconds where that can
-//   help, then sleep, until the deadline or the stop. try_* and consume() never.
+//   help, then sleep, as long as their Until says: for ever, if nothing is said. try_* and
+//   consume() never.
 // Wakes: one sleeper for an item or a free place, and nobody who is awake.
 // Full, closed, stopped, late: the item is still the caller's, whole.
 // Closed: pushes that wait are refused as well; pops drain, then say `closed`. Closing twice is
@@ -47,13 +49,12 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/queue/detail/select_list.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/segment_queue.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -66,9 +67,9 @@ class Channel {
 
   // At least `capacity` places, as many as the ring makes of it. Throws as the ring does:
   // std::length_error for 0 and for more than there can be.
-  explicit Channel(std::size_t capacity, detail::RingStart start = {})
+  explicit Channel(std::size_t capacity)
     requires kBounded
-      : queue_(capacity, start) {}
+      : queue_(capacity) {}
 
   Channel()
     requires(!kBounded)
@@ -102,26 +103,18 @@ class Channel {
     return count;
   }
 
-  // ok, closed or stopped; with a deadline also timed_out. Waits while the channel is full.
-  Status push(T&& item, const sync::StopToken& stop = {}) {
-    return push_until(std::move(item), sync::no_deadline, stop);
-  }
-  Status push(const T& item, const sync::StopToken& stop = {})
-    requires std::copy_constructible<T>
-  {
-    return push_until(item, sync::no_deadline, stop);
-  }
-  Status push_until(T&& item, sync::Deadline deadline, const sync::StopToken& stop = {}) {
+  // Waits while the channel is full. ok, closed, timed_out or stopped.
+  Status push(T&& item, const Until& until = {}) {
     if constexpr (kBounded) {
-      return wait_for_room([&] { return queue_.try_push(std::move(item)); }, deadline, stop);
+      return wait_for_room([&] { return queue_.try_push(std::move(item)); }, until);
     } else {
       return try_push(std::move(item));
     }
   }
-  Status push_until(const T& item, sync::Deadline deadline, const sync::StopToken& stop = {})
+  Status push(const T& item, const Until& until = {})
     requires std::copy_constructible<T>
   {
-    return push_until(T(item), deadline, stop);  // a copy that throws does so before any waiting
+    return push(T(item), until);  // a copy that throws does so before any waiting
   }
 
   // No push that begins after this succeeds. Wakes all who wait.
@@ -151,17 +144,14 @@ class Channel {
     return count;
   }
 
-  // ok, closed or stopped; with a deadline also timed_out. Waits while the channel is empty.
-  Status pop(T& out, const sync::StopToken& stop = {}) {
-    return pop_until(out, sync::no_deadline, stop);
+  // Waits while the channel is empty. ok, closed (and drained), timed_out or stopped.
+  Status pop(T& out, const Until& until = {}) {
+    return wait_for_item([&] { return queue_.try_pop(out); }, until);
   }
-  Status pop_until(T& out, sync::Deadline deadline, const sync::StopToken& stop = {}) {
-    return wait_for_item([&] { return queue_.try_pop(out); }, deadline, stop);
-  }
-  // For items that have no empty state to begin with: nothing means closed and drained, or stopped.
-  [[nodiscard]] std::optional<T> pop(const sync::StopToken& stop = {}) {
+  // The same for items that have no empty state to begin with; nothing where that says not ok.
+  [[nodiscard]] std::optional<T> pop(const Until& until = {}) {
     std::optional<T> item;
-    (void)wait_for_item([&] { return take(item); }, sync::no_deadline, stop);
+    (void)wait_for_item([&] { return take(item); }, until);
     return item;
   }
 
@@ -273,12 +263,11 @@ class Channel {
   }
 
   template <class Attempt>
-  Status wait_for_item(const Attempt& attempt, sync::Deadline deadline,
-                       const sync::StopToken& stop) {
+  Status wait_for_item(const Attempt& attempt, const Until& until) {
     Status status = attempt();
     if (status == Status::empty) {
       const auto found = [&] { return (status = attempt()) != Status::empty; };
-      const sync::Wakeup wakeup = readers_.await(found, deadline, stop);
+      const sync::Wakeup wakeup = readers_.await(found, until.deadline(), until.stop_token());
       if (wakeup != sync::Wakeup::notified) return reason(wakeup);
       if (status == Status::ok) pass_items_on();
     }
@@ -286,12 +275,11 @@ class Channel {
   }
 
   template <class Attempt>
-  Status wait_for_room(const Attempt& attempt, sync::Deadline deadline,
-                       const sync::StopToken& stop) {
+  Status wait_for_room(const Attempt& attempt, const Until& until) {
     Status status = attempt();
     if (status == Status::full) {
       const auto found = [&] { return (status = attempt()) != Status::full; };
-      const sync::Wakeup wakeup = writers_.await(found, deadline, stop);
+      const sync::Wakeup wakeup = writers_.await(found, until.deadline(), until.stop_token());
       if (wakeup != sync::Wakeup::notified) return reason(wakeup);
       if (status == Status::ok) pass_places_on();
     }

@@ -2,8 +2,9 @@
 //
 // Takes one item from whichever of several channels has one first.
 //
-//   Status s = select(from(frames, [&](Frame f) { show(f); }),
-//                     from(orders, [&](Order o) { obey(o); }));
+//   Status s = select(on_item(frames, [&](Frame f) { show(f); }),
+//                     on_item(orders, [&](Order o) { obey(o); }));
+//   s = select(10ms, on_item(...), ...);      // waits 10 ms at most
 //   while (select(...) == Status::ok) {}      // until all of them are closed and drained
 //
 // For: a thread that serves several channels. Not for: one channel (pop); dozens of them (let the
@@ -11,10 +12,10 @@
 // Concurrency: any thread that may pop from the channels.
 // Order: each call begins its looks with another channel than the thread's last call did, so that
 //   a busy one cannot starve the rest. Within a channel: its own order.
-// Blocks: select() and select_until(), while all are empty and one is not closed; try_select()
-//   never. Among those asleep on a channel the longest sleeper is woken; an item that finds both a
-//   pop and a select asleep may wake one of each.
-// Allocates: never.
+// Blocks: select(), while all are empty and one is not closed, as long as its Until says;
+//   try_select() never. Among those asleep on a channel the longest sleeper is woken; an item that
+//   finds both a pop and a select asleep may wake one of each.
+// Allocates: never, but for what an Until says.
 // Closed: `closed` once all channels are closed and drained; until then the others go on.
 // Stopped or late, and an item comes at that moment: `ok` counts more.
 // Exceptions: a handler that throws has consumed its item.
@@ -29,10 +30,9 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/detail/select_list.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -62,11 +62,11 @@ std::size_t next_turn() noexcept;
 
 Selected look_at_all(std::span<SelectSource* const> sources, std::size_t first) noexcept;
 Selected wait_for_any(std::span<SelectSource* const> sources, std::size_t first,
-                      sync::Deadline deadline, const sync::StopToken& stop);
+                      const Until& until);
 
 }  // namespace detail
 
-// Made by from().
+// Made by on_item().
 template <class Source, class Handler>
 class SelectCase final : public detail::SelectSource {
  public:
@@ -89,8 +89,8 @@ class SelectCase final : public detail::SelectSource {
 // What to do with an item of `channel`: handler(T&&).
 template <class T, class Queue, class Handler>
   requires std::is_invocable_v<std::decay_t<Handler>&, T&&>
-SelectCase<Channel<T, Queue>, std::decay_t<Handler>> from(Channel<T, Queue>& channel,
-                                                          Handler&& handler) {
+SelectCase<Channel<T, Queue>, std::decay_t<Handler>> on_item(Channel<T, Queue>& channel,
+                                                             Handler&& handler) {
   return {channel, std::forward<Handler>(handler)};
 }
 
@@ -109,23 +109,20 @@ Status select_by(const Choose& choose, Cases&... cases) {
 }  // namespace detail
 
 // ok: one handler has run. Otherwise closed, stopped or timed_out, and none has.
-template <class... Cases>
-Status select_until(sync::Deadline deadline, const sync::StopToken& stop, Cases&&... cases) {
+template <class... Channels, class... Handlers>
+Status select(const Until& until, SelectCase<Channels, Handlers>&&... cases) {
   return detail::select_by(
-      [&](auto sources, std::size_t first) {
-        return detail::wait_for_any(sources, first, deadline, stop);
-      },
+      [&](auto sources, std::size_t first) { return detail::wait_for_any(sources, first, until); },
       cases...);
 }
-
-template <class... Cases>
-Status select(Cases&&... cases) {
-  return select_until(sync::no_deadline, sync::StopToken{}, std::forward<Cases>(cases)...);
+template <class... Channels, class... Handlers>
+Status select(SelectCase<Channels, Handlers>&&... cases) {
+  return select(Until(), std::move(cases)...);
 }
 
 // ok, empty or closed.
-template <class... Cases>
-Status try_select(Cases&&... cases) {
+template <class... Channels, class... Handlers>
+Status try_select(SelectCase<Channels, Handlers>&&... cases) {
   return detail::select_by(&detail::look_at_all, cases...);
 }
 

@@ -51,12 +51,7 @@ class SpscRing {
 
   // At least `capacity` places, rounded up to a power of two. Throws std::length_error for 0 and
   // for more than there can be.
-  explicit SpscRing(std::size_t capacity, detail::RingStart start = {})
-      : slots_(capacity),
-        tail_(start.position),
-        head_seen_(start.position),
-        head_(start.position),
-        tail_seen_(start.position) {}
+  explicit SpscRing(std::size_t capacity) : SpscRing(capacity, detail::RingStart{}) {}
   ~SpscRing() {
     consume([](T&) {});
   }
@@ -173,6 +168,14 @@ class SpscRing {
     // order: acquire pairs with the release in close().
     return closed_.load(sync::order::acquire);
   }
+
+ protected:
+  SpscRing(std::size_t capacity, detail::RingStart start)
+      : slots_(capacity),
+        tail_(start.position),
+        head_seen_(start.position),
+        head_(start.position),
+        tail_seen_(start.position) {}
 
  private:
   template <class>

@@ -49,13 +49,8 @@ class StealDeque {
  public:
   using value_type = T;
 
-  // Room for so many at first, rounded up to a power of two. `start`: for tests.
-  explicit StealDeque(std::size_t capacity = 64, detail::RingStart start = {})
-      : bottom_(signed_of(start.position)),
-        largest_(std::make_unique<Places>(capacity)),
-        room_until_(signed_of(start.position + largest_->slots.capacity())),
-        top_(signed_of(start.position)),
-        places_(largest_.get()) {}
+  // Room for so many at first, rounded up to a power of two.
+  explicit StealDeque(std::size_t capacity = 64) : StealDeque(capacity, detail::RingStart{}) {}
   StealDeque(const StealDeque&) = delete;
   StealDeque& operator=(const StealDeque&) = delete;
 
@@ -137,6 +132,14 @@ class StealDeque {
   std::int64_t height() const noexcept {
     return bottom_.load(sync::order::relaxed);  // order: relaxed, the owner asks
   }
+
+ protected:
+  StealDeque(std::size_t capacity, detail::RingStart start)
+      : bottom_(signed_of(start.position)),
+        largest_(std::make_unique<Places>(capacity)),
+        room_until_(signed_of(start.position + largest_->slots.capacity())),
+        top_(signed_of(start.position)),
+        places_(largest_.get()) {}
 
  private:
   template <class>

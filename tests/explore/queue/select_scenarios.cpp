@@ -24,7 +24,7 @@ const Scenario either("select/either", [] {
   int sum = 0;
   const auto add = [&](int item) { sum += item; };
   for (int i = 0; i < 2; ++i) {
-    explore::check(select(from(a, add), from(b, add)) == Status::ok, "there is one more");
+    explore::check(select(on_item(a, add), on_item(b, add)) == Status::ok, "there is one more");
   }
   explore::check(sum == 3, "each item once");
 });
@@ -37,7 +37,7 @@ const Scenario two_selects("select/two_selects", [] {
   sync::atomic<int> sum(0);
   const auto add = [&](int item) { sum.fetch_add(item, order::relaxed); };
   const auto serve = [&] {
-    explore::check(select(from(a, add), from(b, add)) == Status::ok, "one for each");
+    explore::check(select(on_item(a, add), on_item(b, add)) == Status::ok, "one for each");
   };
   explore::Thread reader(serve);
   explore::Thread writer([&] { (void)a.push(1); });
@@ -58,7 +58,7 @@ const Scenario select_and_pop("select/and_pop", [] {
     (void)a.push(2);
   });
   const auto add = [&](int item) { sum.fetch_add(item, order::relaxed); };
-  explore::check(select(from(a, add), from(b, add)) == Status::ok, "one for each");
+  explore::check(select(on_item(a, add), on_item(b, add)) == Status::ok, "one for each");
   reader.join();
   explore::check(sum.load(order::relaxed) == 3, "each item once");
 });
@@ -73,7 +73,7 @@ const Scenario close_wakes("select/close", [] {
   });
   int sum = 0;
   const auto add = [&](int item) { sum += item; };
-  while (select(from(a, add), from(b, add)) == Status::ok) {
+  while (select(on_item(a, add), on_item(b, add)) == Status::ok) {
   }
   explore::check(sum == 1, "the last item came before `closed`");
 });
@@ -85,8 +85,7 @@ const Scenario stop_race("select/stop", [] {
   explore::Thread stopper([&] { source.request_stop(); });
   explore::Thread writer([&] { (void)a.push(1); });
   int out = 0;
-  const Status status =
-      select_until(sync::no_deadline, source.token(), from(a, [&](int item) { out = item; }));
+  const Status status = select(source.token(), on_item(a, [&](int item) { out = item; }));
   explore::check(status == (out == 1 ? Status::ok : Status::stopped), "one of the two");
   explore::outcome(out == 1);
   stopper.join();
@@ -97,9 +96,9 @@ const Scenario timeout_race("select/timeout", [] {
   Ints a(2);
   const auto ignore = [](int) {};
   explore::Thread reader(
-      [&] { explore::check(select(from(a, ignore)) == Status::ok, "one is left"); });
+      [&] { explore::check(select(on_item(a, ignore)) == Status::ok, "one is left"); });
   explore::Thread writer([&] { (void)a.push(1); });
-  const Status status = select_until(sync::Deadline{}, {}, from(a, ignore));
+  const Status status = select(sync::Deadline{}, on_item(a, ignore));
   explore::check(status == Status::ok || status == Status::timed_out, "one of the two");
   if (status == Status::ok) (void)a.push(2);
   explore::outcome(status == Status::ok);

@@ -113,15 +113,24 @@ TEST(Channel, a_stop_ends_a_wait) {
   EXPECT_EQ(channel.pop(), 1);
 }
 
+TEST(Channel, of_a_time_and_a_stop_the_first_ends_a_wait) {
+  Channel<int> channel(1);
+  std::stop_source source;
+  int out = 0;
+  EXPECT_EQ(channel.pop(out, {1ms, source.get_token()}), Status::timed_out);
+  source.request_stop();
+  EXPECT_EQ(channel.pop(out, {1h, source.get_token()}), Status::stopped);
+}
+
 TEST(Channel, a_deadline_ends_a_wait) {
   Channel<std::unique_ptr<int>> channel(1);
   std::unique_ptr<int> item;
-  EXPECT_EQ(channel.pop_until(item, deadline_after(1ms)), Status::timed_out);
+  EXPECT_EQ(channel.pop(item, 1ms), Status::timed_out);
   EXPECT_EQ(channel.push(std::make_unique<int>(1)), Status::ok);
   item = std::make_unique<int>(2);
-  EXPECT_EQ(channel.push_until(std::move(item), deadline_after(1ms)), Status::timed_out);
+  EXPECT_EQ(channel.push(std::move(item), 1ms), Status::timed_out);
   ASSERT_NE(item, nullptr) << "a refused item stays the caller's";
-  EXPECT_EQ(channel.pop_until(item, deadline_after(0s)), Status::ok);
+  EXPECT_EQ(channel.pop(item, 0s), Status::ok);
   EXPECT_EQ(*item, 1);
 }
 

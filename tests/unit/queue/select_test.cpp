@@ -21,9 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using handoff::Channel;
-using handoff::from;
+using handoff::on_item;
 using handoff::select;
-using handoff::select_until;
 using handoff::Status;
 using handoff::try_select;
 using handoff::UnboundedChannel;
@@ -37,8 +36,8 @@ TEST(Select, takes_from_the_one_that_has_an_item) {
   int number = 0;
   std::string word;
   const auto serve = [&] {
-    return try_select(from(numbers, [&](int item) { number = item; }),
-                      from(words, [&](std::unique_ptr<std::string> item) { word = *item; }));
+    return try_select(on_item(numbers, [&](int item) { number = item; }),
+                      on_item(words, [&](std::unique_ptr<std::string> item) { word = *item; }));
   };
   EXPECT_EQ(serve(), Status::empty);
   ASSERT_EQ(words.push(std::make_unique<std::string>("hello")), Status::ok);
@@ -64,7 +63,8 @@ TEST(Select, serves_busy_channels_in_turn) {
   int from_a = 0;
   int from_b = 0;
   for (int i = 0; i < 32; ++i) {
-    ASSERT_EQ(select(from(a, [&](int) { ++from_a; }), from(b, [&](int) { ++from_b; })), Status::ok);
+    ASSERT_EQ(select(on_item(a, [&](int) { ++from_a; }), on_item(b, [&](int) { ++from_b; })),
+              Status::ok);
   }
   EXPECT_EQ(from_a, 16);
   EXPECT_EQ(from_b, 16);
@@ -76,8 +76,8 @@ TEST(Select, sleeps_until_any_of_them_has_an_item) {
   for (Channel<int>* channel : {&a, &b}) {
     int sum = 0;
     std::thread reader([&] {
-      EXPECT_EQ(select(from(a, [&](int item) { sum += item; }),
-                       from(b, [&](int item) { sum += 10 * item; })),
+      EXPECT_EQ(select(on_item(a, [&](int item) { sum += item; }),
+                       on_item(b, [&](int item) { sum += 10 * item; })),
                 Status::ok);
     });
     std::this_thread::sleep_for(10ms);
@@ -93,7 +93,7 @@ TEST(Select, makes_room_for_a_waiting_push) {
   ASSERT_EQ(a.push(1), Status::ok);
   std::thread writer([&] { EXPECT_EQ(a.push(2), Status::ok); });
   std::this_thread::sleep_for(10ms);
-  EXPECT_EQ(select(from(a, ignore), from(b, ignore)), Status::ok);
+  EXPECT_EQ(select(on_item(a, ignore), on_item(b, ignore)), Status::ok);
   writer.join();
   EXPECT_EQ(a.pop(), 2);
 }
@@ -101,14 +101,12 @@ TEST(Select, makes_room_for_a_waiting_push) {
 TEST(Select, close_stop_and_deadline_end_it) {
   Channel<int> a(1);
   Channel<int> b(1);
-  EXPECT_EQ(select_until(deadline_after(1ms), {}, from(a, ignore), from(b, ignore)),
-            Status::timed_out);
+  EXPECT_EQ(select(1ms, on_item(a, ignore), on_item(b, ignore)), Status::timed_out);
   std::stop_source source;
   std::thread reader([&] {
-    EXPECT_EQ(select_until(handoff::sync::no_deadline, source.get_token(), from(a, ignore),
-                           from(b, ignore)),
-              Status::stopped);
-    EXPECT_EQ(select(from(a, ignore), from(b, ignore)), Status::closed);
+    EXPECT_EQ(select(source.get_token(), on_item(a, ignore), on_item(b, ignore)), Status::stopped);
+    EXPECT_EQ(select({1h, source.get_token()}, on_item(a, ignore)), Status::stopped);
+    EXPECT_EQ(select(on_item(a, ignore), on_item(b, ignore)), Status::closed);
   });
   std::this_thread::sleep_for(10ms);
   source.request_stop();
@@ -123,13 +121,14 @@ TEST(Select, a_handler_that_throws_has_consumed_its_item) {
   Channel<int> a(2);
   ASSERT_EQ(a.push(1), Status::ok);
   ASSERT_EQ(a.push(2), Status::ok);
-  EXPECT_THROW((void)select(from(a, [](int item) { throw item; })), int);
+  EXPECT_THROW((void)select(on_item(a, [](int item) { throw item; })), int);
   EXPECT_EQ(a.pop(), 2);
 }
 
 TEST(Select, the_same_channel_twice_is_one_channel) {
   Channel<int> a(1);
-  std::thread reader([&] { EXPECT_EQ(select(from(a, ignore), from(a, ignore)), Status::ok); });
+  std::thread reader(
+      [&] { EXPECT_EQ(select(on_item(a, ignore), on_item(a, ignore)), Status::ok); });
   std::this_thread::sleep_for(10ms);
   ASSERT_EQ(a.push(1), Status::ok);
   reader.join();
@@ -143,7 +142,7 @@ TEST(Select, an_item_wakes_one_sleeper) {
   std::vector<std::thread> readers;
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
-      EXPECT_EQ(select(from(a, ignore), from(b, ignore)), Status::ok);
+      EXPECT_EQ(select(on_item(a, ignore), on_item(b, ignore)), Status::ok);
       served.fetch_add(1);
     });
   }
@@ -169,7 +168,7 @@ TEST(Select, stress) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 2; ++i) {
       threads.emplace_back([&] {
-        while (select(from(a, add), from(b, add)) == Status::ok) {
+        while (select(on_item(a, add), on_item(b, add)) == Status::ok) {
         }
       });
     }

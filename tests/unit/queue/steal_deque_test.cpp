@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/failing.hpp"
+#include "support/started_at.hpp"
 #include "support/support.hpp"
 
 namespace {
@@ -45,7 +46,7 @@ TEST(StealDeque, TheOwnerTakesTheNewestAThiefTheOldest) {
 
 TEST(StealDeque, GrowsAndKeepsTheOrderAlsoAcrossTheSeam) {
   for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0} - 2}) {
-    StealDeque<std::uint64_t> deque(2, {.position = start});
+    handoff::test::StartedAt<StealDeque<std::uint64_t>> deque(2, start);
     for (std::uint64_t i = 0; i < 100; ++i) push(deque, i);
     std::uint64_t item = 0;
     for (std::uint64_t i = 0; i < 50; ++i) {

@@ -48,14 +48,7 @@ class TicketRing {
 
   // At least `capacity` places, rounded up to a power of two. Throws std::length_error for 0 and
   // for more than there can be.
-  explicit TicketRing(std::size_t capacity, RingStart start = {})
-      : slots_(capacity), tail_(2 * start.position), head_(2 * start.position) {
-    for (std::size_t i = 0; i < slots_.capacity(); ++i) {
-      const Ticket ticket = tail() + 2 * i;
-      // order: relaxed, nobody else knows of this ring yet.
-      place(ticket).state.store(ticket, sync::order::relaxed);
-    }
-  }
+  explicit TicketRing(std::size_t capacity) : TicketRing(capacity, RingStart{}) {}
   TicketRing(const TicketRing&) = delete;
   TicketRing& operator=(const TicketRing&) = delete;
 
@@ -151,6 +144,15 @@ class TicketRing {
   bool closed() const noexcept { return is_closed(tail()); }
 
  protected:
+  TicketRing(std::size_t capacity, RingStart start)
+      : slots_(capacity), tail_(2 * start.position), head_(2 * start.position) {
+    for (std::size_t i = 0; i < slots_.capacity(); ++i) {
+      const Ticket ticket = tail() + 2 * i;
+      // order: relaxed, nobody else knows of this ring yet.
+      place(ticket).state.store(ticket, sync::order::relaxed);
+    }
+  }
+
   ~TicketRing() {
     consume([](T&) {});
   }
