@@ -12,14 +12,16 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct IndexRange {
-  std::size_t first = 0;
+  std::size_t first = 0;  // the first index
   std::size_t last = 0;  // one past the end, never below first
 
+  // How many indices, and whether there are none.
   constexpr std::size_t size() const noexcept { return last - first; }
   constexpr bool empty() const noexcept { return first == last; }
 
+  // For range-for: each index in turn.
   struct Iterator {
-    std::size_t index;
+    std::size_t index;  // that it stands at
     constexpr std::size_t operator*() const noexcept { return index; }
     constexpr Iterator& operator++() noexcept {
       ++index;

@@ -35,6 +35,7 @@ class InlineExecutor {
     return Status::ok;
   }
 
+  // One: the calling thread.
   [[nodiscard]] static constexpr std::size_t width() noexcept { return 1; }
 };
 

@@ -20,6 +20,7 @@ class NotRun : public std::runtime_error {
       : std::runtime_error(std::string("the task did not run: ") + to_string(status)),
         status_(status) {}
 
+  // Why: full, closed, stopped or timed_out.
   [[nodiscard]] Status status() const noexcept { return status_; }
 
  private:

@@ -9,6 +9,10 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-enum class Priority : std::uint8_t { high, normal, low };
+enum class Priority : std::uint8_t {
+  high,    // before all others
+  normal,  // the default
+  low,     // where nothing else is left to do
+};
 
 }}  // namespace handoff::HANDOFF_ABI

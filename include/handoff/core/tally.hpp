@@ -16,7 +16,7 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct Tally {
-  std::uint64_t accepted = 0;
+  std::uint64_t accepted = 0;   // taken on, ever
   std::uint64_t done = 0;       // ran to its end
   std::uint64_t failed = 0;     // threw; in a team, with all its block
   std::uint64_t cancelled = 0;  // never begun, because of a stop
@@ -25,6 +25,7 @@ struct Tally {
 
   std::exception_ptr first_failure = nullptr;  // what the first of the failed ones threw
 
+  // Whether each accepted item has exactly one outcome.
   [[nodiscard]] constexpr bool balanced() const noexcept {
     return accepted == done + failed + cancelled + expired + pending;
   }

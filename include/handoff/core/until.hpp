@@ -77,6 +77,7 @@ class Until {
     return stop_ != nullptr ? stop_->stop_possible()
                             : standard_stop_ != nullptr && standard_stop_->stop_possible();
   }
+  // Whether one has been requested.
   [[nodiscard]] bool stop_requested() const noexcept {
     return stop_ != nullptr ? stop_->stop_requested()
                             : standard_stop_ != nullptr && standard_stop_->stop_requested();

@@ -78,6 +78,7 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
+  // How many items have room.
   std::size_t capacity() const noexcept
     requires kBounded
   {
@@ -157,12 +158,14 @@ class Channel {
 
   // --- Range-for: pops, and ends when the channel is closed and drained. ---
 
+  // Holds the item that was popped last.
   class Iterator;
   Iterator begin() { return Iterator(*this); }
   std::default_sentinel_t end() const noexcept { return {}; }
 
   // --- Looks. ---
 
+  // What the queue knows of itself; figures of the moment.
   std::size_t was_size() const noexcept { return queue_.was_size(); }
   bool was_empty() const noexcept { return queue_.was_empty(); }
   bool closed() const noexcept { return queue_.closed(); }

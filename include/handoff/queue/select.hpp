@@ -66,14 +66,16 @@ Selected wait_for_any(std::span<SelectSource* const> sources, std::size_t first,
 
 }  // namespace detail
 
-// Made by on_item().
+// A channel and what to do with its item; made by on_item().
 template <class Source, class Handler>
 class SelectCase final : public detail::SelectSource {
  public:
+  // The channel outlives the call of select().
   SelectCase(Source& channel, Handler handler) : channel_(channel), handler_(std::move(handler)) {}
   SelectCase(const SelectCase&) = delete;
   SelectCase& operator=(const SelectCase&) = delete;
 
+  // Gives the handler the item that was taken.
   void handle() { handler_(std::move(*item_)); }
 
  private:

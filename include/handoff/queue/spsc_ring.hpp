@@ -58,6 +58,7 @@ class SpscRing {
   SpscRing(const SpscRing&) = delete;
   SpscRing& operator=(const SpscRing&) = delete;
 
+  // How many items have room.
   std::size_t capacity() const noexcept { return slots_.capacity(); }
 
   // The producer's: ok, full or closed.

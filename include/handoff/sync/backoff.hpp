@@ -22,7 +22,11 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
-enum class Spin : std::uint8_t { allowed, never };
+// Whether a wait may begin by spinning.
+enum class Spin : std::uint8_t {
+  allowed,  // for some microseconds
+  never,  // the thread that is waited for cannot be running meanwhile
+};
 
 // Spin::allowed if at least two threads of this process can run at the same moment (cpu_budget.hpp,
 // asked once).
@@ -30,6 +34,7 @@ Spin spin_policy() noexcept;
 
 class Backoff {
  public:
+  // Fresh; with Spin::never spent from the start.
   explicit Backoff(Spin spin = spin_policy()) noexcept
       : first_(spin == Spin::allowed ? 0 : kSpent), step_(first_) {}
 
@@ -60,6 +65,7 @@ class Backoff {
     reset();
   }
 
+  // Begins again: there was progress.
   void reset() noexcept { step_ = first_; }
 
  private:

@@ -19,9 +19,11 @@ struct clock {
   using time_point = std::chrono::time_point<clock>;
   static constexpr bool is_steady = true;
 
+  // The moment; about 25 ns.
   static time_point now() noexcept;
 };
 
+// A moment up to which something may take.
 using Deadline = clock::time_point;
 
 // Never comes; a wait with it reads no clock.

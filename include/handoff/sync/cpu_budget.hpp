@@ -32,6 +32,7 @@ struct CpuBudgetSource {
   unsigned affinity = 0;  // 0: ask the kernel
 };
 
+// Asks the kernel for the mask and reads the quotas.
 [[nodiscard]] CpuBudget cpu_budget(const CpuBudgetSource& source = {}) noexcept;
 
 }}}  // namespace handoff::HANDOFF_ABI::sync

@@ -44,7 +44,11 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 // Why a wait ended. A waiter that was notified says so even if its time was up as well: the
 // notification was meant for it, and it has to look.
-enum class [[nodiscard]] Wakeup : std::uint8_t { notified, stopped, timed_out };
+enum class [[nodiscard]] Wakeup : std::uint8_t {
+  notified,   // the condition was true, or somebody said that it may be
+  stopped,    // a stop was requested
+  timed_out,  // the deadline passed
+};
 
 class EventCount {
  public:
@@ -54,15 +58,17 @@ class EventCount {
   EventCount(const EventCount&) = delete;
   EventCount& operator=(const EventCount&) = delete;
 
-  // Call after the condition changed. Wakes one, at most so many, or all of those that wait now.
+  // Call after the condition changed. Wakes the one that has waited longest, if any waits.
   void notify_one() noexcept {
     if (somebody_waits()) [[unlikely]]
       notify_first();
   }
+  // ... and those behind it, `most` in all.
   void notify_some(std::uint32_t most) noexcept {
     if (somebody_waits()) [[unlikely]]
       notify_each(most);
   }
+  // ... and all others that wait now.
   void notify_all() noexcept { notify_some(~std::uint32_t{0}); }
 
   // Returns once `condition()` was true (notified), or the stop was requested, or the deadline

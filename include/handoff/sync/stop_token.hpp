@@ -58,6 +58,7 @@ class StopToken {
   StopToken(std::stop_token token)  // NOLINT(google-explicit-constructor)
       : state_(detail::state_following(std::move(token))) {}
 
+  // Whether a stop has been requested. What came before the request happens before a true.
   [[nodiscard]] bool stop_requested() const noexcept { return state_.is_requested(); }
 
   // False if stop_requested() can never become true: the wait need not listen.
@@ -71,11 +72,14 @@ class StopToken {
   detail::StopRef state_;
 };
 
+// Requests the stop that its tokens hear of. Throws std::bad_alloc when it is made.
 class StopSource {
  public:
   StopSource();
 
+  // A token that hears of this source.
   [[nodiscard]] StopToken token() const noexcept { return StopToken(state_); }
+  // Whether somebody has requested it.
   [[nodiscard]] bool stop_requested() const noexcept { return state_.is_requested(); }
 
   // Runs the callbacks on this thread, one after another. True for the one call that stopped it;
@@ -91,8 +95,10 @@ class StopSource {
 // destroy itself from inside).
 class StopCallback {
  public:
+  // What runs.
   using Function = void (*)(void* argument) noexcept;
 
+  // Registers the function, or runs it at once if the stop has been requested.
   StopCallback(StopToken token, Function function, void* argument) noexcept;
   ~StopCallback();
   StopCallback(const StopCallback&) = delete;

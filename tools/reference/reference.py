@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes docs/reference, the reference of the public headers, by doxygen.
+
+  tools/reference/reference.py                    into build/reference/html
+  tools/reference/reference.py --output FOLDER    into FOLDER/html
+  tools/reference/reference.py --check            only says which public names lack a description
+
+The headers keep plain comments. A copy of them is made in which a comment above a declaration is
+one that doxygen takes, a head comment is that of the first type behind it, and neighbours without
+an empty line between them share what stands above the first. The guides go in as pages, so each
+name in them leads to its description.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = Path(__file__).resolve().parent / "Doxyfile"
+COMMENT = re.compile(r"^( *)//(?!/) ?(.*)$")
+TRAILING = re.compile(r"^(.*?[;,{}\w)])( +)// (.*)$")
+NAMESPACES = re.compile(r"^namespace handoff \{ inline namespace HANDOFF_ABI \{(.*)$")
+CLOSED = re.compile(r"^\}(\}+)  // namespace handoff::HANDOFF_ABI(.*)$")
+ACCESS = re.compile(r"^ *(?:public|protected|private):$")
+TYPE = re.compile(r"^(?:template <.*> )?(?:class|struct|enum class|union) (?:\[\[\w+\]\] )?"
+                  r"(?:alignas\(.*?\) )?(\w+)(.*)$")
+SAID_BY_CPP = ("operator=", "operator==", "operator!=", "begin", "end", "value_type",
+               "difference_type")
+DECLARATION_ENDS = (";", "}", ":", "{", "};")
+
+
+def public_headers(root):
+    """Those that a user may include: ROOM/X.hpp and the one for all rooms."""
+    folder = root / "include" / "handoff"
+    return sorted(path for path in folder.rglob("*.hpp")
+                  if "detail" not in path.parts and path.name != "config.hpp")
+
+
+def head_comment(lines):
+    """(the lines of the comment at the top, less the licence; the number of lines it takes)."""
+    text, end = [], 0
+    for number, line in enumerate(lines):
+        match = COMMENT.match(line)
+        if not match:
+            break
+        end = number + 1
+        if "SPDX-License-Identifier" not in line:
+            text.append(match.group(2))
+    while text and not text[0].strip():
+        text.pop(0)
+    return text, end
+
+
+def as_markdown(text):
+    """A head comment's examples become code, its `Word:` paragraphs items of a list."""
+    out, code = [], False
+    for line in text:
+        is_code = line.startswith("  ") and (code or not out or not out[-1].strip())
+        if is_code and not code:
+            out.append("~~~{.cpp}")
+        if code and not is_code and line.strip():
+            out.append("~~~")
+            out.append("")
+        if is_code or (code and not line.strip()):
+            code = True
+            out.append(line[2:] if is_code else "")
+            continue
+        code = False
+        if re.match(r"^(?:- )?[A-Z][\w, -]{1,40}: ", line):
+            line = "- **" + re.sub(r"^- ", "", line).replace(": ", ":** ", 1)
+        out.append(line)
+    if code:
+        out.append("~~~")
+    return out
+
+
+def documented(block):
+    """Comment lines in the form that doxygen takes."""
+    return [f"/// {line}".rstrip() for line in block]
+
+
+def type_begun(lines, number):
+    """The name of the type whose declaration begins at this line of no indent, or None."""
+    for line in lines[number:number + 4]:
+        kind = TYPE.match(line)
+        if kind:
+            return kind.group(1)
+        if not line.startswith(("template <", "  requires", "requires", " ")):
+            return None
+    return None
+
+
+def types_of_head(lines, stem):
+    """The types that the head comment speaks of: what is named like the file, else the first."""
+    named = stem.replace("_", "")
+    types = [name for number, line in enumerate(lines) if line and not line.startswith(" ")
+             for name in [type_begun(lines, number)] if name]
+    alike = {name for name in types if name.lower() == named}
+    return alike or set(types[:1])
+
+
+def converted(text, stem):
+    """The header as doxygen is to see it."""
+    lines = text.splitlines()
+    head, end = head_comment(lines)
+    types = types_of_head(lines[end:], stem)
+    out, block, last = [], [], []
+    for number, line in enumerate(lines[end:], end):
+        comment = COMMENT.match(line)
+        if comment and not line.strip().startswith("// ---"):
+            block.append(comment.group(2))
+            continue
+        stripped = line.strip()
+        begins = bool(stripped) and starts_declaration(out, stripped)
+        if not stripped:
+            block, last = [], []
+        elif begins:
+            if block:
+                last = block
+            shown = last
+            if not line.startswith(" ") and type_begun(lines, number) in types:
+                shown = as_markdown(head) + ([""] + last if last else [])
+            indent = line[:len(line) - len(line.lstrip())]
+            out += [indent + text for text in documented(shown)]
+            block = []
+        elif block:  # inside a body
+            out += ["// " + text for text in block]
+            block = []
+        trailing = TRAILING.match(line)
+        if trailing and "NOLINT" not in line and not CLOSED.match(line):
+            line = f"{trailing.group(1)}{trailing.group(2)}///< {trailing.group(3)}"
+        opened = NAMESPACES.match(line)
+        if opened:
+            line = "namespace handoff {" + opened.group(1)
+        closed = CLOSED.match(line)
+        if closed:
+            line = closed.group(1)
+        out.append(line)
+        if stripped.endswith("{") and begins and not TYPE.match(stripped):
+            last = []
+    return "/// @file\n" + "\n".join(out) + "\n"
+
+
+def starts_declaration(out, stripped):
+    """Whether a line begins a declaration: what stands before it has ended."""
+    if stripped.startswith(("#", "}", "{", ":", "&&", "||", "requires", "?", ".")):
+        return False
+    if ACCESS.match(stripped):
+        return False
+    for before in reversed(out):
+        text = before.split("//")[0].strip()
+        if not text:
+            continue
+        if text.startswith("#"):
+            return True
+        return text.endswith(DECLARATION_ENDS) or (text.endswith(",") and "enum" in before)
+    return True
+
+
+def copy_headers(root, folder):
+    for path in public_headers(root):
+        copy = folder / path.relative_to(root / "include")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(converted(path.read_text(), path.stem))
+
+
+def run_doxygen(root, output):
+    headers = output / "headers"
+    copy_headers(root, headers)
+    pages = [*sorted((root / "docs" / "guide").glob("*.md")), root / "README.md"]
+    settings = SETTINGS.read_text() + "\n".join([
+        f'OUTPUT_DIRECTORY = "{output}"',
+        f'STRIP_FROM_PATH = "{headers}" "{root}"',
+        "INPUT = " + " ".join(f'"{path}"' for path in [headers, *pages]),
+        f'USE_MDFILE_AS_MAINPAGE = "{root / "README.md"}"',
+        ""])
+    done = subprocess.run(["doxygen", "-"], input=settings, capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"reference: doxygen failed:\n{done.stderr}")
+
+
+@dataclass
+class Name:
+    """A public name, and whether something is said of it."""
+
+    kind: str
+    name: str
+    place: str
+    described: bool
+
+
+def text_of(element):
+    return "" if element is None else "".join(element.itertext()).strip()
+
+
+def is_described(element):
+    return bool(text_of(element.find("briefdescription"))
+                or text_of(element.find("detaileddescription"))
+                or text_of(element.find("inbodydescription")))
+
+
+def speaks_for_itself(member, owner):
+    """What C++ itself says all about: constructors that copy, move or make an empty one, destructors,
+    assignments, comparisons, iterators, and what is deleted."""
+    name = text_of(member.find("name"))
+    arguments = text_of(member.find("argsstring"))
+    if name == owner:
+        return re.match(rf"\((?:const )?{owner}(?:<.*?>)? ?&.*|\(\)", arguments) is not None
+    return (name.startswith("~") or name in SAID_BY_CPP or owner == "Iterator"
+            or arguments.endswith("=delete"))
+
+
+def names_in(folder):
+    """All public names of doxygen's XML."""
+    for path in sorted(folder.glob("*.xml")):
+        compound = ElementTree.parse(path).getroot().find("compounddef")
+        if compound is None or compound.get("kind") not in ("class", "struct", "namespace"):
+            continue
+        whole = text_of(compound.find("compoundname"))
+        if "detail" in whole.split("::") or compound.get("prot") == "private":
+            continue
+        if compound.get("kind") != "namespace":
+            yield Name(compound.get("kind"), whole, place_of(compound), is_described(compound))
+        owner = re.sub(r"<.*", "", whole).split("::")[-1]
+        for member in compound.iter("memberdef"):
+            if member.get("prot") != "public" or member.get("kind") == "friend":
+                continue
+            name = text_of(member.find("name"))
+            if not name or name.startswith("@") or speaks_for_itself(member, owner):
+                continue
+            yield Name(member.get("kind"), f"{whole}::{name}", place_of(member),
+                       is_described(member))
+            for value in member.findall("enumvalue"):
+                yield Name("enumerator", f"{whole}::{name}::{text_of(value.find('name'))}",
+                           place_of(member), is_described(value))
+
+
+def place_of(element):
+    location = element.find("location")
+    return "" if location is None else location.get("file", "")
+
+
+def undescribed(root, output):
+    run_doxygen(root, output)
+    names = list(names_in(output / "xml"))
+    return names, [name for name in names if not name.described]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "reference")
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    names, missing = undescribed(ROOT, arguments.output.resolve())
+    for name in missing:
+        print(f"{name.place}: {name.kind} {name.name} has no description: say what it is, its "
+              "unit, range and errors, in a comment above it")
+    print(f"{len(names)} public names, {len(missing)} without a description"
+          + ("" if arguments.check else f"; {arguments.output / 'html' / 'index.html'}"))
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
