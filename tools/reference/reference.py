@@ -206,8 +206,8 @@ def is_described(element):
 
 
 def speaks_for_itself(member, owner):
-    """What C++ itself says all about: constructors that copy, move or make an empty one, destructors,
-    assignments, comparisons, iterators, and what is deleted."""
+    """What C++ itself says all about: constructors that copy, move or make an empty one,
+    destructors, assignments, comparisons, iterators, and what is deleted."""
     name = text_of(member.find("name"))
     arguments = text_of(member.find("argsstring"))
     if name == owner:
