@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a build is. Everything stands in an inline namespace named after it, so that objects of a
-// normal build and of an exploring one (HANDOFF_EXPLORE, see docs/adr) can never be linked into
-// one another: the linker names the mistake.
+// The ABI namespace. All names stand in an inline namespace named after the build, so that objects
+// of a normal build and of an exploring one (HANDOFF_EXPLORE, see docs/adr) do not link into one
+// program: the linker names the mistake.
 #pragma once
 
 #if defined(HANDOFF_EXPLORE)

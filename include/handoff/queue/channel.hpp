@@ -11,28 +11,27 @@
 //   UnboundedChannel<Line> log;                     // a push never waits
 //   Channel<Frame, SpscRing<Frame>> stage(8);       // one producer, one consumer: the cheapest
 //
-// For: pipelines, results on their way back, work between threads that have nothing better to do
-// than to wait for it. Not for: tasks (a pool runs them); a thread that must not sleep (the rings).
+// For: pipelines, results on their way back, work for threads that wait for it. Not for: tasks (a
+// pool runs them); a thread that must not sleep (the rings).
 // Several channels at once: select.hpp.
 //
-// Tier: transfer. A Channel is a queue, `Queue`, with waiting around it; order, who may push and
-// pop, what it allocates, and what a refusal leaves are the queue's (see there): an MpmcRing, if
-// nothing else is said.
-// Concurrency: push*, pop* and the calls that begin with try_ or consume, as the queue allows it;
-//   close() too (with an SpscRing it is the producer's); anybody the rest.
+// Tier: transfer. A Channel adds waiting to a queue, `Queue`, by default an MpmcRing. The queue
+// decides on order, on which threads push and pop, and on allocation (see there).
+// Concurrency: push*, pop*, try_*, consume() and close() as the queue allows it (with an SpscRing
+//   close() is the producer's); the rest by any thread.
 // Order: that of the queue. What was done before a push happens before the pop.
 // Blocks: push() while full, pop() while empty: they spin for some microseconds where that can
 //   help, then sleep, as long as their Until says: for ever, if nothing is said. try_* and
 //   consume() never.
-// Wakes: one sleeper for an item or a free place, and nobody who is awake.
-// Full, closed, stopped, late: the item is still the caller's, whole.
-// Closed: pushes that wait are refused as well; pops drain, then say `closed`. Closing twice is
-//   the same as once.
-// Stopped or late, and an item or a place comes at that moment: `ok` counts more.
-// Exceptions: those of the queue; nothing is lost by them.
-// Destructor: destroys what is left. Destroying it while a call is on is misuse that nothing can
-//   report: close it and join first. Waiting, inside a pool's task, for what only another task of
-//   that pool would push can hang the pool: say blocking() there.
+// Wakes: one sleeping thread for an item or a free place, and none that is awake.
+// Full, closed, stopped, timed out: the item is still the caller's, unmoved.
+// Closed: waiting pushes are refused too; pops drain, then say `closed`. close() is idempotent.
+// A wait that ends just as an item or a place comes says `ok`.
+// Exceptions: those of the queue; they lose no item.
+// Destructor: destroys what is left. Close the channel and join its users first: a destructor
+//   beside another call is misuse that nothing can report.
+// In a pool's task: wait inside blocking(), or the item that another task of the pool would push
+//   may never come.
 // Proof: docs/design/channel.md.
 #pragma once
 

@@ -19,9 +19,9 @@
 //   before they work on it. `full`: the next place in turn has not been given back, even if later
 //   ones have: a visitor that takes its time holds its place. `empty`: the next item in turn is not
 //   there yet, even if its place is claimed and pushes that came later are done.
-// Closed: close() is anybody's and exact: it happens between two claims, and no push that begins
-//   after it succeeds. After it pops drain, then say `closed`, never too early (others may still be
-//   at work on the last items they took); pushes say `closed`.
+// Closed: any thread may close(). It is exact: it happens between two claims, and no push that
+//   begins after it succeeds. Pops then drain and say `closed` once all items are claimed (other
+//   consumers may still be at work on the last ones); pushes say `closed`.
 // Exceptions: nothing that may throw is done in a claimed place: try_emplace refuses such
 //   constructors when compiled, try_push(const T&) copies first. A visitor that throws has consumed
 //   its item, and the rest stays.

@@ -9,7 +9,7 @@
 // For: an actor's inbox, a logger, results on their way back. Not for: one producer (SpscRing is
 // cheaper); more consumers (MpmcRing); waiting (Channel).
 // Tier: transfer.
-// Concurrency: one consumer thread calls try_pop, try_pop_batch and consume; anybody the rest.
+// Concurrency: one consumer thread calls try_pop, try_pop_batch and consume; any thread the rest.
 // Order: each producer's items come out in its order; what it did before a push happens before
 //   the pop.
 // Blocks, allocates: never, but the constructor allocates. Pushes are lock-free: one is repeated
@@ -19,9 +19,8 @@
 //   it fills it. `full`: every place is claimed or not yet given back, also while the consumer's
 //   visitor still has an item in hand. `empty`: the next item in turn is not there yet,
 //   even if its place is claimed and pushes that came later are done.
-// Closed: close() is anybody's and exact: it happens between two claims, and no push that begins
-//   after it succeeds. After it pops drain, then say `closed`, never too early; pushes say
-//   `closed`.
+// Closed: any thread may close(). It is exact: it happens between two claims, and no push that
+//   begins after it succeeds. Pops then drain, then say `closed`; pushes say `closed`.
 // Exceptions: nothing that may throw is done in a claimed place: try_emplace refuses such
 //   constructors when compiled, try_push(const T&) copies first. A visitor that throws has consumed
 //   its item, and the rest stays.

@@ -14,11 +14,11 @@
 //   items in any. What was done before a push happens before the pop.
 // Blocks: for a few instructions of another thread at the same end, or, in one push of a segment's
 //   worth, while that thread allocates. The two ends do not block each other.
-// Allocates: a push, when the last segment is full and none is left over; a queue whose length
-//   stays within a segment goes round in two of them. A pop frees a segment that nobody needs.
+// Allocates: a push, when the last segment is full and none is spare; a queue that never holds more
+//   than a segment uses two in turn. A pop frees a segment that is no longer needed.
 // Full: never; a push that finds no memory throws std::bad_alloc and leaves its item as it was.
 // `empty` and `closed` are exact (linearizable).
-// Closed: close() is anybody's: no push that begins after it succeeds; after it pops drain, then
+// Closed: any thread may close(): no push that begins after it succeeds; after it pops drain, then
 //   say `closed`.
 // Exceptions: a constructor that throws in try_emplace leaves the queue as it was; it must not use
 //   this queue. A visitor that throws has consumed its item, and the rest stays.

@@ -10,14 +10,14 @@
 // For: a thread that serves several channels. Not for: one channel (pop); dozens of them (let the
 // producers share one that carries a std::variant).
 // Concurrency: any thread that may pop from the channels.
-// Order: each call begins its looks with another channel than the thread's last call did, so that
-//   a busy one cannot starve the rest. Within a channel: its own order.
+// Order: each call of a thread looks first at another channel than the call before, so that a busy
+//   one does not starve the rest. Within a channel: its own order.
 // Blocks: select(), while all are empty and one is not closed, as long as its Until says;
 //   try_select() never. Among those asleep on a channel the longest sleeper is woken; an item that
 //   finds both a pop and a select asleep may wake one of each.
 // Allocates: never, but for what an Until says.
 // Closed: `closed` once all channels are closed and drained; until then the others go on.
-// Stopped or late, and an item comes at that moment: `ok` counts more.
+// A wait that ends just as an item comes says `ok`.
 // Exceptions: a handler that throws has consumed its item.
 // Protocol and proof: docs/design/channel.md.
 #pragma once

@@ -10,7 +10,7 @@
 // threads. Not for: more than one thread on a side (MpscRing, MpmcRing); waiting (Channel).
 // Tier: transfer.
 // Concurrency: one producer thread calls try_push, try_emplace, try_push_batch and close; one
-//   consumer thread calls try_pop, try_pop_batch and consume; anybody the rest.
+//   consumer thread calls try_pop, try_pop_batch and consume; any thread the rest.
 // Order: first in, first out. What the producer did before a push happens before the pop.
 // Blocks, allocates: never, but the constructor allocates. A step of one side never waits for the
 //   other: all calls are wait-free.
@@ -98,7 +98,7 @@ class SpscRing {
     return count;
   }
 
-  // The producer says: that was all. Says it again, if called again.
+  // The producer's last word. Idempotent.
   void close() noexcept {
     // order: release pairs with the acquire in try_pop() and closed(): who sees it sees all pushes.
     closed_.store(true, sync::order::release);

@@ -5,15 +5,15 @@
 //   deque.reserve();                         // the owner
 //   deque.push(task);                        // the owner: newest end
 //   if (deque.pop(task) == Status::ok) ...   // the owner: the newest
-//   if (deque.steal(task) == Status::ok) ... // anybody: the oldest
+//   if (deque.steal(task) == Status::ok) ... // any thread: the oldest
 //
 // For: the inside of pools. The owner works on what it made last (still in its cache), thieves take
 // what it made first (the largest part of a divided problem). Not for: a queue between equals
 // (MpmcRing).
 // T: trivially copyable and at most a word, so a pointer to the work.
-// Tier: transfer, without a close: whoever owns it drains it.
+// Tier: transfer, without a close: its owner drains it.
 // Concurrency: reserve(), push(), pop() and was_size() by one thread, the owner; steal() and
-//   was_empty() by anybody.
+//   was_empty() by any thread.
 // Order: what came before a push happens before the pop or steal of it.
 // Blocks: never; lock-free. A steal is repeated only because another one or a pop succeeded.
 // Allocates: reserve(), when full: twice the room. The smaller array stays until the end, because a

@@ -3,8 +3,8 @@
 // The one way to sleep until another thread made a condition true.
 //
 // The condition lives in the caller's own variables (a queue that is not empty, a count that is
-// zero); the EventCount only carries the news that it may have changed. Whoever changes it calls
-// notify_*() afterwards; whoever needs it waits:
+// zero); the EventCount only carries the news that it may have changed. The thread that changes it
+// calls notify_*() afterwards; the thread that needs it waits:
 //
 //   events.await([&] { return queue.try_pop(item) == Status::ok; });          // the usual way
 //
@@ -19,9 +19,9 @@
 // comes after Waiter's constructor in the waiter, then either the look sees the change or the
 // waiter is notified: no wake-up is lost (proof in docs/design/event_count.md). The longest
 // waiter is notified first. notify_*() begins with a seq_cst fence, which the caller may build on.
-// Blocks: await() and wait(); notify_*() for a few instructions of others while somebody waits.
-// Cost: notify_*() with nobody waiting is a fence and a load; it makes a system call only for a
-// thread that is really asleep, and forgets it at once, so nobody is woken twice.
+// Blocks: await() and wait(). notify_*() takes a short lock if a thread waits.
+// Cost: notify_*() without a waiter is a fence and a load. It makes a system call only for a thread
+// that is asleep, and unlinks it at once, so no thread is woken twice.
 // Allocates, throws: never (await: what the condition throws).
 // Source: the idea and the name are D. Reed and R. Kanodia's (1979), the two-phase wait is
 // D. Vyukov's eventcount.
@@ -45,8 +45,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 // Why a wait ended. A waiter that was notified says so even if its time was up as well: the
 // notification was meant for it, and it has to look.
 enum class [[nodiscard]] Wakeup : std::uint8_t {
-  notified,   // the condition was true, or somebody said that it may be
-  stopped,    // a stop was requested
+  notified,  // the condition was true, or notify_*() said that it may be
+  stopped,  // a stop was requested
   timed_out,  // the deadline passed
 };
 
@@ -110,7 +110,7 @@ class EventCount::Waiter {
  public:
   explicit Waiter(EventCount& events) noexcept;
 
-  // If it was notified and never waited, somebody else gets the notification: it may have been
+  // If it was notified and never waited, the next waiter gets the notification: it may have been
   // about more than what this thread found by itself.
   ~Waiter();
   Waiter(const Waiter&) = delete;
@@ -122,8 +122,8 @@ class EventCount::Waiter {
  private:
   friend class EventCount;
 
-  // registered -> asleep by the waiter; to notified or stopped by whoever unlinked it, who wakes it
-  // if it was asleep. After that store the Waiter may be gone.
+  // The waiter goes from registered to asleep. The thread that unlinks it stores notified or
+  // stopped, and wakes it if it was asleep. After that store the Waiter may be gone.
   enum State : std::uint32_t { kRegistered, kAsleep, kNotified, kStopped };
 
   void finish(State reason) noexcept;

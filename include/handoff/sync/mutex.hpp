@@ -5,8 +5,7 @@
 // For: rare paths, and state too rich for one atomic. Not for: hot paths of queues and pools; not
 // for waiting on a condition (EventCount); not across processes.
 // Concurrency: lock() and try_lock() by any thread, unlock() by the holder. Not recursive.
-// Order: unlock() happens before the next lock() that succeeds. No fairness and no priority
-// inheritance: whoever comes at the right moment gets it.
+// Order: unlock() happens before the next lock() that succeeds. Not fair; no priority inheritance.
 // Blocks: lock(). Allocates, throws: never.
 // Source: the three-state mutex of U. Drepper, "Futexes Are Tricky".
 #pragma once

@@ -79,7 +79,7 @@ class StopSource {
 
   // A token that hears of this source.
   [[nodiscard]] StopToken token() const noexcept { return StopToken(state_); }
-  // Whether somebody has requested it.
+  // Whether a stop has been requested.
   [[nodiscard]] bool stop_requested() const noexcept { return state_.is_requested(); }
 
   // Runs the callbacks on this thread, one after another. True for the one call that stopped it;
