@@ -1,13 +1,22 @@
 # A contender is one file and one line:
 #
-#   handoff_contender(SCENARIO NAME [LIBRARIES target ...] [PACKAGE debian-package]
-#     [IF variable ...] [WHEN "parameter=value,value" ...] [LIST name])
+#   handoff_contender(SCENARIO NAME [SOURCE file] [LIBRARIES target ...] [INCLUDE_DIR variable]
+#     [PACKAGE debian-package] [IF variable ...] [WHEN "parameter=value,value" ...] [LIST name])
 #
-# builds contenders/NAME.cpp of the calling folder as the program libexec/handoff/SCENARIO/NAME,
-# linked with the scenario's glue (target handoff_SCENARIO) and its own LIBRARIES only. Where one of
-# the IF variables is false it is not built, and its row says that PACKAGE would bring it. WHEN says
-# to which cells it applies; without it, to all. LIST is the list that it is entered in; another one
-# than `contenders`, the lab's own, is for tests.
+# builds SOURCE (contenders/NAME.cpp of the calling folder) as the program
+# libexec/handoff/SCENARIO/NAME, linked with the scenario's glue (target handoff_SCENARIO) and its
+# own LIBRARIES only. INCLUDE_DIR is the variable that names the folder of a library which is its
+# headers. Where that, or one of the IF variables, is false it is not built, and its row says that
+# PACKAGE would bring it. WHEN says to which cells it applies; without it, to all. LIST is the list
+# that it is entered in; another one than `contenders`, the lab's own, is for tests.
+#
+# Pools are measured by several scenarios. What one is stands once, in lab/peers:
+#
+#   handoff_pool(NAME CLASS HEADER [what handoff_contender() takes])
+#
+# and one line makes a contender of it:
+#
+#   handoff_pool_contender(SCENARIO NAME [WHEN "parameter=value,value" ...])
 #
 # A program's speed depends on where its code happens to lie (docs/adr/0011). So each of the lab's
 # own contenders is linked in several layouts, NAME, NAME.layout1, ..., and each launch takes one of
@@ -88,12 +97,15 @@ function(handoff_enter list scenario name executables package when)
 endfunction()
 
 function(handoff_contender scenario name)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "PACKAGE;LIST" "LIBRARIES;IF;WHEN")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SOURCE;INCLUDE_DIR;PACKAGE;LIST" "LIBRARIES;IF;WHEN")
   if(NOT arg_LIST)
     set(arg_LIST contenders)
   endif()
+  if(NOT arg_SOURCE)
+    set(arg_SOURCE contenders/${name}.cpp)
+  endif()
   set(built ON)
-  foreach(condition IN LISTS arg_IF)
+  foreach(condition IN LISTS arg_IF arg_INCLUDE_DIR)
     if(NOT ${condition})
       set(built OFF)
     endif()
@@ -101,8 +113,11 @@ function(handoff_contender scenario name)
   set(executables "")
   if(built)
     set(code handoff_${scenario}_${name}_code)
-    add_library(${code} OBJECT contenders/${name}.cpp)
+    add_library(${code} OBJECT ${arg_SOURCE})
     target_link_libraries(${code} PRIVATE handoff_${scenario} ${arg_LIBRARIES})
+    if(arg_INCLUDE_DIR)
+      target_include_directories(${code} SYSTEM PRIVATE ${${arg_INCLUDE_DIR}})
+    endif()
     handoff_lab_target(${code})
     set(layouts 0)
     set(installed OFF)
@@ -115,6 +130,24 @@ function(handoff_contender scenario name)
     set_property(TARGET ${code} PROPERTY handoff_libraries "${arg_LIBRARIES}")
   endif()
   handoff_enter(${arg_LIST} ${scenario} ${name} "${executables}" "${arg_PACKAGE}" "${arg_WHEN}")
+endfunction()
+
+function(handoff_pool name class header)
+  set_property(GLOBAL PROPERTY handoff_pool_${name} ${ARGN})
+  set_property(GLOBAL PROPERTY handoff_pool_code_${name}
+    "HANDOFF_POOL=${class}" "HANDOFF_POOL_HEADER=\"${header}\"")
+endfunction()
+
+function(handoff_pool_contender scenario name)
+  get_property(known GLOBAL PROPERTY handoff_pool_${name})
+  get_property(definitions GLOBAL PROPERTY handoff_pool_code_${name})
+  handoff_contender(${scenario} ${name} SOURCE ${PROJECT_SOURCE_DIR}/lab/peers/contender.cpp
+    ${known} ${ARGN})
+  set(code handoff_${scenario}_${name}_code)
+  if(TARGET ${code})
+    target_compile_definitions(${code} PRIVATE ${definitions} HANDOFF_SCENARIO=${scenario}
+      "HANDOFF_MEASURE_HEADER=\"scenarios/${scenario}/measure.hpp\"")
+  endif()
 endfunction()
 
 # handoff_canary(SCENARIO NAME WHEN "parameter=value" ...): the code of a contender once more, which
@@ -144,15 +177,6 @@ function(handoff_shared_work name)
   if(HANDOFF_INSTALL)
     install(TARGETS ${name} LIBRARY DESTINATION libexec/handoff/lib COMPONENT lab
       NAMELINK_SKIP)
-  endif()
-endfunction()
-
-# handoff_header_contender(SCENARIO NAME INCLUDE_DIR ...): a contender whose library is its headers,
-# found in the folder that the variable INCLUDE_DIR names, if it names one.
-function(handoff_header_contender scenario name include_dir)
-  handoff_contender(${scenario} ${name} IF ${include_dir} ${ARGN})
-  if(${include_dir})
-    target_include_directories(handoff_${scenario}_${name}_code SYSTEM PRIVATE ${${include_dir}})
   endif()
 endfunction()
 

@@ -17,7 +17,7 @@ LIBEXEC = BUILD / "libexec" / "handoff"
 PAGE = 4096
 # What contenders execute as the work, and what each of them must not have a copy of.
 WORK = {"libhandoff_matmul_kernels.so": "handoff::lab::matmul::row_kernel(",
-        "libhandoff_pools_work.so": "handoff::lab::pools::burn("}
+        "libhandoff_peers_work.so": "handoff::lab::peers::burn("}
 EQUAL_WAYS = ("own.thread_team", "own.pool", "peer.openmp", "peer.onetbb")
 
 
@@ -62,7 +62,7 @@ class SharedWork(LabTest):
         self.assertLessEqual({("matmul", name) for name in EQUAL_WAYS},
                              users["libhandoff_matmul_kernels.so"])
         pools = {key for key in listed("contenders.json") if key[0] in ("tasks", "grain")}
-        self.assertEqual(users["libhandoff_pools_work.so"], pools)
+        self.assertEqual(users["libhandoff_peers_work.so"], pools)
 
     def test_nobody_has_a_copy_of_it(self):
         copies = []

@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "scenarios/pools/kernel.hpp"
+#include "peers/kernel.hpp"
 
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                              std::span<const std::byte>) {
   struct Bench {
-    pools::Answer output;
+    peers::Answer output;
     std::vector<grain::Tiny> items;
     grain::Task task;
   };
@@ -17,7 +17,7 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
   const bool loop = parameters.text("metric") == "loop";
   if (loop) bench->items.resize(parameters.number("count"));
   bench->task = {parameters.text("unit", "index") == "index", parameters.number("width"),
-                 loop ? 0 : pools::burn_step_ns(), &bench->output, bench->items};
+                 loop ? 0 : peers::burn_step_ns(), &bench->output, bench->items};
   return {[bench, operation = grain::contender(bench->task)](Burst& burst) { operation(burst); },
           loop ? std::as_writable_bytes(std::span(bench->items))
                : std::as_writable_bytes(std::span(&bench->output, 1))};

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What a contender of `grain` is given. It hands its pool to measure(), which asks it for batches
-// (pools/run_batch.hpp) and for loop(count, body), where it has them.
+// What a contender of `grain` is given: the cell to measure. It hands its pool to measure().
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <span>
 
 #include "harness/contender.hpp"
-#include "scenarios/grain/sweep.hpp"
+#include "peers/answer.hpp"
 #include "scenarios/grain/tiny.hpp"
-#include "scenarios/pools/job.hpp"
-#include "scenarios/pools/run_batch.hpp"
 
 namespace handoff::lab::grain {
 
@@ -23,80 +16,13 @@ struct Task {
   bool by_index;  // a loop's index each, else a task each
   std::size_t width;
   double step_ns;
-  pools::Answer* output;
+  peers::Answer* output;
   std::span<Tiny> items;  // to be filled; none: the sweep is wanted
 };
 
 using Operation = std::function<void(Burst&)>;
 
-// Written by the contender. The task outlives it.
+// Written by the contender, usually `return measure<Pool>(task);`. The task outlives it.
 Operation contender(const Task& task);
-
-namespace detail {
-
-template <class Run>
-double wall_ns(const Run& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
-// Useful work over what the threads could have done meanwhile.
-template <class Pool>
-double efficiency(const Task& task, Pool& pool, std::size_t size) {
-  const std::size_t count = tasks_of(size);
-  std::array<double, trials> times{};
-  for (double& time : times) {
-    time = wall_ns([&] {
-      if (task.by_index) {
-        if constexpr (requires { pool.loop(count, [](std::size_t) {}); }) {
-          pool.loop(count, [size](std::size_t i) { static_cast<void>(pools::Job{i + 1, size}()); });
-        }
-      } else {
-        if constexpr (pools::RunsBatches<Pool>) pools::run_batch(pool, count, size);
-      }
-    });
-  }
-  std::nth_element(times.begin(), times.begin() + trials / 2, times.end());
-  const double useful = static_cast<double>(count * size) * task.step_ns;
-  return useful / (times[trials / 2] * static_cast<double>(task.width));
-}
-
-// One loop over tiny items is an operation. How it is shared out is the pool's affair.
-template <class Pool>
-Operation fill(const Task& task, const std::shared_ptr<Pool>& pool) {
-  return [&task, pool](Burst& burst) {
-    pool->loop(task.items.size(), [items = task.items.data()](std::size_t i) {
-      items[i] = tiny(static_cast<Tiny>(i));
-    });
-    burst.items(static_cast<double>(task.items.size()));
-  };
-}
-
-}  // namespace detail
-
-// A sweep is an operation. The steps' length was measured on one thread that had the machine.
-template <class Pool>
-Operation measure(const Task& task) {
-  auto pool = std::make_shared<Pool>(task.width);
-  if (!task.items.empty()) {
-    if constexpr (requires { pool->loop(0, [](std::size_t) {}); }) {
-      return detail::fill(task, pool);
-    }
-    throw Unavailable("it has no loops");
-  }
-  return [&task, pool](Burst& burst) {
-    pools::Board::clear();
-    Efficiency found{};
-    for (std::size_t i = sizes.size(); i-- > 0;) {
-      found[i] = detail::efficiency(task, *pool, sizes[i]);
-      burst.point("efficiency", static_cast<double>(sizes[i]) * task.step_ns, found[i]);
-    }
-    const double half = full_efficiency(found, task.width) / 2;
-    burst.figure("metg50", half_size(found, half) * task.step_ns);
-    *task.output = pools::Board::total(burst);
-    burst.items(static_cast<double>(task.output->runs));
-  };
-}
 
 }  // namespace handoff::lab::grain

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "peers/answer.hpp"
+#include "peers/fault.hpp"
 #include "scenarios/grain/sweep.hpp"
 #include "scenarios/grain/tiny.hpp"
-#include "scenarios/pools/answer.hpp"
-#include "scenarios/pools/fault.hpp"
 
 namespace handoff::lab::grain {
 namespace {
@@ -18,18 +18,18 @@ class Sweep final : public Problem {
   Sweep() : input_("grain input", 1) {
     input_.seal();
     for (const std::size_t size : sizes) {
-      const pools::Answer part = pools::right_answer(tasks_of(size), trials);
+      const peers::Answer part = peers::right_answer(tasks_of(size), trials);
       right_.runs += part.runs;
       right_.sum += part.sum;
     }
   }
 
   const MemoryFile& input() const override { return input_; }
-  std::size_t answer_bytes() const override { return sizeof(pools::Answer); }
+  std::size_t answer_bytes() const override { return sizeof(peers::Answer); }
 
   std::optional<std::string> fault(bool /*of_a_limit*/,
                                    std::span<const std::byte> bytes) const override {
-    return pools::fault_of(bytes, right_);
+    return peers::fault_of(bytes, right_);
   }
 
   double metric(const Reading& reading) const override { return reading.figure("metg50"); }
@@ -41,7 +41,7 @@ class Sweep final : public Problem {
 
  private:
   MemoryFile input_;
-  pools::Answer right_{};
+  peers::Answer right_{};
 };
 
 class Fill final : public Problem {

@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-#include "scenarios/pools/kernel.hpp"
+#include "peers/kernel.hpp"
 #include "scenarios/tasks/batches.hpp"
 
 namespace {
@@ -26,14 +26,14 @@ void stay_on_one_cpu() {
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                              std::span<const std::byte>) {
   struct Bench {
-    pools::Answer output;
+    peers::Answer output;
     tasks::Task task;
   };
   auto bench = std::make_shared<Bench>();
   const std::string metric = parameters.text("metric");
   if (metric == "crowded") stay_on_one_cpu();
   const auto work_ns = static_cast<double>(parameters.number("work", tasks::usual_work_ns(metric)));
-  const auto steps = work_ns > 0 ? std::llround(work_ns / pools::burn_step_ns()) : 0;
+  const auto steps = work_ns > 0 ? std::llround(work_ns / peers::burn_step_ns()) : 0;
   bench->task = {metric,
                  parameters.number("width"),
                  parameters.number("count", 1),

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "harness/contender.hpp"
-#include "scenarios/pools/answer.hpp"
+#include "peers/answer.hpp"
 
 namespace handoff::lab::tasks {
 
@@ -17,7 +17,7 @@ struct Task {
   std::size_t count;
   std::size_t steps;  // of work in a task
   bool idle;          // each batch meets a pool that has been idle for a millisecond
-  pools::Answer* output;
+  peers::Answer* output;
 };
 
 using Operation = std::function<void(Burst&)>;

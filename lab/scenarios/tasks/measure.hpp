@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Measures a pool in the metrics of `tasks`. A contender's Pool is made from a width, runs batches
-// (pools/run_batch.hpp), and has those of these that it can do; what it cannot do is not asked of
+// (peers/run_batch.hpp), and has those of these that it can do; what it cannot do is not asked of
 // it (WHEN in CMakeLists.txt):
 //
 //   auto submit(job)            the same as execute, returns something with get()
@@ -14,15 +14,15 @@
 #include <thread>
 #include <vector>
 
-#include "scenarios/pools/job.hpp"
-#include "scenarios/pools/run_batch.hpp"
+#include "peers/job.hpp"
+#include "peers/run_batch.hpp"
 #include "scenarios/tasks/batches.hpp"
 #include "scenarios/tasks/contender.hpp"
 
 namespace handoff::lab::tasks {
 
-using pools::Board;
-using pools::Job;
+using peers::Board;
+using peers::Job;
 
 namespace detail {
 
@@ -47,7 +47,7 @@ Operation repeated(const Task& task, const Batch& batch) {
 
 template <class Pool>
 Operation fire_and_forget(const Task& task, const std::shared_ptr<Pool>& pool) {
-  return repeated(task, [&task, pool] { pools::run_batch(*pool, task.count, task.steps); });
+  return repeated(task, [&task, pool] { peers::run_batch(*pool, task.count, task.steps); });
 }
 
 // Here an item is a sample: an operation's batches together.
@@ -75,7 +75,7 @@ Operation with_futures(const Task& task, const std::shared_ptr<Pool>& pool) {
     std::uint64_t sum = 0;
     for (Future& future : *futures) sum += future.get();
     futures->clear();
-    if (sum != pools::right_answer(task.count, 1).sum) throw std::runtime_error("a future lied");
+    if (sum != peers::right_answer(task.count, 1).sum) throw std::runtime_error("a future lied");
   });
 }
 
@@ -114,7 +114,7 @@ Operation idle_cpu(const Task& task, const std::shared_ptr<Pool>& pool) {
 template <class Pool>
 Operation measure(const Task& task) {
   auto pool = std::make_shared<Pool>(task.width);
-  if constexpr (pools::RunsBatches<Pool>) {
+  if constexpr (peers::RunsBatches<Pool>) {
     for (const char* const metric : {"fire_and_forget", "balance", "crowded"}) {
       if (task.metric == metric) return detail::fire_and_forget(task, pool);
     }

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/pools/answer.hpp"
-#include "scenarios/pools/fault.hpp"
+#include "peers/answer.hpp"
+#include "peers/fault.hpp"
 #include "scenarios/tasks/batches.hpp"
 
 namespace handoff::lab::tasks {
@@ -39,11 +39,11 @@ class Batch final : public Problem {
   }
 
   const MemoryFile& input() const override { return input_; }
-  std::size_t answer_bytes() const override { return sizeof(pools::Answer); }
+  std::size_t answer_bytes() const override { return sizeof(peers::Answer); }
 
   std::optional<std::string> fault(bool /*of_a_limit*/,
                                    std::span<const std::byte> bytes) const override {
-    return pools::fault_of(bytes, pools::right_answer(count_, times_));
+    return peers::fault_of(bytes, peers::right_answer(count_, times_));
   }
 
   double metric(const Reading& reading) const override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The same recursion in plain calls: the work without any fork.
-#include "scenarios/forkjoin/contender.hpp"
+#include "scenarios/forkjoin/measure.hpp"
 
 namespace handoff::lab::forkjoin {
 namespace {

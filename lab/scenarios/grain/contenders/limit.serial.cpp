@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The loop on one thread, shared with nobody.
-#include "scenarios/grain/contender.hpp"
+#include "scenarios/grain/measure.hpp"
 
 namespace handoff::lab::grain {
 namespace {

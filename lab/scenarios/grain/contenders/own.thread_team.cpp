@@ -2,7 +2,7 @@
 // This library's team: members who claim blocks of a loop's indices.
 #include <handoff/team/thread_team.hpp>
 
-#include "scenarios/grain/contender.hpp"
+#include "scenarios/grain/measure.hpp"
 
 namespace handoff::lab::grain {
 namespace {

@@ -2,13 +2,13 @@
 // This library's pool, mode stealing, for code that knows std::future only.
 #include <handoff/pool/to_std.hpp>
 
-#include "scenarios/pools/own_pool.hpp"
+#include "peers/own_pool.hpp"
 #include "scenarios/tasks/measure.hpp"
 
 namespace handoff::lab::tasks {
 namespace {
 
-struct StdFutures : pools::OwnPool<PoolMode::stealing> {
+struct StdFutures : peers::OwnPool<PoolMode::stealing> {
   using OwnPool::OwnPool;
   std::future<std::uint64_t> submit(Job job) { return submit_std(pool(), job); }
 };

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The job that the scenarios of pools hand over, and where it leaves a trace: each counts itself,
+// by number, on the thread that runs it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+#include "harness/contender.hpp"
+#include "peers/answer.hpp"
+#include "peers/kernel.hpp"
+
+namespace handoff::lab::peers {
+
+// What one thread ran.
+struct alignas(64) Slot {
+  std::uint64_t runs = 0;
+  std::uint64_t sum = 0;
+  std::uint64_t seed = 1;
+};
+
+// Where each thread counts what it ran. A thread takes a slot with its first task and keeps it.
+class Board {
+ public:
+  static Slot& mine() {
+    if (slot_ == nullptr) [[unlikely]]
+      slot_ = &take();
+    return *slot_;
+  }
+  // Between batches only, by the thread that hands over: it has slot 0.
+  static void clear() {
+    static_cast<void>(mine());
+    for (Slot& slot : slots_) slot.runs = slot.sum = 0;
+  }
+  static Answer total(Burst& burst) {
+    Answer total{0, 0};
+    for (std::size_t i = 0; i < std::min(slots_.size(), taken_.load()); ++i) {
+      total.runs += slots_[i].runs;
+      total.sum += slots_[i].sum;
+      burst.executed(i, static_cast<double>(slots_[i].runs));
+    }
+    return total;
+  }
+
+ private:
+  static Slot& take() {
+    const std::size_t index = taken_.fetch_add(1);
+    if (index >= slots_.size()) std::terminate();  // more threads than any cell asks for
+    return slots_[index];
+  }
+
+  static inline std::array<Slot, 1024> slots_;
+  static inline std::atomic<std::size_t> taken_{0};
+  static inline thread_local Slot* slot_ = nullptr;
+};
+
+// One task. 16 bytes, so that every pool can keep it in place.
+struct Job {
+  std::uint64_t number;
+  std::size_t steps;
+
+  std::uint64_t operator()() const {
+    Slot& slot = Board::mine();
+    ++slot.runs;
+    slot.sum += number;
+    if (steps != 0) slot.seed = burn(slot.seed, steps);
+    return number;
+  }
+};
+
+// For pools that cannot be waited for: the last task of a batch tells.
+class Outstanding {
+ public:
+  void begin(std::size_t count) { left_.store(count, std::memory_order_relaxed); }
+  void done() {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_one();
+  }
+  void wait() const {
+    for (std::size_t left; (left = left_.load(std::memory_order_acquire)) != 0;) left_.wait(left);
+  }
+
+ private:
+  std::atomic<std::size_t> left_{0};
+};
+
+}  // namespace handoff::lab::peers

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "peers/kernel.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace handoff::lab::peers {
+
+std::uint64_t burn(std::uint64_t seed, std::size_t steps) {
+  for (std::size_t i = 0; i < steps; ++i) {
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    asm volatile("" : "+r"(seed));
+  }
+  return seed;
+}
+
+double burn_step_ns() {
+  constexpr std::size_t steps = 200'000;
+  double best = 1e9;
+  std::uint64_t seed = 1;
+  for (int trial = 0; trial < 20; ++trial) {
+    const auto start = std::chrono::steady_clock::now();
+    seed = burn(seed, steps);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count() / steps);
+  }
+  return best;
+}
+
+}  // namespace handoff::lab::peers

@@ -1,0 +1,36 @@
+# The pools that several scenarios measure: what each is made of, and what it needs.
+find_package(TBB QUIET)
+find_package(OpenMP QUIET)
+find_path(ASIO_INCLUDE_DIR NAMES asio.hpp boost/asio.hpp)
+# These no package brings: they are there where CMAKE_PREFIX_PATH or CMAKE_INCLUDE_PATH leads to
+# them. enkiTS is found by what its own build installs, since its flags change its types.
+handoff_find_header(TASKFLOW_INCLUDE_DIR taskflow/taskflow.hpp
+  "tf::Executor executor(1); executor.async([&] { executor.task_group().corun(); }).get();")
+handoff_find_header(BS_THREAD_POOL_INCLUDE_DIR BS_thread_pool.hpp
+  "BS::light_thread_pool pool(1); pool.detach_task([] {}); pool.wait();")
+find_package(enkiTS CONFIG QUIET)
+
+foreach(mode IN ITEMS stealing fixed active cached)
+  handoff_pool(own.pool.${mode} OwnPool<PoolMode::${mode}> peers/own_pool.hpp
+    LIBRARIES handoff::handoff)
+endforeach()
+handoff_pool(seed.pool.fixed SeedFixed peers/seed_queue_pool.hpp)
+handoff_pool(seed.pool.cached SeedCached peers/seed_queue_pool.hpp)
+handoff_pool(seed.pool.active SeedActive peers/seed_active_pool.hpp)
+handoff_pool(peer.onetbb OneTbb peers/onetbb.hpp
+  LIBRARIES TBB::tbb PACKAGE libtbb-dev IF TBB_FOUND)
+handoff_pool(peer.openmp OpenMp peers/openmp.hpp
+  LIBRARIES OpenMP::OpenMP_CXX PACKAGE libgomp1 IF OpenMP_CXX_FOUND)
+handoff_pool(peer.asio Asio peers/asio.hpp PACKAGE libboost-dev IF ASIO_INCLUDE_DIR)
+handoff_pool(peer.taskflow Taskflow peers/taskflow.hpp
+  LIBRARIES Threads::Threads INCLUDE_DIR TASKFLOW_INCLUDE_DIR
+  PACKAGE "github.com/taskflow/taskflow, 4.0 or later")
+handoff_pool(peer.bs_thread_pool BsThreadPool peers/bs_thread_pool.hpp
+  LIBRARIES Threads::Threads INCLUDE_DIR BS_THREAD_POOL_INCLUDE_DIR
+  PACKAGE "github.com/bshoshany/thread-pool, 5.0 or later")
+handoff_pool(peer.enkits EnkiTs peers/enkits.hpp
+  LIBRARIES enkiTS::enkiTS PACKAGE "github.com/dougbinks/enkiTS, built with ENKITS_INSTALL=ON"
+  IF enkiTS_FOUND)
+
+# The work that they are given.
+handoff_shared_work(handoff_peers_work peers/kernel.cpp)

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: MIT
-// The article's fixed mode.
-#include "scenarios/grain/contender.hpp"
-#include "scenarios/pools/seed_pool.hpp"
-#include "scenarios/pools/seed_queue_pool.hpp"
-
-handoff::lab::grain::Operation handoff::lab::grain::contender(const Task& task) {
-  return measure<pools::SeedPool<pools::SeedFixed>>(task);
-}
