@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // For tests: a loop without its eighth item.
-#include "scenarios/grain/contender.hpp"
+#include "scenarios/grain/measure.hpp"
 
 namespace handoff::lab::grain {
 namespace {
