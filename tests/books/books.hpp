@@ -41,9 +41,7 @@ void audit(Structure& structure) {
 template <class Structure>
 class Audited : public Structure {
  public:
-  // As the structure is made; also in ways that only those derived from it have.
-  template <class... Args>
-  explicit Audited(Args&&... args) : Structure(std::forward<Args>(args)...) {}
+  using Structure::Structure;
   ~Audited() noexcept(false) { audit<Structure>(*this); }
 };
 

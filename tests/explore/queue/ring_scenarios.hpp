@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <handoff/core/status.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/pause.hpp>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "explore/scenario.hpp"
+#include "support/started_at.hpp"
 
 namespace handoff::test {
 
@@ -50,10 +52,10 @@ std::array<int, 4> pop_all(Ring& ring, int count) {
   return last;
 }
 
-// One producer, one consumer, `capacity` places, positions that begin at `start`.
-template <class Ring, class Start>
-void one_to_one(std::size_t capacity, Start start) {
-  Ring ring(capacity, start);
+// One producer, one consumer, `capacity` places, positions that begin at `position`.
+template <class Ring>
+void one_to_one(std::size_t capacity, std::uint64_t position = 0) {
+  StartedAt<Ring> ring(capacity, position);
   explore::Thread producer([&] {
     push_all(ring, 1, 3);
     ring.close();

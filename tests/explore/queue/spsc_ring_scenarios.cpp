@@ -13,12 +13,9 @@ using test::RingItem;
 using test::Scenario;
 using Ring = test::Audited<SpscRing<RingItem>>;
 
-const Scenario one_place("spsc_ring/one_place",
-                         [] { test::one_to_one<Ring>(1, detail::RingStart{}); });
-const Scenario two_places("spsc_ring/two_places",
-                          [] { test::one_to_one<Ring>(2, detail::RingStart{}); });
-const Scenario wrap("spsc_ring/wrap",
-                    [] { test::one_to_one<Ring>(2, detail::RingStart{~std::uint64_t{0} - 1}); });
+const Scenario one_place("spsc_ring/one_place", [] { test::one_to_one<Ring>(1); });
+const Scenario two_places("spsc_ring/two_places", [] { test::one_to_one<Ring>(2); });
+const Scenario wrap("spsc_ring/wrap", [] { test::one_to_one<Ring>(2, ~std::uint64_t{0} - 1); });
 const Scenario batch("spsc_ring/batch", [] { test::batches<Ring>(); });
 const Scenario visitor("spsc_ring/visitor", [] { test::visitor<Ring>(); });
 

@@ -18,8 +18,8 @@ using Mpmc = test::Audited<MpmcRing<RingItem>>;
 
 // Two producers race for places; the consumer sees each one's items in order.
 template <class Ring>
-void two_producers(std::size_t capacity, detail::RingStart start = {}) {
-  Ring ring(capacity, start);
+void two_producers(std::size_t capacity, std::uint64_t position = 0) {
+  test::StartedAt<Ring> ring(capacity, position);
   explore::Thread first([&] { test::push_all(ring, 1, 2); });
   explore::Thread second([&] { test::push_all(ring, 2, 1); });
   const auto last = test::pop_all(ring, 3);
@@ -28,8 +28,7 @@ void two_producers(std::size_t capacity, detail::RingStart start = {}) {
 
 const Scenario mpsc_one_place("mpsc_ring/one_place", [] { two_producers<Mpsc>(1); });
 const Scenario mpsc_producers("mpsc_ring/two_producers", [] { two_producers<Mpsc>(2); });
-const Scenario mpsc_wrap("mpsc_ring/wrap",
-                         [] { two_producers<Mpsc>(1, detail::RingStart{~std::uint64_t{0} >> 1}); });
+const Scenario mpsc_wrap("mpsc_ring/wrap", [] { two_producers<Mpsc>(1, ~std::uint64_t{0} >> 1); });
 const Scenario mpsc_batch("mpsc_ring/batch", [] { test::batches<Mpsc>(); });
 const Scenario mpsc_visitor("mpsc_ring/visitor", [] { test::visitor<Mpsc>(); });
 
