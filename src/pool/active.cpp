@@ -9,12 +9,12 @@
 #include <handoff/pool/detail/active_queues.hpp>
 #include <memory>
 
-#include "scheduler.hpp"
+#include "task_source.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-class Active final : public Scheduler {
+class Active final : public TaskSource {
  public:
   Active(Crew& crew, bool bounded)
       : crew_(crew),
@@ -70,7 +70,7 @@ class Active final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_active(Crew& crew, bool bounded) {
+std::unique_ptr<TaskSource> make_active(Crew& crew, bool bounded) {
   return std::make_unique<Active>(crew, bounded);
 }
 

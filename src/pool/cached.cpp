@@ -7,10 +7,10 @@
 // Coming and going are the Engine's business, by the same rules as waking and sleeping.
 #include <memory>
 
-#include "scheduler.hpp"
+#include "task_source.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-std::unique_ptr<Scheduler> make_cached(Crew& crew) { return std::make_unique<OneQueue>(crew); }
+std::unique_ptr<TaskSource> make_cached(Crew& crew) { return std::make_unique<OneQueue>(crew); }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

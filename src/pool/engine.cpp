@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/detail/pause.hpp>
@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "../probe/probes.hpp"
-#include "scheduler.hpp"
+#include "task_source.hpp"
 #include "wait_watch.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
@@ -105,7 +105,7 @@ std::size_t core_of(const ThreadPoolOptions& options, std::size_t width, std::si
   return std::min(cpus, width);
 }
 
-std::unique_ptr<Scheduler> make_scheduler(const ThreadPoolOptions& options, Crew& crew) {
+std::unique_ptr<TaskSource> make_source(const ThreadPoolOptions& options, Crew& crew) {
   switch (options.mode) {
     case PoolMode::stealing: return make_stealing(crew, options.capacity != 0);
     case PoolMode::fixed: return make_fixed(crew);
@@ -122,8 +122,8 @@ Engine::Engine(const ThreadPoolOptions& options)
       capacity_(options_.capacity),
       with_cpu_(sync::cpu_budget().width()),
       crew_(*this, width_of(options_, with_cpu_)),
-      scheduler_(make_scheduler(options_, crew_)),
-      keeps_local_(scheduler_->keeps_local()),
+      source_(make_source(options_, crew_)),
+      keeps_local_(source_->keeps_local()),
       watches_(static_cast<bool>(options_.on_wait_cycle)),
       core_(core_of(options_, crew_.width(), with_cpu_)),
       where_(sync::CpuSet::of_this_thread()),
@@ -264,7 +264,7 @@ void Engine::close_queues() noexcept {
     queues = side_queues_.made();
   }
   if (timers != nullptr) timers->close();  // first, as its thread hands over
-  scheduler_->close();
+  source_->close();
   if (queues != nullptr) queues->close();
 }
 
@@ -340,7 +340,7 @@ SideQueues* Engine::side_queues() {
 }
 
 std::uint64_t Engine::accepted() const noexcept {
-  std::uint64_t sum = unqueued_.accepted() + scheduler_->accepted();
+  std::uint64_t sum = unqueued_.accepted() + source_->accepted();
   if (const SideQueues* const queues = side_queues_.look()) sum += queues->accepted();
   for (std::size_t i = 0; i < crew_.in_use(); ++i) {
     if (const Worker* const worker = crew_.at(i)) sum += worker->accepted.read();
@@ -480,18 +480,18 @@ Task* Engine::take(Worker& worker) noexcept {
   const std::uint32_t notes = notes_.load(order::relaxed);
   if (notes != 0) [[unlikely]]
     return take_noted(worker, notes);
-  return scheduler_->next(worker);
+  return source_->next(worker);
 }
 
 Task* Engine::take_noted(Worker& worker, std::uint32_t notes) noexcept {
   if ((notes & kPaused) != 0) return nullptr;
   const SideQueues* const queues = side_queues_.look();
-  if (queues == nullptr) return scheduler_->next(worker);
+  if (queues == nullptr) return source_->next(worker);
   Task* task = nullptr;
   if (queues->high() != nullptr) task = claim(*queues->high(), worker, 1);
   SmallTaskQueue* const own = queues->own(worker.index);
   if (task == nullptr && own != nullptr) task = claim_unbounded(*own, worker);
-  if (task == nullptr) task = scheduler_->next(worker);
+  if (task == nullptr) task = source_->next(worker);
   if (task == nullptr && queues->low() != nullptr) task = claim(*queues->low(), worker, 1);
   return task;
 }
@@ -570,7 +570,7 @@ bool Engine::is_work_or_end() const noexcept {
   // lock, so that it is seen here; or after, and wakes it.
   if (quitting_.load(order::relaxed)) return true;
   if (is_paused()) return false;
-  if (deques_have_work() || scheduler_->has_tasks()) return true;
+  if (deques_have_work() || source_->has_tasks()) return true;
   const SideQueues* const queues = side_queues_.look();
   return queues != nullptr && queues->has_tasks();
 }
@@ -625,7 +625,7 @@ PoolStatistics Engine::statistics() const {
   now.threads = present_.load(order::relaxed) + stand_ins_.load(order::relaxed);
   now.started = started_.load(order::relaxed);  // order: relaxed, a number
   now.lent = lent_.load(order::relaxed);  // order: relaxed, a number
-  now.from_outside = scheduler_->accepted();
+  now.from_outside = source_->accepted();
   if (const SideQueues* const queues = side_queues_.look()) now.from_outside += queues->accepted();
   now.run_by_caller = unqueued_.finished();
   return now;
@@ -641,7 +641,7 @@ void Engine::found_work(const Worker& worker) noexcept {
 }
 
 bool Engine::is_more_work(const Worker& worker, std::uint64_t asleep) noexcept {
-  if (!worker.claimed.was_empty() || scheduler_->has_tasks()) return true;
+  if (!worker.claimed.was_empty() || source_->has_tasks()) return true;
   const SideQueues* const queues = side_queues_.look();
   if (queues != nullptr && queues->has_tasks()) return true;
   if (only_outsiders_hand_over(asleep + 1)) return false;
@@ -702,7 +702,7 @@ void Engine::run_to_end(Worker& worker, Task& task) noexcept {
 }
 
 void Engine::perform_and_count(Worker& worker, Task& task) noexcept {
-  TaskGroup* const group = task.group.read();
+  GroupTasks* const group = task.group.read();
   const std::int64_t base = std::exchange(worker.base, worker.spawned.height());
   ++worker.depth;
   HANDOFF_PROBE(task_begin, worker.index, &task);
@@ -715,7 +715,7 @@ void Engine::perform_and_count(Worker& worker, Task& task) noexcept {
   if (group != nullptr) group->finished(worker, outcome);
 }
 
-Outcome Engine::perform(Task& task, TaskGroup* group) noexcept {
+Outcome Engine::perform(Task& task, GroupTasks* group) noexcept {
   // order: relaxed, nothing comes with it; a task that slips through has begun in time.
   const std::uint32_t dropping = dropping_.load(order::relaxed);
   if (dropping != kKeep) [[unlikely]] {
@@ -732,7 +732,7 @@ Outcome Engine::perform(Task& task, TaskGroup* group) noexcept {
 }
 
 // Of the exception that is being handled.
-void Engine::keep_failure(TaskGroup* group) noexcept {
+void Engine::keep_failure(GroupTasks* group) noexcept {
   const std::exception_ptr failure = std::current_exception();
   {
     const sync::Lock lock(failures_);

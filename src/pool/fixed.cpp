@@ -4,10 +4,10 @@
 // they were handed over.
 #include <memory>
 
-#include "scheduler.hpp"
+#include "task_source.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-std::unique_ptr<Scheduler> make_fixed(Crew& crew) { return std::make_unique<OneQueue>(crew); }
+std::unique_ptr<TaskSource> make_fixed(Crew& crew) { return std::make_unique<OneQueue>(crew); }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

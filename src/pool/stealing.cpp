@@ -5,12 +5,12 @@
 // task never waits for one particular thread, and a divided problem is worked on depth first.
 #include <memory>
 
-#include "scheduler.hpp"
+#include "task_source.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-class Stealing final : public Scheduler {
+class Stealing final : public TaskSource {
  public:
   Stealing(Crew& crew, bool bounded)
       : crew_(crew), bounded_(bounded), batch_(bounded ? 1 : Worker::batch_most) {}
@@ -44,7 +44,7 @@ class Stealing final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_stealing(Crew& crew, bool bounded) {
+std::unique_ptr<TaskSource> make_stealing(Crew& crew, bool bounded) {
   return std::make_unique<Stealing>(crew, bounded);
 }
 

@@ -73,7 +73,7 @@ void Timers::sink(std::size_t place, TimedTask& task) noexcept {
   put(place, task);
 }
 
-// True if it is the first now. There is room (I2).
+// True if it is the first now. There is room (TM-2).
 bool Timers::push(TimedTask& task) noexcept {
   Book& book = book_.write();
   times(task).state = State::waiting;

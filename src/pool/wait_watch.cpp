@@ -67,7 +67,7 @@ WatchedRun::WatchedRun(const void* what, std::string_view name) noexcept
 }
 WatchedRun::~WatchedRun() { WatchBook::leave(runs, *this); }
 
-WatchedWait::WatchedWait(const void* what, const TaskGroup* group, const Engine* pool) noexcept
+WatchedWait::WatchedWait(const void* what, const GroupTasks* group, const Engine* pool) noexcept
     : what_(what), group_(group), pool_(pool), slot_(worker_slot()), thread_(this_thread()) {
   WatchBook::enter(waits, *this);
 }
@@ -145,7 +145,7 @@ bool WatchedWait::has_unbegun_tasks() const noexcept {
 
 // Of the pool that would have to begin something. Null: nothing is left to begin.
 const Engine* WatchedWait::engine_of_unbegun() const noexcept {
-  if (group_ != nullptr) return has_unbegun_tasks() ? &group_->engine_ : nullptr;
+  if (group_ != nullptr) return has_unbegun_tasks() ? &group_->engine() : nullptr;
   const FutureState* const state = unbegun();
   return state != nullptr ? state->waits_for_begin() : nullptr;
 }

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/pool/detail/timers.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/pool/future.hpp>
-#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/wait_cycle.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -52,7 +52,7 @@ class WatchedRun {
 class WatchedWait {
  public:
   WatchedWait() noexcept : WatchedWait(nullptr, nullptr, nullptr) {}
-  explicit WatchedWait(const TaskGroup& group) noexcept : WatchedWait(&group, &group, nullptr) {}
+  explicit WatchedWait(const GroupTasks& group) noexcept : WatchedWait(&group, &group, nullptr) {}
   explicit WatchedWait(const TimedTask& task) noexcept : WatchedWait(&task, nullptr, nullptr) {}
   explicit WatchedWait(const Engine& pool) noexcept : WatchedWait(nullptr, nullptr, &pool) {}
   ~WatchedWait();
@@ -74,7 +74,7 @@ class WatchedWait {
  private:
   friend struct WatchBook;
 
-  WatchedWait(const void* what, const TaskGroup* group, const Engine* pool) noexcept;
+  WatchedWait(const void* what, const GroupTasks* group, const Engine* pool) noexcept;
 
   // All under the lock.
   WaitCycle cycle();
@@ -94,7 +94,7 @@ class WatchedWait {
   bool closes_circle() noexcept;
 
   const void* const what_;  // a group or a timed task
-  const TaskGroup* const group_;  // the same
+  const GroupTasks* const group_;  // the same
   const Engine* const pool_;
   std::vector<const FutureState*> states_;  // whose results are not there
   const Worker* const slot_;  // the thread's worker_slot()

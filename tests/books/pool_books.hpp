@@ -239,7 +239,7 @@ struct Books<Engine> {
     if (!test::now(engine.quitting_)) return "Engine: not closed";
     if (!engine.is_idle()) return "Engine: a task is not finished, or was not counted";
     if (engine.tally().pending != 0) return "Engine: the tally says that a task is pending";
-    if (engine.scheduler_->has_tasks()) return "Engine: the queue holds a task";
+    if (engine.source_->has_tasks()) return "Engine: the queue holds a task";
     if (test::now(engine.visitors_) != 0) return "Engine: a visitor never left";
     if (test::now(engine.stand_ins_) != 0) return "Engine: a stand-in never left";
     const auto capacity = static_cast<std::int64_t>(engine.capacity_);

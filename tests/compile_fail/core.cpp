@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include <handoff/core/copyable_function.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/unique_function.hpp>
 
@@ -22,6 +23,9 @@ int main() {
 #endif
 #if defined(WRONG_signature)  // expect: conversion|no viable
   handoff::UniqueFunction<int(int)> other = [](const char*) { return 1; };
+#endif
+#if defined(WRONG_callable_that_cannot_be_copied)  // expect: conversion|no viable
+  handoff::CopyableFunction<int()> copied = [held = std::make_unique<int>(1)] { return *held; };
 #endif
 #if defined(WRONG_status_nobody_looks_at)  // expect: nodiscard
   push();

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
 // The inside of a ThreadPool: workers, what wakes them, what counts them, how they end. Not for
-// users. Which task a worker takes next is its Scheduler's decision (one a mode).
+// users. Which task a worker takes next is its TaskSource's decision (one a mode).
 //
 // Invariants
-//   I1  Every accepted task is counted once, by the worker that finished it, after its closure was
-//       destroyed and before anybody who waits for it hears.
-//   I2  A worker sleeps only if, after it was known to sleep, there was no task it could have
-//       taken.
-//   I3  A task that waits for tasks it made can always run those that have not begun: they are in
-//       its worker's deque, above the height at which it began.
+//   TP-1  Every accepted task is counted once, by the worker that finished it, after its closure
+//         was destroyed and before anybody who waits for it hears.
+//   TP-2  A worker sleeps only if, after it was known to sleep, there was no task it could have
+//         taken.
+//   TP-3  A task that waits for tasks it made can always run those that have not begun: they are in
+//         its worker's deque, above the height at which it began.
 //
 // Proof: docs/design/thread_pool.md.
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -28,8 +26,6 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/on_full.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -42,7 +38,7 @@
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/pool/statistics.hpp>
-#include <handoff/pool/wait_cycle.hpp>
+#include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fence.hpp>
@@ -53,112 +49,11 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 class ThreadPool;
+
 namespace detail {
+
 class Engine;
 Engine& engine_of(ThreadPool& pool) noexcept;
-}  // namespace detail
-
-enum class PoolMode : std::uint8_t {
-  stealing,  // a deque per worker; who has nothing to do takes from those who have
-  fixed,     // one queue: tasks begin in the order in which they were handed over
-  active,    // queues per worker, which submitters fill evenly
-  cached,    // like fixed, with threads that come with the work and go when it is gone
-};
-
-// A function that a pool calls at a certain moment; copied with the options. The same as
-// std::function, whose header costs everybody who includes us 15,000 lines.
-template <class... Args>
-class PoolHook {
- public:
-  PoolHook() noexcept = default;
-  template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, PoolHook> &&
-             std::is_invocable_v<std::decay_t<F>&, Args...>)
-  PoolHook(F&& function)  // NOLINT(google-explicit-constructor)
-      : held_(std::make_unique<Held<std::decay_t<F>>>(std::forward<F>(function))) {}
-
-  PoolHook(PoolHook&&) noexcept = default;
-  PoolHook& operator=(PoolHook&&) noexcept = default;
-  PoolHook(const PoolHook& other) : held_(other ? other.held_->copy() : nullptr) {}
-  PoolHook& operator=(const PoolHook& other) { return *this = PoolHook(other); }
-  ~PoolHook() = default;
-
-  explicit operator bool() const noexcept { return held_ != nullptr; }
-  void operator()(Args... args) const { held_->call(std::move(args)...); }
-
- private:
-  struct AnyHeld {
-    virtual ~AnyHeld() = default;
-    virtual std::unique_ptr<AnyHeld> copy() const = 0;
-    virtual void call(Args... args) = 0;
-  };
-  template <class F>
-  struct Held final : AnyHeld {
-    explicit Held(F f) : function(std::move(f)) {}
-    std::unique_ptr<AnyHeld> copy() const override { return std::make_unique<Held>(function); }
-    void call(Args... args) override { detail::invoke(function, std::move(args)...); }
-    F function;
-  };
-
-  std::unique_ptr<AnyHeld> held_;
-};
-
-struct ThreadPoolOptions {
-  PoolMode mode = PoolMode::stealing;
-
-  // Threads; 0: as many as this process may use CPUs (affinity cut by the cgroup quota). At most
-  // ThreadPool::max_width. `cached`: the most there are at a time; 0: four times the CPUs, as its
-  // tasks are those that wait for something else.
-  std::size_t width = 0;
-
-  // `cached`: how many threads stay; 0: as many as CPUs, and no more than the width.
-  std::size_t core = 0;
-
-  // `cached`: the time after which a thread that found nothing to do ends, if more than `core` are
-  // there.
-  std::chrono::nanoseconds idle_time = std::chrono::seconds(10);
-
-  // Tasks that may wait to begin; 0: no bound. Tasks of a TaskGroup or a loop are never refused,
-  // and not counted here.
-  std::size_t capacity = 0;
-
-  // What happens to one task too many: reject, wait or run_here.
-  OnFull on_full = OnFull::wait;
-
-  // What debuggers and `top` show for the threads.
-  std::string name = "handoff-pool";
-
-  // Where the threads may run: thread i on cpus[i % size] alone; empty: anywhere.
-  std::vector<int> cpus = {};
-
-  // Called by each thread of the pool, with its index, before its first and after its last task,
-  // by several at the same moment. They must not throw. `cached` uses the index of a thread that
-  // ended again.
-  PoolHook<std::size_t> on_start = {};
-  PoolHook<std::size_t> on_stop = {};
-
-  // Gets what a task threw that has neither a Future nor a TaskGroup, on the thread that ran it. It
-  // must not throw, and is called by several at the same moment. Without one, wait() rethrows the
-  // first.
-  PoolHook<std::exception_ptr> on_error = {};
-
-  // The watchdog. Gets the tasks of this pool that wait for each other in a circle, and so would
-  // never go on; with other pools that have one, also across them. The waits it knows: those for a
-  // Future, also one of then() and when_all(); for a TaskGroup and a loop;
-  // TimerHandle::cancel_and_wait(); wait(), close() and the destructor of another pool. A wait for
-  // a task that has not begun is one for all who could begin it, if none of them is free. It is
-  // called in the task that closed the circle, and may throw: then the wait of that one throws it,
-  // and the circle is broken. Nobody can be thrown out of the wait for a group or a loop, which
-  // throws it when its tasks are done; from cancel_and_wait() and the end of a pool it goes
-  // nowhere. A task with a Future or in a group then costs a lock at its begin, at its end and at a
-  // wait; without a watchdog, nothing. Waits with a deadline, which end by themselves, are none of
-  // its business, nor are locks, channels and std::futures, of which the pool knows nothing.
-  PoolHook<const WaitCycle&> on_wait_cycle = {};
-};
-
-}}  // namespace handoff::HANDOFF_ABI
-
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Everybody who may hold tasks of a pool.
 class Crew {
@@ -218,9 +113,9 @@ class Crew {
 };
 
 // What makes a mode: where tasks wait, and which one a worker takes next.
-class Scheduler {
+class TaskSource {
  public:
-  virtual ~Scheduler() = default;
+  virtual ~TaskSource() = default;
 
   // A place for a task; null once closed. Throws std::bad_alloc.
   virtual Task* reserve() = 0;
@@ -238,10 +133,10 @@ class Scheduler {
 };
 
 // One file each in src/pool. `bounded`: tasks leave the queue one by one, when they begin.
-std::unique_ptr<Scheduler> make_stealing(Crew& crew, bool bounded);
-std::unique_ptr<Scheduler> make_active(Crew& crew, bool bounded);
-std::unique_ptr<Scheduler> make_fixed(Crew& crew);
-std::unique_ptr<Scheduler> make_cached(Crew& crew);
+std::unique_ptr<TaskSource> make_stealing(Crew& crew, bool bounded);
+std::unique_ptr<TaskSource> make_active(Crew& crew, bool bounded);
+std::unique_ptr<TaskSource> make_fixed(Crew& crew);
+std::unique_ptr<TaskSource> make_cached(Crew& crew);
 
 // Where a task goes: made by reserve(), used up by publish().
 struct Placement {
@@ -403,7 +298,7 @@ class Engine {
     if (unqueued_.closed()) return {.status = Status::closed};
     return reserve_in(worker);
   }
-  Placement reserve_outside() { return placed(scheduler_->reserve()); }
+  Placement reserve_outside() { return placed(source_->reserve()); }
   static Placement placed(Task* task) noexcept {
     if (task == nullptr) return {.status = Status::closed};
     task->group.write() = nullptr;
@@ -459,9 +354,9 @@ class Engine {
   void run_to_end(Worker& worker, Task& task) noexcept;
   void run_watched(Worker& worker, Task& task) noexcept;
   void perform_and_count(Worker& worker, Task& task) noexcept;
-  Outcome perform(Task& task, TaskGroup* group) noexcept;
+  Outcome perform(Task& task, GroupTasks* group) noexcept;
   void count_unqueued(Outcome outcome) noexcept;
-  void keep_failure(TaskGroup* group) noexcept;
+  void keep_failure(GroupTasks* group) noexcept;
   bool is_idle() const noexcept;
   bool is_watched_wait(sync::Deadline deadline) const noexcept;
   void stop_workers() noexcept;
@@ -471,7 +366,7 @@ class Engine {
   const std::size_t capacity_;
   const std::size_t with_cpu_;  // workers that can run at the same moment; asked once, it is slow
   Crew crew_;
-  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<TaskSource> source_;
   bool keeps_local_;
   const bool watches_;
   const std::size_t core_;  // threads that stay
@@ -506,4 +401,5 @@ class Engine {
   std::exception_ptr pending_failure_;  // that wait() will rethrow
 };
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The queues of a pool beside its scheduler's: tasks of high and of low priority, and those that
+// The queues of a pool beside that of its mode: tasks of high and of low priority, and those that
 // one worker has to run. Not for users.
 //
 // Most pools have no such tasks. So each queue is made when somebody first asks for it, and until

@@ -24,11 +24,9 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
-class TaskGroup;
-}}  // namespace handoff::HANDOFF_ABI
-
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class GroupTasks;
 
 // How the Tally counts a task.
 enum class Outcome : std::uint8_t {
@@ -73,7 +71,7 @@ struct alignas(sync::cache_line) Task {
     Spare spare;  // while in nobody's use (task_store.hpp)
   };
   sync::atomic<const TaskKind*> kind{nullptr};  // in a queue null says: not there yet
-  sync::cell<TaskGroup*> group;  // that waits for it
+  sync::cell<GroupTasks*> group;  // that waits for it
 
   Task() noexcept {}
 

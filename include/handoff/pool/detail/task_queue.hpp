@@ -10,11 +10,11 @@
 // first.
 //
 // Invariants
-//   I1  At most one segment has tickets left, the last of the chain: a segment is linked only when
-//       the one before has none left, and a segment at rest has none.
-// I2  Segments are freed with the queue only: a producer that holds an old pointer finds no ticket
-//       there, or finds a ticket of the last segment, which is as good.
-//   I3  head_ and below are changed under consumers_, the chain and the spares under producers_.
+//   TQ-1  At most one segment has tickets left, the last of the chain: a segment is linked, under
+//         producers_, only when the one before has none left; a segment at rest has none.
+//   TQ-2  Segments are freed with the queue only: a producer that holds an old pointer finds no
+//         ticket there, or finds a ticket of the last segment, which is as good.
+//   TQ-3  head_ and below are changed under consumers_, the chain and the spares under producers_.
 //
 // Concurrency: reserve(), publish(), close(), accepted() by anybody; claim(), drop_all() by
 //   anybody, one after another. Order: each producer's tasks come out in its order.
@@ -198,7 +198,7 @@ class BasicTaskQueue {
     fresh->next.store(nullptr, sync::order::relaxed);  // order: relaxed, published below
     // order: seq_cst, see has_tickets(); as a release it publishes the empty slots to the consumer.
     full.next.store(fresh, sync::order::seq_cst);
-    // order: release pairs with the fetch_add in reserve(). From here on there are tickets (I1).
+    // order: release pairs with the fetch_add in reserve(). From here on there are tickets (TQ-1).
     fresh->tickets.store(0, sync::order::release);
     // order: release pairs with the load in reserve().
     last_.store(fresh, sync::order::release);

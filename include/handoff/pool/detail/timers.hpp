@@ -9,11 +9,11 @@
 // closure stays where it is, so neither a run nor the next one of a series allocates.
 //
 // Invariants, all under the lock
-//   I1  A task is in the heap if, and only if, its state is `waiting`.
-//   I2  The heap has room for all tasks that are not over: to wait again needs no memory.
-//   I3  The closure is touched without the lock by one party: whoever made the state `running` or
-//       `ending`, or cancelled it while it waited.
-//   I4  A task is freed by whoever finds second that it is over and that its handle is gone.
+//   TM-1  A task is in the heap if, and only if, its state is `waiting`.
+//   TM-2  The heap has room for all tasks that are not over: to wait again needs no memory.
+//   TM-3  The closure is touched without the lock by one party: whoever made the state `running` or
+//         `ending`, or cancelled it while it waited.
+//   TM-4  A task is freed by whoever finds second that it is over and that its handle is gone.
 //
 // Concurrency: anybody, but close(), which is the pool's. Handles keep the Timers alive, so they
 //   may outlive the pool.

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // How the owner of a group waits, and how it hears of what others finished.
-#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <optional>
 
 #include "wait_watch.hpp"
 
-namespace handoff { inline namespace HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-using detail::Outcome;
-using detail::Task;
-using detail::Worker;
 using sync::order;
 
-void TaskGroup::wait_until_done() noexcept {
+void GroupTasks::wait_until_done() noexcept {
   // No seat, no tasks: run() ran them itself. So there is an owner.
   sync::Backoff backoff;
   while (!is_done()) {
@@ -29,22 +26,22 @@ void TaskGroup::wait_until_done() noexcept {
 
 // All our tasks have begun, or are about to, elsewhere. Tasks in the deque of who stole one of them
 // are, most of them, parts of it.
-bool TaskGroup::help_thief() noexcept {
+bool GroupTasks::help_thief() noexcept {
   // order: relaxed, a hint; workers live as long as the pool.
   Worker* const thief = thief_.load(order::relaxed);
   if (thief == nullptr || thief == owner_ || thief->spawned.was_empty()) return false;
   Task* task = nullptr;
   if (thief->spawned.steal(task) != Status::ok) return false;
-  if (TaskGroup* const group = task->group.read()) group->stolen_by(*owner_);
+  if (GroupTasks* const group = task->group.read()) group->stolen_by(*owner_);
   engine_.run(*owner_, *task);
   return true;
 }
 
-void TaskGroup::sleep() noexcept {
+void GroupTasks::sleep() noexcept {
   // Whoever brings the whole count to 0 from here on finds kAsleep and tells us.
   // order: relaxed, a word to them; is_done() acquires when we are awake again.
   elsewhere_.fetch_add(std::exchange(here_, 0) * kOne + kAsleep, order::relaxed);
-  std::optional<detail::WatchedWait> watched;
+  std::optional<WatchedWait> watched;
   if (engine_.watches()) [[unlikely]]
     tell_of_circle(watched.emplace(*this));
   (void)owner_->joined.await(
@@ -58,7 +55,7 @@ void TaskGroup::sleep() noexcept {
 
 // Nobody can go away from here, as the tasks may use what lies on this stack. So what the hook
 // throws is a failure of the group.
-void TaskGroup::tell_of_circle(detail::WatchedWait& watched) noexcept {
+void GroupTasks::tell_of_circle(WatchedWait& watched) noexcept {
   try {
     watched.fall_asleep();
   } catch (...) {
@@ -66,7 +63,7 @@ void TaskGroup::tell_of_circle(detail::WatchedWait& watched) noexcept {
   }
 }
 
-void TaskGroup::finished_elsewhere() noexcept {
+void GroupTasks::finished_elsewhere() noexcept {
   // The group may be gone right after the next line; its owner's worker is not.
   Worker* const owner = owner_;
   // order: release pairs with the acquire in is_done(): the task's effects. Those of the tasks that
@@ -75,19 +72,19 @@ void TaskGroup::finished_elsewhere() noexcept {
   if (before == kOne + kAsleep) owner->joined.notify_one();
 }
 
-void TaskGroup::note(Outcome outcome) noexcept {
+void GroupTasks::note(Outcome outcome) noexcept {
   // order: relaxed, the task is not finished yet, and its end is what the owner waits for.
   flags_.fetch_or(outcome == Outcome::failed ? kFailed : kDropped, order::relaxed);
 }
 
-void TaskGroup::keep_failure(const std::exception_ptr& failure) noexcept {
+void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
   flags_.fetch_or(kFailed, order::relaxed);  // order: relaxed, as in note()
   const sync::Lock lock(failure_mutex_);
   if (!first_failure_) first_failure_ = failure;
 }
 
 // After a wait that was not all well: rethrows the first failure, once.
-Status TaskGroup::settle() {
+Status GroupTasks::settle() {
   // order: relaxed, no task is left.
   const std::uint32_t flags = flags_.fetch_and(~std::uint32_t{kFailed}, order::relaxed);
   if ((flags & kFailed) != 0 && first_failure_) {
@@ -96,4 +93,4 @@ Status TaskGroup::settle() {
   return (flags & kDropped) != 0 ? Status::stopped : Status::ok;
 }
 
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail

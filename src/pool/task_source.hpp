@@ -5,7 +5,7 @@
 
 #include <array>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/detail/group_tasks.hpp>
 #include <new>
 
 #include "../probe/probes.hpp"
@@ -67,7 +67,7 @@ inline Task* steal(Crew& crew, Worker& thief) noexcept {
       thief.victim = static_cast<std::uint32_t>(index);
       HANDOFF_PROBE(task_steal, thief.index, task);
       thief.stolen.add();
-      if (TaskGroup* const group = task->group.read()) group->stolen_by(thief);
+      if (GroupTasks* const group = task->group.read()) group->stolen_by(thief);
       return task;
     }
   }
@@ -76,7 +76,7 @@ inline Task* steal(Crew& crew, Worker& thief) noexcept {
 
 // One queue for all tasks, taken one by one. What a task makes by a TaskGroup or a loop stays with
 // its worker, which waits for it, and can be stolen by workers that find nothing in the queue.
-class OneQueue : public Scheduler {
+class OneQueue : public TaskSource {
  public:
   explicit OneQueue(Crew& crew) : crew_(crew) {}
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// A callable of any type behind one type that can be copied: what options hold.
+//
+//   struct Options { CopyableFunction<void(std::exception_ptr)> on_error; };
+//
+// For: hooks and handlers. Not for: work that is handed over (UniqueFunction, which needs no copy
+// and keeps small captures inside). std::function does the same, in a header of 15,000 lines.
+// A copy holds a copy of the callable. A call may change what the callable holds.
+// Concurrency: none of its own; like an int. Calls change nothing here, so several threads may call
+// one CopyableFunction at once if they may so call the callable.
+// Allocates: at construction and at a copy. Calling an empty one is misuse.
+// Exceptions: construction and copies throw what the callable's constructor or the allocation
+// throws; a copy that is assigned changes nothing then.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/misuse.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template <class Signature>
+class CopyableFunction;
+
+template <class R, class... Args>
+class CopyableFunction<R(Args...)> {
+ public:
+  CopyableFunction() noexcept = default;
+  CopyableFunction(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
+
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, CopyableFunction> &&
+             std::is_copy_constructible_v<std::decay_t<F>> &&
+             std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
+  CopyableFunction(F&& function) {  // NOLINT(google-explicit-constructor)
+    using Given = std::remove_cvref_t<F>;
+    if constexpr (std::is_pointer_v<Given> || std::is_member_pointer_v<Given>) {
+      if (function == nullptr) return;  // an empty pointer makes an empty function
+    }
+    held_ = std::make_unique<Held<std::decay_t<F>>>(std::forward<F>(function));
+  }
+
+  CopyableFunction(CopyableFunction&&) noexcept = default;
+  CopyableFunction& operator=(CopyableFunction&&) noexcept = default;
+  CopyableFunction(const CopyableFunction& other) : held_(other ? other.held_->copy() : nullptr) {}
+  CopyableFunction& operator=(const CopyableFunction& other) {
+    return *this = CopyableFunction(other);
+  }
+  ~CopyableFunction() = default;
+
+  R operator()(Args... args) const {
+    if (held_ == nullptr) [[unlikely]] {
+      misuse("an empty CopyableFunction was called; test it with explicit operator bool first");
+    }
+    return held_->call(std::forward<Args>(args)...);
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
+
+ private:
+  struct AnyHeld {
+    virtual ~AnyHeld() = default;
+    virtual std::unique_ptr<AnyHeld> copy() const = 0;
+    virtual R call(Args&&... args) = 0;
+  };
+
+  template <class F>
+  struct Held final : AnyHeld {
+    template <class Given>
+    explicit Held(Given&& given) : function(std::forward<Given>(given)) {}
+    std::unique_ptr<AnyHeld> copy() const override { return std::make_unique<Held>(function); }
+    R call(Args&&... args) override {
+      if constexpr (std::is_void_v<R>) {
+        static_cast<void>(detail::invoke(function, std::forward<Args>(args)...));
+      } else {
+        return detail::invoke(function, std::forward<Args>(args)...);
+      }
+    }
+    F function;
+  };
+
+  std::unique_ptr<AnyHeld> held_;
+};
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//
+// The tasks of a TaskGroup, as its pool knows them: how many are unfinished, what went wrong, whom
+// to help, whom to tell. Not for users.
+//
+// Its owner hands over, waits and helps; workers count what they finished and say what they stole.
+// The owner's own tasks are counted without an atomic; what crosses threads goes to elsewhere_.
+//
+// Concurrency: as TaskGroup, whose inside this is; the workers' side by the worker that has a task
+//   of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/worker.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/mutex.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class WatchedWait;
+
+class GroupTasks {
+ public:
+  explicit GroupTasks(Engine& engine) noexcept
+      : engine_(engine), owner_(engine_.worker_here()), elsewhere_(0), thief_(nullptr), flags_(0) {
+    if (owner_ == nullptr || owner_->guest) [[unlikely]]
+      owner_ = engine_.sit_down();
+  }
+
+  // Waits.
+  ~GroupTasks() {
+    if (!is_done()) [[unlikely]]
+      wait_until_done();
+    if (owner_ != nullptr && owner_->guest) [[unlikely]]
+      engine_.stand_up(*owner_);
+  }
+  GroupTasks(const GroupTasks&) = delete;
+  GroupTasks& operator=(const GroupTasks&) = delete;
+
+  Engine& engine() const noexcept { return engine_; }
+  Worker* worker_here() const noexcept { return engine_.worker_here(); }
+
+  // A place for a task of the group, counted from here on. Throws std::bad_alloc.
+  Placement reserve_in(Worker& worker) {
+    const Placement placement = engine_.reserve_in(worker);
+    placement.task->group.write() = this;
+    count_in(worker);
+    return placement;
+  }
+
+  // A function of the group that is no task.
+  template <class F>
+  void run_here(F&& function) noexcept {
+    try {
+      static_cast<void>(detail::invoke(std::forward<F>(function)));
+    } catch (...) {
+      keep_failure(std::current_exception());
+    }
+  }
+
+  Status wait() {
+    if (!is_done()) wait_until_done();
+    // order: relaxed, the tasks that set flags are done.
+    return flags_.load(sync::order::relaxed) == 0 ? Status::ok : settle();
+  }
+
+  void cancel() noexcept {
+    // order: relaxed, a task sees it in time or not
+    flags_.fetch_or(kCancelled, sync::order::relaxed);
+  }
+  bool cancelled() const noexcept {
+    // order: relaxed, see cancel().
+    return (flags_.load(sync::order::relaxed) & kCancelled) != 0;
+  }
+
+  // The workers' side.
+  void finished(const Worker& worker, Outcome outcome) noexcept {
+    if (outcome != Outcome::done) [[unlikely]]
+      note(outcome);
+    if (&worker == owner_) {
+      --here_;
+    } else {
+      finished_elsewhere();
+    }
+  }
+  void stolen_by(Worker& thief) noexcept {
+    thief_.store(&thief, sync::order::relaxed);  // order: relaxed, a hint whom to help
+  }
+  void keep_failure(const std::exception_ptr& failure) noexcept;
+
+  // While the owner sleeps: how many are unfinished.
+  std::size_t unfinished() const noexcept {
+    // order: relaxed, a number for the book of waits.
+    return static_cast<std::size_t>(elsewhere_.load(sync::order::relaxed) >> kCountShift);
+  }
+
+ private:
+  enum Flags : std::uint32_t { kCancelled = 1, kDropped = 2, kFailed = 4 };
+
+  // In elsewhere_: the owner sleeps until the count is 0.
+  static constexpr std::int64_t kAsleep = 1;
+  static constexpr int kCountShift = 1;
+  static constexpr std::int64_t kOne = 1 << kCountShift;
+
+  void count_in(const Worker& worker) noexcept {
+    if (&worker == owner_) {
+      ++here_;
+    } else {
+      // order: relaxed, the task that runs here is still counted, so the sum is not 0.
+      elsewhere_.fetch_add(kOne, sync::order::relaxed);
+    }
+  }
+
+  // The owner asks. Tasks that began here and ended elsewhere make here_ positive and elsewhere_
+  // negative, and the other way round.
+  bool is_done() const noexcept {
+    // order: acquire pairs with the fetch_sub in finished_elsewhere().
+    return here_ + (elsewhere_.load(sync::order::acquire) >> kCountShift) == 0;
+  }
+
+  void wait_until_done() noexcept;
+  bool help_thief() noexcept;
+  void sleep() noexcept;
+  void tell_of_circle(WatchedWait& watched) noexcept;
+  void finished_elsewhere() noexcept;
+  void note(Outcome outcome) noexcept;
+  Status settle();
+
+  Engine& engine_;
+  Worker* owner_;  // null: no seat was free
+  std::int64_t here_ = 0;  // handed over by the owner's worker, less those that ended there
+  sync::atomic<std::int64_t> elsewhere_;  // the same of all other workers, times kOne
+  sync::atomic<Worker*> thief_;  // who stole one last
+  sync::atomic<std::uint32_t> flags_;
+  sync::Mutex failure_mutex_;
+  std::exception_ptr first_failure_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
