@@ -5,9 +5,11 @@
 // A run is: the caller writes the job, opens the gate, wakes members, claims blocks like everyone,
 // closes the gate, and waits until nobody is inside. A member enters only through an open gate, so
 // one that wakes late finds it closed and touches nothing: the caller never waits for a sleeper.
+// A started run has no caller: a member that finds no block left closes the gate, and the last one
+// out ends the run.
 //
 // Invariants
-//   I1  The job is written only while the gate is closed and nobody is inside.
+//   I1  The job is written only by who has the turn, while the gate is closed and nobody is inside.
 //   I2  Members read the job only while inside.
 //   I3  A member enters each run at most once (it remembers the run's number).
 //
@@ -18,7 +20,8 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <handoff/core/detail/block_claims.hpp>
+#include <handoff/core/detail/gate.hpp>
+#include <handoff/core/detail/range_run.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -28,6 +31,7 @@
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/team/detail/turns.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <system_error>
 #include <utility>
@@ -35,70 +39,10 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
+using detail::Gate;
+using detail::LedBy;
+using detail::RangeRun;
 using sync::order;
-
-// One word: how many members are inside (low bits), whether the gate is open, and the number of
-// the run (high half), so that entering is one compare-and-swap that also proves the run's number.
-class Gate {
- public:
-  Gate() noexcept : word_(0) {}
-
-  static bool is_open(std::uint64_t word) noexcept { return (word & kOpen) != 0; }
-  static std::uint32_t run_of(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word >> 32);
-  }
-
-  // By the caller, while closed and empty: a plain store, since nobody else can change it.
-  void open() noexcept {
-    // order: relaxed, only the callers write it here, one after another under run_mutex_.
-    const std::uint64_t before = word_.load(order::relaxed);
-    // order: release pairs with the acquire in enter(): publishes the job.
-    word_.store(((before >> 32) + 1) << 32 | kOpen, order::release);
-  }
-
-  bool may_enter(std::uint32_t last_run) const noexcept {
-    // order: relaxed, a look; enter() decides.
-    const std::uint64_t word = word_.load(order::relaxed);
-    return is_open(word) && run_of(word) != last_run;
-  }
-
-  // True if now inside; then `last_run` is the number of this run.
-  bool enter(std::uint32_t& last_run) noexcept {
-    std::uint64_t word = word_.load(order::relaxed);  // order: relaxed, the exchange checks it
-    while (is_open(word) && run_of(word) != last_run) {
-      const std::uint32_t run = run_of(word);
-      // order: acquire pairs with the release in open(); relaxed on failure, tried again.
-      if (word_.compare_exchange_weak(word, word + 1, order::acquire, order::relaxed)) {
-        last_run = run;
-        return true;
-      }
-    }
-    return false;
-  }
-
-  // True if the gate is closed and this was the last one inside: the caller may be waiting.
-  bool leave() noexcept {
-    // order: release pairs with the acquire in is_empty(): publishes what the blocks did.
-    const std::uint64_t before = word_.fetch_sub(1, order::release);
-    return !is_open(before) && inside(before) == 1;
-  }
-
-  void close() noexcept {
-    // order: relaxed, closes only; is_empty() does the acquiring.
-    word_.fetch_and(~kOpen, order::relaxed);
-  }
-
-  bool is_empty() const noexcept {
-    // order: acquire pairs with the release in leave().
-    return inside(word_.load(order::acquire)) == 0;
-  }
-
- private:
-  static constexpr std::uint64_t kOpen = 1ULL << 31;
-  static std::uint64_t inside(std::uint64_t word) noexcept { return word & (kOpen - 1); }
-
-  sync::atomic<std::uint64_t> word_;
-};
 
 // Looks whether it is ready, if `spin` allows: for as long as a sleep and a wake-up cost (Backoff),
 // then for a quarter of what the thread has worked since `began`. A run's members seldom end at the
@@ -159,6 +103,7 @@ class ThreadTeam::Members {
   std::size_t width() const noexcept { return threads_.size() + 1; }
   const Tally& tally() const noexcept { return tally_; }
   Tally run(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
+  Status start(std::size_t count, BulkWork& work, BulkStorage& storage, const RunOptions& options);
 
  private:
   // What all members need to know of a run; see I1 and I2.
@@ -167,6 +112,7 @@ class ThreadTeam::Members {
     const void* work = nullptr;
     const RunOptions* options = nullptr;
     const Nesting* nesting = nullptr;
+    BulkStorage* started = nullptr;  // null: run() waits for it
   };
 
   void start(const ThreadTeamOptions& options, std::size_t width);
@@ -177,24 +123,29 @@ class ThreadTeam::Members {
   Role role_of(std::size_t started) const noexcept;
 
   void serve(Role role) noexcept;
+  void take_part(Role role) noexcept;
+  void open(std::size_t count, const Job& job) noexcept;
   void wake_members() noexcept;
   void work_inside(Role role) noexcept;
   bool watch(std::uint32_t last_run) noexcept;
   bool nap() noexcept;
   bool is_quitting() const noexcept;
-  bool give_up(const RunOptions& options) noexcept;
-  bool run_block(IndexRange block) noexcept;
-  void keep_first_failure() noexcept;
-  const Tally& settle(std::size_t count) noexcept;
+  void begin(BulkStorage* run) noexcept;
+  void wake_to_started() noexcept;
+  void finish(BulkStorage& run) noexcept;
+  BulkStorage* run_here(BulkStorage& run, const Nesting& nesting) noexcept;
 
-  sync::Mutex run_mutex_;  // one run at a time
+  sync::EventCount& idle(Role role) noexcept { return idle_[static_cast<std::size_t>(role)]; }
+  std::size_t threads_with_cpu() const noexcept { return std::min(with_cpu_, width()) - 1; }
+  bool has_watcher() const noexcept { return width() > with_cpu_; }
+  bool has_beyond() const noexcept { return width() > with_cpu_ + 1; }
+
+  Turns turns_;  // one run at a time
   sync::cell<Job> job_;
+  const Nesting nobody_waits_{this, nullptr};  // of all started runs
   Tally tally_;
   std::size_t with_cpu_ = 1;  // members, with the caller, that can run at the same moment
   std::vector<sync::Thread> threads_;
-
-  sync::Mutex failure_mutex_;
-  std::exception_ptr first_failure_;
 
   alignas(sync::destructive_span) Gate gate_;
   sync::atomic<bool> quitting_{false};
@@ -202,18 +153,11 @@ class ThreadTeam::Members {
   sync::EventCount nap_;  // the watcher during a run
   sync::EventCount empty_;  // the caller, for the last member inside
 
-  alignas(sync::destructive_span) BlockClaims claims_;
+  RangeRun run_;
 
   // Where the last block began that a member with a CPU claimed, or that none is left: while it
   // moves, the run goes on. All that the watcher may look at, who is outside.
-  static constexpr std::size_t kNoneLeft = SIZE_MAX;
   alignas(sync::destructive_span) sync::atomic<std::size_t> pulse_{0};
-
-  // Added to once per member and run.
-  alignas(sync::destructive_span) sync::atomic<std::uint64_t> done_{0};
-  sync::atomic<std::uint64_t> failed_{0};
-  sync::atomic<std::uint64_t> cancelled_{0};
-  sync::atomic<std::uint64_t> expired_{0};
 };
 
 ThreadTeam::Members::Members(const ThreadTeamOptions& options) {
@@ -253,6 +197,12 @@ ThreadTeam::Members::Role ThreadTeam::Members::role_of(std::size_t started) cons
 
 ThreadTeam::Members::~Members() {
   if (is_inside(this)) misuse("ThreadTeam: destroyed from inside one of its own blocks");
+  turns_.close();
+  turns_.await();
+  while (BulkStorage* const run = turns_.pass_on()) {
+    begin(run);
+    turns_.await();
+  }
   quit();
 }
 
@@ -269,53 +219,56 @@ bool ThreadTeam::Members::is_quitting() const noexcept {
 
 // The life of a started member.
 void ThreadTeam::Members::serve(Role role) noexcept {
-  sync::EventCount& idle = idle_[static_cast<std::size_t>(role)];
   const sync::Spin spin = role == Role::has_cpu ? sync::spin_policy() : sync::Spin::never;
   std::uint32_t last_run = 0;
   const auto ready = [&]() noexcept { return is_quitting() || gate_.may_enter(last_run); };
   for (sync::Deadline began = sync::clock::now();;) {
     look_for(ready, began, spin);
-    (void)idle.await(ready, sync::no_deadline, {}, sync::Spin::never);
+    (void)idle(role).await(ready, sync::no_deadline, {}, sync::Spin::never);
     if (is_quitting()) return;
     began = sync::clock::now();
     if (role == Role::watcher && !watch(last_run)) continue;
-    if (!gate_.enter(last_run)) continue;
-    work_inside(role);
-    if (gate_.leave()) empty_.notify_one();
+    if (gate_.enter(last_run)) take_part(role);
+  }
+}
+
+// Inside, and out again.
+void ThreadTeam::Members::take_part(Role role) noexcept {
+  BulkStorage* const started = job_.read().started;
+  work_inside(role);
+  if (started != nullptr) gate_.close();
+  if (!gate_.leave()) return;
+  if (started != nullptr) {
+    finish(*started);
+  } else {
+    empty_.notify_one();
   }
 }
 
 // Claims and runs blocks until none is left. The caller and the members come here alike.
 void ThreadTeam::Members::work_inside(Role role) noexcept {
-  const Inside inside(*job_.read().nesting);
-  std::uint64_t done = 0;
-  std::uint64_t failed = 0;
-  const bool is_watched = role == Role::has_cpu && width() > with_cpu_;
-  while (!give_up(*job_.read().options)) {
-    const IndexRange block = claims_.claim();
-    if (block.empty()) {
-      if (is_watched) pulse_.store(kNoneLeft, order::relaxed);  // order: relaxed, a hint
-      break;
-    }
-    if (is_watched) pulse_.store(block.first, order::relaxed);  // order: relaxed, a hint
-    (run_block(block) ? done : failed) += block.size();
-  }
-  // order: relaxed, published by gate_.leave() or read by the same thread.
-  if (done != 0) done_.fetch_add(done, order::relaxed);
-  if (failed != 0) failed_.fetch_add(failed, order::relaxed);  // order: relaxed, as above
+  const Job& job = job_.read();
+  const Inside inside(*job.nesting);
+  // One beyond the CPUs has that of the caller where there is no caller.
+  const bool is_watched = has_watcher() && (role == Role::has_cpu || job.started != nullptr);
+  run_.work(job.call, job.work, *job.options, [this, is_watched](std::size_t first) noexcept {
+    if (is_watched) pulse_.store(first, order::relaxed);  // order: relaxed, a hint
+  });
 }
 
 // Naps until the run is over (false), or stands still while all other members were called (true):
 // no member that has a CPU claimed a block during a nap, so they wait for something, or their
 // blocks are long enough that company costs nothing against them. Calls twice as many each time.
 bool ThreadTeam::Members::watch(std::uint32_t last_run) noexcept {
-  sync::EventCount& others = idle_[static_cast<std::size_t>(Role::beyond)];
+  // Nobody to call, and a CPU that no caller needs: it works.
+  if (!has_beyond() && gate_.led_by() == LedBy::members) return true;
+  sync::EventCount& others = idle(Role::beyond);
   std::uint32_t calls = 1;
   // order: relaxed, here and below: a stale look costs one nap.
   std::size_t before = pulse_.load(order::relaxed);
   while (nap() && gate_.may_enter(last_run)) {
     const std::size_t now = pulse_.load(order::relaxed);  // order: relaxed, as above
-    if (std::exchange(before, now) != now || now == kNoneLeft) {
+    if (std::exchange(before, now) != now || now == RangeRun::none_left) {
       calls = 1;
     } else if (others.was_waiting() == 0) {
       return true;
@@ -337,75 +290,105 @@ bool ThreadTeam::Members::nap() noexcept {
   return !is_quitting();
 }
 
-// True if the run has to end; whoever finds out first accounts for all that is left.
-bool ThreadTeam::Members::give_up(const RunOptions& options) noexcept {
-  if (options.stop.stop_requested()) {
-    cancelled_.fetch_add(claims_.close(), order::relaxed);  // order: relaxed, as in work_inside()
-    return true;
-  }
-  if (options.deadline != sync::no_deadline && sync::clock::now() >= options.deadline) {
-    expired_.fetch_add(claims_.close(), order::relaxed);  // order: relaxed, as in work_inside()
-    return true;
-  }
-  return false;
-}
-
-bool ThreadTeam::Members::run_block(IndexRange block) noexcept {
-  try {
-    const Job& job = job_.read();
-    job.call(job.work, block);
-    return true;
-  } catch (...) {
-    keep_first_failure();
-    return false;
-  }
-}
-
-void ThreadTeam::Members::keep_first_failure() noexcept {
-  const sync::Lock lock(failure_mutex_);
-  if (!first_failure_) first_failure_ = std::current_exception();
-}
-
 Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* work,
                                const RunOptions& options) {
   if (is_inside(this)) misuse("ThreadTeam: run() from inside one of its own blocks");
-  const sync::Lock lock(run_mutex_);
+  turns_.await();
   const Nesting nesting{this, innermost()};
   const sync::Deadline began = sync::clock::now();
-  job_.write() = {call, work, &options, &nesting};
-  claims_.open(count, width(), options.block);
-  gate_.open();
+  open(count, {.call = call, .work = work, .options = &options, .nesting = &nesting});
   wake_members();
   work_inside(Role::has_cpu);
   gate_.close();
-  const sync::Spin spin = width() > with_cpu_ ? sync::Spin::never : sync::spin_policy();
+  const sync::Spin spin = has_watcher() ? sync::Spin::never : sync::spin_policy();
   const auto empty = [&]() noexcept { return gate_.is_empty(); };
   look_for(empty, began, spin);
   (void)empty_.await(empty, sync::no_deadline, {}, sync::Spin::never);
-  return settle(count);  // copied before the lock goes: the next caller writes tally_ anew
+  tally_ = run_.settle(count);
+  Tally tally = tally_;  // before the turn ends: the next caller writes tally_ anew
+  if (BulkStorage* const next = turns_.end()) [[unlikely]]
+    begin(next);
+  return tally;
+}
+
+void ThreadTeam::Members::open(std::size_t count, const Job& job) noexcept {
+  job_.write() = job;
+  run_.open(count, width(), job.options->block);
+  gate_.open(job.started != nullptr ? LedBy::members : LedBy::caller);
 }
 
 // As many as can get a block and have a CPU, and the watcher, who calls the others if need be.
 void ThreadTeam::Members::wake_members() noexcept {
-  const auto idle = [this](Role role) -> sync::EventCount& {
-    return idle_[static_cast<std::size_t>(role)];
-  };
-  const std::size_t useful = std::min(with_cpu_, claims_.most_blocks());
+  const std::size_t useful = std::min(with_cpu_, run_.most_blocks());
   if (useful > 1) idle(Role::has_cpu).notify_some(static_cast<std::uint32_t>(useful - 1));
-  if (width() > with_cpu_ && claims_.most_blocks() > with_cpu_) idle(Role::watcher).notify_one();
+  if (has_watcher() && run_.most_blocks() > with_cpu_) idle(Role::watcher).notify_one();
 }
 
-// Nobody is inside any more: turns the counters into the Tally.
-const Tally& ThreadTeam::Members::settle(std::size_t count) noexcept {
-  tally_ = {};
-  tally_.accepted = count;
-  // order: relaxed, all of them: the members left through the gate before.
-  tally_.done = done_.exchange(0, order::relaxed);
-  tally_.failed = failed_.exchange(0, order::relaxed);  // order: relaxed, as above
-  tally_.cancelled = cancelled_.exchange(0, order::relaxed);  // order: relaxed, as above
-  tally_.expired = expired_.exchange(0, order::relaxed);  // order: relaxed, as above
-  tally_.first_failure = std::exchange(first_failure_, nullptr);
-  return tally_;
+// ---- Started runs -------------------------------------------------------------------------------
+
+Status ThreadTeam::Members::start(std::size_t count, BulkWork& work, BulkStorage& storage,
+                                  const RunOptions& options) {
+  storage.count_ = count;
+  storage.work_ = &work;
+  storage.options_ = options;
+  switch (turns_.take_or_queue(storage)) {
+    case Turns::Answer::now: begin(&storage); break;
+    case Turns::Answer::queued: break;
+    case Turns::Answer::closed: return Status::closed;
+  }
+  return Status::ok;
+}
+
+// It is its turn. Where there are no threads this one does all the work before it passes on.
+void ThreadTeam::Members::begin(BulkStorage* run) noexcept {
+  const Nesting here{this, innermost()};
+  while (run != nullptr) {
+    constexpr BlockCall call = [](const void* work, IndexRange block) {
+      (*static_cast<BulkWork* const*>(work))->block(block.first, block.last);
+    };
+    open(run->count_, {.call = call,
+                       .work = &run->work_,
+                       .options = &run->options_,
+                       .nesting = threads_.empty() ? &here : &nobody_waits_,
+                       .started = run});
+    if (!threads_.empty()) return wake_to_started();
+    run = run_here(*run, here);
+  }
+}
+
+// The turn ends last, so that what the completion starts waits until this stack is free.
+ThreadTeam::BulkStorage* ThreadTeam::Members::run_here(BulkStorage& run,
+                                                       const Nesting& nesting) noexcept {
+  work_inside(Role::has_cpu);
+  gate_.close();
+  const Tally tally = run_.settle(run.count_);
+  {
+    const Inside inside(nesting);
+    run.work_->ended(tally);
+  }
+  return turns_.end();
+}
+
+// One at least, as none works yet; and one in the place of the caller: a member beyond the CPUs, or
+// the watcher if there is no other.
+void ThreadTeam::Members::wake_to_started() noexcept {
+  const std::size_t useful = std::min(with_cpu_, std::max<std::size_t>(run_.most_blocks(), 1));
+  const std::size_t threads = std::min(useful, threads_with_cpu());
+  if (threads != 0) idle(Role::has_cpu).notify_some(static_cast<std::uint32_t>(threads));
+  const bool one_more = useful > threads;
+  if (one_more && has_beyond()) idle(Role::beyond).notify_one();
+  const bool watched = run_.most_blocks() > with_cpu_ || (one_more && !has_beyond());
+  if (has_watcher() && watched) idle(Role::watcher).notify_one();
+}
+
+// The last member is out. The turn ends first: the others have the next run to do meanwhile.
+void ThreadTeam::Members::finish(BulkStorage& run) noexcept {
+  (void)gate_.is_empty();  // it is, and acquires what the others did
+  const Tally tally = run_.settle(run.count_);
+  BulkWork& work = *run.work_;
+  begin(turns_.end());
+  const Inside inside(nobody_waits_);
+  work.ended(tally);
 }
 
 ThreadTeam::ThreadTeam(ThreadTeamOptions options) : members_(std::make_unique<Members>(options)) {}
@@ -415,6 +398,11 @@ ThreadTeam& ThreadTeam::operator=(ThreadTeam&&) noexcept = default;
 
 std::size_t ThreadTeam::width() const noexcept { return members_->width(); }
 const Tally& ThreadTeam::tally() const noexcept { return members_->tally(); }
+
+Status ThreadTeam::start(std::size_t count, BulkWork& work, BulkStorage& storage,
+                         const RunOptions& options) {
+  return members_->start(count, work, storage, options);
+}
 
 Tally ThreadTeam::run_blocks(std::size_t count, BlockCall call, const void* work,
                              const RunOptions& options) {

@@ -9,23 +9,30 @@
 // Not for: tasks of different kinds, or tasks that make tasks (a pool); not for a range that one
 // thread finishes within some microseconds (a plain loop).
 //
-// Contract: bulk tier.
-// - Concurrency: run() by any thread; a second caller waits for the first. From inside a block of
-//   the same team, however deep, run() is misuse; other teams may be run there, nested in one
-//   order everywhere, as locks are.
-// - The caller is a member: a team of `width` starts width - 1 threads. Members beyond the CPUs
-//   that this process may use take part only in a run that stands still for some hundred
+// Contract: bulk tier (core/bulk.hpp).
+// - Concurrency: run() and start() by any thread; one run at a time, the others wait for their
+//   turn, those of start() in the order in which they came. From inside a block or a completion of
+//   the same team, however deep, run() is misuse; start() is not, and other teams may be run there,
+//   nested in one order everywhere, as locks are.
+// - The caller of run() is a member: a team of `width` starts width - 1 threads. Members beyond the
+//   CPUs that this process may use take part only in a run that stands still for some hundred
 //   microseconds, because its blocks wait for something; then all of them do, soon.
-// - Order: what came before run() happens before every block; every block happens before run()
-//   returns. Blocks run in no order among themselves.
-// - Blocks: run(), until every index is accounted for. Members between runs spin for some
-//   microseconds (only where each can have a CPU) and then sleep at no cost.
-// - Allocates: the constructor; run() nothing.
+// - start() returns at once, and the started threads do all the work; where the caller's CPU is
+//   free, one more of them takes part. A team of one has none: start() does the work there and
+//   then, or leaves it to whoever ends the run that is on.
+// - Order: what came before run() or start() happens before every block; every block happens before
+//   run() returns, or before the completion. Blocks run in no order among themselves; nor do the
+//   completions of several runs.
+// - Blocks: run(), until every index is accounted for; start() never. Members between runs spin for
+//   some microseconds (only where each can have a CPU) and then sleep at no cost.
+// - Allocates: the constructor; run() and start() nothing.
 // - Stopped or late: blocks that have begun run to their end; the rest is counted as cancelled or
-//   expired, and run() returns.
+//   expired, and the run ends. A started run that waits for its turn hears of it then.
 // - Exceptions: a block that throws is counted as failed, whole; all others run; then run()
-//   rethrows the first that was thrown. tally() has the figures then.
-// - Closing: the destructor waits for nothing but the members' last steps.
+//   rethrows the first that was thrown, and a completion finds it in its Tally. After run(),
+//   tally() has the figures.
+// - Closing: the destructor waits for the runs that were started, completions too. From its begin
+//   on a start(), which only a completion can still call, says `closed`.
 //
 // Source: the claims are guided self-scheduling (block_claims.hpp); the gate that lets late
 // members miss a run is described in docs/design/thread_team.md.
@@ -38,9 +45,11 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/bulk.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/run_options.hpp>
+#include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -58,6 +67,9 @@ struct ThreadTeamOptions {
 };
 
 class ThreadTeam {
+  class Members;
+  class Turns;
+
  public:
   static constexpr std::size_t max_width = 4096;
 
@@ -89,15 +101,36 @@ class ThreadTeam {
     return run_blocks(count, &call_kernel<kernel, Arguments>, std::addressof(arguments), options);
   }
 
-  // What became of the last run's indices, also if it threw. Not while a run is on.
+  // What the team keeps of a started run.
+  class BulkStorage {
+   public:
+    BulkStorage() noexcept = default;
+    BulkStorage(const BulkStorage&) = delete;
+    BulkStorage& operator=(const BulkStorage&) = delete;
+
+   private:
+    friend class Members;
+    friend class Turns;
+    std::size_t count_ = 0;
+    BulkWork* work_ = nullptr;
+    RunOptions options_;
+    BulkStorage* next_ = nullptr;  // of those that wait for their turn
+  };
+
+  // Begins a run and returns. ok: work.ended() will be called, once. closed: it will not. Both
+  // references must hold until then. BulkOperation makes this from two functions.
+  Status start(std::size_t count, BulkWork& work, BulkStorage& storage,
+               const RunOptions& options = {});
+
+  // What became of the indices of the last run(), also if it threw. Not while one is on.
   [[nodiscard]] const Tally& tally() const noexcept;
 
  private:
-  class Members;
-
   Tally run_blocks(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
 
   std::unique_ptr<Members> members_;
 };
+
+static_assert(Bulk<ThreadTeam>);
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// One run over an index range: the claims, and what became of each index. Not for users.
+//
+// Whoever takes part calls work(). When all are out, one of them, or who waited for them, settles.
+// Concurrency: work() by any number of threads; open() and settle() while nobody is in it, ordered
+// against the work by whoever lets members in and sees them go. Allocates: nothing. Throws: never;
+// what a block throws is kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/block_claims.hpp>
+#include <handoff/core/index_range.hpp>
+#include <handoff/core/kernel.hpp>
+#include <handoff/core/run_options.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/mutex.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class RangeRun {
+ public:
+  // What work() tells instead of the beginning of a block when it found no more.
+  static constexpr std::size_t none_left = SIZE_MAX;
+
+  RangeRun() noexcept : done_(0), failed_(0), cancelled_(0), expired_(0) {}
+
+  void open(std::size_t count, std::size_t members, std::size_t smallest) noexcept {
+    claims_.open(count, members, smallest);
+  }
+
+  // More members than this find nothing to do.
+  std::size_t most_blocks() const noexcept { return claims_.most_blocks(); }
+
+  // Whether a block may be left; a hint.
+  bool left() const noexcept { return claims_.left(); }
+
+  // Claims and runs blocks until none is left or the run is given up. `claimed(first)` hears of
+  // each block.
+  template <class Claimed>
+  void work(BlockCall call, const void* work, const RunOptions& options,
+            const Claimed& claimed) noexcept {
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
+    while (!give_up(options)) {
+      const IndexRange block = claims_.claim();
+      if (block.empty()) {
+        claimed(none_left);
+        break;
+      }
+      claimed(block.first);
+      (run_block(call, work, block) ? done : failed) += block.size();
+    }
+    // order: relaxed, published by whoever sees the members go.
+    if (done != 0) done_.fetch_add(done, sync::order::relaxed);
+    if (failed != 0) failed_.fetch_add(failed, sync::order::relaxed);  // order: relaxed, as above
+  }
+
+  // What was not begun will not be, and counts as cancelled or as expired.
+  void cancel_rest() noexcept {
+    // order: relaxed, as in work().
+    cancelled_.fetch_add(claims_.close(), sync::order::relaxed);
+  }
+  void expire_rest() noexcept {
+    // order: relaxed, as in work().
+    expired_.fetch_add(claims_.close(), sync::order::relaxed);
+  }
+
+  // Nobody works any more: the books, which are empty again afterwards.
+  Tally settle(std::size_t count) noexcept;
+
+ private:
+  // True if the run has to end; whoever finds out first accounts for all that is left.
+  bool give_up(const RunOptions& options) noexcept {
+    if (options.stop.stop_requested()) {
+      cancel_rest();
+      return true;
+    }
+    if (options.deadline != sync::no_deadline && sync::clock::now() >= options.deadline) {
+      expire_rest();
+      return true;
+    }
+    return false;
+  }
+
+  bool run_block(BlockCall call, const void* work, IndexRange block) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      call(work, block);
+      return true;
+    } catch (...) {
+      keep_first_failure();
+      return false;
+    }
+#else
+    call(work, block);
+    return true;
+#endif
+  }
+
+  void keep_first_failure() noexcept;
+
+  alignas(sync::destructive_span) BlockClaims claims_;
+
+  // Added to once a member.
+  alignas(sync::destructive_span) sync::atomic<std::uint64_t> done_;
+  sync::atomic<std::uint64_t> failed_;
+  sync::atomic<std::uint64_t> cancelled_;
+  sync::atomic<std::uint64_t> expired_;
+
+  sync::Mutex failure_mutex_;
+  std::exception_ptr first_failure_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+//
+// Started runs of a ThreadTeam: the scenarios of docs/design/thread_team.md, "Nobody waits".
+#include <cstddef>
+#include <handoff/core/bulk.hpp>
+#include <handoff/core/detail/gate.hpp>
+#include <handoff/core/detail/range_run.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <handoff/team/detail/turns.hpp>
+#include <handoff/team/thread_team.hpp>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using sync::order;
+using test::Scenario;
+
+// Plain counters, one an index, and what the completion was told. The run is freed by its own
+// completion: whoever looks at it later uses memory that was given back.
+template <std::size_t count>
+class Freed final : public BulkWork {
+ public:
+  struct Told {
+    sync::cell<Tally> tally;
+    sync::cell<std::size_t> done;  // by the counters
+    sync::atomic<int> times{0};
+    sync::EventCount over;
+
+    void await() {
+      (void)over.await([this] {
+        // order: acquire pairs with the release in ended(): the figures.
+        return times.load(order::acquire) != 0;
+      });
+    }
+    // Once the team is gone.
+    Tally once() {
+      explore::check(times.load(order::relaxed) == 1, "told once");  // order: relaxed
+      explore::check(tally.read().balanced(), "the tally is exact");
+      explore::check(tally.read().accepted == count, "all indices");
+      explore::check(tally.read().done + tally.read().failed == done.read(), "as it was counted");
+      return tally.read();
+    }
+  };
+
+  static void start(ThreadTeam& team, Told& told, RunOptions options = {},
+                    std::size_t throws_at = count) {
+    auto* const run = new Freed(told, throws_at);
+    explore::check(team.start(count, *run, run->storage_, options) == Status::ok, "taken");
+  }
+
+  void block(std::size_t first, std::size_t last) override {
+    for (std::size_t i = first; i < last; ++i) times_[i].write() += 1;
+    if (first <= throws_at_ && throws_at_ < last) throw std::runtime_error("planned");
+  }
+  void ended(const Tally& tally) noexcept override {
+    Told& told = told_;
+    told.tally.write() = tally;
+    std::size_t sum = 0;
+    for (const auto& times : times_) {
+      explore::check(times.read() <= 1, "no index twice");
+      sum += static_cast<std::size_t>(times.read());
+    }
+    told.done.write() = sum;
+    delete this;
+    told.times.fetch_add(1, order::release);  // order: release pairs with the acquire in await()
+    told.over.notify_all();
+  }
+
+ private:
+  Freed(Told& told, std::size_t throws_at) : told_(told), throws_at_(throws_at) {}
+
+  Told& told_;
+  const std::size_t throws_at_;
+  sync::cell<int> times_[count];
+  ThreadTeam::BulkStorage storage_;
+};
+
+// The team may end first: it waits.
+const Scenario freed("started_run/freed", [] {
+  Freed<2>::Told told;
+  {
+    ThreadTeam team({.width = 2});
+    Freed<2>::start(team, told);
+  }
+  explore::check(told.once().done == 2, "each index once");
+});
+
+// Two members: the last one out tells, and the other one touches nothing any more.
+const Scenario two_members("started_run/two_members", [] {
+  Freed<2>::Told told;
+  {
+    ThreadTeam team({.width = 3});
+    Freed<2>::start(team, told);
+  }
+  explore::check(told.once().done == 2, "each index once");
+});
+
+const Scenario waited_for("started_run/waited_for", [] {
+  Freed<2>::Told told;
+  ThreadTeam team({.width = 2});
+  Freed<2>::start(team, told);
+  told.await();
+  explore::check(told.once().done == 2, "each index once");
+});
+
+// Who has no members does it at once.
+const Scenario alone(
+    "started_run/alone",
+    [] {
+      ThreadTeam team({.width = 1});
+      Freed<3>::Told told;
+      Freed<3>::start(team, told);
+      explore::check(told.once().done == 3, "before start() returns");
+    },
+    test::Size::single);
+
+const Scenario none(
+    "started_run/no_index",
+    [] {
+      struct Nothing final : BulkWork {
+        void block(std::size_t, std::size_t) override { explore::check(false, "there is none"); }
+        void ended(const Tally& tally) noexcept override {
+          explore::check(tally.accepted == 0 && tally.balanced(), "nothing");
+          ++times;
+        }
+        int times = 0;
+      } nothing;
+      {
+        ThreadTeam::BulkStorage storage;
+        ThreadTeam team({.width = 2});
+        explore::check(team.start(0, nothing, storage) == Status::ok, "taken");
+      }
+      explore::check(nothing.times == 1, "told once");
+    },
+    test::Size::single);
+
+const Scenario throws("started_run/throws", [] {
+  Freed<2>::Told told;
+  {
+    ThreadTeam team({.width = 2});
+    Freed<2>::start(team, told, {.block = 1}, 0);
+  }
+  const Tally tally = told.once();
+  explore::check(tally.failed >= 1 && tally.done == 2 - tally.failed, "by blocks");
+  explore::check(tally.first_failure != nullptr, "and why");
+});
+
+const Scenario stop("started_run/stop", [] {
+  Freed<2>::Told told;
+  sync::StopSource source;
+  {
+    ThreadTeam team({.width = 2});
+    explore::Thread stopper([&] { source.request_stop(); });
+    Freed<2>::start(team, told, {.block = 1, .stop = source.token()});
+    stopper.join();
+  }
+  const Tally tally = told.once();
+  explore::check(tally.done + tally.cancelled == 2, "what has not begun is cancelled");
+  explore::outcome(tally.cancelled);
+});
+
+// Two at the same moment: one waits for its turn in the queue, and whoever ends the other begins
+// it.
+const Scenario two_starters("started_run/two_starters", [] {
+  Freed<1>::Told first;
+  Freed<1>::Told second;
+  {
+    ThreadTeam team({.width = 2});
+    explore::Thread other([&] { Freed<1>::start(team, second); });
+    Freed<1>::start(team, first);
+    other.join();
+  }
+  explore::check(first.once().done == 1 && second.once().done == 1, "each");
+});
+
+// A caller beside it: it sleeps until the turn is its own, or it begins the other when it has
+// ended.
+const Scenario beside_caller("started_run/beside_caller", [] {
+  Freed<1>::Told told;
+  sync::cell<int> ran{0};
+  {
+    ThreadTeam team({.width = 2});
+    explore::Thread caller([&] {
+      const Tally tally = team.run(1, [&](IndexRange) { ran.write() += 1; });
+      explore::check(tally.done == 1, "its own");
+    });
+    Freed<1>::start(team, told);
+    caller.join();
+  }
+  explore::check(told.once().done == 1 && ran.read() == 1, "both");
+});
+
+// ... by two callers, of whom one at a time is told.
+const Scenario beside_callers(
+    "started_run/beside_callers",
+    [] {
+      Freed<1>::Told told;
+      sync::cell<int> ran{0};  // one run at a time
+      {
+        ThreadTeam team({.width = 1});
+        const auto call = [&] { (void)team.run(1, [&](IndexRange) { ran.write() += 1; }); };
+        explore::Thread second(call);
+        explore::Thread third(call);
+        Freed<1>::start(team, told);
+        second.join();
+        third.join();
+      }
+      explore::check(told.once().done == 1 && ran.read() == 2, "all");
+    },
+    test::Size::large);
+
+// A completion starts its own run again while the team ends: once more, or it is refused.
+class Again final : public BulkWork {
+ public:
+  explicit Again(ThreadTeam& team) : team_(team) {}
+  void block(std::size_t, std::size_t) override { ++blocks; }
+  void ended(const Tally& tally) noexcept override {
+    done += static_cast<int>(tally.done);
+    if (++started > 2) return;
+    if (team_.start(1, *this, storage_) == Status::ok) return;
+    refused = true;
+  }
+  void start() { explore::check(team_.start(1, *this, storage_) == Status::ok, "taken"); }
+
+  int blocks = 0;
+  int done = 0;
+  int started = 0;
+  bool refused = false;
+
+ private:
+  ThreadTeam& team_;
+  ThreadTeam::BulkStorage storage_;
+};
+
+const Scenario closes("started_run/beside_the_end", [] {
+  std::optional<ThreadTeam> team(ThreadTeamOptions{.width = 2});
+  Again run(*team);
+  run.start();
+  team.reset();
+  explore::check(run.done == run.blocks, "each run is told of");
+  explore::check(run.refused ? run.started == run.done : run.done == 3, "refused, or to its end");
+  explore::outcome(static_cast<std::size_t>(run.done));
+});
+
+// On a team of one thread a run that is started from inside a run waits for the stack.
+const Scenario inside(
+    "started_run/inside",
+    [] {
+      Freed<2>::Told told;
+      {
+        ThreadTeam team({.width = 1});
+        (void)team.run(1, [&](IndexRange) {
+          Freed<2>::start(team, told);
+          explore::check(told.times.load(order::relaxed) == 0, "not yet");  // order: relaxed
+        });
+        explore::check(told.once().done == 2, "by who ended the run");
+      }
+    },
+    test::Size::single);
+
+// The model has two CPUs: the third and fourth member are beyond them, and all have to come.
+const Scenario all_come(
+    "started_run/all_come",
+    [] {
+      sync::atomic<int> missing{3};
+      sync::EventCount met;
+      sync::atomic<int> told{0};
+      {
+        ThreadTeam team({.width = 4});
+        BulkOperation run(
+            team, 3,
+            [&](std::size_t, std::size_t) {
+              // order: relaxed, here and below: a count and nothing else.
+              if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
+              (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
+            },
+            [&](const Tally& tally) noexcept {
+              told.fetch_add(tally.done == 3 ? 1 : 9, order::relaxed);  // order: relaxed
+            },
+            {.block = 1});
+        explore::check(run.start() == Status::ok, "taken");
+      }
+      explore::check(told.load(order::relaxed) == 1, "all three met");  // order: relaxed
+    },
+    test::Size::single);
+
+// Where the watcher is the only one beyond the CPUs it works at once: time stands still while
+// anybody can go on.
+const Scenario watcher_works(
+    "started_run/watcher_works",
+    [] {
+      const sync::Deadline begin = sync::clock::now();
+      sync::atomic<int> missing{2};
+      sync::EventCount met;
+      {
+        ThreadTeam team({.width = 3});
+        BulkOperation run(
+            team, 2,
+            [&](std::size_t, std::size_t) {
+              // order: relaxed, here and below: a count and nothing else.
+              if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
+              (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
+            },
+            [](const Tally&) noexcept {}, {.block = 1});
+        explore::check(run.start() == Status::ok, "taken");
+      }
+      explore::check(sync::clock::now() == begin, "nobody napped");
+    },
+    test::Size::single);
+
+}  // namespace
