@@ -40,7 +40,6 @@ namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
 using detail::Gate;
-using detail::LedBy;
 using detail::RangeRun;
 using sync::order;
 
@@ -124,14 +123,14 @@ class ThreadTeam::Members {
 
   void serve(Role role) noexcept;
   void take_part(Role role) noexcept;
-  void open(std::size_t count, const Job& job) noexcept;
+  void prepare(std::size_t count, const Job& job) noexcept;
   void wake_members() noexcept;
   void work_inside(Role role) noexcept;
   bool watch(std::uint32_t last_run) noexcept;
   bool nap() noexcept;
   bool is_quitting() const noexcept;
   void begin(BulkStorage* run) noexcept;
-  void wake_to_started() noexcept;
+  void open_to_members() noexcept;
   void finish(BulkStorage& run) noexcept;
   BulkStorage* run_here(BulkStorage& run, const Nesting& nesting) noexcept;
 
@@ -260,8 +259,7 @@ void ThreadTeam::Members::work_inside(Role role) noexcept {
 // no member that has a CPU claimed a block during a nap, so they wait for something, or their
 // blocks are long enough that company costs nothing against them. Calls twice as many each time.
 bool ThreadTeam::Members::watch(std::uint32_t last_run) noexcept {
-  // Nobody to call, and a CPU that no caller needs: it works.
-  if (!has_beyond() && gate_.led_by() == LedBy::members) return true;
+  if (gate_.is_marked()) return true;  // there is nobody to call, and a CPU that no caller needs
   sync::EventCount& others = idle(Role::beyond);
   std::uint32_t calls = 1;
   // order: relaxed, here and below: a stale look costs one nap.
@@ -296,7 +294,8 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   turns_.await();
   const Nesting nesting{this, innermost()};
   const sync::Deadline began = sync::clock::now();
-  open(count, {.call = call, .work = work, .options = &options, .nesting = &nesting});
+  prepare(count, {.call = call, .work = work, .options = &options, .nesting = &nesting});
+  gate_.open();
   wake_members();
   work_inside(Role::has_cpu);
   gate_.close();
@@ -311,10 +310,9 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   return tally;
 }
 
-void ThreadTeam::Members::open(std::size_t count, const Job& job) noexcept {
+void ThreadTeam::Members::prepare(std::size_t count, const Job& job) noexcept {
   job_.write() = job;
   run_.open(count, width(), job.options->block);
-  gate_.open(job.started != nullptr ? LedBy::members : LedBy::caller);
 }
 
 // As many as can get a block and have a CPU, and the watcher, who calls the others if need be.
@@ -346,12 +344,12 @@ void ThreadTeam::Members::begin(BulkStorage* run) noexcept {
     constexpr BlockCall call = [](const void* work, IndexRange block) {
       (*static_cast<BulkWork* const*>(work))->block(block.first, block.last);
     };
-    open(run->count_, {.call = call,
-                       .work = &run->work_,
-                       .options = &run->options_,
-                       .nesting = threads_.empty() ? &here : &nobody_waits_,
-                       .started = run});
-    if (!threads_.empty()) return wake_to_started();
+    prepare(run->count_, {.call = call,
+                          .work = &run->work_,
+                          .options = &run->options_,
+                          .nesting = threads_.empty() ? &here : &nobody_waits_,
+                          .started = run});
+    if (!threads_.empty()) return open_to_members();
     run = run_here(*run, here);
   }
 }
@@ -360,7 +358,6 @@ void ThreadTeam::Members::begin(BulkStorage* run) noexcept {
 ThreadTeam::BulkStorage* ThreadTeam::Members::run_here(BulkStorage& run,
                                                        const Nesting& nesting) noexcept {
   work_inside(Role::has_cpu);
-  gate_.close();
   const Tally tally = run_.settle(run.count_);
   {
     const Inside inside(nesting);
@@ -369,16 +366,19 @@ ThreadTeam::BulkStorage* ThreadTeam::Members::run_here(BulkStorage& run,
   return turns_.end();
 }
 
-// One at least, as none works yet; and one in the place of the caller: a member beyond the CPUs, or
-// the watcher if there is no other.
-void ThreadTeam::Members::wake_to_started() noexcept {
-  const std::size_t useful = std::min(with_cpu_, std::max<std::size_t>(run_.most_blocks(), 1));
+// Wakes one at least, as none works yet; and one in the place of the caller: a member beyond the
+// CPUs, or the watcher if there is no other. Who is woken is found out before the gate opens: from
+// then on the run is the members', and may be over.
+void ThreadTeam::Members::open_to_members() noexcept {
+  const std::size_t blocks = run_.most_blocks();
+  const std::size_t useful = std::min(with_cpu_, std::max<std::size_t>(blocks, 1));
   const std::size_t threads = std::min(useful, threads_with_cpu());
-  if (threads != 0) idle(Role::has_cpu).notify_some(static_cast<std::uint32_t>(threads));
   const bool one_more = useful > threads;
+  const bool watcher_works = one_more && !has_beyond();
+  gate_.open(watcher_works);
+  if (threads != 0) idle(Role::has_cpu).notify_some(static_cast<std::uint32_t>(threads));
   if (one_more && has_beyond()) idle(Role::beyond).notify_one();
-  const bool watched = run_.most_blocks() > with_cpu_ || (one_more && !has_beyond());
-  if (has_watcher() && watched) idle(Role::watcher).notify_one();
+  if (has_watcher() && (watcher_works || blocks > with_cpu_)) idle(Role::watcher).notify_one();
 }
 
 // The last member is out. The turn ends first: the others have the next run to do meanwhile.

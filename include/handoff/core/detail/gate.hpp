@@ -5,8 +5,8 @@
 // Open, it lets members in; closed, it lets none in and can be waited at until the last is out. So
 // who comes late touches nothing, and nobody ever waits for who has not come.
 //
-// It is one word: how many are inside (low bits), whether it is open and who leads, and the number
-// of the run (high half). So entering is one compare-and-swap that also proves the run's number.
+// It is one word: how many are inside (low bits), whether it is open and marked, and the number of
+// the run (high half). So entering is one compare-and-swap that also proves the run's number.
 // Concurrency: enter(), leave(), close() and the looks by any thread; open() while it is closed and
 // empty. Blocks, allocates, throws: never.
 #pragma once
@@ -18,21 +18,18 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// Who sees a run to its end: its caller, who waits until all are out, or the last member to leave.
-enum class LedBy : std::uint8_t { caller, members };
-
 class Gate {
  public:
   Gate() noexcept : word_(0) {}
 
-  // Closed and empty before: a plain store, since nobody else can change it.
-  void open(LedBy led_by) noexcept {
+  // Closed and empty before: a plain store, since nobody else can change it. `marked` is a word to
+  // those outside.
+  void open(bool marked = false) noexcept {
     using sync::order;
     // order: relaxed, those who open it come one after another.
     const std::uint64_t before = word_.load(order::relaxed);
-    const std::uint64_t marks = led_by == LedBy::members ? kOpen | kLedByMembers : kOpen;
     // order: release pairs with the acquire in enter(): publishes the job.
-    word_.store(((before >> 32) + 1) << 32 | marks, order::release);
+    word_.store(((before >> 32) + 1) << 32 | kOpen | (marked ? kMarked : 0), order::release);
   }
 
   bool may_enter(std::uint32_t last_run) const noexcept {
@@ -41,10 +38,9 @@ class Gate {
     return is_open(word) && run_of(word) != last_run;
   }
 
-  LedBy led_by() const noexcept {
+  bool is_marked() const noexcept {
     // order: relaxed, a hint.
-    const std::uint64_t word = word_.load(sync::order::relaxed);
-    return (word & kLedByMembers) != 0 ? LedBy::members : LedBy::caller;
+    return (word_.load(sync::order::relaxed) & kMarked) != 0;
   }
 
   // True if now inside; then `last_run` is the number of this run.
@@ -82,9 +78,9 @@ class Gate {
 
  private:
   static constexpr std::uint64_t kOpen = 1ULL << 31;
-  static constexpr std::uint64_t kLedByMembers = 1ULL << 30;
+  static constexpr std::uint64_t kMarked = 1ULL << 30;
   static bool is_open(std::uint64_t word) noexcept { return (word & kOpen) != 0; }
-  static std::uint64_t inside(std::uint64_t word) noexcept { return word & (kLedByMembers - 1); }
+  static std::uint64_t inside(std::uint64_t word) noexcept { return word & (kMarked - 1); }
   static std::uint32_t run_of(std::uint64_t word) noexcept {
     return static_cast<std::uint32_t>(word >> 32);
   }

@@ -13,6 +13,7 @@
 #include <exception>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/block_claims.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
@@ -91,18 +92,7 @@ class RangeRun {
   }
 
   bool run_block(BlockCall call, const void* work, IndexRange block) noexcept {
-#if defined(__cpp_exceptions)
-    try {
-      call(work, block);
-      return true;
-    } catch (...) {
-      keep_first_failure();
-      return false;
-    }
-#else
-    call(work, block);
-    return true;
-#endif
+    return attempt([&] { call(work, block); }, [this]() noexcept { keep_first_failure(); });
   }
 
   void keep_first_failure() noexcept;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// What a lent loop does on any executor.
+#include <handoff/core/detail/lent_loop.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+using sync::order;
+
+LentLoop::Ref LentLoop::make(std::size_t count, std::size_t smallest, std::size_t helpers,
+                             BlockCall call, const void* work) {
+  Ref loop(*new LentLoop(helpers, call, work));
+  (*loop).count_ = count;
+  (*loop).run_.open(count, helpers + 1, smallest);
+  return loop;
+}
+
+// A block that throws takes the rest from everybody, itself included.
+void LentLoop::work() noexcept {
+  constexpr BlockCall call = [](const void* self, IndexRange block) {
+    LentLoop& loop = *const_cast<LentLoop*>(static_cast<const LentLoop*>(self));
+    call_or([&] { loop.call_(loop.work_, block); }, [&]() noexcept { loop.run_.cancel_rest(); });
+  };
+  run_.work(call, this, RunOptions{}, [](std::size_t) noexcept {});
+}
+
+std::exception_ptr LentLoop::finish() noexcept {
+  gate_.close();
+  (void)empty_.await([this]() noexcept { return gate_.is_empty(); });
+  return run_.settle(count_).first_failure;
+}
+
+void LentLoop::release() noexcept {
+  // order: acq_rel, each release pairs with the acquire of the last one, which ends the loop.
+  if (refs_.fetch_sub(1, order::acq_rel) == 1) delete this;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

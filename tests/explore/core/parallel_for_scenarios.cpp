@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// Loops on executors that know nothing of them (detail/lent_loop.hpp): who comes late finds a
+// closed gate, and the last to let go ends the loop.
+#include <array>
+#include <cstddef>
+#include <handoff/core/detail/gate.hpp>
+#include <handoff/core/detail/lent_loop.hpp>
+#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/parallel_for.hpp>
+#include <handoff/core/unique_function.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Scenario;
+
+// Keeps functions for whoever runs them; `most` are taken, others refused.
+class Shelf {
+ public:
+  explicit Shelf(std::size_t most) : most_(most) {}
+
+  template <class F>
+  Status execute(F&& function) {
+    const sync::Lock lock(mutex_);
+    if (taken_.read() == most_) return Status::full;
+    functions_[taken_.read()].write().emplace(std::forward<F>(function));
+    taken_.write() += 1;
+    return Status::ok;
+  }
+  std::size_t width() const { return 2; }
+
+  // Takes it off the shelf; false if there is none.
+  bool run_one(std::size_t place) {
+    UniqueFunction<void()> function;
+    {
+      const sync::Lock lock(mutex_);
+      if (!functions_[place].read()) return false;
+      function = std::move(*functions_[place].write());
+      functions_[place].write().reset();
+    }
+    function();
+    return true;
+  }
+
+ private:
+  const std::size_t most_;
+  sync::Mutex mutex_;
+  sync::cell<std::size_t> taken_{0};
+  std::array<sync::cell<std::optional<UniqueFunction<void()>>>, 2> functions_;
+};
+
+template <std::size_t count>
+void loop_each_once(Shelf& shelf) {
+  std::array<sync::cell<int>, count> times{};  // gone when the loop is over
+  parallel_for(shelf, 0, count, [&](std::size_t i) { times[i].write() += 1; });
+  for (const auto& each : times) explore::check(each.read() == 1, "each index once");
+}
+
+// A thread looks at the shelf once: before the loop, in the midst of it, or after it.
+const Scenario helped("lent_loop/helped", [] {
+  Shelf shelf(1);
+  explore::Thread helper([&] { explore::outcome(shelf.run_one(0) ? 1 : 0); });
+  loop_each_once<2>(shelf);
+  helper.join();
+});
+
+// The first helper calls the second.
+const Scenario chain(
+    "lent_loop/chain",
+    [] {
+      Shelf shelf(2);
+      explore::Thread first([&] { (void)shelf.run_one(0); });
+      explore::Thread second([&] { (void)shelf.run_one(1); });
+      loop_each_once<3>(shelf);
+      first.join();
+      second.join();
+    },
+    test::Size::large);
+
+// The function ends uncalled, on another thread, after the loop: it ends what they shared.
+const Scenario dropped("lent_loop/dropped", [] {
+  auto shelf = std::make_unique<Shelf>(1);
+  Shelf& there = *shelf;
+  loop_each_once<2>(there);
+  explore::Thread ends([&] { shelf.reset(); });
+  ends.join();
+});
+
+const Scenario refused("lent_loop/refused", [] {
+  Shelf shelf(0);
+  loop_each_once<3>(shelf);
+});
+
+// One of the two throws: the loop ends early, and the caller gets what the first one threw.
+const Scenario throws("lent_loop/throws", [] {
+  Shelf shelf(1);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  std::array<sync::cell<int>, 3> times{};
+  bool thrown = false;
+  try {
+    parallel_for(shelf, 0, 3, [&](std::size_t i) {
+      times[i].write() += 1;
+      if (i == 1) throw std::runtime_error("planned");
+    });
+  } catch (const std::runtime_error&) {
+    thrown = true;
+  }
+  explore::check(thrown, "rethrown");
+  std::size_t ran = 0;
+  for (const auto& each : times) {
+    explore::check(each.read() <= 1, "no index twice");
+    ran += static_cast<std::size_t>(each.read());
+  }
+  explore::outcome(ran);
+  helper.join();
+});
+
+}  // namespace
