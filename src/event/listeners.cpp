@@ -12,6 +12,7 @@
 //       before the removal of whatever is removed after that: all that it points to is there.
 #include <algorithm>
 #include <cstdint>
+#include <handoff/core/detail/raw_box.hpp>
 #include <handoff/event/detail/listeners.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/single_threaded.hpp>
@@ -87,15 +88,11 @@ void Listener::release() noexcept {
   if (list != nullptr) list->release();
 }
 
-ListenerList* ListenerList::make(const void* owner) {
-  void* const memory = sync::allocate(sizeof(ListenerList), alignof(ListenerList));
-  return ::new (memory) ListenerList(owner);
-}
+ListenerList* ListenerList::make(const void* owner) { return RawBox<ListenerList>().make(owner); }
 
 void ListenerList::release() noexcept {
   if (!was_last(references_)) return;
-  std::destroy_at(this);
-  sync::deallocate(this, sizeof(ListenerList), alignof(ListenerList));
+  RawBox<ListenerList>::destroy(this);
 }
 
 void ListenerList::close(Garbage& garbage) noexcept {

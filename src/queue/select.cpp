@@ -5,6 +5,7 @@
 // Invariants, for each list, under its mutex:
 //   I1  size_ is the number of its nodes.
 //   I2  The selection of a linked node is alive; after remove() nobody holds on to it.
+#include <handoff/core/detail/status_of.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/detail/fence.hpp>
@@ -73,12 +74,8 @@ Selected look_or_sleep(std::span<SelectSource* const> sources, std::size_t first
   const Listed listed(sources, selection);
   const Selected selected = look_at_all(sources, first);
   if (selected.status != Status::empty) return selected;
-  switch (selection.sleep(deadline, stop)) {
-    case sync::Wakeup::stopped: return {Status::stopped, 0};
-    case sync::Wakeup::timed_out: return {Status::timed_out, 0};
-    case sync::Wakeup::notified: break;
-  }
-  return selected;
+  const Status slept = status_of(selection.sleep(deadline, stop));
+  return slept == Status::ok ? selected : Selected{slept, 0};
 }
 
 Selected sleep_for_any(std::span<SelectSource* const> sources, std::size_t first,

@@ -26,6 +26,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/event/detail/any_storage.hpp>
 
@@ -129,16 +130,8 @@ class AnyData {
   Storage storage_;
 };
 
-namespace detail {
-consteval std::size_t largest(std::size_t first) noexcept { return first; }
-template <class... Rest>
-consteval std::size_t largest(std::size_t first, std::size_t second, Rest... rest) noexcept {
-  return largest(first < second ? second : first, rest...);
-}
-}  // namespace detail
-
 // The box with room for each of these.
 template <class... Types>
-using AnyDataOf = AnyData<detail::largest(sizeof(void*), sizeof(Types)...)>;
+using AnyDataOf = AnyData<detail::max(sizeof(void*), std::size_t{1}, sizeof(Types)...)>;
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -58,6 +58,7 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -572,12 +573,9 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, sync:
     ~Sleeper() { count.fetch_sub(1, sync::order::relaxed); }  // order: relaxed, a count alone
   };
   const Sleeper sleeper(sleepers_);
-  switch (arrivals_.await(ready, deadline, stop, sync::Spin::never)) {
-    case sync::Wakeup::stopped: return Status::stopped;
-    case sync::Wakeup::timed_out: return Status::timed_out;
-    case sync::Wakeup::notified: break;
-  }
-  return verdict();
+  const Status waited =
+      detail::status_of(arrivals_.await(ready, deadline, stop, sync::Spin::never));
+  return waited == Status::ok ? verdict() : waited;
 }
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -47,6 +47,8 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
@@ -138,7 +140,7 @@ class Channel {
   template <std::invocable<T&> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    const std::size_t limit = detail::smaller(most, holds());
+    const std::size_t limit = detail::min(most, holds());
     std::size_t count = 0;
     while (count < limit && visit_one(visitor)) ++count;
     return count;
@@ -211,7 +213,7 @@ class Channel {
 
   static constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::uint32_t count_of(std::size_t count) noexcept {
-    return static_cast<std::uint32_t>(detail::smaller(count, kAll));
+    return static_cast<std::uint32_t>(detail::min(count, kAll));
   }
 
   // --- Taking and waiting. ---
@@ -260,17 +262,14 @@ class Channel {
     return queue_.closed() && queue_.was_empty() ? Status::closed : Status::empty;
   }
 
-  static Status reason(sync::Wakeup wakeup) noexcept {
-    return wakeup == sync::Wakeup::stopped ? Status::stopped : Status::timed_out;
-  }
-
   template <class Attempt>
   Status wait_for_item(const Attempt& attempt, const Until& until) {
     Status status = attempt();
     if (status == Status::empty) {
       const auto found = [&] { return (status = attempt()) != Status::empty; };
-      const sync::Wakeup wakeup = readers_.await(found, until.deadline(), until.stop_token());
-      if (wakeup != sync::Wakeup::notified) return reason(wakeup);
+      const Status waited =
+          detail::status_of(readers_.await(found, until.deadline(), until.stop_token()));
+      if (waited != Status::ok) return waited;
       if (status == Status::ok) pass_items_on();
     }
     return popped(status);
@@ -281,8 +280,9 @@ class Channel {
     Status status = attempt();
     if (status == Status::full) {
       const auto found = [&] { return (status = attempt()) != Status::full; };
-      const sync::Wakeup wakeup = writers_.await(found, until.deadline(), until.stop_token());
-      if (wakeup != sync::Wakeup::notified) return reason(wakeup);
+      const Status waited =
+          detail::status_of(writers_.await(found, until.deadline(), until.stop_token()));
+      if (waited != Status::ok) return waited;
       if (status == Status::ok) pass_places_on();
     }
     return pushed(status);

@@ -39,10 +39,11 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -53,7 +54,7 @@ namespace detail {
 // A page or so, but never so few that the links weigh.
 consteval std::size_t segment_places(std::size_t item_bytes) {
   const std::size_t in_a_page = 4000 / item_bytes;
-  return in_a_page < 16 ? 16 : smaller(in_a_page, 512);
+  return in_a_page < 16 ? 16 : detail::min(in_a_page, 512);
 }
 }  // namespace detail
 
@@ -143,7 +144,7 @@ class SegmentQueue {
   template <std::invocable<T&> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    const std::size_t limit = detail::smaller(most, was_size());
+    const std::size_t limit = detail::min(most, was_size());
     for (std::size_t count = 0; count < limit; ++count) {
       TakenItem taken;
       if (take([&](T& item) { taken.place.construct(std::move(item)); }) != Status::ok) {
@@ -191,14 +192,9 @@ class SegmentQueue {
     bool full = false;
   };
 
-  static Segment* make_segment() {
-    void* const memory = sync::allocate(sizeof(Segment), alignof(Segment));
-    return std::construct_at(static_cast<Segment*>(memory));
-  }
+  static Segment* make_segment() { return detail::RawBox<Segment>().make(); }
   static void free_segment(Segment* segment) noexcept {
-    if (segment == nullptr) return;
-    std::destroy_at(segment);
-    sync::deallocate(segment, sizeof(Segment), alignof(Segment));
+    if (segment != nullptr) detail::RawBox<Segment>::destroy(segment);
   }
 
   // --- The end where pushes come: with tail_mutex_ held. ---

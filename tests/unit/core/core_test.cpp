@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The small parts of core/: Status, IndexRange, Tally, misuse.
+// The small parts of core/: Status, IndexRange, Tally, misuse, min and max.
 #include <gtest/gtest.h>
 
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
@@ -25,6 +27,22 @@ TEST(Status, EachHasItsOwnName) {
   EXPECT_EQ(names.size(), 6U);
   EXPECT_EQ(names.count("timed_out"), 1U);
   EXPECT_STREQ(to_string(static_cast<Status>(99)), "no Status");
+}
+
+TEST(Status, SaysWhyAWaitEnded) {
+  EXPECT_EQ(detail::status_of(sync::Wakeup::notified), Status::ok);
+  EXPECT_EQ(detail::status_of(sync::Wakeup::stopped), Status::stopped);
+  EXPECT_EQ(detail::status_of(sync::Wakeup::timed_out), Status::timed_out);
+}
+
+TEST(MinMax, OfTwoAndOfMore) {
+  EXPECT_EQ(detail::min(3, 4), 3);
+  EXPECT_EQ(detail::min(4, 3), 3);
+  EXPECT_EQ(detail::max(3, 4), 4);
+  EXPECT_EQ(detail::max(1, 2, 3), 3);
+  EXPECT_EQ(detail::max(1, 3, 2), 3);
+  EXPECT_EQ(detail::max(4, 3, 1, 2), 4);
+  EXPECT_EQ(detail::max(1, 2, 3, 4), 4);
 }
 
 TEST(IndexRange, IteratesHalfOpen) {

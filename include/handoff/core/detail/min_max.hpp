@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The lesser and the greater of two. Not for users, who have std::min and std::max.
+// The lesser of two, the greater of two or more. Not for users, who have std::min and std::max.
 //
 // The same as those, whose header costs everybody who includes us 8,000 lines.
 #pragma once
@@ -19,6 +19,10 @@ constexpr T min(T a, std::type_identity_t<T> b) noexcept {
 template <class T>
 constexpr T max(T a, std::type_identity_t<T> b) noexcept {
   return a < b ? b : a;
+}
+template <class T, class... Rest>
+constexpr T max(T a, std::type_identity_t<T> b, std::type_identity_t<T> c, Rest... rest) noexcept {
+  return detail::max<T>(detail::max<T>(a, b), c, rest...);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -11,13 +11,13 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/raw_box.hpp>
 #include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/detail/listener_map.hpp>
 #include <handoff/event/detail/listener_pass.hpp>
 #include <handoff/event/detail/listeners.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/memory/detail/epochs.hpp>
-#include <handoff/sync/detail/allocate.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -31,18 +31,7 @@ class EventHub {
   using Functions = ListenerFunctions<R, Args...>;
   using FilterFunctions = ListenerFunctions<bool, FilterArgument<Args>...>;
 
-  static EventHub* make() {
-    void* const memory = sync::allocate(sizeof(EventHub), alignof(EventHub));
-    struct Guard {
-      void* memory;
-      ~Guard() {
-        if (memory != nullptr) sync::deallocate(memory, sizeof(EventHub), alignof(EventHub));
-      }
-    } guard{memory};
-    auto* const hub = ::new (memory) EventHub;
-    guard.memory = nullptr;
-    return hub;
-  }
+  static EventHub* make() { return RawBox<EventHub>().make(); }
 
   // The end for its users; the passes under way end at their next listener.
   void close() noexcept {
@@ -97,13 +86,13 @@ class EventHub {
   }
 
  private:
+  friend class RawBox<EventHub>;
+
   EventHub() : map_(this), filters_(ListenerList::make(this)) {}
   ~EventHub() = default;  // close() has given up the rest
 
   static void free(void* object) noexcept {
-    auto* const hub = static_cast<EventHub*>(object);
-    hub->~EventHub();
-    sync::deallocate(hub, sizeof(EventHub), alignof(EventHub));
+    RawBox<EventHub>::destroy(static_cast<EventHub*>(object));
   }
 
   ListenerMap<Key, typename HashOf<Policies, Key>::type> map_;

@@ -25,12 +25,13 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/detail/take_one.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/event/detail/event_chunks.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
@@ -62,17 +63,9 @@ class Room {
  public:
   explicit Room(std::size_t capacity) noexcept : left_(static_cast<std::int64_t>(capacity)) {}
 
-  bool take() noexcept {
-    std::int64_t left = left_.load(sync::order::relaxed);  // order: relaxed, looked at again
-    do {
-      if (left <= 0) return false;
-      // order: acquire pairs with the release in give(): what made the room came before.
-    } while (
-        !left_.compare_exchange_weak(left, left - 1, sync::order::acquire, sync::order::relaxed));
-    return true;
-  }
+  bool take() noexcept { return take_one(left_) != 0; }
   void give(std::uint32_t count) noexcept {
-    left_.fetch_add(count, sync::order::release);  // order: release pairs with take()
+    left_.fetch_add(count, sync::order::release);  // order: release pairs with take_one()
     given_.notify_some(count);
   }
   // Whether it has taken, before the deadline and the stop.
@@ -177,18 +170,7 @@ class EventStore {
   using Place = typename Chunks::Place;
   class Session;
 
-  static EventStore* make(std::size_t capacity) {
-    void* const memory = sync::allocate(sizeof(EventStore), alignof(EventStore));
-    struct Guard {
-      void* memory;
-      ~Guard() {
-        if (memory != nullptr) sync::deallocate(memory, sizeof(EventStore), alignof(EventStore));
-      }
-    } guard{memory};
-    auto* const store = ::new (memory) EventStore(capacity);
-    guard.memory = nullptr;
-    return store;
-  }
+  static EventStore* make(std::size_t capacity) { return RawBox<EventStore>().make(capacity); }
 
   // The end for its user: sessions under way take no more, and the last of them destroys the rest.
   void end() noexcept {
@@ -232,6 +214,7 @@ class EventStore {
   }
 
  private:
+  friend class RawBox<EventStore>;
   template <class>
   friend struct Books;
 
@@ -293,9 +276,7 @@ class EventStore {
   }
 
   static void free(void* object) noexcept {
-    auto* const store = static_cast<EventStore*>(object);
-    store->~EventStore();
-    sync::deallocate(store, sizeof(EventStore), alignof(EventStore));
+    RawBox<EventStore>::destroy(static_cast<EventStore*>(object));
   }
 
   static std::uint32_t state_of(const Place& place) noexcept {

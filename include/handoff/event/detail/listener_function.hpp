@@ -16,10 +16,11 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/detail/take_one.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/event/detail/listeners.hpp>
-#include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -60,24 +61,15 @@ class ListenerNode final : public Base {
  public:
   template <class G, class... BaseArgs>
   static ListenerRef make(Listener::Call call, int priority, G&& function, BaseArgs&&... base) {
-    void* const memory = sync::allocate(sizeof(ListenerNode), alignof(ListenerNode));
-    struct Guard {  // for a constructor that throws
-      void* memory;
-      ~Guard() {
-        if (memory != nullptr) {
-          sync::deallocate(memory, sizeof(ListenerNode), alignof(ListenerNode));
-        }
-      }
-    } guard{memory};
-    auto* const node = ::new (memory)
-        ListenerNode(call, priority, std::forward<G>(function), std::forward<BaseArgs>(base)...);
-    guard.memory = nullptr;
-    return ListenerRef(node);
+    return ListenerRef(RawBox<ListenerNode>().make(call, priority, std::forward<G>(function),
+                                                   std::forward<BaseArgs>(base)...));
   }
 
   F& function() noexcept { return function_; }
 
  private:
+  friend class RawBox<ListenerNode>;
+
   template <class G, class... BaseArgs>
   ListenerNode(Listener::Call call, int priority, G&& function, BaseArgs&&... base)
       : Base(kKind, call, priority, std::forward<BaseArgs>(base)...),
@@ -88,9 +80,7 @@ class ListenerNode final : public Base {
     std::destroy_at(&static_cast<ListenerNode&>(self).function_);
   }
   static void deallocate(Listener& self) noexcept {
-    auto* const node = &static_cast<ListenerNode&>(self);
-    node->~ListenerNode();
-    sync::deallocate(node, sizeof(ListenerNode), alignof(ListenerNode));
+    RawBox<ListenerNode>::destroy(&static_cast<ListenerNode&>(self));
   }
   [[gnu::visibility("hidden")]]  // docs/adr/0013
   static constexpr Listener::Kind kKind{&ListenerNode::end, &ListenerNode::deallocate};
@@ -111,11 +101,8 @@ struct CountedListener : Listener {
 
   // True if one more call may be made. The last one removes the listener first.
   bool claim() noexcept {
-    std::uint32_t now = left.load(sync::order::relaxed);  // order: relaxed, a number alone
-    do {
-      if (now == 0) return false;
-      // order: relaxed, a number alone
-    } while (!left.compare_exchange_weak(now, now - 1, sync::order::relaxed, sync::order::relaxed));
+    const std::uint32_t now = take_one(left);
+    if (now == 0) return false;
     if (now == 1) ListenerList::remove(*this);
     return true;
   }

@@ -16,6 +16,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/raw_box.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -190,6 +191,7 @@ class ListenerList {
   void release() noexcept;
 
  private:
+  friend class RawBox<ListenerList>;
   template <class>
   friend struct Books;
 

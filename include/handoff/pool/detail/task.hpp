@@ -17,10 +17,10 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
@@ -150,13 +150,7 @@ struct InlineKind {
 // A closure beside the task: too large, too aligned or dangerous to move.
 template <class F>
 struct BoxedKind {
-  struct Delete {
-    void operator()(F* function) const noexcept {
-      std::destroy_at(function);
-      sync::deallocate(function, sizeof(F), alignof(F));
-    }
-  };
-  using Owner = std::unique_ptr<F, Delete>;
+  using Owner = typename RawBox<F>::Owner;
 
   static Outcome run(Task& task) {
     const Owner owner(task.as<F*>());
@@ -175,28 +169,6 @@ struct StillbornKind {
   static Outcome run(Task& /*task*/) { return Outcome::cancelled; }
   static Outcome drop(Task& /*task*/, Outcome /*why*/) noexcept { return Outcome::cancelled; }
   [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
-};
-
-// Memory for one F that is not yet, or no longer, one.
-template <class F>
-class RawBox {
- public:
-  RawBox() : memory_(sync::allocate(sizeof(F), alignof(F))) {}
-  ~RawBox() {
-    if (memory_ != nullptr) sync::deallocate(memory_, sizeof(F), alignof(F));
-  }
-  RawBox(const RawBox&) = delete;
-  RawBox& operator=(const RawBox&) = delete;
-
-  template <class... Args>
-  F* make(Args&&... args) {
-    F* const made = ::new (memory_) F(std::forward<Args>(args)...);
-    memory_ = nullptr;
-    return made;
-  }
-
- private:
-  void* memory_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

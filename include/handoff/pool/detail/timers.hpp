@@ -108,7 +108,7 @@ class TimedFunction final : public TimedTask {
  private:
   void call() override { static_cast<void>(detail::invoke(function_)); }
   void discard() noexcept override { std::destroy_at(std::addressof(function_)); }
-  void destroy() noexcept override { const typename BoxedKind<TimedFunction>::Owner owner(this); }
+  void destroy() noexcept override { RawBox<TimedFunction>::destroy(this); }
 
   union {
     F function_;

@@ -18,9 +18,6 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// <algorithm> has it too, with 9,000 lines around it.
-constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
-
 // Where a ring's positions begin. Other values than 0 are for tests, which cannot wait until
 // 64 bits have run over.
 struct RingStart {

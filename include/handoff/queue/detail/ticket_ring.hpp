@@ -29,6 +29,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -119,7 +120,7 @@ class TicketRing {
   template <std::invocable<T&> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    const std::size_t limit = smaller(most, capacity());
+    const std::size_t limit = detail::min(most, capacity());
     std::size_t count = 0;
     // One at a time: an item that was claimed but not visited could not be given back.
     for (; count < limit; ++count) {
@@ -136,7 +137,7 @@ class TicketRing {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const Ticket head = head_.load(sync::order::relaxed);
     const auto size = static_cast<std::int64_t>((tail() & ~kClosed) - head) / 2;
-    return smaller(static_cast<std::size_t>(size < 0 ? 0 : size), capacity());
+    return detail::min(static_cast<std::size_t>(size < 0 ? 0 : size), capacity());
   }
 
   bool was_empty() const noexcept { return was_size() == 0; }
