@@ -2,6 +2,8 @@
 //
 // The life of workers: running, searching, sleeping; and of the pool: waiting, closing, counting.
 #include <algorithm>
+#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/detail/take_one.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
@@ -348,16 +350,7 @@ std::uint64_t Engine::accepted() const noexcept {
   return sum;
 }
 
-bool Engine::take_place() noexcept {
-  std::int64_t places = places_.load(order::relaxed);  // order: relaxed, the exchange decides
-  while (places > 0) {
-    // order: relaxed, a number; the queue orders the tasks.
-    if (places_.compare_exchange_weak(places, places - 1, order::relaxed, order::relaxed)) {
-      return true;
-    }
-  }
-  return false;
-}
+bool Engine::take_place() noexcept { return take_one(places_) != 0; }
 
 void Engine::give_places(std::size_t count) noexcept {
   places_.fetch_add(static_cast<std::int64_t>(count), order::relaxed);  // order: relaxed, a number
@@ -412,16 +405,7 @@ void Engine::stand_in(Worker& seat) noexcept {
   tell_idle();
 }
 
-bool Engine::take_surplus() noexcept {
-  std::size_t surplus = surplus_.load(order::relaxed);  // order: relaxed, the exchange decides
-  while (surplus != 0) {
-    // order: relaxed, a number.
-    if (surplus_.compare_exchange_weak(surplus, surplus - 1, order::relaxed, order::relaxed)) {
-      return true;
-    }
-  }
-  return false;
-}
+bool Engine::take_surplus() noexcept { return take_one(surplus_) != 0; }
 
 bool Engine::lend() noexcept {
   Worker* const seat = crew_.take_seat();
@@ -820,10 +804,10 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   std::optional<WatchedWait> watched;
   if (is_watched_wait(deadline)) [[unlikely]]
     watched.emplace(*this).fall_asleep();
-  const sync::Wakeup wakeup = idle_.await([this]() noexcept { return is_idle(); }, deadline, stop);
+  const Status waited =
+      status_of(idle_.await([this]() noexcept { return is_idle(); }, deadline, stop));
   watched.reset();
-  if (wakeup == sync::Wakeup::stopped) return Status::stopped;
-  if (wakeup == sync::Wakeup::timed_out) return Status::timed_out;
+  if (waited != Status::ok) return waited;
   std::exception_ptr failure;
   {
     const sync::Lock lock(failures_);

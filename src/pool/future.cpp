@@ -2,6 +2,7 @@
 //
 // How a result becomes ready, who is told, and how who waits for it helps. Protocol and proof:
 // docs/design/future.md.
+#include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/future.hpp>
 #include <utility>
@@ -173,12 +174,7 @@ Status FutureState::wait_watched(Worker& here, const sync::StopToken& stop) {
 Status FutureState::sleep(sync::Deadline deadline, const sync::StopToken& stop) noexcept {
   // order: relaxed, one word has one history: either conclude() finds the bit or we find kReady.
   word_.fetch_or(kAwaited, order::relaxed);
-  switch (ready_.await([this]() noexcept { return is_ready(); }, deadline, stop)) {
-    case sync::Wakeup::notified: return Status::ok;
-    case sync::Wakeup::stopped: return Status::stopped;
-    case sync::Wakeup::timed_out: return Status::timed_out;
-  }
-  return Status::ok;
+  return status_of(ready_.await([this]() noexcept { return is_ready(); }, deadline, stop));
 }
 
 // Inside a task: runs what nobody has begun of all that this one hangs on, then what the waiting
