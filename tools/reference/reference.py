@@ -30,7 +30,9 @@ ACCESS = re.compile(r"^ *(?:public|protected|private):$")
 TYPE = re.compile(r"^(?:template <.*> )?(?:class|struct|enum class|union) (?:\[\[\w+\]\] )?"
                   r"(?:alignas\(.*?\) )?(\w+)(.*)$")
 SAID_BY_CPP = ("operator=", "operator==", "operator!=", "begin", "end", "value_type",
-               "difference_type")
+               "difference_type", "await_ready", "await_suspend", "await_resume", "connect",
+               "get_env", "query", "completion_signatures", "get_completion_signatures",
+               "scheduler_concept", "sender_concept", "operation_state_concept")
 DECLARATION_ENDS = (";", "}", ":", "{", "};")
 
 
@@ -207,7 +209,8 @@ def is_described(element):
 
 def speaks_for_itself(member, owner):
     """What C++ itself says all about: constructors that copy, move or make an empty one,
-    destructors, assignments, comparisons, iterators, and what is deleted."""
+    destructors, assignments, comparisons, iterators, what senders and awaitables consist of, and
+    what is deleted."""
     name = text_of(member.find("name"))
     arguments = text_of(member.find("argsstring"))
     if name == owner:

@@ -54,6 +54,7 @@ class CopyableFunction<R(Args...)> {
   }
   ~CopyableFunction() = default;
 
+  // Calls it. Misuse if it is empty.
   R operator()(Args... args) const {
     if (held_ == nullptr) [[unlikely]] {
       misuse("an empty CopyableFunction was called; test it with explicit operator bool first");
@@ -61,6 +62,7 @@ class CopyableFunction<R(Args...)> {
     return held_->call(std::forward<Args>(args)...);
   }
 
+  // Whether there is a function in it.
   [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
 
  private:

@@ -31,6 +31,7 @@ class UniqueFunction;
 template <class R, class... Args>
 class UniqueFunction<R(Args...)> {
  public:
+  // The size, in bytes, and the alignment up to which a capture is kept inside.
   static constexpr std::size_t inline_bytes = 48;
   static constexpr std::size_t inline_alignment = 16;
 
@@ -42,6 +43,7 @@ class UniqueFunction<R(Args...)> {
   UniqueFunction() noexcept = default;
   UniqueFunction(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
 
+  // Holds the callable, moved or copied. Throws what its constructor or the allocation throws.
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, UniqueFunction> &&
              std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
@@ -72,6 +74,7 @@ class UniqueFunction<R(Args...)> {
   UniqueFunction& operator=(const UniqueFunction&) = delete;
   ~UniqueFunction() { reset(); }
 
+  // Calls it. Misuse if it is empty.
   R operator()(Args... args) {
     if (operations_ == nullptr) [[unlikely]] {
       misuse("an empty UniqueFunction was called; test it with explicit operator bool first");
@@ -79,6 +82,7 @@ class UniqueFunction<R(Args...)> {
     return operations_->call(storage_, std::forward<Args>(args)...);
   }
 
+  // Whether there is a function in it.
   [[nodiscard]] explicit operator bool() const noexcept { return operations_ != nullptr; }
 
  private:

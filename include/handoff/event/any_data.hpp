@@ -41,7 +41,10 @@ class AnyData {
   template <class T>
   static constexpr bool fits = Storage::template fits<T>;
 
-  AnyData() noexcept = default;  // holds nothing
+  // Holds nothing.
+  AnyData() noexcept = default;
+
+  // Holds the value, moved or copied. Throws what its constructor or the allocation throws.
   template <class T>
     requires(!std::is_same_v<std::remove_cvref_t<T>, AnyData> &&
              std::is_constructible_v<std::decay_t<T>, T>)
@@ -76,6 +79,7 @@ class AnyData {
     if (const Kind* const kind = std::exchange(kind_, nullptr)) kind->destroy(storage_);
   }
 
+  // Whether it holds anything, and whether a T.
   [[nodiscard]] bool has_value() const noexcept { return kind_ != nullptr; }
   template <class T>
   [[nodiscard]] bool holds() const noexcept {
@@ -92,6 +96,7 @@ class AnyData {
     return holds<T>() ? &storage_.template value<T>() : nullptr;
   }
 
+  // The payload. Misuse if it does not hold a T.
   template <class T>
   T& get() {
     if (!holds<T>()) [[unlikely]]

@@ -71,6 +71,7 @@ class AnyId {
     return kind_ == &kind_of<T> ? &storage_.template value<T>() : nullptr;
   }
 
+  // The hash of the value, which was taken once.
   std::size_t hash() const noexcept { return hash_; }
 
   friend bool operator==(const AnyId& a, const AnyId& b) noexcept {
@@ -113,7 +114,9 @@ class AnyId {
 
 }}  // namespace handoff::HANDOFF_ABI
 
+// Makes an AnyId a key of the standard's unordered containers.
 template <>
 struct std::hash<handoff::AnyId> {
+  // id.hash().
   std::size_t operator()(const handoff::AnyId& id) const noexcept { return id.hash(); }
 };

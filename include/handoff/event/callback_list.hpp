@@ -108,9 +108,13 @@ class CallbackList<R(Args...), Policies> {
   bool remove_and_wait(const ListenerHandle& handle) {
     return is_of_this(handle) && handle.remove_and_wait();
   }
+
+  // Whether the handle's listener is in this list.
   bool owns(const ListenerHandle& handle) const noexcept {
     return is_of_this(handle) && handle.attached();
   }
+
+  // Removes all, as remove() does.
   void clear() noexcept { list_->clear(); }
 
   // The first listener that holds a function equal to this one, such as the same function pointer;

@@ -90,6 +90,8 @@ class EventDispatcher<Key, R(Args...), Policies> {
   bool remove_listener(const Key& key, const ListenerHandle& handle) noexcept {
     return owns_listener(key, handle) && handle.remove();
   }
+
+  // Whether the handle's listener is in the list of this key.
   bool owns_listener(const Key& key, const ListenerHandle& handle) const noexcept {
     const detail::Pass pass(hub_);
     return handle.attached() && &handle.listener()->list() == hub_->find(key);
@@ -110,6 +112,8 @@ class EventDispatcher<Key, R(Args...), Policies> {
     const detail::ListenerList* const list = hub_->find(key);
     return list != nullptr ? list->size() : 0;
   }
+
+  // Whether the key has any.
   bool has_listener(const Key& key) const noexcept { return listener_count(key) != 0; }
 
   // Calls the filters, then the listeners of the key. Results are dropped.

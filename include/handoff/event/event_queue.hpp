@@ -74,6 +74,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+// What a queue may be told when it is made.
 struct EventQueueOptions {
   // Events that may wait, if Policies::on_full is not grow. At least 1.
   std::size_t capacity = 1024;
@@ -102,9 +103,11 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
                                 std::is_constructible_v<std::tuple<std::decay_t<Args>...>, A...>;
 
  public:
+  // What peek() and take() return.
   using Event = QueuedEvent<Key, Args...>;
   using Dispatcher::dispatch;
 
+  // Throws std::bad_alloc.
   explicit EventQueue(const EventQueueOptions& options = {})
       : store_(Store::make(detail::max<std::size_t>(options.capacity, 1))),
         spin_for_(options.spin_for.count() >= 0 ? options.spin_for : usual_spin()) {}
@@ -153,6 +156,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   std::size_t process() {
     return drain(kAll, [](Turn& turn, Slot& slot) { return deliver(turn, slot); });
   }
+
+  // ... of the first event only. False if there was none.
   bool process_one() {
     return drain(1, [](Turn& turn, Slot& slot) { return deliver(turn, slot); }) == 1;
   }

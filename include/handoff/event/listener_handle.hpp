@@ -38,12 +38,15 @@ class ListenerHandle {
   [[nodiscard]] bool attached() const noexcept {
     return listener_.get() != nullptr && listener_.get()->attached();
   }
+  // attached().
   explicit operator bool() const noexcept { return attached(); }
 
   // True for the one call that removed it.
   bool remove() const noexcept {
     return listener_.get() != nullptr && detail::ListenerList::remove(*listener_.get());
   }
+
+  // ... and returns when the listener is not running on another thread.
   bool remove_and_wait() const {
     const bool removed = remove();
     if (listener_.get() != nullptr) detail::await_passes(listener_.get()->seen_by());
@@ -87,6 +90,7 @@ class ScopedListener {
   }
   ~ScopedListener() { reset(); }
 
+  // The handle that it owns.
   const ListenerHandle& handle() const noexcept { return handle_; }
 
   // Lets the listener stay.
@@ -128,10 +132,12 @@ class ListenerGroup {
     return listeners_.emplace_back(std::move(scoped)).handle();
   }
 
+  // Removes all, as the destructor does.
   void clear() noexcept {
     while (!listeners_.empty()) listeners_.pop_back();
   }
 
+  // How many it has.
   std::size_t size() const noexcept { return listeners_.size(); }
 
  private:

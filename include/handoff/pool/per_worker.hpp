@@ -33,12 +33,14 @@ class PerWorker {
   // The pool outlives it.
   explicit PerWorker(const ThreadPool& pool) : pool_(pool), slots_(pool.index_count()) {}
 
+  // The calling thread's value. Misuse outside the tasks of the pool.
   T& here() {
     const std::size_t index = pool_.worker_index();
     if (index == ThreadPool::no_index) misuse("PerWorker: here() outside the tasks of its pool");
     return slots_[index].value;
   }
 
+  // Over the values of all threads.
   class Iterator {
    public:
     explicit Iterator(Slot* slot) noexcept : slot_(slot) {}

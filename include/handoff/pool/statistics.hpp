@@ -21,6 +21,7 @@ struct WorkerStatistics {
   std::uint64_t sleeps = 0;       // how often it fell asleep for want of work
 };
 
+// What a pool has been doing since it was made.
 struct PoolStatistics {
   // By index: the pool's own threads first, then guests that help while they wait.
   std::vector<WorkerStatistics> workers;

@@ -53,6 +53,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 class TaskGroup {
  public:
+  // The pool outlives the group.
   explicit TaskGroup(ThreadPool& pool) noexcept : tasks_(detail::engine_of(pool)) {}
 
   // Waits; a failure that nobody asked for is forgotten.
@@ -81,7 +82,10 @@ class TaskGroup {
   // ok, or stopped if a task was dropped. See the head comment.
   Status wait() { return tasks_.wait(); }
 
+  // Tasks that have not begun are dropped. Any thread.
   void cancel() noexcept { tasks_.cancel(); }
+
+  // Whether cancel() was called.
   [[nodiscard]] bool cancelled() const noexcept { return tasks_.cancelled(); }
 
  private:

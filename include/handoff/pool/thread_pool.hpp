@@ -79,7 +79,10 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 class ThreadPool {
  public:
+  // The most threads of a pool.
   static constexpr std::size_t max_width = 4096;
+
+  // The worker_index() of a thread that does not work for the pool.
   static constexpr std::size_t no_index = ~std::size_t{0};
 
   // Throws std::system_error if the system refuses the first thread; if it refuses another, the
@@ -97,6 +100,7 @@ class ThreadPool {
         *engine_, [this] { return engine_->reserve(); }, std::forward<F>(function));
   }
 
+  // The same, as the options say.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
   [[nodiscard]] Status execute(const TaskOptions& options, F&& function) {
@@ -229,6 +233,8 @@ class ThreadPool {
     const detail::Worker* const worker = engine_->worker_here();
     return worker != nullptr ? worker->index : no_index;
   }
+
+  // One more than the largest worker_index().
   [[nodiscard]] std::size_t index_count() const noexcept { return engine_->indices(); }
 
  private:

@@ -22,6 +22,7 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct ThreadPoolOptions {
+  // How tasks get to threads.
   PoolMode mode = PoolMode::stealing;
 
   // Threads; 0: as many as this process may use CPUs (affinity cut by the cgroup quota). At most

@@ -42,6 +42,7 @@ class TimerHandle {
   // more. False if it has begun, or is over, whatever the reason.
   bool cancel() noexcept { return task_ != nullptr && task_->timers().cancel(*task_); }
 
+  // ... and returns when no run of the function is going on.
   bool cancel_and_wait() noexcept {
     const bool cancelled = cancel();
     if (task_ != nullptr) task_->timers().await_end(*task_);

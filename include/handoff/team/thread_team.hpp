@@ -54,6 +54,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+// What a team may be told when it is made.
 struct ThreadTeamOptions {
   // Members, with the caller; 0: as many as this process may use CPUs (affinity cut by the cgroup
   // quota). At most ThreadTeam::max_width.
@@ -71,6 +72,7 @@ class ThreadTeam {
   class Turns;
 
  public:
+  // The most members of a team.
   static constexpr std::size_t max_width = 4096;
 
   // If the system refuses a thread the team works with those it got: see width(). Throws
