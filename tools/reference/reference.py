@@ -33,6 +33,8 @@ SAID_BY_CPP = ("operator=", "operator==", "operator!=", "begin", "end", "value_t
                "difference_type", "await_ready", "await_suspend", "await_resume", "connect",
                "get_env", "query", "completion_signatures", "get_completion_signatures",
                "scheduler_concept", "sender_concept", "operation_state_concept")
+SCOPE = re.compile(r"^ (?:template <.*> ?)?(?:requires.* )?(?:inline )?"
+                   r"(?:namespace|class|struct|enum|union|extern)\b[^()]*(?:\(.*\)[^()]*)?\{$")
 DECLARATION_ENDS = (";", "}", ":", "{", "};")
 
 
@@ -111,41 +113,51 @@ def converted(text, stem):
     lines = text.splitlines()
     head, end = head_comment(lines)
     types = types_of_head(lines[end:], stem)
-    out, block, last = [], [], []
+    out, block, last, statement, body = [], [], [], "", None
     for number, line in enumerate(lines[end:], end):
+        stripped = line.strip()
+        indent = line[:len(line) - len(line.lstrip())]
+        if body is not None:  # a function's; what stands in it is not for the reference
+            out.append(line)
+            if stripped.startswith("}") and indent == body:
+                body, block = None, []
+            continue
         comment = COMMENT.match(line)
-        if comment and not line.strip().startswith("// ---"):
+        if comment and not stripped.startswith("// ---"):
             block.append(comment.group(2))
             continue
-        stripped = line.strip()
-        begins = bool(stripped) and starts_declaration(out, stripped)
         if not stripped:
             block, last = [], []
-        elif begins:
-            if block:
-                last = block
+        elif starts_declaration(out, stripped):
+            last = block or last
             shown = last
-            if not line.startswith(" ") and type_begun(lines, number) in types:
+            if not indent and type_begun(lines, number) in types:
                 shown = as_markdown(head) + ([""] + last if last else [])
-            indent = line[:len(line) - len(line.lstrip())]
             out += [indent + text for text in documented(shown)]
-            block = []
-        elif block:  # inside a body
-            out += ["// " + text for text in block]
-            block = []
-        trailing = TRAILING.match(line)
-        if trailing and "NOLINT" not in line and not CLOSED.match(line):
-            line = f"{trailing.group(1)}{trailing.group(2)}///< {trailing.group(3)}"
-        opened = NAMESPACES.match(line)
-        if opened:
-            line = "namespace handoff {" + opened.group(1)
-        closed = CLOSED.match(line)
-        if closed:
-            line = closed.group(1)
-        out.append(line)
-        if stripped.endswith("{") and begins and not TYPE.match(stripped):
-            last = []
+            statement, block, opener = "", [], indent
+        statement += " " + stripped
+        if without_comment(stripped).endswith("{") and not SCOPE.search(statement):
+            body = opener
+        out.append(as_doxygen_sees(line))
     return "/// @file\n" + "\n".join(out) + "\n"
+
+
+def without_comment(text):
+    return text.split("//")[0].rstrip()
+
+
+def as_doxygen_sees(line):
+    """Its comment belongs to what stands before it; the ABI namespace is not there."""
+    closed = CLOSED.match(line)
+    if closed:
+        return closed.group(1)
+    opened = NAMESPACES.match(line)
+    if opened:
+        return "namespace handoff {" + opened.group(1)
+    trailing = TRAILING.match(line)
+    if trailing and "NOLINT" not in line:
+        return f"{trailing.group(1)}{trailing.group(2)}///< {trailing.group(3)}"
+    return line
 
 
 def starts_declaration(out, stripped):
@@ -203,8 +215,7 @@ def text_of(element):
 
 def is_described(element):
     return bool(text_of(element.find("briefdescription"))
-                or text_of(element.find("detaileddescription"))
-                or text_of(element.find("inbodydescription")))
+                or text_of(element.find("detaileddescription")))
 
 
 def speaks_for_itself(member, owner):
