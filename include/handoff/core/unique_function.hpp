@@ -14,12 +14,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/any_storage.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 
@@ -37,8 +36,7 @@ class UniqueFunction<R(Args...)> {
 
   // Whether an F is kept inside, without an allocation.
   template <class F>
-  static constexpr bool fits = sizeof(F) <= inline_bytes && alignof(F) <= inline_alignment &&
-                               std::is_nothrow_move_constructible_v<F>;
+  static constexpr bool fits = detail::AnyStorage<inline_bytes, inline_alignment>::template fits<F>;
 
   UniqueFunction() noexcept = default;
   UniqueFunction(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
@@ -53,13 +51,8 @@ class UniqueFunction<R(Args...)> {
     if constexpr (std::is_pointer_v<Given> || std::is_member_pointer_v<Given>) {
       if (function == nullptr) return;  // an empty pointer makes an empty function
     }
-    if constexpr (fits<Decayed>) {
-      make<Decayed>(storage_, std::forward<F>(function));
-      operations_ = &inline_operations<Decayed>;
-    } else {
-      make<Decayed*>(storage_, new Decayed(std::forward<F>(function)));
-      operations_ = &heap_operations<Decayed>;
-    }
+    storage_.template construct<Decayed>(std::forward<F>(function));
+    operations_ = &operations_of<Decayed>;
   }
 
   UniqueFunction(UniqueFunction&& other) noexcept { take(other); }
@@ -86,21 +79,13 @@ class UniqueFunction<R(Args...)> {
   [[nodiscard]] explicit operator bool() const noexcept { return operations_ != nullptr; }
 
  private:
+  using Storage = detail::AnyStorage<inline_bytes, inline_alignment>;
+
   struct Operations {
-    R (*call)(std::byte* storage, Args&&... args);
-    void (*relocate)(std::byte* from, std::byte* to) noexcept;  // moves, ends the old one
-    void (*destroy)(std::byte* storage) noexcept;
+    R (*call)(Storage& storage, Args&&... args);
+    void (*take)(Storage& to, Storage& from) noexcept;
+    void (*destroy)(Storage& storage) noexcept;
   };
-
-  template <class T, class From>
-  static void make(std::byte* storage, From&& from) {
-    ::new (static_cast<void*>(storage)) T(std::forward<From>(from));
-  }
-
-  template <class T>
-  static T* inside(std::byte* storage) noexcept {
-    return std::launder(reinterpret_cast<T*>(storage));
-  }
 
   // std::invoke_r, which C++20 does not have: a result that nobody asked for is dropped.
   template <class F>
@@ -113,27 +98,17 @@ class UniqueFunction<R(Args...)> {
   }
 
   template <class F>
-  [[gnu::visibility("hidden")]] static constexpr Operations inline_operations{
-      [](std::byte* storage, Args&&... args) -> R {
-        return call(*inside<F>(storage), std::forward<Args>(args)...);
+  [[gnu::visibility("hidden")]]  // docs/adr/0013
+  static constexpr Operations operations_of{
+      [](Storage& storage, Args&&... args) -> R {
+        return call(storage.template value<F>(), std::forward<Args>(args)...);
       },
-      [](std::byte* from, std::byte* to) noexcept {
-        make<F>(to, std::move(*inside<F>(from)));
-        std::destroy_at(inside<F>(from));
-      },
-      [](std::byte* storage) noexcept { std::destroy_at(inside<F>(storage)); }};
-
-  template <class F>
-  [[gnu::visibility("hidden")]] static constexpr Operations heap_operations{
-      [](std::byte* storage, Args&&... args) -> R {
-        return call(**inside<F*>(storage), std::forward<Args>(args)...);
-      },
-      [](std::byte* from, std::byte* to) noexcept { make<F*>(to, *inside<F*>(from)); },
-      [](std::byte* storage) noexcept { delete *inside<F*>(storage); }};
+      [](Storage& to, Storage& from) noexcept { to.template take<F>(from); },
+      [](Storage& storage) noexcept { storage.template destroy<F>(); }};
 
   void take(UniqueFunction& other) noexcept {
     if (other.operations_ == nullptr) return;
-    other.operations_->relocate(other.storage_, storage_);
+    other.operations_->take(storage_, other.storage_);
     operations_ = std::exchange(other.operations_, nullptr);
   }
 
@@ -144,7 +119,7 @@ class UniqueFunction<R(Args...)> {
     }
   }
 
-  alignas(inline_alignment) std::byte storage_[inline_bytes];
+  Storage storage_;
   const Operations* operations_ = nullptr;
 };
 

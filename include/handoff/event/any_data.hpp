@@ -26,9 +26,9 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/any_storage.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/event/detail/any_storage.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

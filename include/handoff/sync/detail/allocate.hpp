@@ -15,17 +15,23 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
+// What operator new aligns to anyhow costs a little less through its plain form.
+inline constexpr std::size_t usual_alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
 // `alignment`: a power of two, in bytes. Throws std::bad_alloc.
 [[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (alignment <= usual_alignment) return ::operator new(bytes);
   return ::operator new(bytes, std::align_val_t{alignment});
 }
 
 // Null where allocate() would throw.
 [[nodiscard]] inline void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  if (alignment <= usual_alignment) return ::operator new(bytes, std::nothrow);
   return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
 }
 
 inline void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+  if (alignment <= usual_alignment) return ::operator delete(memory, bytes);
   ::operator delete(memory, bytes, std::align_val_t{alignment});
 }
 

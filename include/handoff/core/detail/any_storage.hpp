@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Room for one value of whatever type, inside or on the heap: what AnyData and AnyId are made of.
+// Room for one value of whatever type, inside or on the heap: what UniqueFunction, AnyData and
+// AnyId are made of.
 //
-// It does not know what it holds; its owner does, and pairs each construct() and copy() with one
-// destroy() or take(). Not for: users.
-// Concurrency: none of its own. Allocates, throws: construct(), copy(), for what does not fit.
+// It does not know what it holds; its owner does, and pairs each construct() with one destroy() or
+// take(). Not for: users.
+// Concurrency: none of its own. Allocates, throws: construct(), for what does not fit.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +15,20 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/raw_box.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-template <std::size_t Bytes>
+template <std::size_t Bytes, std::size_t Alignment = alignof(std::max_align_t)>
 class AnyStorage {
  public:
-  static_assert(Bytes >= sizeof(void*), "there must be room for an address");
+  static_assert(Bytes >= sizeof(void*) && Alignment >= alignof(void*),
+                "there must be room for an address");
 
   // Whether a T lies inside: then moving it cannot throw.
   template <class T>
-  static constexpr bool fits = sizeof(T) <= Bytes && alignof(T) <= alignof(std::max_align_t) &&
-                               std::is_nothrow_move_constructible_v<T>;
+  static constexpr bool fits =
+      sizeof(T) <= Bytes && alignof(T) <= Alignment && std::is_nothrow_move_constructible_v<T>;
 
   AnyStorage() noexcept {}  // nothing yet: not to be cleared for what follows
   AnyStorage(const AnyStorage&) = delete;
@@ -36,7 +39,7 @@ class AnyStorage {
     if constexpr (fits<T>) {
       return *::new (address()) T(std::forward<Args>(args)...);
     } else {
-      return *point_to(new T(std::forward<Args>(args)...));
+      return *point_to(RawBox<T>().make(std::forward<Args>(args)...));
     }
   }
   template <class T>
@@ -56,7 +59,7 @@ class AnyStorage {
     if constexpr (fits<T>) {
       std::destroy_at(&value<T>());
     } else {
-      delete &value<T>();
+      RawBox<T>::destroy(&value<T>());
     }
   }
 
@@ -79,7 +82,7 @@ class AnyStorage {
     return *::new (address()) Pointer(value);
   }
 
-  alignas(std::max_align_t) std::byte bytes_[Bytes];
+  alignas(Alignment) std::byte bytes_[Bytes];
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
