@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <handoff/pool/future.hpp>
+#include <handoff/core/future.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>

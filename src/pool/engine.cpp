@@ -2,6 +2,7 @@
 //
 // The life of workers: running, searching, sleeping; and of the pool: waiting, closing, counting.
 #include <algorithm>
+#include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/detail/take_one.hpp>
 #include <handoff/core/misuse.hpp>
@@ -17,10 +18,6 @@
 #include "../probe/probes.hpp"
 #include "task_source.hpp"
 #include "wait_watch.hpp"
-
-namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
-HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Worker*, handoff::detail::Worker);
-}}}  // namespace handoff::HANDOFF_ABI::sync
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -120,13 +117,13 @@ std::unique_ptr<TaskSource> make_source(const ThreadPoolOptions& options, Crew& 
 }  // namespace
 
 Engine::Engine(const ThreadPoolOptions& options)
-    : options_(options),
+    : FutureHost(static_cast<bool>(options.on_wait_cycle)),
+      options_(options),
       capacity_(options_.capacity),
       with_cpu_(sync::cpu_budget().width()),
       crew_(*this, width_of(options_, with_cpu_)),
       source_(make_source(options_, crew_)),
       keeps_local_(source_->keeps_local()),
-      watches_(static_cast<bool>(options_.on_wait_cycle)),
       core_(core_of(options_, crew_.width(), with_cpu_)),
       where_(sync::CpuSet::of_this_thread()),
       threads_(crew_.size()),
@@ -143,6 +140,7 @@ Engine::Engine(const ThreadPoolOptions& options)
   if (options_.on_full == OnFull::grow || options_.on_full == OnFull::overwrite_oldest) {
     misuse("ThreadPool: on_full is reject, wait or run_here; it grows when capacity is 0");
   }
+  if (watches()) keep_wait_book();
   try {
     start();
   } catch (...) {
@@ -359,14 +357,14 @@ void Engine::give_places(std::size_t count) noexcept {
 
 void Engine::serve(Worker& worker, bool called) noexcept {
   do {
-    worker_slot() = &worker;
+    workplace() = &worker;
     HANDOFF_PROBE(worker_begin, worker.index);
     begin_service(worker, called);
     Task* task = called ? look(worker) : next(worker);
     for (; task != nullptr; task = next(worker)) run(worker, *task);
     if (options_.on_stop) options_.on_stop(worker.index);
     HANDOFF_PROBE(worker_end, worker.index);
-    worker_slot() = nullptr;
+    workplace() = nullptr;
     called = true;  // if it stays, it searches
   } while (!may_end(worker));
 }
@@ -388,7 +386,7 @@ void Engine::begin_service(const Worker& worker, bool called) noexcept {
 // For a worker that blocks, until it is back, and then until no task is left here that others would
 // have to steal.
 void Engine::stand_in(Worker& seat) noexcept {
-  worker_slot() = &seat;
+  workplace() = &seat;
   HANDOFF_PROBE(worker_begin, seat.index);
   begin_service(seat, true);
   Task* task = look(seat);
@@ -399,7 +397,7 @@ void Engine::stand_in(Worker& seat) noexcept {
   }
   if (options_.on_stop) options_.on_stop(seat.index);
   HANDOFF_PROBE(worker_end, seat.index);
-  worker_slot() = nullptr;
+  workplace() = nullptr;
   stand_ins_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
   crew_.end_spare(seat);
   tell_idle();
@@ -664,12 +662,12 @@ void Engine::run_watched(Worker& worker, Task& task) noexcept {
 
 // Called deep inside tasks, so a new thread each time costs nothing against what lies above it.
 bool Engine::on_new_stack(const Rest& rest) noexcept {
-  Worker* const here = worker_slot();
+  Workplace* const here = workplace();
   try {
     const sync::Thread next({.name = options_.name}, [&rest, here]() noexcept {
-      worker_slot() = here;
+      workplace() = here;
       rest.call(rest.function);
-      worker_slot() = nullptr;
+      workplace() = nullptr;
     });
   } catch (const std::system_error&) {
     return false;
@@ -680,7 +678,7 @@ bool Engine::on_new_stack(const Rest& rest) noexcept {
 }
 
 void Engine::run_to_end(Worker& worker, Task& task) noexcept {
-  if (watches_ && task.group.read() != nullptr) [[unlikely]]
+  if (watches() && task.group.read() != nullptr) [[unlikely]]
     return run_watched(worker, task);
   perform_and_count(worker, task);
 }
@@ -745,8 +743,10 @@ void Engine::run_refused(Task& task) noexcept {
   count_unqueued(outcome);
 }
 
-void Engine::end_visit(Outcome outcome) noexcept {
-  count_unqueued(outcome);
+void Engine::visit(FutureState& task) noexcept {
+  if (Worker* const mine = worker_here()) return mine->count(task.make_as_task());
+  visitors_.fetch_add(1, order::relaxed);  // order: relaxed, the task keeps the pool alive
+  count_unqueued(task.make_as_task());
   // order: release pairs with the acquire in close(): this is the visitor's last step here.
   visitors_.fetch_sub(1, order::release);
 }
@@ -762,7 +762,7 @@ Worker* Engine::sit_down() noexcept {
     seat = crew_.take_seat();
     if (seat == nullptr) return nullptr;
     seat->base = seat->spawned.height();
-    seat->outer = std::exchange(worker_slot(), seat);
+    seat->outer = std::exchange(workplace(), seat);
   }
   ++seat->sitting;
   return seat;
@@ -770,7 +770,7 @@ Worker* Engine::sit_down() noexcept {
 
 void Engine::stand_up(Worker& seat) noexcept {
   if (--seat.sitting != 0) return;
-  Worker** link = &worker_slot();
+  Workplace** link = &workplace();
   while (*link != &seat) link = &(*link)->outer;
   *link = std::exchange(seat.outer, nullptr);
   crew_.leave_seat(seat);
@@ -819,7 +819,7 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
 
 // A wait of a task of another pool, or of who has a seat there, that does not end by itself.
 bool Engine::is_watched_wait(sync::Deadline deadline) const noexcept {
-  return deadline == sync::no_deadline && watching(worker_slot()) != nullptr && !is_idle();
+  return deadline == sync::no_deadline && watching(workplace()) != nullptr && !is_idle();
 }
 
 // True if there was a moment during this call at which nothing was unfinished. First what is

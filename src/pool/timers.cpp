@@ -209,7 +209,7 @@ Outcome Timers::run(TimedTask& task) {
     TimedTask& task;
     ~EndRun() { task.timers_.end_run(task); }
   } const end{task};
-  if (watching(worker_slot()) == nullptr) [[likely]] {
+  if (watching(workplace()) == nullptr) [[likely]] {
     task.call();
   } else {
     const WatchedRun watched(&task, "a task that was to begin later");
@@ -305,7 +305,7 @@ void Timers::await_end(TimedTask& task) noexcept {
     return now.state != State::ending;
   };
   std::optional<WatchedWait> watched;
-  if (watching(worker_slot()) != nullptr && !is_at_rest()) [[unlikely]] {
+  if (watching(workplace()) != nullptr && !is_at_rest()) [[unlikely]] {
     watched.emplace(task).fall_asleep_quietly();
   }
   (void)ended_.await(is_at_rest);

@@ -7,6 +7,7 @@
 #include <handoff/sync/mutex.hpp>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -31,10 +32,33 @@ sync::Mutex book;
 WatchedRun* runs = nullptr;
 WatchedWait* waits = nullptr;
 
-const Worker* this_thread() noexcept {
-  const Worker* worker = worker_slot();
-  while (worker != nullptr && worker->outer != nullptr) worker = worker->outer;
-  return worker;
+const Workplace* this_thread() noexcept {
+  const Workplace* place = workplace();
+  while (place != nullptr && place->outer != nullptr) place = place->outer;
+  return place;
+}
+
+class PoolsBook final : public WaitBook {
+ public:
+  Outcome run(FutureState& state) noexcept override {
+    const WatchedRun run(&state, state.name());
+    return state.compute();
+  }
+  Status wait(FutureState& state, const sync::StopToken& stop) override {
+    WatchedWait watched;
+    return state.wait_in_task(stop, &watched);
+  }
+  void forget(const FutureState& state) noexcept override { WatchedWait::forget(state); }
+};
+
+// "... [with F = the type; ...]", "... [F = ...]"; or a name as it is.
+std::string plain_name(std::string_view name) {
+  const auto begin = name.find("F = ");
+  if (begin == name.npos) return std::string(name);
+  name.remove_prefix(begin + 4);
+  if (const auto end = name.find_last_of(";]"); end != name.npos) name = name.substr(0, end);
+  if (const auto end = name.find("; "); end != name.npos) name = name.substr(0, end);
+  return std::string(name);
 }
 
 }  // namespace
@@ -61,14 +85,19 @@ struct WatchBook {
   }
 };
 
-WatchedRun::WatchedRun(const void* what, std::string_view name) noexcept
+void keep_wait_book() noexcept {
+  static constinit PoolsBook pools_book;
+  WaitBook::keep(pools_book);
+}
+
+WatchedRun::WatchedRun(const void* what, const char* name) noexcept
     : what_(what), name_(name), thread_(this_thread()) {
   WatchBook::enter(runs, *this);
 }
 WatchedRun::~WatchedRun() { WatchBook::leave(runs, *this); }
 
 WatchedWait::WatchedWait(const void* what, const GroupTasks* group, const Engine* pool) noexcept
-    : what_(what), group_(group), pool_(pool), slot_(worker_slot()), thread_(this_thread()) {
+    : what_(what), group_(group), pool_(pool), slot_(workplace()), thread_(this_thread()) {
   WatchBook::enter(waits, *this);
 }
 WatchedWait::~WatchedWait() { WatchBook::leave(waits, *this); }
@@ -103,8 +132,9 @@ WaitCycle WatchedWait::cycle() {
 
 void WatchedWait::fall_asleep() {
   const WaitCycle closed = cycle();
-  const Worker* const worker = watching(slot_);
-  if (!closed.tasks.empty() && worker != nullptr) worker->engine.tell_cycle(closed);
+  const Workplace* const place = watching(slot_);
+  if (closed.tasks.empty() || place == nullptr) return;
+  static_cast<const Engine&>(place->host).tell_cycle(closed);  // only pools watch
 }
 
 void WatchedWait::fall_asleep_quietly() noexcept {
@@ -116,7 +146,7 @@ void WatchedWait::fall_asleep_quietly() noexcept {
 
 // ---- What a sleeping thread waits for -----------------------------------------------------------
 
-WatchedWait* WatchedWait::sleep_of(const Worker* thread) noexcept {
+WatchedWait* WatchedWait::sleep_of(const Workplace* thread) noexcept {
   return WatchBook::latest(
       waits, [thread](const WatchedWait& wait) { return wait.asleep_ && wait.thread_ == thread; });
 }
@@ -144,40 +174,38 @@ bool WatchedWait::has_unbegun_tasks() const noexcept {
 }
 
 // Of the pool that would have to begin something. Null: nothing is left to begin.
-const Engine* WatchedWait::engine_of_unbegun() const noexcept {
+const FutureHost* WatchedWait::host_of_unbegun() const noexcept {
   if (group_ != nullptr) return has_unbegun_tasks() ? &group_->engine() : nullptr;
   const FutureState* const state = unbegun();
   return state != nullptr ? state->waits_for_begin() : nullptr;
 }
 
-bool WatchedWait::works_for(const Engine& engine) const noexcept {
-  const Worker* worker = slot_;
-  while (worker != nullptr && &worker->engine != &engine) worker = worker->outer;
-  return worker != nullptr;
+bool WatchedWait::works_for(const FutureHost& host) const noexcept {
+  const Workplace* place = slot_;
+  while (place != nullptr && &place->host != &host) place = place->outer;
+  return place != nullptr;
 }
 
 // Of the pool until whose idleness we wait, the other one runs a task.
 bool WatchedWait::waits_for_idle_of(const WatchedWait& other) const noexcept {
-  for (const Worker* worker = other.slot_; worker != nullptr; worker = worker->outer) {
-    if (&worker->engine == pool_ && worker->depth != 0) return true;
+  for (const Workplace* place = other.slot_; place != nullptr; place = place->outer) {
+    if (&place->host == pool_ && place->depth != 0) return true;
   }
   return false;
 }
 
 // ---- Which of them wait for ever ----------------------------------------------------------------
 
-// Whether all who might begin a task of this pool are stuck: its threads, their stand-ins, and
-// those who have a seat.
-bool WatchedWait::nobody_works_for(const Engine& engine) noexcept {
-  std::size_t threads = 0;
-  std::size_t seats = 0;
+// Whether all who might begin a task of this executor are stuck.
+bool WatchedWait::nobody_works_for(const FutureHost& host) noexcept {
+  std::size_t stuck = 0;
   for (const WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
     if (!wait->stuck_) continue;
-    for (const Worker* worker = wait->slot_; worker != nullptr; worker = worker->outer) {
-      if (&worker->engine == &engine) ++(worker->guest ? seats : threads);
+    for (const Workplace* place = wait->slot_; place != nullptr; place = place->outer) {
+      if (&place->host == &host) ++stuck;
     }
   }
-  return threads == engine.width() && seats == engine.seats_taken();
+  return stuck == host.hands();
 }
 
 // Of what it waits for, something waits for ever.
@@ -190,8 +218,8 @@ bool WatchedWait::is_stuck() const noexcept {
   for (const WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
     if (wait->stuck_ && waits_for_idle_of(*wait)) return true;
   }
-  const Engine* const engine = engine_of_unbegun();
-  return engine != nullptr && nobody_works_for(*engine);
+  const FutureHost* const host = host_of_unbegun();
+  return host != nullptr && nobody_works_for(*host);
 }
 
 // All who sleep, but for those who wait only for some who do not.
@@ -223,10 +251,10 @@ void WatchedWait::each_waited_for(Visit&& visit) noexcept {
   for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
     if (wait->stuck_ && waits_for_idle_of(*wait)) visit(*wait);
   }
-  const Engine* const engine = engine_of_unbegun();
-  if (engine == nullptr || !nobody_works_for(*engine)) return;
+  const FutureHost* const host = host_of_unbegun();
+  if (host == nullptr || !nobody_works_for(*host)) return;
   for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
-    if (wait->stuck_ && wait->works_for(*engine)) visit(*wait);
+    if (wait->stuck_ && wait->works_for(*host)) visit(*wait);
   }
 }
 
@@ -257,7 +285,7 @@ WaitCycle WatchedWait::report() const {
     const WatchedRun* const run = WatchBook::latest(
         runs, [wait](const WatchedRun& each) { return each.thread_ == wait->thread_; });
     WaitCycle::Task task;
-    task.name = run != nullptr ? std::string(run->name_) : "a task without a Future";
+    task.name = run != nullptr ? plain_name(run->name_) : "a task without a Future";
     task.worker = wait->thread_->index;
     const bool runs_there = wait->waits_for_idle_of(*next) ||
                             WatchBook::latest(runs, [wait, next](const WatchedRun& each) {
@@ -265,7 +293,7 @@ WaitCycle WatchedWait::report() const {
                             }) != nullptr;
     if (!runs_there) {
       const FutureState* const state = wait->unbegun();
-      task.queued = state != nullptr ? std::string(state->name()) : "a task of a TaskGroup";
+      task.queued = state != nullptr ? plain_name(state->name()) : "a task of a TaskGroup";
     }
     cycle.tasks.push_back(std::move(task));
     next = wait;

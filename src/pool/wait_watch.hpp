@@ -3,34 +3,39 @@
 // Which tasks run where, and which threads sleep for what: kept only in pools that ask for it
 // (ThreadPoolOptions::on_wait_cycle), to find waits that will never end.
 //
-// All such pools share one book, so that a circle through several is found too. Threads are named
-// by their outermost worker: a stack of tasks may be continued on another thread.
+// All such pools share one book, so that a circle through several is found too; only pools watch.
+// Threads are named by their outermost place: a stack of tasks may be continued on another thread.
 // Concurrency: anybody. Allocates: the list of what a wait hangs on, and the report of a circle.
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
+#include <handoff/core/detail/future_host.hpp>
+#include <handoff/core/detail/future_state.hpp>
+#include <handoff/core/detail/wait_book.hpp>
+#include <handoff/core/detail/workplace.hpp>
+#include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/pool/detail/timers.hpp>
-#include <handoff/pool/detail/worker.hpp>
-#include <handoff/pool/future.hpp>
 #include <handoff/pool/wait_cycle.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // The first in this chain whose pool has a watchdog; null: none.
-inline const Worker* watching(const Worker* worker) noexcept {
-  while (worker != nullptr && !worker->engine.watches()) worker = worker->outer;
-  return worker;
+inline const Workplace* watching(const Workplace* place) noexcept {
+  while (place != nullptr && !place->host.watches()) place = place->outer;
+  return place;
 }
+
+// Makes this the book of the process.
+void keep_wait_book() noexcept;
 
 // A FutureState's result is made, or a task of a TaskGroup or a TimedTask runs, on this thread as
 // long as this lives.
 class WatchedRun {
  public:
-  WatchedRun(const void* what, std::string_view name) noexcept;
+  WatchedRun(const void* what, const char* name) noexcept;
   ~WatchedRun();
   WatchedRun(const WatchedRun&) = delete;
   WatchedRun& operator=(const WatchedRun&) = delete;
@@ -40,8 +45,8 @@ class WatchedRun {
   friend struct WatchBook;
 
   const void* const what_;
-  const std::string_view name_;
-  const Worker* const thread_;
+  const char* const name_;  // see FutureState::name()
+  const Workplace* const thread_;
   WatchedRun* next_ = nullptr;
   WatchedRun* previous_ = nullptr;
 };
@@ -49,7 +54,7 @@ class WatchedRun {
 // This thread waits as long as this lives: for states that are added, for a group, for the end of a
 // timed task's run, or until nothing of a pool is unfinished. From fall_asleep() on it runs nothing
 // any more.
-class WatchedWait {
+class WatchedWait final : public WaitEntry {
  public:
   WatchedWait() noexcept : WatchedWait(nullptr, nullptr, nullptr) {}
   explicit WatchedWait(const GroupTasks& group) noexcept : WatchedWait(&group, &group, nullptr) {}
@@ -59,12 +64,10 @@ class WatchedWait {
   WatchedWait(const WatchedWait&) = delete;
   WatchedWait& operator=(const WatchedWait&) = delete;
 
-  // A state that it hangs on, too. The caller keeps it alive during the call.
-  void add(FutureState& state) noexcept;
-
+  void add(FutureState& state) noexcept override;
   // Tells a pool that the thread works for of the circle that this closes, if it closes one. Throws
   // what the hook throws, and std::bad_alloc.
-  void fall_asleep();
+  void fall_asleep() override;
   // For waits that nobody can be thrown out of.
   void fall_asleep_quietly() noexcept;
 
@@ -81,13 +84,13 @@ class WatchedWait {
   const FutureState* unbegun() const noexcept;
   bool has_unbegun_tasks() const noexcept;
   bool waits_for(const WatchedRun& run) const noexcept;
-  const Engine* engine_of_unbegun() const noexcept;
-  bool works_for(const Engine& engine) const noexcept;
+  const FutureHost* host_of_unbegun() const noexcept;
+  bool works_for(const FutureHost& host) const noexcept;
   bool waits_for_idle_of(const WatchedWait& other) const noexcept;
   bool is_stuck() const noexcept;
   WaitCycle report() const;
-  static WatchedWait* sleep_of(const Worker* thread) noexcept;
-  static bool nobody_works_for(const Engine& engine) noexcept;
+  static WatchedWait* sleep_of(const Workplace* thread) noexcept;
+  static bool nobody_works_for(const FutureHost& host) noexcept;
   static void find_stuck() noexcept;
   template <class Visit>
   void each_waited_for(Visit&& visit) noexcept;
@@ -97,8 +100,8 @@ class WatchedWait {
   const GroupTasks* const group_;  // the same
   const Engine* const pool_;
   std::vector<const FutureState*> states_;  // whose results are not there
-  const Worker* const slot_;  // the thread's worker_slot()
-  const Worker* const thread_;
+  const Workplace* const slot_;  // the thread's workplace()
+  const Workplace* const thread_;
   bool incomplete_ = false;  // no memory
   bool asleep_ = false;
   WatchedWait* next_ = nullptr;

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <thread>
 
+#include <handoff/core/future.hpp>
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/pool/future.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>

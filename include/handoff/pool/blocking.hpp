@@ -28,39 +28,9 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
-#include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/worker.hpp>
+#include <handoff/core/detail/workplace.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
-
-namespace detail {
-
-// The calling thread blocks, as long as this lives.
-class Lending {
- public:
-  Lending() noexcept {
-    for (Worker* worker = worker_slot(); worker != nullptr; worker = worker->outer) {
-      if (!is_of_a_pool(*worker) || worker->blocking++ != 0) continue;
-      worker->replaced = worker->engine.lend();
-    }
-  }
-  ~Lending() {
-    for (Worker* worker = worker_slot(); worker != nullptr; worker = worker->outer) {
-      if (!is_of_a_pool(*worker) || --worker->blocking != 0) continue;
-      if (worker->replaced) worker->engine.take_back();
-    }
-  }
-  Lending(const Lending&) = delete;
-  Lending& operator=(const Lending&) = delete;
-
- private:
-  // Not a guest, whose thread is not the pool's to replace.
-  static bool is_of_a_pool(const Worker& worker) noexcept {
-    return worker.depth != 0 && (!worker.guest || worker.spare);
-  }
-};
-
-}  // namespace detail
 
 // Calls function() and returns what it returns.
 template <class F>

@@ -6,10 +6,9 @@
 //   auto work = stdexec::schedule(pool.get_scheduler()) | stdexec::then([] { return answer(); });
 //   auto [result] = stdexec::sync_wait(std::move(work)).value();
 //
-// The words of that vocabulary (set_value, get_env ...) come as a parameter, so that this follows
-// whichever library is there: stdexec where <stdexec/execution.hpp> is found, else <execution>
-// where that has senders. Where neither is, there is no get_scheduler(), and a vocabulary of the
-// user's own may be given to BasicPoolScheduler.
+// The words of that vocabulary come as a parameter (core/sender_words.hpp). Where no library has
+// them there is no get_scheduler(), and a vocabulary of the user's own may be given to
+// BasicPoolScheduler.
 //
 // Contract: executor tier.
 // - Concurrency: a scheduler is a handle, copied freely; the pool outlives it and what it started.
@@ -26,26 +25,16 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/priority.hpp>
+#include <handoff/core/sender_words.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/hand_over.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
-#if __has_include(<stdexec/execution.hpp>)
-#include <stdexec/execution.hpp>
-#define HANDOFF_HAS_SENDERS 1
-#elif __has_include(<execution>)
-#include <version>
-#if defined(__cpp_lib_senders)
-#include <execution>
-#define HANDOFF_HAS_SENDERS 1
-#endif
-#endif
-
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// `Words`: see StandardWords below.
+// `Words`: see StandardWords.
 template <class Words>
 class BasicPoolScheduler {
  public:
@@ -109,7 +98,7 @@ class BasicPoolScheduler {
   class Sender {
    public:
     using sender_concept = typename Words::sender_t;
-    using completion_signatures = typename Words::completion_signatures;
+    using completion_signatures = typename Words::template completion_signatures<>;
 
     explicit Sender(BasicPoolScheduler scheduler) noexcept : scheduler_(scheduler) {}
 
@@ -146,47 +135,6 @@ class BasicPoolScheduler {
 };
 
 #if defined(HANDOFF_HAS_SENDERS)
-
-namespace detail {
-#if __has_include(<stdexec/execution.hpp>)
-namespace senders = ::stdexec;
-using ::stdexec::get_stop_token;
-#else
-namespace senders = ::std::execution;
-using ::std::get_stop_token;
-#endif
-}  // namespace detail
-
-struct StandardWords {
-  using scheduler_t = detail::senders::scheduler_t;
-  using sender_t = detail::senders::sender_t;
-  using operation_state_t = detail::senders::operation_state_t;
-  using get_forward_progress_guarantee_t = detail::senders::get_forward_progress_guarantee_t;
-  template <class Tag>
-  using get_completion_scheduler_t = detail::senders::get_completion_scheduler_t<Tag>;
-  using completion_signatures =
-      detail::senders::completion_signatures<detail::senders::set_value_t(),
-                                             detail::senders::set_error_t(std::exception_ptr),
-                                             detail::senders::set_stopped_t()>;
-  static constexpr auto parallel = detail::senders::forward_progress_guarantee::parallel;
-
-  template <class Receiver>
-  static bool stop_requested(const Receiver& receiver) noexcept {
-    return detail::get_stop_token(detail::senders::get_env(receiver)).stop_requested();
-  }
-  template <class Receiver>
-  static void set_value(Receiver&& receiver) noexcept {
-    detail::senders::set_value(std::forward<Receiver>(receiver));
-  }
-  template <class Receiver>
-  static void set_error(Receiver&& receiver, std::exception_ptr error) noexcept {
-    detail::senders::set_error(std::forward<Receiver>(receiver), std::move(error));
-  }
-  template <class Receiver>
-  static void set_stopped(Receiver&& receiver) noexcept {
-    detail::senders::set_stopped(std::forward<Receiver>(receiver));
-  }
-};
 
 using PoolScheduler = BasicPoolScheduler<StandardWords>;
 

@@ -60,6 +60,10 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
+#include <handoff/core/detail/future_work.hpp>
+#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/detail/stoppable.hpp>
+#include <handoff/core/future.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/on_full.hpp>
@@ -67,8 +71,8 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/future_kind.hpp>
 #include <handoff/pool/detail/hand_over.hpp>
-#include <handoff/pool/future.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/pool/timer_handle.hpp>

@@ -6,12 +6,12 @@
 #include <chrono>
 #include <cstddef>
 #include <handoff/core/closing.hpp>
+#include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/coroutine.hpp>
-#include <handoff/pool/future.hpp>
+#include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/pool/to_std.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/stop_token.hpp>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Future's shared state: task, waiter, end, continuation, and who runs it. docs/design/future.md.
+// Futures of a pool: who runs what, what it tells, and who is lent. docs/design/future.md.
 #include <chrono>
 #include <exception>
+#include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
+#include <handoff/core/when_all.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/future.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "books/pool_books.hpp"
+#include "explore/core/future_states.hpp"
 #include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
@@ -35,87 +37,9 @@ using test::Fragile;
 using test::OpenOnce;
 using test::Scenario;
 using test::Size;
+using test::state_of;
 using test::thrown_by;
 using test::throws;
-
-// A state without a pool: its task is played by the scenario.
-template <class F>
-auto state_of(F function) {
-  return RawBox<FutureWork<std::invoke_result_t<F>, F>>().make(nullptr, std::move(function));
-}
-
-const Scenario wait("future/wait", [] {
-  sync::cell<int> seen;
-  auto* const state = state_of([&seen] {
-    seen.write() = 1;
-    return 2;
-  });
-  auto future = FutureAccess::make<int>(state);
-  explore::Thread task([&] { (void)state->run_as_task(); });
-  future.wait();
-  explore::check(seen.read() == 1, "what the task did before");
-  explore::check(future.get() == 2, "the result");
-  task.join();
-});
-
-const Scenario future_ends("future/future_ends", [] {
-  auto* const state = state_of([] { return 2; });
-  explore::Thread task([&] { (void)state->run_as_task(); });
-  {
-    auto future = FutureAccess::make<int>(state);
-  }
-  task.join();
-});
-
-const Scenario dropped("future/dropped", [] {
-  auto* const state = state_of([] { return 2; });
-  auto future = FutureAccess::make<int>(state);
-  explore::Thread task([&] { (void)state->drop_as_task(Outcome::cancelled); });
-  bool ran = true;
-  try {
-    (void)future.get();
-  } catch (const NotRun&) {
-    ran = false;
-  }
-  explore::check(!ran, "says so");
-  task.join();
-});
-
-const Scenario then("future/then", [] {
-  sync::cell<int> seen;
-  auto* const state = state_of([&seen] {
-    seen.write() = 1;
-    return 2;
-  });
-  auto future = FutureAccess::make<int>(state);
-  explore::Thread task([&] { (void)state->run_as_task(); });
-  auto next = std::move(future).then([&seen](int result) { return result + seen.read(); });
-  explore::check(next.get() == 3, "the result of what comes next");
-  task.join();
-});
-
-const Scenario then_ends("future/then_ends", [] {
-  auto* const state = state_of([] { return 2; });
-  explore::Thread task([&] { (void)state->run_as_task(); });
-  {
-    auto next = FutureAccess::make<int>(state).then([](int) {});
-  }
-  task.join();
-});
-
-const Scenario all("future/when_all", [] {
-  auto* const first = state_of([] { return 1; });
-  auto* const second = state_of([] { return 2; });
-  std::vector<Future<int>> futures;
-  futures.push_back(FutureAccess::make<int>(first));
-  futures.push_back(FutureAccess::make<int>(second));
-  explore::Thread one([&] { (void)first->run_as_task(); });
-  explore::Thread two([&] { (void)second->run_as_task(); });
-  auto ready = when_all(std::move(futures)).get();
-  explore::check(ready[0].get() + ready[1].get() == 3, "all results");
-  one.join();
-  two.join();
-});
 
 // The scenario's main thread runs a task of a pool as long as this lives, so that its waits help.
 class InTask {
@@ -147,7 +71,7 @@ const Scenario looks_at_continuation("future/looks_at_continuation", [] {
   explore::Thread task([&] { (void)state->run_as_task(); });
   auto next = FutureAccess::make<int>(state).then([&](int result) {
     ++followed.write();
-    explore::outcome(worker_slot() != nullptr);  // both, over all executions
+    explore::outcome(workplace() != nullptr);  // both, over all executions
     return result + seen.read();
   });
   explore::check(next.get() == 3, "the result of what comes next");
@@ -212,48 +136,6 @@ const Scenario begins_source(
       explore::check(next.get() == 3, "the result of what comes next");
     },
     test::Size::large);
-
-// Nobody waits for what follows: it ends with its source, whoever lets go last.
-const Scenario gathering_ends("future/gathering_ends", [] {
-  auto* const first = state_of([] { return 1; });
-  auto* const second = state_of([] { return 2; });
-  std::vector<Future<int>> futures;
-  futures.push_back(FutureAccess::make<int>(first).then([](int n) { return n; }));
-  futures.push_back(FutureAccess::make<int>(second));
-  explore::Thread one([&] { (void)first->run_as_task(); });
-  explore::Thread two([&] { (void)second->run_as_task(); });
-  {
-    auto next = when_all(std::move(futures)).then([](std::vector<Future<int>>) {});
-  }
-  one.join();
-  two.join();
-});
-
-// The function is destroyed before the result is ready: it may hold what the waiting thread is
-// about to destroy. So is a continuation, with the result that it was given.
-const Scenario function_ends_first("future/function_ends_first", [] {
-  sync::atomic<int> alive{0};
-  auto* const state = state_of([counted = test::Counted(alive)] { return counted; });
-  auto future = FutureAccess::make<test::Counted>(state);
-  explore::Thread task([&] { (void)state->run_as_task(); });
-  future.wait();
-  explore::check(alive.load(sync::order::relaxed) == 1, "but for the result");
-  task.join();
-  auto next = std::move(future).then([counted = test::Counted(alive)](const test::Counted&) {});
-  next.wait();
-  explore::check(alive.load(sync::order::relaxed) == 0, "none");
-});
-
-const Scenario follower_ends_first("future/follower_ends_first", [] {
-  sync::atomic<int> alive{0};
-  auto* const state = state_of([counted = test::Counted(alive)] { return counted; });
-  auto next = FutureAccess::make<test::Counted>(state).then(
-      [counted = test::Counted(alive)](const test::Counted&) {});
-  explore::Thread task([&] { (void)state->run_as_task(); });
-  next.wait();
-  explore::check(alive.load(sync::order::relaxed) == 0, "none");
-  task.join();
-});
 
 // ---- What it tells, with the pool and all -------------------------------------------------------
 
@@ -366,29 +248,38 @@ const Scenario own_tasks_after(
     },
     Size::single);
 
-// While it waits, what it has handed over runs, and not what the task below it has.
+// While it waits for a task of its own pool, what it has handed over runs, and not what the task
+// below it has.
 const Scenario only_its_own(
     "future/only_its_own",
     [] {
       test::AuditedPool pool({.width = 1});
-      auto* const state = state_of([] { return 2; });
-      auto elsewhere = FutureAccess::make<int>(state);
+      OpenOnce claimed;
       OpenOnce begun;
+      auto* const state = state_of(
+          [&] {
+            claimed.open();
+            begun.wait();
+            return 2;
+          },
+          &engine_of(pool));
+      auto elsewhere = FutureAccess::make<int>(state);
       std::string order;
       accepted(pool.execute([&] {
         accepted(pool.execute([&order] { order += 'x'; }));
         TaskGroup group(pool);
         group.run([&] {
+          claimed.wait();
           begun.open();
           order += elsewhere.get() == 2 ? 'b' : '?';
         });
         explore::check(group.wait() == Status::ok, "it ran");
         order += 'a';
       }));
-      begun.wait();
       (void)state->run_as_task();
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
       explore::check(order == "bax", "in this order");
+      explore::check(pool.statistics().lent == 0, "nobody stands in");
     },
     Size::single);
 

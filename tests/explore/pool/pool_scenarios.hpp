@@ -19,6 +19,7 @@
 #include <system_error>
 
 #include "books/pool_books.hpp"
+#include "explore/core/counted.hpp"
 #include "explore/scenario.hpp"
 
 namespace handoff::test {
@@ -117,21 +118,6 @@ struct Fragile {
   Fragile() = default;
   Fragile(const Fragile&) { throw std::bad_alloc(); }
   void operator()() const {}
-};
-
-// Counts how many of it there are.
-class Counted {
- public:
-  explicit Counted(sync::atomic<int>& count) : count_(&count) { add(1); }
-  Counted(const Counted& other) noexcept : count_(other.count_) { add(1); }
-  Counted(Counted&& other) noexcept : count_(other.count_) { add(1); }
-  Counted& operator=(const Counted&) = delete;
-  ~Counted() { add(-1); }
-
- private:
-  void add(int number) noexcept { count_->fetch_add(number, sync::order::relaxed); }
-
-  sync::atomic<int>* count_;
 };
 
 inline void check_tally(const Tally& tally, std::uint64_t done, std::uint64_t failed,

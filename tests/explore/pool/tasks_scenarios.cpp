@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/blocking.hpp>
-#include <handoff/pool/future.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>

@@ -3,7 +3,7 @@
 // Circles of waits that a watchdog is told of, while the tasks in them come and go.
 // docs/design/thread_pool.md.
 #include <cstddef>
-#include <handoff/pool/future.hpp>
+#include <handoff/core/future.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/timer_handle.hpp>

@@ -2,15 +2,21 @@
 //
 // Future: results, failures, waiting inside and outside of tasks, continuations, ends of life.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
-#include <handoff/pool/future.hpp>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/to_std.hpp>
+#include <handoff/core/when_all.hpp>
+#include <handoff/pool/submit_std.hpp>
+#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/pool/to_std.hpp>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -20,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/job.hpp"
 #include "support/support.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
@@ -382,6 +389,172 @@ TEST_P(FutureTest, FailuresBehindContinuationsReachWhoHelps) {
   });
   EXPECT_EQ(waiting.get(), 3);
   EXPECT_EQ(pool.close().failed, 1U);
+}
+
+// ---- A wait for what the own pool cannot bring -------------------------------------------------
+
+// The only worker waits for a task of another pool, which waits for what is queued behind it.
+TEST_P(FutureTest, AWaitForAnotherPoolsTaskLendsAWorker) {
+  ThreadPool pool(options(1));
+  ThreadPool other(options(1));
+  for (std::size_t round = 0; round < test::rounds(30); ++round) {
+    Gate begun;
+    Gate gate;
+    auto elsewhere = other.submit([&] {
+      begun.open();
+      gate.wait();
+      return 1;
+    });
+    begun.wait();  // nobody can begin it by waiting
+    auto waiting = pool.submit([&] { return elsewhere.get() + 1; });
+    auto queued = pool.submit([&] { gate.open(); });
+    EXPECT_EQ(waiting.get(), 2);
+    queued.get();
+  }
+  EXPECT_LE(pool.statistics().lent, test::rounds(30));
+  EXPECT_EQ(other.statistics().lent, 0U);
+  EXPECT_EQ(pool.close().done, 2 * test::rounds(30));
+}
+
+// The same through what follows, and through several.
+TEST_P(FutureTest, WaitsForWhatFollowsAnotherPoolsTaskLendAWorker) {
+  ThreadPool pool(options(1));
+  ThreadPool other(options(2));
+  Gate gate;
+  std::atomic<int> begun{0};
+  const auto held = [&] {
+    ++begun;
+    gate.wait();
+    return 1;
+  };
+  std::vector<Future<int>> parts;
+  parts.push_back(other.submit(held).then([](int n) { return n + 1; }));
+  parts.push_back(other.submit(held));
+  while (begun < 2) std::this_thread::yield();
+  auto waiting = pool.submit([&] {
+    parts.push_back(pool.submit([] { return 3; }));
+    return when_all(std::move(parts))
+        .then([](std::vector<Future<int>> ready) {
+          return ready[0].get() + ready[1].get() + ready[2].get();
+        })
+        .get();
+  });
+  auto queued = pool.submit([&] { gate.open(); });
+  EXPECT_EQ(waiting.get(), 6);
+  queued.get();
+}
+
+TEST_P(FutureTest, AWaitForWhatComesFromElsewhereLendsAWorker) {
+  ThreadPool pool(options(1));
+  for (std::size_t round = 0; round < test::rounds(30); ++round) {
+    Future<int> coming;
+    detail::Promise<int> promise(coming);
+    auto waiting = pool.submit([&] { return coming.get(); });
+    ASSERT_EQ(pool.execute([&] { promise.set_value(5); }), Status::ok);
+    EXPECT_EQ(waiting.get(), 5);
+  }
+  EXPECT_EQ(pool.close().done, 2 * test::rounds(30));
+}
+
+// A worker that sleeps while another one of its pool runs what it waits for: both are busy.
+TEST_P(FutureTest, AWaitForATaskOfTheOwnPoolLendsNobody) {
+  ThreadPool pool(options(2));
+  Gate begun;
+  Gate gate;
+  std::atomic<bool> follows{false};
+  auto held = pool.submit([&] {
+                    begun.open();
+                    gate.wait();
+                    return 1;
+                  })
+                  .then([&](int n) {
+                    follows = true;
+                    return n;
+                  });
+  begun.wait();
+  std::atomic<pid_t> waiter{0};
+  auto waiting = pool.submit([&] {
+    waiter = gettid();
+    return held.get();
+  });
+  while (waiter == 0) std::this_thread::yield();
+  test::await_long_sleep(waiter);
+  gate.open();
+  EXPECT_EQ(waiting.get(), 1);
+  EXPECT_TRUE(follows);
+  EXPECT_EQ(pool.statistics().lent, 0U);
+}
+
+// A thread that only has a seat is not the pool's to replace.
+TEST_P(FutureTest, AGuestIsNotReplaced) {
+  ThreadPool pool(options(1));
+  Future<int> coming;
+  detail::Promise<int> promise(coming);
+  std::thread maker;
+  TaskGroup group(pool);
+  EXPECT_EQ(group.run_and_wait([&] {
+    maker = std::thread([&promise] {
+      std::this_thread::sleep_for(1ms);
+      promise.set_value(5);
+    });
+    EXPECT_EQ(coming.get(), 5);
+  }),
+            Status::ok);
+  maker.join();
+  EXPECT_EQ(pool.statistics().lent, 0U);
+}
+
+// ---- Coroutines ---------------------------------------------------------------------------------
+
+test::Job add(ThreadPool& pool, Future<int> one, Future<int> other, std::atomic<int>& sum,
+              Gate& over) {
+  const int first = co_await one;
+  const int second = co_await std::move(other);
+  EXPECT_LT(pool.worker_index(), pool.width()) << "where the last result was made";
+  sum = first + second;
+  over.open();
+}
+
+TEST_P(FutureTest, IsAwaitedInACoroutine) {
+  ThreadPool pool(options(2));
+  for (std::size_t round = 0; round < test::rounds(200); ++round) {
+    Gate gate;
+    Gate over;
+    std::atomic<int> sum{0};
+    auto one = pool.submit([] { return 1; });
+    auto other = pool.submit([&gate] {
+                       gate.wait();
+                       return 2;
+                     })
+                     .then([](int n) { return n + 1; });
+    add(pool, std::move(one), std::move(other), sum, over);
+    gate.open();
+    over.wait();
+    EXPECT_EQ(sum, 4);
+  }
+}
+
+test::Job expect_dropped(Future<int> future, Gate& over) {
+  try {
+    (void)co_await future;
+    ADD_FAILURE() << "it ran";
+  } catch (const NotRun& error) {
+    EXPECT_EQ(error.status(), Status::stopped);
+  }
+  over.open();
+}
+
+TEST_P(FutureTest, ADroppedTaskIsToldToItsCoroutine) {
+  ThreadPool pool(options(1));
+  Gate gate;
+  Gate over;
+  test::hold(pool, gate);
+  std::stop_source source;
+  expect_dropped(pool.submit(source.get_token(), [] { return 1; }), over);
+  source.request_stop();
+  gate.open();
+  over.wait();
+  EXPECT_EQ(pool.close().cancelled, 1U);
 }
 
 }  // namespace

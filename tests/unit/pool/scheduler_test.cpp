@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "support/failing.hpp"
+#include "support/senders_model.hpp"
 #include "unit/pool/modes.hpp"
-#include "unit/pool/senders_model.hpp"
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <handoff/core/when_all.hpp>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>

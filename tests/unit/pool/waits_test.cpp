@@ -17,12 +17,13 @@
 #include <cstddef>
 #include <exception>
 #include <future>
+#include <handoff/core/to_std.hpp>
+#include <handoff/core/when_all.hpp>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/pool/to_std.hpp>
 #include <memory>
 #include <mutex>
 #include <ostream>

@@ -26,6 +26,9 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/future_host.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/detail/workplace.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -147,7 +150,7 @@ struct Placement {
   bool told = false;  // who is to run it knows already
 };
 
-class Engine {
+class Engine final : public FutureHost {
  public:
   explicit Engine(const ThreadPoolOptions& options);
   ~Engine();
@@ -160,10 +163,9 @@ class Engine {
 
   // What the calling thread is in this pool; null: nothing.
   Worker* worker_here() const noexcept {
-    for (Worker* worker = worker_slot(); worker != nullptr; worker = worker->outer) {
-      if (&worker->engine == this) return worker;
-    }
-    return nullptr;
+    Workplace* place = workplace();
+    while (place != nullptr && &place->host != this) place = place->outer;
+    return static_cast<Worker*>(place);
   }
 
   // Handing over: reserve, make the closure in `task`, publish.
@@ -217,8 +219,6 @@ class Engine {
       give_places(count);
   }
 
-  // Whether waits for Futures are watched.
-  bool watches() const noexcept { return watches_; }
   void tell_cycle(const WaitCycle& cycle) const { options_.on_wait_cycle(cycle); }
 
   // Runs a task of this pool on a thread that works for it.
@@ -246,15 +246,11 @@ class Engine {
     return true;
   }
 
-  // A task of this pool is run by who waits for it, on a thread that may not work for this pool: a
-  // visitor from before it runs until it has been counted.
-  void begin_visit() noexcept {
-    visitors_.fetch_add(1, sync::order::relaxed);  // order: relaxed, the task keeps the pool alive
-  }
-  void end_visit(Outcome outcome) noexcept;
-
-  // What a task with a Future threw, for the Tally.
-  void note_failure(const std::exception_ptr& failure) noexcept;
+  // As the host of Futures. A thread that does not work for this pool is a visitor from before it
+  // runs the task until it has been counted.
+  void visit(FutureState& task) noexcept override;
+  void note_failure(const std::exception_ptr& failure) noexcept override;
+  std::size_t hands() const noexcept override { return width_ + crew_.seats_taken(); }
 
   // A thread from outside works for the pool, until it has stood up as often as it sat down. Null:
   // it cannot, and has to wait idly.
@@ -368,7 +364,6 @@ class Engine {
   Crew crew_;
   std::unique_ptr<TaskSource> source_;
   bool keeps_local_;
-  const bool watches_;
   const std::size_t core_;  // threads that stay
   const sync::CpuSet where_;  // the constructor's thread may run, and so may ours
   std::vector<sync::Thread> threads_;  // by index; changed by who calls an absent worker

@@ -17,9 +17,9 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/raw_box.hpp>
-#include <handoff/core/status.hpp>
-#include <handoff/pool/task_options.hpp>
+#include <handoff/core/detail/stoppable.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -27,21 +27,6 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class GroupTasks;
-
-// How the Tally counts a task.
-enum class Outcome : std::uint8_t {
-  done,
-  failed,
-  cancelled,
-  expired,
-  elsewhere,  // not here: whoever ran it counts it
-};
-
-// Why a task that was dropped did not run, for NotRun.
-constexpr Status reason_of(Outcome why) noexcept {
-  return why == Outcome::expired ? Status::timed_out : Status::stopped;
-}
-
 struct Task;
 
 // What all tasks with the same type of closure have in common.

@@ -12,25 +12,17 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/detail/workplace.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_store.hpp>
 #include <handoff/queue/steal_deque.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/event_count.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
-
-namespace detail {
-struct Worker;
-}
-namespace sync {
-HANDOFF_THREAD_SLOT(handoff::detail::Worker*, handoff::detail::Worker);
-}
-
-namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Engine;
 
@@ -52,7 +44,7 @@ class Counter {
   sync::atomic<std::uint64_t> value_;
 };
 
-struct alignas(sync::destructive_span) Worker {
+struct alignas(sync::destructive_span) Worker final : Workplace {
 #if defined(HANDOFF_EXPLORE)
   static constexpr std::size_t deque_tasks = 4;  // a model has room for few atomics
 #else
@@ -62,18 +54,15 @@ struct alignas(sync::destructive_span) Worker {
   // therefore need not grow.
   static constexpr std::size_t batch_most = deque_tasks / 2;
 
-  Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest)
-      : engine(pool),
-        index(number),
-        guest(is_guest),
-        spawned(deque_tasks),
-        claimed(deque_tasks),
-        nodes(store),
-        place(number),
-        taken(false) {}
+  Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest);
 
-  Engine& engine;
-  const std::size_t index;
+  // For a task that waits here.
+  void run_inside(const Call& call) noexcept override;
+  bool run_own() noexcept override;
+  void begin_blocking() noexcept override;
+  void end_blocking() noexcept override;
+
+  Engine& engine;  // the host
   const bool guest;  // a seat for threads from outside
 
   StealDeque<Task*> spawned;  // made by tasks that run here
@@ -81,7 +70,6 @@ struct alignas(sync::destructive_span) Worker {
   NodeCache nodes;
 
   std::int64_t base = 0;  // height of `spawned` when the task that runs here began
-  std::uint32_t depth = 0;  // tasks that run here, one inside the other
   std::uint32_t tick = 0;  // tasks begun
   std::uint32_t victim = 0;  // whom to rob first
 
@@ -102,7 +90,6 @@ struct alignas(sync::destructive_span) Worker {
   // Of a seat.
   sync::atomic<bool> taken;
   std::uint32_t sitting = 0;  // how often its thread sat down
-  Worker* outer = nullptr;  // what the thread was before; see worker_slot()
   bool spare = false;  // taken by a thread of the pool, in place of one that blocks
 
   std::uint32_t blocking = 0;  // regions that its thread is in, one inside the other
@@ -123,9 +110,4 @@ struct alignas(sync::destructive_span) Worker {
   }
 };
 
-// What the calling thread works as, the latest first, linked by `outer`; a worker of one pool may
-// have a seat in another.
-inline Worker*& worker_slot() noexcept { return sync::thread_slot<Worker*, Worker>::get(); }
-
-}  // namespace detail
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This library's pool, mode stealing, for code that knows std::future only.
-#include <handoff/pool/to_std.hpp>
+#include <handoff/pool/submit_std.hpp>
 
 #include "peers/own_pool.hpp"
 #include "scenarios/tasks/measure.hpp"

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Results as a std::future, for code that knows no other.
+// Tasks whose result is a std::future and nothing else.
 //
-//   std::future<int> f = pool.submit(work).to_std();   // of any Future, also after then()
-//   std::future<int> g = submit_std(pool, work);       // of a task that needs no Future: cheaper
+//   std::future<int> f = submit_std(pool, work);
 //
-// For: interfaces that ask for a std::future. Not for: waiting inside a task, since a std::future
-// does not help, and the watchdog does not know it: a task that waits for it holds up its worker,
-// for ever if what it waits for is queued behind it. Let it wait in blocking().
-// A header of its own, because <future> is large.
+// For: interfaces that ask for a std::future; cheaper than ThreadPool::submit() and
+// Future::to_std() (core/to_std.hpp), which serves any Future. Not for: waiting inside a task, for
+// which a std::future does not help, see there. A header of its own, because <future> is large.
 //
 // Contract: executor tier.
-// - Concurrency, order: as Future. The std::future becomes ready on the thread that made the
-//   result, or here and now.
-// - Blocks: never. Unlike one from std::async, the std::future's destructor does not either.
-// - Allocates: to_std() the promise and what leads to it; std::bad_alloc: the Future is as it was.
-//   submit_std() the promise, and more only for closures above 16 bytes.
-// - Full, closed: submit_std() throws NotRun. A task that was dropped gives NotRun.
-// - Exceptions: what the task threw is the std::future's. An empty Future is misuse.
+// - Concurrency, order: as ThreadPool::submit(). The std::future becomes ready on the thread that
+//   ran the task.
+// - Blocks: as submit(). Unlike one from std::async, the std::future's destructor does not.
+// - Allocates: the promise, and more only for closures above 16 bytes.
+// - Full, closed: throws NotRun. A task that was dropped gives NotRun.
+// - Exceptions: what the task threw is the std::future's.
 #pragma once
 
 #include <exception>
@@ -27,40 +24,19 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/future_work.hpp>
+#include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/hand_over.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/pool/future.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/std_future.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
-
-// Waits for a Future's state on behalf of a std::future.
-template <class R>
-struct StdPassage {
-  sync::StdPromise<R> promise;
-  StateOwner<R> before;
-
-  static FutureState::Next call(void* self) noexcept {
-    const std::unique_ptr<StdPassage> passage(static_cast<StdPassage*>(self));
-    try {
-      if constexpr (std::is_void_v<R>) {
-        passage->before->take();
-        passage->promise.set_value();
-      } else {
-        passage->promise.set_value(passage->before->take());
-      }
-    } catch (...) {
-      passage->promise.set_exception(std::current_exception());
-    }
-    return {};
-  }
-};
 
 // A closure with its arguments and the promise of its result, for one call or none.
 //
@@ -134,16 +110,6 @@ template <class F, class... Args>
       engine, [&engine] { return engine.reserve(); }, engine, promise, std::forward<F>(function),
       std::forward<Args>(args)...);
   if (status != Status::ok) throw NotRun(status);
-  return future;
-}
-
-template <class R>
-auto Future<R>::to_std() && {
-  detail::FutureResult<R>& before = state();
-  auto passage = std::make_unique<detail::StdPassage<R>>();
-  sync::StdFuture<R> future = passage->promise.get_future();
-  passage->before.reset(std::exchange(state_, nullptr));  // its share is the passage's now
-  before.continue_with({&detail::StdPassage<R>::call, passage.release()});
   return future;
 }
 

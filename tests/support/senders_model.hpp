@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What of std::execution a scheduler meets, small: the concepts as the draft of C++26 has them,
-// and two algorithms, `then` and `sync_wait`. For tests where no such library is installed.
+// What of std::execution a scheduler or a Future meets, small: the concepts as the draft of C++26
+// has them, and two algorithms, `then` and `sync_wait`. For tests where no such library is
+// installed.
 #pragma once
 
 #include <atomic>
@@ -67,7 +68,7 @@ concept scheduler =
       } -> std::same_as<S>;
     };
 
-// What BasicPoolScheduler asks for.
+// What BasicPoolScheduler and BasicFutureSender ask for.
 struct Words {
   using scheduler_t = senders::scheduler_t;
   using sender_t = senders::sender_t;
@@ -75,8 +76,9 @@ struct Words {
   using get_forward_progress_guarantee_t = senders::get_forward_progress_guarantee_t;
   template <class Tag>
   using get_completion_scheduler_t = senders::get_completion_scheduler_t<Tag>;
+  template <class... Values>
   using completion_signatures =
-      senders::completion_signatures<set_value_t(), set_error_t(std::exception_ptr),
+      senders::completion_signatures<set_value_t(Values...), set_error_t(std::exception_ptr),
                                      set_stopped_t()>;
   static constexpr auto parallel = forward_progress_guarantee::parallel;
 
@@ -84,9 +86,9 @@ struct Words {
   static bool stop_requested(const R& receiver) noexcept {
     return receiver.get_env().query(get_stop_token_t{}).stop_requested();
   }
-  template <class R>
-  static void set_value(R&& receiver) noexcept {
-    std::forward<R>(receiver).set_value();
+  template <class R, class... Values>
+  static void set_value(R&& receiver, Values&&... values) noexcept {
+    std::forward<R>(receiver).set_value(std::forward<Values>(values)...);
   }
   template <class R>
   static void set_error(R&& receiver, std::exception_ptr error) noexcept {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// What a Future asks of the executor that made it. Not for users.
+//
+// An executor whose tasks have Futures, and may be begun by whoever waits for them, derives from
+// it. A result that comes by itself (promise.hpp) has no host.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class FutureState;
+
+class FutureHost {
+ public:
+  FutureHost(const FutureHost&) = delete;
+  FutureHost& operator=(const FutureHost&) = delete;
+
+  // Whether its tasks and waits are in the book of waits (wait_book.hpp).
+  bool watches() const noexcept { return watches_; }
+
+  // A task of this executor has been claimed by a thread that waits for it, on which this is
+  // called. Calls task.make_as_task() once and counts the outcome, before anybody hears of it.
+  virtual void visit(FutureState& task) noexcept = 0;
+
+  // What a task with a Future threw, for the Tally.
+  virtual void note_failure(const std::exception_ptr& failure) noexcept = 0;
+
+  // How many threads may begin a task of this executor: its own and those that help.
+  virtual std::size_t hands() const noexcept = 0;
+
+ protected:
+  explicit FutureHost(bool watches) noexcept : watches_(watches) {}
+  ~FutureHost() = default;
+
+ private:
+  const bool watches_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

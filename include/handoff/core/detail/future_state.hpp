@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+//
+// What a Future and the maker of its result share. Not for users.
+//
+// A state is the memory of one result: of a task (future_work.hpp), of what follows other results
+// (future.hpp, when_all.hpp), or of what comes from elsewhere (promise.hpp). Protocol and proof:
+// docs/design/future.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/future_host.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class WaitEntry;
+class Workplace;
+
+// The maker and the Future have a share each; who gives back the last one ends the state.
+class FutureState {
+ public:
+  // What comes when a result is there. It returns what comes then, so that a long chain needs no
+  // deep stack. Without a `call` nothing comes.
+  struct Next {
+    Next (*call)(void* argument) noexcept = nullptr;
+    void* argument = nullptr;
+  };
+
+  FutureState(const FutureState&) = delete;
+  FutureState& operator=(const FutureState&) = delete;
+
+  // The task's side: each ends its share.
+  Outcome run_as_task() noexcept;
+  Outcome drop_as_task(Outcome why) noexcept;
+
+  // The host's side, in FutureHost::visit().
+  Outcome make_as_task() noexcept;
+
+  // The Future's side.
+  bool is_ready() const noexcept {
+    // order: acquire pairs with the releases in conclude(): the result.
+    return (word_.load(sync::order::acquire) & kReady) != 0;
+  }
+  // Throws what the book of waits throws.
+  Status wait(sync::Deadline deadline, const sync::StopToken& stop);
+  void leave() noexcept { give_back(kFutureGone); }
+
+  // `next` is called once, when the result is there, on the thread that made it. False: it is there
+  // already, and `next` is the caller's.
+  [[nodiscard]] bool continue_later(Next next) noexcept;
+  // The same, but then calls it here and now.
+  void continue_with(Next next) noexcept {
+    if (!continue_later(next)) call_each(next);
+  }
+
+  // Once ready: whether there is no result; why it was not made, ok if it threw; and what get()
+  // throws, which is not to be had without exceptions.
+  bool has_failed() const noexcept { return not_run_ != Status::ok || error_ != nullptr; }
+  Status not_run() const noexcept { return not_run_; }
+  std::exception_ptr failure() const;
+  [[noreturn]] void rethrow() const;
+
+  // The book's side. Makes the result, or keeps what was thrown.
+  virtual Outcome compute() noexcept { return Outcome::elsewhere; }
+  // wait(); it has an entry in the book, or null.
+  Status wait_in_task(const sync::StopToken& stop, WaitEntry* entry);
+  // The book is to hear of the result; false: that is there.
+  bool watch() noexcept {
+    // order: release pairs with the acquire in conclude(): the book. One word has one history:
+    // either conclude() finds the bit or we find kReady.
+    return (word_.fetch_or(kWatched, sync::order::release) & kReady) == 0;
+  }
+  // The executor that has to begin it; null if somebody has begun it, or it comes by itself.
+  const FutureHost* waits_for_begin() const noexcept {
+    // order: relaxed, a hint.
+    return (word_.load(sync::order::relaxed) & kClaimed) == 0 ? host_ : nullptr;
+  }
+  // Of the task, for a person: a name, or a text in which the compiler has written "F = the name".
+  virtual const char* name() const noexcept { return "what follows a task"; }
+
+ protected:
+  // A task of the host, or without one what follows others.
+  explicit FutureState(FutureHost* host) noexcept : FutureState(host, 0) {}
+  // What comes from elsewhere: nobody here can begin it.
+  struct ComesByItself {};
+  explicit FutureState(ComesByItself /*tag*/) noexcept : FutureState(nullptr, kClaimed) {}
+  ~FutureState() = default;
+
+  // What there is instead of a result.
+  void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
+  void set_not_run(Status why) noexcept { not_run_ = why; }
+  bool take_failure_of(const FutureState& source) noexcept {
+    not_run_ = source.not_run_;
+    error_ = source.error_;
+    return has_failed();
+  }
+
+  // The result, or what there is instead, is there: ends the maker's share.
+  void finish() noexcept { finish(kMakerGone); }
+
+  // Of a state that follows others: its sources are ready, which is said once. Makes the result,
+  // unless a task that waits for it looks at it just now, which then does.
+  Next follow() noexcept;
+
+  // One after the other.
+  static void call_each(Next next) noexcept {
+    while (next.call != nullptr) next = next.call(next.argument);
+  }
+
+  // Of a state that follows others.
+  struct Way {
+    // The way of a task that waits, through such states down to tasks. Only for who holds the
+    // state.
+    FutureState* above = nullptr;  // where it came from
+    std::size_t next = 0;  // source to go to
+
+    sync::atomic<const FutureHost*> maker{nullptr};  // for whom the thread works that follows
+  };
+
+ private:
+  enum Bits : std::uint32_t {
+    kClaimed = 1,  // somebody makes the result
+    kReady = 2,  // the result is there
+    kAwaited = 4,  // a thread may sleep for it
+    kContinued = 8,  // next_ has to be called
+    kMakerGone = 16,  // the two shares
+    kFutureGone = 32,
+    kHeld = 64,  // a task that waits looks at the sources
+    kWatched = 128,  // the book of waits knows this one
+  };
+
+  class Pending;
+
+  FutureState(FutureHost* host, std::uint32_t word) noexcept : host_(host), word_(word) {}
+
+  // Ends the closure uncalled.
+  virtual void discard() noexcept {}
+  // Ends all of it.
+  virtual void destroy() noexcept = 0;
+  // Null: this one follows no others.
+  virtual Way* way() noexcept { return nullptr; }
+  // Those that it follows; null behind the last one. Only for who holds the state.
+  virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
+
+  bool claim() noexcept {
+    // order: relaxed. Both who may claim, the task and the Future, came by the closure otherwise.
+    return (word_.fetch_or(kClaimed, sync::order::relaxed) & kClaimed) == 0;
+  }
+  Next conclude(std::uint32_t share) noexcept;
+  void finish(std::uint32_t share) noexcept { call_each(conclude(share)); }
+  void give_back(std::uint32_t share) noexcept;
+  Outcome make() noexcept;
+  bool hold() noexcept;
+  void let_go(Workplace& here) noexcept;
+  template <class Visitor>
+  void visit_sources(Workplace& here, Visitor& visitor) noexcept;
+  bool help(Workplace& here, Pending& pending) noexcept;
+  void begin_here(Workplace& here) noexcept;
+  Status sleep_in_task(const Pending& pending) noexcept;
+  Status sleep(sync::Deadline deadline, const sync::StopToken& stop, sync::Spin spin) noexcept;
+
+  FutureHost* const host_;
+  sync::atomic<std::uint32_t> word_;
+  Status not_run_ = Status::ok;
+  sync::EventCount ready_;
+  std::exception_ptr error_;
+  sync::cell<Next> next_;
+};
+
+// The result of type R, once it is there.
+template <class R>
+class FutureResult : public FutureState {
+ public:
+  // Once ready: the result, once; or throws what there is instead.
+  R take() {
+    if (has_failed()) [[unlikely]]
+      rethrow();
+    if constexpr (!std::is_void_v<R>) return result();
+  }
+  // Where it lies, if there is one and R is not void.
+  std::add_rvalue_reference_t<R> result() noexcept {
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(**result_);
+    } else {
+      return std::move(*result_);
+    }
+  }
+
+ protected:
+  using FutureState::FutureState;
+  ~FutureResult() = default;
+
+  // Keeps what make() returns, or what it throws; then it says false.
+  template <class Make>
+  bool keep(Make&& make) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      emplace(make);
+      return true;
+    } catch (...) {
+      this->set_error(std::current_exception());
+      return false;
+    }
+#else
+    emplace(make);
+    return true;
+#endif
+  }
+
+ private:
+  template <class Make>
+  void emplace(Make& make) {
+    if constexpr (std::is_void_v<R>) {
+      static_cast<void>(make());
+    } else if constexpr (std::is_reference_v<R>) {
+      R made = make();
+      result_ = std::addressof(made);
+    } else {
+      result_.emplace(Maker<Make>{make});
+    }
+  }
+
+  // Lets the result be made in its place, without a move.
+  template <class Make>
+  struct Maker {
+    Make& make;
+    operator R() const { return make(); }  // NOLINT(google-explicit-constructor)
+  };
+  struct Nothing {};
+  using Kept = std::conditional_t<
+      std::is_void_v<R>, Nothing,
+      std::conditional_t<std::is_reference_v<R>, std::add_pointer_t<R>, std::remove_cv_t<R>>>;
+  std::optional<Kept> result_;
+};
+
+// The type of a closure, for FutureState::name().
+template <class F>
+constexpr const char* type_name() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
+// The Future's share in a state.
+struct LeaveState {
+  void operator()(FutureState* state) const noexcept { state->leave(); }
+};
+template <class R>
+using StateOwner = std::unique_ptr<FutureResult<R>, LeaveState>;
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

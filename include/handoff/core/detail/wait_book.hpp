@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// The book of waits, as a Future sees it: who keeps it finds waits that will never end. Not for
+// users.
+//
+// There is one in a process, for the executors that watch (FutureHost::watches()); the pools keep
+// it. Where nobody watches it is not asked.
+#pragma once
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class FutureState;
+class Workplace;
+
+// A wait that is in the book.
+class WaitEntry {
+ public:
+  // It hangs on this result, too. The caller keeps the state alive during the call.
+  virtual void add(FutureState& state) noexcept = 0;
+  // From here on the thread runs nothing. Throws to end the wait.
+  virtual void fall_asleep() = 0;
+
+ protected:
+  ~WaitEntry() = default;
+};
+
+class WaitBook {
+ public:
+  WaitBook(const WaitBook&) = delete;
+  WaitBook& operator=(const WaitBook&) = delete;
+
+  // Says which one it is: before an executor watches. Idempotent.
+  static void keep(WaitBook& book) noexcept;
+  static WaitBook& kept() noexcept;
+
+  // The result of the state is made on this thread: calls state.compute().
+  virtual Outcome run(FutureState& state) noexcept = 0;
+
+  // The thread waits: calls state.wait_in_task().
+  virtual Status wait(FutureState& state, const sync::StopToken& stop) = 0;
+
+  // A state that was added somewhere is ready.
+  virtual void forget(const FutureState& state) noexcept = 0;
+
+ protected:
+  WaitBook() noexcept = default;
+  ~WaitBook() = default;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

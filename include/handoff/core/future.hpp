@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+//
+// A result to come: of a task, or of an operation that goes on elsewhere.
+//
+//   handoff::Future<std::string> f = pool.submit(describe, 1, 2, 3);
+//   std::string s = f.get();                              // the result, or what describe() threw
+//   auto length = pool.submit(read, path).then([](Text t) { return t.size(); });
+//   Text t = co_await pool.submit(read, path);            // in any coroutine
+//
+// For: one result for one reader. Not for: many tasks that end together (TaskGroup).
+// R may be void, a reference, or any type that can be moved; it need not be default constructible.
+//
+// Contract: executor tier.
+// - Concurrency: a Future belongs to one thread at a time, like a std::unique_ptr. It may outlive
+//   its executor, and the task may outlive it.
+// - Order: what came before submit() happens before the task; the task, and the end of its closure
+//   and arguments, happens before get() returns.
+// - Blocks: wait() and get(). Inside a task of any executor they help: a task that has not begun
+//   runs right there, wherever it is queued; else what the waiting task has handed over itself
+//   runs, as long as there is any. What then() and when_all() made hangs on the tasks behind it:
+//   those run, and then it, right there. So futures may be waited for in tasks to any depth, on one
+//   worker too. Outside they only wait, spinning a little, then asleep. The destructor does not
+//   wait.
+// - Lends: if nothing is left to run and it would sleep, and what it still hangs on is not all made
+//   by threads of the same pool, it waits as if in blocking() (pool/blocking.hpp): another thread
+//   stands in, for what comes may need a task that is queued behind the waiting one. So it is for a
+//   Future of another pool, or of an operation; for tasks of the own pool it lends nobody.
+// - Blocks without help or stand-in: wait_until() and wait_for(), which could not keep their word
+//   if they ran a task. Inside a task they hold up a worker; on the only one a wait for what is
+//   queued behind it lasts until the deadline, and without one until the stop. Nor does a
+//   std::future help (to_std.hpp); for both there is blocking().
+// - Never ends: a circle of waits, and a wait with a stop token alone for what nobody is free to
+//   begin. ThreadPoolOptions::on_wait_cycle tells of both.
+// - Coroutines: co_await gives what get() gives, and leaves the Future empty. The coroutine goes on
+//   on the thread that makes the result, inside the task that made it, or right here if it is
+//   there. What leaves it then, if its promise lets it, ends the program. Meanwhile it must not be
+//   destroyed. A coroutine whose promise has unhandled_stopped(), as those of std::execution have,
+//   is stopped where get() would throw NotRun (stopped): so a Future is a sender there
+//   (future_sender.hpp: a leaner one).
+// - Allocates: nothing; submit() allocated once, for the task, its result and this.
+// - Closed, stopped: a task that was dropped gives NotRun (stopped: cancelled, by a close or by its
+//   stop token; timed_out: expired).
+// - Exceptions: get() rethrows what the task threw. get(), wait(), then() or co_await on an empty
+//   Future is misuse. Where exceptions are off, NotRun is misuse.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/future_state.hpp>
+#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
+struct FutureAccess;
+}  // namespace detail
+
+template <class R>
+class FutureAwaiter;
+
+template <class R>
+class [[nodiscard]] Future {
+ public:
+  using value_type = R;
+
+  Future() noexcept = default;  // empty
+  Future(Future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Future& operator=(Future&& other) noexcept {
+    if (this != &other) {
+      reset();
+      state_ = std::exchange(other.state_, nullptr);
+    }
+    return *this;
+  }
+  ~Future() { reset(); }
+
+  // False once it was moved from, taken by get() or continued by then().
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
+
+  [[nodiscard]] bool is_ready() const { return state().is_ready(); }
+
+  void wait() const { (void)state().wait(sync::no_deadline, {}); }
+
+  // ok, timed_out or stopped. Does not run the task here, which could take longer; see the head
+  // comment for what that means inside a task.
+  Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {}) const {
+    return state().wait(deadline, stop);
+  }
+  template <class Rep, class Period>
+  Status wait_for(std::chrono::duration<Rep, Period> time, const sync::StopToken& stop = {}) const {
+    return wait_until(sync::deadline_after(time), stop);
+  }
+
+  // The result, once; empty afterwards.
+  R get() {
+    wait();
+    const Future used = std::move(*this);
+    return used.state_->take();
+  }
+
+  // The Future of function(result). It runs right behind the task, on its thread, or here if the
+  // task is done, or in a task that is about to wait for it; not at all if the task failed, whose
+  // exception is passed on. Empty afterwards.
+  template <class F>
+  auto then(F&& function) &&;
+
+  // The result, without blocking a thread. Empty from here on.
+  FutureAwaiter<R> operator co_await() { return FutureAwaiter<R>(std::move(*this)); }
+
+  // The same result as a std::future; include <handoff/core/to_std.hpp>. Empty afterwards.
+  auto to_std() &&;
+
+  // The same as a sender of std::execution; include <handoff/core/future_sender.hpp>. Empty
+  // afterwards.
+  auto as_sender() &&;
+
+ private:
+  friend struct detail::FutureAccess;
+  explicit Future(detail::FutureResult<R>* state) noexcept : state_(state) {}
+
+  detail::FutureResult<R>& state() const {
+    if (state_ == nullptr) misuse("Future: an empty one was used; see valid()");
+    return *state_;
+  }
+  void reset() noexcept {
+    if (state_ != nullptr) std::exchange(state_, nullptr)->leave();
+  }
+
+  detail::FutureResult<R>* state_ = nullptr;
+};
+
+namespace detail {
+
+struct FutureAccess {
+  template <class R>
+  static Future<R> make(FutureResult<R>* state) noexcept {
+    return Future<R>(state);
+  }
+  // Of one that is not empty, which is misuse.
+  template <class R>
+  static FutureResult<R>& state(const Future<R>& future) {
+    return future.state();
+  }
+  // Its share.
+  template <class R>
+  static StateOwner<R> release(Future<R>& future) {
+    StateOwner<R> state(&future.state());
+    future.state_ = nullptr;
+    return state;
+  }
+};
+
+template <class F, class R>
+struct ThenResult {
+  using type = std::invoke_result_t<F, R>;
+};
+template <class F>
+struct ThenResult<F, void> {
+  using type = std::invoke_result_t<F>;
+};
+
+// function(result of `before`), when that is there.
+template <class R, class F>
+class Continuation final : public FutureResult<typename ThenResult<F, R>::type> {
+ public:
+  using Result = typename ThenResult<F, R>::type;
+
+  template <class Given>
+  Continuation(FutureResult<R>* before, Given&& function)
+      : FutureResult<Result>(nullptr),
+        function_(std::in_place, std::forward<Given>(function)),
+        before_(StateOwner<R>(before)) {}
+
+  const char* name() const noexcept override { return type_name<F>(); }
+
+  static FutureState::Next call(void* self) noexcept {
+    return static_cast<Continuation*>(self)->follow();
+  }
+
+ private:
+  Outcome compute() noexcept override {
+    FutureResult<R>& before = *before_.read();
+    if (!this->take_failure_of(before)) {
+      (void)this->keep([this, &before]() -> Result {
+        if constexpr (std::is_void_v<R>) {
+          before.take();
+          return detail::invoke(std::move(*function_));
+        } else {
+          return detail::invoke(std::move(*function_), before.take());
+        }
+      });
+    }
+    discard();
+    return Outcome::elsewhere;
+  }
+  void discard() noexcept override {
+    function_.reset();
+    before_.write().reset();
+  }
+  void destroy() noexcept override { RawBox<Continuation>::destroy(this); }
+  FutureState::Way* way() noexcept override { return &way_; }
+  FutureState* source(std::size_t index) noexcept override {
+    return index == 0 ? before_.read().get() : nullptr;
+  }
+
+  std::optional<F> function_;
+  sync::cell<StateOwner<R>> before_;
+  FutureState::Way way_;
+};
+
+}  // namespace detail
+
+template <class R>
+template <class F>
+auto Future<R>::then(F&& function) && {
+  using Next = detail::Continuation<R, std::decay_t<F>>;
+  detail::FutureResult<R>& before = state();
+  auto* const next = detail::RawBox<Next>().make(&before, std::forward<F>(function));
+  state_ = nullptr;  // its share is the continuation's now
+  auto future = detail::FutureAccess::make<typename Next::Result>(next);
+  before.continue_with({&Next::call, next});
+  return future;
+}
+
+// What co_await makes of a Future. It lies in the coroutine.
+template <class R>
+class [[nodiscard]] FutureAwaiter {
+ public:
+  explicit FutureAwaiter(Future<R>&& future) : state_(detail::FutureAccess::release(future)) {}
+
+  // A stop is left to await_suspend(), which knows whether the coroutine wants to hear of it.
+  bool await_ready() const noexcept {
+    return state_->is_ready() && state_->not_run() != Status::stopped;
+  }
+
+  // `Handle`: a std::coroutine_handle. This may be gone before continue_later() returns.
+  template <class Handle>
+  bool await_suspend(Handle coroutine) {
+    coroutine_ = coroutine.address();
+    if (state_->continue_later({&resume<Handle>, this})) return true;
+    return stop(coroutine);
+  }
+
+  R await_resume() {
+    const detail::StateOwner<R> state = std::move(state_);
+    return state->take();
+  }
+
+ private:
+  template <class Handle>
+  static detail::FutureState::Next resume(void* self) noexcept {
+    auto& awaiter = *static_cast<FutureAwaiter*>(self);
+    const Handle coroutine = Handle::from_address(awaiter.coroutine_);
+    if (!awaiter.stop(coroutine)) coroutine.resume();
+    return {};
+  }
+
+  // False: it goes on.
+  template <class Handle>
+  bool stop(Handle coroutine) noexcept {
+    if constexpr (requires { coroutine.promise().unhandled_stopped().resume(); }) {
+      if (state_->not_run() == Status::stopped) {
+        coroutine.promise().unhandled_stopped().resume();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  detail::StateOwner<R> state_;
+  void* coroutine_ = nullptr;
+};
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// A Future as a sender of std::execution (P2300).
+//
+//   auto work = pool.submit(read, path).as_sender() | stdexec::then(parse);
+//   auto [text] = stdexec::sync_wait(std::move(work)).value();
+//
+// Not for: waiting by co_await, or where any awaitable will do, which a Future is by itself: an
+// algorithm that makes a coroutine of it allocates one, and this does not.
+// as_sender() is there where a library with senders is (sender_words.hpp).
+//
+// Contract: executor tier.
+// - Concurrency: one sender, one operation, as one Future. It is connected as an rvalue.
+// - Completion: set_value(result), or set_value() of void; set_error(std::exception_ptr) with what
+//   the task threw, or NotRun (timed_out: expired); set_stopped() if the task was dropped
+//   otherwise, or in start() if the receiver's stop token has been asked by then. On the thread
+//   that makes the result, or in start() if it is there. A stop that comes later does not end what
+//   goes on.
+// - Started or not, the task runs: the Future is what goes on already.
+// - Blocks, allocates: nothing.
+#pragma once
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/future_state.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/sender_words.hpp>
+#include <handoff/core/status.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
+
+template <class Words, class R>
+struct FutureSignatures {
+  using type = typename Words::template completion_signatures<R>;
+};
+template <class Words>
+struct FutureSignatures<Words, void> {
+  using type = typename Words::template completion_signatures<>;
+};
+
+}  // namespace detail
+
+// `Words`: see StandardWords.
+template <class Words, class R>
+class BasicFutureSender {
+ public:
+  using sender_concept = typename Words::sender_t;
+  using completion_signatures = typename detail::FutureSignatures<Words, R>::type;
+
+  struct Env {};  // where it completes is not known beforehand
+
+  template <class Receiver>
+  class Operation {
+   public:
+    using operation_state_concept = typename Words::operation_state_t;
+
+    Operation(detail::StateOwner<R> state, Receiver receiver)
+        : state_(std::move(state)), receiver_(std::move(receiver)) {}
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+
+    // The operation may be over, and this gone, before continue_with() returns.
+    void start() & noexcept {
+      if (Words::stop_requested(receiver_)) {
+        state_.reset();
+        return Words::set_stopped(std::move(receiver_));
+      }
+      state_->continue_with({&call, this});
+    }
+
+   private:
+    static detail::FutureState::Next call(void* self) noexcept {
+      static_cast<Operation*>(self)->complete();
+      return {};
+    }
+    void complete() noexcept {
+      const detail::StateOwner<R> state = std::move(state_);
+      if (state->not_run() == Status::stopped) return Words::set_stopped(std::move(receiver_));
+      if (state->has_failed()) return Words::set_error(std::move(receiver_), state->failure());
+      if constexpr (std::is_void_v<R>) {
+        Words::set_value(std::move(receiver_));
+      } else {
+        Words::set_value(std::move(receiver_), state->result());
+      }
+    }
+
+    detail::StateOwner<R> state_;
+    Receiver receiver_;
+  };
+
+  explicit BasicFutureSender(Future<R>&& future) : state_(detail::FutureAccess::release(future)) {}
+
+  template <class... Any>
+  static consteval completion_signatures get_completion_signatures() noexcept {
+    return {};
+  }
+  Env get_env() const noexcept { return {}; }
+
+  template <class Receiver>
+  Operation<Receiver> connect(Receiver receiver) && {
+    return Operation<Receiver>(std::move(state_), std::move(receiver));
+  }
+
+ private:
+  detail::StateOwner<R> state_;
+};
+
+#if defined(HANDOFF_HAS_SENDERS)
+
+template <class R>
+auto Future<R>::as_sender() && {
+  return BasicFutureSender<StandardWords, R>(std::move(*this));
+}
+
+#endif
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// A task that leads to the state of its Future. Not for users.
+#pragma once
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/future_state.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/pool/detail/task.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+struct FutureKind {
+  static Outcome run(Task& task) { return task.as<FutureState*>()->run_as_task(); }
+  static Outcome drop(Task& task, Outcome why) noexcept {
+    return task.as<FutureState*>()->drop_as_task(why);
+  }
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

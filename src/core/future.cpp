@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+//
+// How a result becomes ready, who is told, and how who waits for it helps. Protocol and proof:
+// docs/design/future.md.
+#include <handoff/core/detail/future_state.hpp>
+#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/detail/wait_book.hpp>
+#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
+#include <utility>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+using sync::order;
+
+namespace {
+
+bool is_watched(const Workplace* place) noexcept {
+  while (place != nullptr && !place->host.watches()) place = place->outer;
+  return place != nullptr;
+}
+
+}  // namespace
+
+// ---- The result ---------------------------------------------------------------------------------
+
+Outcome FutureState::run_as_task() noexcept {
+  if (!claim()) {
+    give_back(kMakerGone);
+    return Outcome::elsewhere;
+  }
+  const Outcome outcome = make_as_task();
+  finish(kMakerGone);
+  return outcome;
+}
+
+Outcome FutureState::make_as_task() noexcept {
+  const Outcome outcome = make();
+  if (outcome == Outcome::failed) host_->note_failure(error_);
+  return outcome;
+}
+
+// In the book, if the host is in it; what follows a task, if the one that it runs in is.
+Outcome FutureState::make() noexcept {
+  const bool watched = host_ != nullptr ? host_->watches() : is_watched(workplace());
+  if (!watched) [[likely]]
+    return compute();
+  return WaitBook::kept().run(*this);
+}
+
+Outcome FutureState::drop_as_task(Outcome why) noexcept {
+  if (!claim()) {
+    give_back(kMakerGone);
+    return Outcome::elsewhere;
+  }
+  discard();
+  set_not_run(reason_of(why));
+  finish(kMakerGone);
+  return why;
+}
+
+std::exception_ptr FutureState::failure() const {
+#if defined(__cpp_exceptions)
+  if (not_run_ != Status::ok) return std::make_exception_ptr(NotRun(not_run_));
+#else
+  if (not_run_ != Status::ok) rethrow();
+#endif
+  return error_;
+}
+
+void FutureState::rethrow() const {
+  if (not_run_ != Status::ok) raise(NotRun(not_run_));
+  std::rethrow_exception(error_);
+}
+
+// The result is there. Ends the share, if one is given, and touches nothing afterwards. What comes
+// next is the caller's to call.
+FutureState::Next FutureState::conclude(std::uint32_t share) noexcept {
+  std::uint32_t only_claimed = kClaimed;
+  // order: release pairs with the acquire in is_ready() and give_back(); relaxed on failure, the
+  // fetch_or looks again.
+  if (word_.compare_exchange_strong(only_claimed, kClaimed | kReady | share, order::release,
+                                    order::relaxed)) {
+    return {};
+  }
+  // Somebody waits, has said what comes next, or is gone. The share keeps the state alive
+  // meanwhile; without one it is the caller who holds the Future.
+  // order: acq_rel. Release as above; acquire pairs with the release in continue_later() and in
+  // watch().
+  const std::uint32_t before = word_.fetch_or(kReady, order::acq_rel);
+  if ((before & kWatched) != 0) [[unlikely]]
+    WaitBook::kept().forget(*this);
+  if ((before & kAwaited) != 0) ready_.notify_all();
+  const Next next = (before & kContinued) != 0 ? next_.read() : Next{};
+  if (share != 0) give_back(share);
+  return next;
+}
+
+void FutureState::give_back(std::uint32_t share) noexcept {
+  // order: acq_rel. Release: what we did with the state comes before its end; acquire: so does what
+  // the other one did.
+  const std::uint32_t after = word_.fetch_or(share, order::acq_rel) | share;
+  if ((after & kMakerGone) != 0 && (after & kFutureGone) != 0) destroy();
+}
+
+// ---- What follows -------------------------------------------------------------------------------
+
+bool FutureState::continue_later(Next next) noexcept {
+  next_.write() = next;
+  // order: acq_rel. Release pairs with the acquire in conclude(): next_. Acquire pairs with the
+  // release there: the result.
+  return (word_.fetch_or(kContinued, order::acq_rel) & kReady) == 0;
+}
+
+FutureState::Next FutureState::follow() noexcept {
+  const Workplace* const place = workplace_in_task();
+  // order: relaxed, a hint to who waits.
+  way()->maker.store(place != nullptr ? &place->host : nullptr, order::relaxed);
+  // order: acq_rel. Release pairs with the acquire in let_go(): the results of the sources, for who
+  // goes on there. Acquire pairs with the release there: who looked at the sources has done so.
+  if ((word_.fetch_or(kClaimed, order::acq_rel) & kHeld) != 0) return {};
+  (void)make();
+  return conclude(kMakerGone);
+}
+
+// Whether the sources are there to be looked at, until let_go(). If not, they are ready: somebody
+// makes the result, or has made it. (Or another task waits for the same Future, against the rules,
+// and looks at them.)
+bool FutureState::hold() noexcept {
+  // order: relaxed. The sources came with the Future; that they stay, let_go() and follow() see to.
+  return (word_.fetch_or(kHeld, order::relaxed) & (kClaimed | kHeld)) == 0;
+}
+
+// If the sources became ready meanwhile, it is for us to make the result.
+void FutureState::let_go(Workplace& here) noexcept {
+  // order: acq_rel, both pair with the read-modify-write in follow(): see there.
+  if ((word_.fetch_and(~std::uint32_t{kHeld}, order::acq_rel) & kClaimed) == 0) return;
+  here.run_inside({this, [](void* self) noexcept {
+                     auto& state = *static_cast<FutureState*>(self);
+                     (void)state.make();
+                     state.finish(kMakerGone);
+                   }});
+}
+
+// ---- Who waits ----------------------------------------------------------------------------------
+
+// Whose threads bring what a wait still hangs on, when nothing is left to run for it.
+class FutureState::Pending {
+ public:
+  // One state: a task, or what follows others and is being made.
+  void add(FutureState& state) noexcept {
+    if (state.is_ready()) return;
+    const Way* const way = state.way();
+    // order: relaxed, a hint: who is not seen yet is unknown.
+    const FutureHost* const host = way == nullptr ? state.host_ : way->maker.load(order::relaxed);
+    sole_ = known_ && sole_ != host ? nullptr : host;
+    known_ = true;
+  }
+
+  // Null: those of several, or of nobody knows whom.
+  const FutureHost* sole() const noexcept { return sole_; }
+
+ private:
+  bool known_ = false;
+  const FutureHost* sole_ = nullptr;
+};
+
+// visitor.reach(state) for all that this one hangs on, itself first, and then, where the way ends,
+// visitor.end_at(state); without recursion: the way back is kept in the states themselves. Only
+// those on the way are held, so nothing that comes elsewhere waits for us but what waits for the
+// state that we are at, too.
+template <class Visitor>
+void FutureState::visit_sources(Workplace& here, Visitor& visitor) noexcept {
+  FutureState* above = nullptr;
+  for (FutureState* state = this;;) {
+    visitor.reach(*state);
+    Way* const way = state->way();
+    if (way != nullptr && state->hold()) {
+      way->above = above;
+      way->next = 0;
+      above = state;
+    } else {
+      visitor.end_at(*state);
+    }
+    for (state = nullptr; state == nullptr;) {
+      if (above == nullptr) return;
+      FutureState* const holder = above;
+      Way& its_way = *holder->way();
+      state = holder->source(its_way.next++);
+      if (state != nullptr) break;
+      above = its_way.above;
+      holder->let_go(here);
+    }
+  }
+}
+
+Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
+  if (is_ready()) return Status::ok;
+  Workplace* const here = workplace();
+  if (here == nullptr || deadline != sync::no_deadline) {
+    return sleep(deadline, stop, sync::spin_policy());
+  }
+  if (is_watched(here)) [[unlikely]]
+    return WaitBook::kept().wait(*this, stop);
+  return wait_in_task(stop, nullptr);
+}
+
+// The book, if there is an entry, learns what is waited for before anything is run, and that we
+// sleep when nothing is left to run.
+Status FutureState::wait_in_task(const sync::StopToken& stop, WaitEntry* entry) {
+  if (entry != nullptr) {
+    struct Enter {
+      WaitEntry& entry;
+      void reach(FutureState& state) noexcept { entry.add(state); }
+      void end_at(FutureState& /*state*/) noexcept {}
+    } enter{*entry};
+    visit_sources(*workplace(), enter);
+  }
+  Workplace* const place = workplace_in_task();
+  const bool helps = place != nullptr && !stop.stop_possible();
+  Pending pending;
+  if (helps && help(*place, pending)) return Status::ok;
+  if (entry != nullptr) entry->fall_asleep();
+  return helps ? sleep_in_task(pending) : sleep(sync::no_deadline, stop, sync::spin_policy());
+}
+
+// Runs what nobody has begun of all that this one hangs on, then what the waiting task has handed
+// over. True if the result is there; else all it hangs on runs elsewhere.
+bool FutureState::help(Workplace& here, Pending& pending) noexcept {
+  struct Help {
+    Workplace& here;
+    Pending& pending;
+    void reach(FutureState& state) noexcept { state.begin_here(here); }
+    void end_at(FutureState& state) noexcept { pending.add(state); }
+  } visitor{here, pending};
+  visit_sources(here, visitor);
+  while (!is_ready()) {
+    if (!here.run_own()) return false;
+  }
+  return true;
+}
+
+// A task that nobody has begun. Its executor's entry will find it done and go.
+void FutureState::begin_here(Workplace& here) noexcept {
+  if (host_ == nullptr || !claim()) return;
+  here.run_inside({this, [](void* self) noexcept {
+                     auto& state = *static_cast<FutureState*>(self);
+                     state.host_->visit(state);
+                     state.finish(0);
+                   }});
+}
+
+// All that is left runs elsewhere. What runs on threads of the own executor needs none more; else
+// it may need one that works in this one's place.
+Status FutureState::sleep_in_task(const Pending& pending) noexcept {
+  for (sync::Backoff backoff;;) {
+    if (is_ready()) return Status::ok;
+    if (!backoff.snooze()) break;
+  }
+  const Lending lending(pending.sole());
+  return sleep(sync::no_deadline, {}, sync::Spin::never);
+}
+
+Status FutureState::sleep(sync::Deadline deadline, const sync::StopToken& stop,
+                          sync::Spin spin) noexcept {
+  // order: relaxed, one word has one history: either conclude() finds the bit or we find kReady.
+  word_.fetch_or(kAwaited, order::relaxed);
+  return status_of(ready_.await([this]() noexcept { return is_ready(); }, deadline, stop, spin));
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

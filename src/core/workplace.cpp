@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// The slot of the calling thread's places, and who is told when it blocks.
+#include <handoff/core/detail/workplace.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
+HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Workplace*, handoff::detail::Workplace);
+}}}  // namespace handoff::HANDOFF_ABI::sync
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+template <class Tell>
+void each_with_a_task(const FutureHost* but, Tell&& tell) noexcept {
+  for (Workplace* place = workplace(); place != nullptr; place = place->outer) {
+    if (place->depth != 0 && &place->host != but) tell(*place);
+  }
+}
+
+}  // namespace
+
+Lending::Lending(const FutureHost* but) noexcept : but_(but) {
+  each_with_a_task(but_, [](Workplace& place) noexcept { place.begin_blocking(); });
+}
+Lending::~Lending() {
+  each_with_a_task(but_, [](Workplace& place) noexcept { place.end_blocking(); });
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//
+// States of Futures whose tasks are played by the scenario.
+#pragma once
+
+#include <handoff/core/detail/future_work.hpp>
+#include <handoff/core/detail/raw_box.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace handoff::test {
+
+// Of no executor, or of this one.
+template <class F>
+auto state_of(F function, detail::FutureHost* host = nullptr) {
+  using Work = detail::FutureWork<std::invoke_result_t<F>, F>;
+  return detail::RawBox<Work>().make(host, std::move(function));
+}
+
+}  // namespace handoff::test
