@@ -116,10 +116,11 @@ bool FutureState::continue_later(Next next) noexcept {
 
 FutureState::Next FutureState::follow() noexcept {
   const Workplace* const place = workplace_in_task();
-  // order: relaxed, a hint to who waits.
+  // order: relaxed, released below.
   way()->maker.store(place != nullptr ? &place->host : nullptr, order::relaxed);
   // order: acq_rel. Release pairs with the acquire in let_go(): the results of the sources, for who
-  // goes on there. Acquire pairs with the release there: who looked at the sources has done so.
+  // goes on there; and with the one in hold(): the maker. Acquire pairs with the release in
+  // let_go(): who looked at the sources has done so.
   if ((word_.fetch_or(kClaimed, order::acq_rel) & kHeld) != 0) return {};
   (void)make();
   return conclude(kMakerGone);
@@ -129,8 +130,9 @@ FutureState::Next FutureState::follow() noexcept {
 // makes the result, or has made it. (Or another task waits for the same Future, against the rules,
 // and looks at them.)
 bool FutureState::hold() noexcept {
-  // order: relaxed. The sources came with the Future; that they stay, let_go() and follow() see to.
-  return (word_.fetch_or(kHeld, order::relaxed) & (kClaimed | kHeld)) == 0;
+  // order: acquire pairs with the release in follow(): the maker, if it is too late. The sources
+  // came with the Future; that they stay, let_go() and follow() see to.
+  return (word_.fetch_or(kHeld, order::acquire) & (kClaimed | kHeld)) == 0;
 }
 
 // If the sources became ready meanwhile, it is for us to make the result.
@@ -149,22 +151,29 @@ void FutureState::let_go(Workplace& here) noexcept {
 // Whose threads bring what a wait still hangs on, when nothing is left to run for it.
 class FutureState::Pending {
  public:
-  // One state: a task, or what follows others and is being made.
+  // One state: a task, or what follows others and has been claimed.
   void add(FutureState& state) noexcept {
-    if (state.is_ready()) return;
     const Way* const way = state.way();
-    // order: relaxed, a hint: who is not seen yet is unknown.
+    // order: relaxed, seen with kClaimed in hold().
     const FutureHost* const host = way == nullptr ? state.host_ : way->maker.load(order::relaxed);
-    sole_ = known_ && sole_ != host ? nullptr : host;
-    known_ = true;
+    (state.is_ready() ? ready_ : missing_).add(host);
   }
 
-  // Null: those of several, or of nobody knows whom.
-  const FutureHost* sole() const noexcept { return sole_; }
+  // Null: those of several, or of nobody knows whom. If all that was looked at is ready, what
+  // follows is about to be made there.
+  const FutureHost* sole() const noexcept { return missing_.any ? missing_.sole : ready_.sole; }
 
  private:
-  bool known_ = false;
-  const FutureHost* sole_ = nullptr;
+  struct Hosts {
+    void add(const FutureHost* host) noexcept {
+      sole = any && sole != host ? nullptr : host;
+      any = true;
+    }
+    bool any = false;
+    const FutureHost* sole = nullptr;
+  };
+  Hosts missing_;
+  Hosts ready_;
 };
 
 // visitor.reach(state) for all that this one hangs on, itself first, and then, where the way ends,

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
 // Future's shared state: maker, waiter, end and what follows. docs/design/future.md.
+#include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/detail/wait_book.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/when_all.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "explore/core/counted.hpp"
 #include "explore/core/future_states.hpp"
 #include "explore/scenario.hpp"
+#include "support/future_host.hpp"
+#include "support/job.hpp"
 
 namespace {
 
@@ -133,6 +141,148 @@ const Scenario follower_ends_first("future/follower_ends_first", [] {
   explore::Thread task([&] { (void)state->run_as_task(); });
   next.wait();
   explore::check(alive.load(sync::order::relaxed) == 0, "none");
+  task.join();
+});
+
+// ---- From elsewhere -----------------------------------------------------------------------------
+
+const Scenario promised("future/promised", [] {
+  sync::cell<int> seen;
+  Future<int> future;
+  Promise<int> promise(future);
+  explore::Thread maker([&] {
+    seen.write() = 1;
+    promise.set_value(2);
+  });
+  explore::check(future.get() == 2 && seen.read() == 1, "the result, and what came before");
+  maker.join();
+});
+
+const Scenario promise_ends("future/promise_ends", [] {
+  Future<int> future;
+  Future<int> other;
+  auto promise = std::make_unique<Promise<int>>(future);
+  Promise<int> kept(other);
+  explore::Thread maker([&] {
+    promise.reset();
+    kept.set_value(1);
+  });
+  other = {};
+  bool ran = true;
+  try {
+    (void)future.get();
+  } catch (const NotRun&) {
+    ran = false;
+  }
+  explore::check(!ran, "says so");
+  maker.join();
+});
+
+// ---- Coroutines ---------------------------------------------------------------------------------
+
+test::Job await(Future<int> future, const sync::cell<int>& seen, sync::cell<int>& got) {
+  const int result = co_await future;
+  got.write() = result + seen.read();
+}
+
+// The coroutine goes on once, here or there, and ends with its awaiter.
+const Scenario awaited("future/awaited", [] {
+  sync::cell<int> seen;
+  sync::cell<int> got;
+  auto* const state = state_of([&seen] {
+    seen.write() = 1;
+    return 2;
+  });
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  await(FutureAccess::make<int>(state), seen, got);
+  task.join();
+  explore::check(got.read() == 3, "the result");
+});
+
+// ---- Waits inside tasks -------------------------------------------------------------------------
+
+// Another thread can work, as long as this one sleeps: it brings what this one waits for.
+const Scenario lends("future/lends", [] {
+  test::Host host;
+  test::Place place(host);
+  sync::cell<int> seen;
+  Future<int> future;
+  Promise<int> promise(future);
+  sync::atomic<int> free{0};
+  place.on_lent = [&free] { free.store(1, sync::order::release); };
+  explore::Thread stand_in([&] {
+    while (free.load(sync::order::acquire) == 0) sync::pause();
+    seen.write() = 1;
+    promise.set_value(2);
+  });
+  explore::check(future.get() == 2 && seen.read() == 1, "the result");
+  explore::check(place.lent == 1 && place.returned == 1, "for so long");
+  stand_in.join();
+});
+
+// Another thread of the same executor runs a task, and what follows it, while this one waits for
+// that: nobody is lent, whatever this one sees of the other.
+const Scenario lends_nobody("future/lends_nobody", [] {
+  test::Host host;
+  test::Place place(host);
+  auto* const state = state_of([] { return 1; }, &host);
+  explore::Thread task([&] {
+    const test::Place there(host);
+    (void)state->run_as_task();
+  });
+  auto next = FutureAccess::make<int>(state).then([](int n) { return n + 1; });
+  explore::check(next.get() == 2, "the result");
+  explore::check(place.lent == 0, "by one of us");
+  task.join();
+});
+
+// ---- The book of waits --------------------------------------------------------------------------
+
+// Knows one state: from add() until the result is there.
+class OneStateBook final : public WaitBook {
+ public:
+  Outcome run(FutureState& state) noexcept override { return state.compute(); }
+  Status wait(FutureState& state, const sync::StopToken& stop) override {
+    Entry entry(*this);
+    return state.wait_in_task(stop, &entry);
+  }
+  void forget(const FutureState& state) noexcept override {
+    const sync::Lock lock(mutex_);
+    explore::check(known_.read() == &state, "it was told of it");
+    known_.write() = nullptr;
+  }
+  bool knows_one() noexcept {
+    const sync::Lock lock(mutex_);
+    return known_.read() != nullptr;
+  }
+
+ private:
+  struct Entry final : WaitEntry {
+    explicit Entry(OneStateBook& to) : book(to) {}
+    void add(FutureState& state) noexcept override {
+      const sync::Lock lock(book.mutex_);
+      if (state.watch()) book.known_.write() = &state;
+    }
+    void fall_asleep() override {}
+    OneStateBook& book;
+  };
+
+  sync::Mutex mutex_;
+  sync::cell<FutureState*> known_;
+};
+
+// Who makes the result knows the book by the state's bit alone.
+const Scenario told_to_the_book("future/told_to_the_book", [] {
+  OneStateBook book;
+  auto* const state = state_of([] { return 2; });
+  auto future = FutureAccess::make<int>(state);
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  WaitBook::keep(book);
+  test::Host host(true);
+  const test::Place place(host);
+  future.wait();
+  explore::check(!book.knows_one(), "it does not lead to what is about to go");
+  explore::check(future.get() == 2, "the result");
   task.join();
 });
 

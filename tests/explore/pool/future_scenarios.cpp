@@ -3,6 +3,7 @@
 // Futures of a pool: who runs what, what it tells, and who is lent. docs/design/future.md.
 #include <chrono>
 #include <exception>
+#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/when_all.hpp>
@@ -379,6 +380,44 @@ const Scenario counts_a_visit(
       const Tally tally = pool.close();
       check_tally(tally, 1, 1, 0);
       explore::check(thrown_by([&] { std::rethrow_exception(tally.first_failure); }) == 2, "kept");
+    },
+    Size::single);
+
+// ---- Who is lent --------------------------------------------------------------------------------
+
+// The only worker waits for what a task behind it brings.
+const Scenario lends_a_worker(
+    "future/lends_a_worker",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      Future<int> coming;
+      Promise<int> promise(coming);
+      accepted(pool.execute([&] { explore::check(coming.get() == 1, "brought"); }));
+      accepted(pool.execute([&] { promise.set_value(1); }));
+      explore::check(pool.close().done == 2, "both ran");
+    },
+    Size::large);
+
+// The same through a task of another pool, which waits for it.
+const Scenario lends_for_another_pool(
+    "future/lends_for_another_pool",
+    [] {
+      test::AuditedPool other({.width = 1});
+      test::AuditedPool pool({.width = 1});
+      OpenOnce begun;
+      OpenOnce gate;
+      auto elsewhere = other.submit([&] {
+        begun.open();
+        gate.wait();
+        return 1;
+      });
+      begun.wait();
+      accepted(pool.execute([&] { explore::check(elsewhere.get() == 1, "brought"); }));
+      accepted(pool.execute([&] { gate.open(); }));
+      check_tally(pool.close(), 2, 0, 0);
+      explore::check(pool.statistics().lent == 1, "one stood in");
+      check_tally(other.close(), 1, 0, 0);
+      explore::check(other.statistics().lent == 0, "nobody there");
     },
     Size::single);
 

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "support/failing.hpp"
+#include "support/future_host.hpp"
 #include "support/support.hpp"
-#include "unit/core/future_host.hpp"
 
 namespace {
 

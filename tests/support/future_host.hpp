@@ -24,7 +24,7 @@ namespace handoff::test {
 // Runs a task when it is told to, on the thread that says so.
 class Host final : public detail::FutureHost {
  public:
-  Host() noexcept : FutureHost(false) {}
+  explicit Host(bool watches = false) noexcept : FutureHost(watches) {}
   ~Host() { drop_all(detail::Outcome::cancelled); }
 
   template <class F, class... Args>
