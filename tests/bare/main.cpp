@@ -17,6 +17,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -127,6 +129,26 @@ void events() {
   expect(calls == 3, "called by its list");
 }
 
+void futures() {
+  Future<int> number;
+  detail::Promise<int> promise(number);
+  auto next = std::move(number).then([](int n) { return n + 1; });
+  std::thread maker([&] { promise.set_value(6); });
+  expect(next.get() == 7, "a result from another thread, and what follows it");
+  maker.join();
+  Future<int> dropped;
+  detail::Promise<int>(dropped).drop(Status::stopped);
+  bool ran = false;
+  auto behind = std::move(dropped).then([&](int) { ran = true; });
+  expect(behind.is_ready() && !ran, "what follows a dropped one does not run");
+  std::vector<Future<int>> parts(2);
+  detail::Promise<int>(parts[0]).set_value(1);
+  detail::Promise<int>(parts[1]).set_value(2);
+  int sum = 0;
+  for (Future<int>& part : when_all(std::move(parts)).get()) sum += part.get();
+  expect(sum == 3, "many as one");
+}
+
 void log_misuse(const char* what) { std::fprintf(stderr, "misuse: %s\n", what); }
 
 void empty_listener() {
@@ -144,6 +166,13 @@ void too_large_a_ring() {
   const SpscRing<int> ring(std::numeric_limits<std::size_t>::max());
 }
 
+void get_of_a_dropped_task() {
+  set_misuse_handler(&log_misuse);
+  Future<int> dropped;
+  detail::Promise<int>(dropped).drop(Status::stopped);
+  (void)dropped.get();
+}
+
 void misuses() {
   const End alone = run_apart(&empty_listener);
   expect(alone.terminated && !contains(alone.said, "misuse: "),
@@ -154,6 +183,9 @@ void misuses() {
   const End large = run_apart(&too_large_a_ring);
   expect(large.terminated && contains(large.said, "misuse: a ring has between 1 and"),
          "so does a ring without bounds");
+  const End none = run_apart(&get_of_a_dropped_task);
+  expect(none.terminated && contains(none.said, "misuse: the task did not run"),
+         "so does the result of a task that was dropped");
   expect(!run_apart([] {}).terminated, "who does nothing wrong goes on");
 }
 
@@ -163,6 +195,7 @@ int main() {
   rings();
   channels();
   events();
+  futures();
   misuses();
   return failures == 0 ? 0 : 1;
 }
