@@ -271,19 +271,21 @@ class OneStateBook final : public WaitBook {
   sync::cell<FutureState*> known_;
 };
 
-// Who makes the result knows the book by the state's bit alone.
+// Who makes the result knows of the book by the state's bit alone, and does not take it for the one
+// that was there before.
 const Scenario told_to_the_book("future/told_to_the_book", [] {
+  OneStateBook before;
   OneStateBook book;
+  WaitBook::keep(before);
   auto* const state = state_of([] { return 2; });
   auto future = FutureAccess::make<int>(state);
   explore::Thread task([&] { (void)state->run_as_task(); });
   WaitBook::keep(book);
   test::Host host(true);
   const test::Place place(host);
-  future.wait();
-  explore::check(!book.knows_one(), "it does not lead to what is about to go");
   explore::check(future.get() == 2, "the result");
   task.join();
+  explore::check(!book.knows_one(), "it leads to nothing that is gone");
 });
 
 }  // namespace

@@ -396,7 +396,7 @@ const Scenario lends_a_worker(
       accepted(pool.execute([&] { promise.set_value(1); }));
       explore::check(pool.close().done == 2, "both ran");
     },
-    Size::large);
+    Size::single);
 
 // The same through a task of another pool, which waits for it.
 const Scenario lends_for_another_pool(
