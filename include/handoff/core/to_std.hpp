@@ -25,6 +25,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/sync/detail/std_future.hpp>
@@ -51,15 +52,8 @@ struct StdPassage {
 
  private:
   void keep() noexcept {
-#if defined(__cpp_exceptions)
-    try {
-      set();
-    } catch (...) {
-      promise.set_exception(std::current_exception());
-    }
-#else
-    set();
-#endif
+    (void)attempt([this] { set(); },
+                  [this]() noexcept { promise.set_exception(std::current_exception()); });
   }
   void set() {
     if constexpr (std::is_void_v<R>) {

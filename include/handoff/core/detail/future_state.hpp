@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/future_host.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/status.hpp>
@@ -208,18 +209,8 @@ class FutureResult : public FutureState {
   // Keeps what make() returns, or what it throws; then it says false.
   template <class Make>
   bool keep(Make&& make) noexcept {
-#if defined(__cpp_exceptions)
-    try {
-      emplace(make);
-      return true;
-    } catch (...) {
-      this->set_error(std::current_exception());
-      return false;
-    }
-#else
-    emplace(make);
-    return true;
-#endif
+    return attempt([&] { emplace(make); },
+                   [this]() noexcept { this->set_error(std::current_exception()); });
   }
 
  private:
