@@ -7,7 +7,7 @@
 //   list.append([](int n) { ... });
 //   list(3);                          // the second
 //
-// For: programs written against eventpp. Not for: new ones, see handoff::HeterCallbackList.
+// For: programs written against eventpp. Not for: new ones, see handoff::AnyData.
 // A callback belongs to the first prototype that it can be called by; a call to the one that has
 // exactly its arguments, or else to the first that they convert to.
 // Concurrency, order, blocking, allocation, exceptions, handles, copies: as in CallbackList,

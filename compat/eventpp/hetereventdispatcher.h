@@ -7,7 +7,7 @@
 //   dispatcher.appendListener(3, [](std::string s) { ... });
 //   dispatcher.dispatch(3, "hello");
 //
-// For: programs written against eventpp. Not for: new ones, see handoff::HeterEventDispatcher.
+// For: programs written against eventpp. Not for: new ones, see handoff::AnyData.
 // The event is left out of the arguments, unless the policies say ArgumentPassingIncludeEvent.
 // Which prototype: as in HeterCallbackList. All else: as in EventDispatcher.
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.

@@ -7,7 +7,7 @@
 //   queue.enqueue(3, "hello");
 //   queue.process();
 //
-// For: programs written against eventpp. Not for: new ones, see handoff::HeterEventQueue.
+// For: programs written against eventpp. Not for: new ones, see handoff::AnyData.
 // One order for the events of all prototypes. A predicate is asked about the events of those
 // prototypes that it can be called with; the others stay. All else: as in EventQueue and
 // HeterEventDispatcher.

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <handoff/event/any_data.hpp>
+#include <handoff/event/argument_adapter.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/event/heter_event_queue.hpp>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -20,7 +22,7 @@ template <class EventQueueType>
 class WithListener {
  public:
   explicit WithListener(DeferredHandler handler) : handler_(std::move(handler)) {
-    (void)queue_.append_listener(0, [this](const DeferredItem& item) { handler_(item); });
+    (void)queue_.append_listener(0, adapt<void(const DeferredItem&)>(std::ref(handler_)));
   }
   bool enqueue(DeferredItem item) { return queue_.enqueue(0, std::move(item)) == Status::ok; }
   Tally close() { return queue_.close(); }
@@ -32,7 +34,7 @@ class WithListener {
 };
 
 using One = EventQueue<int, void(const DeferredItem&)>;
-using Several = HeterEventQueue<int, Signatures<void(int), void(const DeferredItem&)>>;
+using Boxed = EventQueue<int, void(const AnyData<>&)>;
 
 template <class EventQueueType>
 struct Process {
@@ -95,7 +97,7 @@ struct Batches {
 
 using Ways =
     testing::Types<Process<One>, OneByOne<One>, ByPredicate<One>, UntilNever<One>, Visitor, Batches,
-                   Process<Several>, OneByOne<Several>, ByPredicate<Several>, UntilNever<Several>>;
+                   Process<Boxed>, OneByOne<Boxed>, ByPredicate<Boxed>, UntilNever<Boxed>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(EventQueues, DeferredSuite, Ways);
 
 // A right queue, as simple as can be, and wrong ones around it that go wrong at one call.

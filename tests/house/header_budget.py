@@ -17,7 +17,6 @@ LINES_MAX = 18000  # room for <memory>, <vector> and <chrono>, not for <function
 LINES_MAX_OF = {
     "handoff/event/detail/event_store.hpp": 25000,  # <queue>, <unordered_map>
     "handoff/event/event_queue.hpp": 25000,  # the same
-    "handoff/event/heter_event_queue.hpp": 27000,  # the same, and <variant>
     "handoff/core/to_std.hpp": 20000,  # gives a std::future: <future>
     "handoff/pool/submit_std.hpp": 20000,  # the same
 }

@@ -12,8 +12,6 @@
 #include <utility>
 #include <variant>
 
-#include <handoff/event/signatures.hpp>
-
 #include <eventpp/internal/policies.hpp>
 
 namespace eventpp {
@@ -27,10 +25,26 @@ namespace internal {
 template <class Prototype>
 struct Takes;
 template <class R, class... Args>
-struct Takes<R(Args...)> : handoff::detail::SignatureTraits<R(Args...)> {
+struct Takes<R(Args...)> {
+  using Stored = std::tuple<std::decay_t<Args>...>;
+
   // Whether F is a callback of this prototype, as std::function says.
   template <class F>
   static constexpr bool callback = std::is_invocable_r_v<R, F&, Args...>;
+
+  // Whether a call with these arguments fits exactly, or by conversions.
+  template <class... Given>
+  static consteval bool is_exactly() {
+    return std::is_same_v<std::tuple<std::decay_t<Given>...>, Stored>;
+  }
+  template <class... Given>
+  static consteval bool takes() {
+    if constexpr (sizeof...(Given) == sizeof...(Args)) {
+      return (std::is_convertible_v<Given, Args> && ...);
+    } else {
+      return false;
+    }
+  }
 
   using Filter = bool(std::remove_reference_t<Args>&...);
 };

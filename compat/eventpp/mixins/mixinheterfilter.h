@@ -4,7 +4,7 @@
 //
 //   struct MyPolicies { using Mixins = eventpp::MixinList<eventpp::MixinHeterFilter>; };
 //
-// For: programs written against eventpp. Not for: new ones, see handoff::HeterEventDispatcher.
+// For: programs written against eventpp. Not for: new ones, see handoff::AnyData.
 // A filter belongs to the first prototype whose arguments, as lvalues, it can be called with, and
 // sees the events of that one. All else: as MixinFilter.
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.

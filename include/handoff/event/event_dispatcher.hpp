@@ -122,12 +122,6 @@ class EventDispatcher<Key, R(Args...), Policies> {
     hub_->dispatch(pass, key, args...);
   }
 
-  // The same with arguments that stay where they are: none is copied, and filters change these.
-  void dispatch_in_place(const Key& key, detail::FilterArgument<Args>... args) const {
-    detail::Pass pass(hub_);
-    hub_->dispatch(pass, key, args...);
-  }
-
   // The same with the key that the arguments hold.
   void dispatch(Args... args) const
     requires requires { Policies::get_key(args...); }

@@ -12,8 +12,8 @@
 //   handoff::enqueue_event<Click>(queue, 3, 4);
 //
 // For: dispatchers and queues whose one argument is the event, a box for any event, or a reference
-// to what they all derive from; heterogeneous ones that have void(const Click&). Not for: a key
-// that depends on the event's value (Policies::get_key).
+// to what they all derive from. Not for: a key that depends on the event's value
+// (Policies::get_key).
 // Everything else is that of the dispatcher or the queue; argument_adapter.hpp says how the
 // argument becomes the event.
 #pragma once
