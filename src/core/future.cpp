@@ -217,7 +217,7 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
 }
 
 // The book, if there is an entry, learns what is waited for before anything is run, and that we
-// sleep when nothing is left to run.
+// sleep when nothing is left to run. What threads of the own executor bring needs no stand-in.
 Status FutureState::wait_in_task(const sync::StopToken& stop, WaitEntry* entry) {
   if (entry != nullptr) {
     struct Enter {
@@ -228,11 +228,15 @@ Status FutureState::wait_in_task(const sync::StopToken& stop, WaitEntry* entry) 
     visit_sources(*workplace(), enter);
   }
   Workplace* const place = workplace_in_task();
-  const bool helps = place != nullptr && !stop.stop_possible();
+  if (place == nullptr || stop.stop_possible()) {
+    if (entry != nullptr) entry->fall_asleep();
+    return sleep(sync::no_deadline, stop, sync::spin_policy());
+  }
   Pending pending;
-  if (helps && help(*place, pending)) return Status::ok;
+  if (help(*place, pending) || comes_soon()) return Status::ok;
+  const Lending lending(pending.sole());  // before the book asks who is left to work
   if (entry != nullptr) entry->fall_asleep();
-  return helps ? sleep_in_task(pending) : sleep(sync::no_deadline, stop, sync::spin_policy());
+  return sleep(sync::no_deadline, {}, sync::Spin::never);
 }
 
 // Runs what nobody has begun of all that this one hangs on, then what the waiting task has handed
@@ -261,15 +265,13 @@ void FutureState::begin_here(Workplace& here) noexcept {
                    }});
 }
 
-// All that is left runs elsewhere. What runs on threads of the own executor needs none more; else
-// it may need one that works in this one's place.
-Status FutureState::sleep_in_task(const Pending& pending) noexcept {
-  for (sync::Backoff backoff;;) {
-    if (is_ready()) return Status::ok;
-    if (!backoff.snooze()) break;
+// Before it is worth while to call a stand-in.
+bool FutureState::comes_soon() const noexcept {
+  sync::Backoff backoff;
+  while (!is_ready()) {
+    if (!backoff.snooze()) return false;
   }
-  const Lending lending(pending.sole());
-  return sleep(sync::no_deadline, {}, sync::Spin::never);
+  return true;
 }
 
 Status FutureState::sleep(sync::Deadline deadline, const sync::StopToken& stop,

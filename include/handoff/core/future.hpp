@@ -15,29 +15,29 @@
 //   its executor, and the task may outlive it.
 // - Order: what came before submit() happens before the task; the task, and the end of its closure
 //   and arguments, happens before get() returns.
-// - Blocks: wait() and get(). Inside a task of any executor they help: a task that has not begun
-//   runs right there, wherever it is queued; else what the waiting task has handed over itself
-//   runs, as long as there is any. What then() and when_all() made hangs on the tasks behind it:
-//   those run, and then it, right there. So futures may be waited for in tasks to any depth, on one
-//   worker too. Outside they only wait, spinning a little, then asleep. The destructor does not
-//   wait.
-// - Lends: if nothing is left to run and it would sleep, and what it still hangs on is not all made
-//   by threads of the same pool, it waits as if in blocking() (pool/blocking.hpp): another thread
-//   stands in, for what comes may need a task that is queued behind the waiting one. So it is for a
-//   Future of another pool, or of an operation; for tasks of the own pool it lends nobody.
-// - Blocks without help or stand-in: wait_until() and wait_for(), which could not keep their word
-//   if they ran a task. Inside a task they hold up a worker; on the only one a wait for what is
-//   queued behind it lasts until the deadline, and without one until the stop. Nor does a
-//   std::future help (to_std.hpp); for both there is blocking().
+// - Blocks: wait() and get(). Outside of tasks they spin a little, then sleep. Inside a task of any
+//   executor they help first: a task that has not begun runs right there, wherever it is queued;
+//   then what the waiting task itself has handed over, until the result is there. What then() and
+//   when_all() made hangs on the tasks behind it: those run, and then it, right there. So tasks may
+//   wait for futures to any depth, on one worker too. The destructor does not wait.
+// - Lends: where nothing is left to run, and threads of other executors, or none, make what is
+//   missing, the wait is one in blocking() (pool/blocking.hpp): a stand-in works meanwhile, since
+//   the result may need a task that is queued behind the waiting one. So it is for a Future of
+//   another pool, or of an operation. While only tasks of the same pool are missing it lends
+//   nobody.
+// - Neither helps nor lends: wait_until() and wait_for(), which could not keep their word if they
+//   ran a task. Inside a task they hold up a worker; on the only one a wait for what is queued
+//   behind it lasts until the deadline, and without one until the stop. Nor does a std::future
+//   (to_std.hpp). Put such a wait into blocking().
 // - Never ends: a circle of waits, and a wait with a stop token alone for what nobody is free to
 //   begin. ThreadPoolOptions::on_wait_cycle tells of both.
-// - Coroutines: co_await gives what get() gives, and leaves the Future empty. The coroutine goes on
-//   on the thread that makes the result, inside the task that made it, or right here if it is
-//   there. What leaves it then, if its promise lets it, ends the program. Meanwhile it must not be
-//   destroyed. A coroutine whose promise has unhandled_stopped(), as those of std::execution have,
-//   is stopped where get() would throw NotRun (stopped): so a Future is a sender there
-//   (future_sender.hpp: a leaner one).
-// - Allocates: nothing; submit() allocated once, for the task, its result and this.
+// - Coroutines: co_await gives what get() gives, and empties the Future. The coroutine resumes on
+//   the thread that makes the result, inside the task that made it, or goes on at once if it is
+//   ready. What leaves a resumed coroutine ends the program. Do not destroy one that awaits. A
+//   coroutine whose promise has unhandled_stopped(), as those of std::execution have, is stopped
+//   where get() would throw NotRun (stopped); so a Future is a sender there (future_sender.hpp has
+//   a leaner one).
+// - Allocates: nothing; submit() allocated once, for the task, its result and this. then(): once.
 // - Closed, stopped: a task that was dropped gives NotRun (stopped: cancelled, by a close or by its
 //   stop token; timed_out: expired).
 // - Exceptions: get() rethrows what the task threw. get(), wait(), then() or co_await on an empty
@@ -89,12 +89,13 @@ class [[nodiscard]] Future {
   // False once it was moved from, taken by get() or continued by then().
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
 
+  // Whether get() would give the result, or throw, at once.
   [[nodiscard]] bool is_ready() const { return state().is_ready(); }
 
+  // Until the result is ready. See the head comment for what happens inside a task.
   void wait() const { (void)state().wait(sync::no_deadline, {}); }
 
-  // ok, timed_out or stopped. Does not run the task here, which could take longer; see the head
-  // comment for what that means inside a task.
+  // ok, timed_out or stopped. Neither helps nor lends.
   Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {}) const {
     return state().wait(deadline, stop);
   }
@@ -110,13 +111,13 @@ class [[nodiscard]] Future {
     return used.state_->take();
   }
 
-  // The Future of function(result). It runs right behind the task, on its thread, or here if the
-  // task is done, or in a task that is about to wait for it; not at all if the task failed, whose
-  // exception is passed on. Empty afterwards.
+  // The Future of function(result). It runs right behind the task, on its thread; or here if the
+  // result is ready; or in a task that waits for it. If there is no result it does not run, and
+  // what get() would have thrown is passed on. Empty afterwards.
   template <class F>
   auto then(F&& function) &&;
 
-  // The result, without blocking a thread. Empty from here on.
+  // The result, without blocking a thread. Empty afterwards.
   FutureAwaiter<R> operator co_await() { return FutureAwaiter<R>(std::move(*this)); }
 
   // The same result as a std::future; include <handoff/core/to_std.hpp>. Empty afterwards.
@@ -234,10 +235,11 @@ auto Future<R>::then(F&& function) && {
   return future;
 }
 
-// What co_await makes of a Future. It lies in the coroutine.
+// What co_await makes of a Future. Lives in the coroutine's frame.
 template <class R>
 class [[nodiscard]] FutureAwaiter {
  public:
+  // Takes the Future; an empty one is misuse.
   explicit FutureAwaiter(Future<R>&& future) : state_(detail::FutureAccess::release(future)) {}
 
   // A stop is left to await_suspend(), which knows whether the coroutine wants to hear of it.

@@ -5,18 +5,18 @@
 //   auto work = pool.submit(read, path).as_sender() | stdexec::then(parse);
 //   auto [text] = stdexec::sync_wait(std::move(work)).value();
 //
-// Not for: waiting by co_await, or where any awaitable will do, which a Future is by itself: an
-// algorithm that makes a coroutine of it allocates one, and this does not.
-// as_sender() is there where a library with senders is (sender_words.hpp).
+// Every awaitable is a sender in std::execution, and a Future is awaitable. Algorithms then make a
+// coroutine, which allocates; as_sender() gives a sender that does not. It is there where a library
+// with senders is (sender_words.hpp).
 //
 // Contract: executor tier.
-// - Concurrency: one sender, one operation, as one Future. It is connected as an rvalue.
-// - Completion: set_value(result), or set_value() of void; set_error(std::exception_ptr) with what
-//   the task threw, or NotRun (timed_out: expired); set_stopped() if the task was dropped
-//   otherwise, or in start() if the receiver's stop token has been asked by then. On the thread
-//   that makes the result, or in start() if it is there. A stop that comes later does not end what
-//   goes on.
-// - Started or not, the task runs: the Future is what goes on already.
+// - Concurrency: one Future, one sender, one operation. Connect it as an rvalue.
+// - Completion: set_value(result), or set_value() for void; set_stopped() for a task that was
+//   cancelled, and in start() if the receiver's stop token has been asked to stop;
+//   set_error(std::exception_ptr) for what the task threw, and for one that expired (NotRun,
+//   timed_out). On the thread that makes the result, or in start() if it is ready.
+// - Eager: the task runs whether the operation is started or not. A stop that comes after start()
+//   has no effect.
 // - Blocks, allocates: nothing.
 #pragma once
 
@@ -52,19 +52,22 @@ class BasicFutureSender {
   using sender_concept = typename Words::sender_t;
   using completion_signatures = typename detail::FutureSignatures<Words, R>::type;
 
-  struct Env {};  // where it completes is not known beforehand
+  // Empty: where it completes is not known beforehand.
+  struct Env {};
 
+  // A connected receiver. It stays where it is.
   template <class Receiver>
   class Operation {
    public:
     using operation_state_concept = typename Words::operation_state_t;
 
+    // For connect().
     Operation(detail::StateOwner<R> state, Receiver receiver)
         : state_(std::move(state)), receiver_(std::move(receiver)) {}
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
 
-    // The operation may be over, and this gone, before continue_with() returns.
+    // Once. May complete, and this may be gone, before it returns.
     void start() & noexcept {
       if (Words::stop_requested(receiver_)) {
         state_.reset();
@@ -93,6 +96,7 @@ class BasicFutureSender {
     Receiver receiver_;
   };
 
+  // Takes the Future; an empty one is misuse.
   explicit BasicFutureSender(Future<R>&& future) : state_(detail::FutureAccess::release(future)) {}
 
   template <class... Any>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The words of std::execution (P2300), from stdexec or from a standard library that has it.
+// The vocabulary of std::execution (P2300), from stdexec or from the standard library.
 //
-// What speaks of senders here, Future::as_sender() and ThreadPool::get_scheduler(), takes its words
-// (set_value, sender_t ...) as a parameter, so that it follows whichever library is there: stdexec
-// where <stdexec/execution.hpp> is found, else <execution> where that has senders. Where neither
-// is, HANDOFF_HAS_SENDERS is not defined, nor StandardWords; a vocabulary of the user's own, with
-// the members of that one, may be given to BasicFutureSender and BasicPoolScheduler.
+// Future::as_sender() and ThreadPool::get_scheduler() take their vocabulary (set_value, sender_t
+// ...) as a parameter, and so work with whichever library is there: stdexec if
+// <stdexec/execution.hpp> is found, else <execution> if that has senders. If neither is there,
+// neither are HANDOFF_HAS_SENDERS and StandardWords; but BasicFutureSender and BasicPoolScheduler
+// take any type with the members of StandardWords.
 #pragma once
 
 #include <exception>
@@ -39,6 +39,7 @@ using ::std::get_stop_token;
 #endif
 }  // namespace detail
 
+// The vocabulary of the library that was found.
 struct StandardWords {
   using scheduler_t = detail::senders::scheduler_t;
   using sender_t = detail::senders::sender_t;

@@ -5,9 +5,9 @@
 //   std::string line = handoff::blocking([&] { return read_line(socket); });
 //
 // For: input and output, locks that are held for long, waits for a std::future, for another task's
-// progress or another process, in a pool as wide as there are CPUs. Not for: Future::get(),
-// TaskGroup and loops, which help; waits of some microseconds. Where all tasks wait most of their
-// time the mode `cached` is simpler.
+// progress or another process, in a pool as wide as there are CPUs. Not for: Future::get(), which
+// helps, and lends by itself; TaskGroup and loops, which help; waits of some microseconds. Where
+// all tasks wait most of their time the mode `cached` is simpler.
 //
 // Contract: executor tier.
 // - Concurrency: any thread. Outside of tasks it only calls the function. Regions may lie inside

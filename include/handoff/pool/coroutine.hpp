@@ -10,7 +10,7 @@
 //   }
 //
 // For: going over to a pool, or back, in the middle of a function. Not for: starting coroutines,
-// whose type is the user's; a result (ThreadPool::submit).
+// whose type is the user's; a result (co_await pool.submit(...), core/future.hpp).
 // A task that waits for a coroutine of this pool, in whatever way its type has, does so in
 // blocking(): what the coroutine needs next may be queued behind it.
 // A lambda that is a coroutine must not have captures, unless it outlives its run: they lie in the

@@ -40,10 +40,13 @@ class BasicPoolScheduler {
  public:
   using scheduler_concept = typename Words::scheduler_t;
 
+  // Of this pool, which outlives it.
   explicit BasicPoolScheduler(ThreadPool& pool) noexcept : engine_(&detail::engine_of(pool)) {}
 
+  // Says that its sender completes on this scheduler.
   class Env {
    public:
+    // Of this scheduler.
     explicit Env(BasicPoolScheduler scheduler) noexcept : scheduler_(scheduler) {}
     template <class Tag>
     BasicPoolScheduler query(
@@ -55,17 +58,19 @@ class BasicPoolScheduler {
     BasicPoolScheduler scheduler_;
   };
 
+  // A connected receiver. It stays where it is.
   template <class Receiver>
   class Operation {
    public:
     using operation_state_concept = typename Words::operation_state_t;
 
+    // For Sender::connect().
     Operation(detail::Engine& engine, Receiver receiver)
         : engine_(engine), receiver_(std::move(receiver)) {}
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
 
-    // The operation may be over, and this gone, before the hand-over returns.
+    // Once. May complete, and this may be gone, before it returns.
     void start() & noexcept {
       detail::Engine& engine = engine_;
       Status status = Status::ok;
@@ -95,11 +100,13 @@ class BasicPoolScheduler {
     Receiver receiver_;
   };
 
+  // What schedule() gives. Copied freely.
   class Sender {
    public:
     using sender_concept = typename Words::sender_t;
     using completion_signatures = typename Words::template completion_signatures<>;
 
+    // For schedule().
     explicit Sender(BasicPoolScheduler scheduler) noexcept : scheduler_(scheduler) {}
 
     template <class... Any>
@@ -117,6 +124,7 @@ class BasicPoolScheduler {
     BasicPoolScheduler scheduler_;
   };
 
+  // A sender that completes as a task of the pool.
   [[nodiscard]] Sender schedule() const noexcept { return Sender(*this); }
 
   auto query(typename Words::get_forward_progress_guarantee_t) const noexcept {

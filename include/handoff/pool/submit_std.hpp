@@ -4,9 +4,9 @@
 //
 //   std::future<int> f = submit_std(pool, work);
 //
-// For: interfaces that ask for a std::future; cheaper than ThreadPool::submit() and
-// Future::to_std() (core/to_std.hpp), which serves any Future. Not for: waiting inside a task, for
-// which a std::future does not help, see there. A header of its own, because <future> is large.
+// For: interfaces that ask for a std::future; cheaper than submit(work).to_std(). Not for: waiting
+// inside a task, where a std::future does not help (core/to_std.hpp).
+// A header of its own, because <future> is large.
 //
 // Contract: executor tier.
 // - Concurrency, order: as ThreadPool::submit(). The std::future becomes ready on the thread that

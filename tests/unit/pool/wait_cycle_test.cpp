@@ -548,6 +548,33 @@ TEST_P(StoppedWaitTest, WhatAnotherWorkerOrAStandInBeginsIsNotTold) {
   EXPECT_TRUE(told_.empty()) << told_[0].to_string();
 }
 
+// A wait for a task of another pool lends a worker, who begins what is queued behind it.
+TEST_P(StoppedWaitTest, WhatAStandInForAFutureBeginsIsNotTold) {
+  ThreadPool pool(watched(1));
+  ThreadPool other(watched(1));
+  for (std::size_t round = 0; round < test::rounds(100); ++round) {
+    Gate begun;
+    Gate there;
+    Future<int> queued;
+    auto busy = other.submit([&] {
+      begun.open();
+      there.wait();
+      return wait(queued);
+    });
+    begun.wait();
+    Gate waits;
+    auto waiting = pool.submit([&] {
+      waits.open();
+      return busy.get();
+    });
+    waits.wait();
+    queued = pool.submit(same, 1);
+    there.open();
+    ASSERT_EQ(waiting.get(), Status::ok);
+  }
+  EXPECT_TRUE(told_.empty()) << told_[0].to_string();
+}
+
 // Who could begin it sleeps, too, but not for ever: at the end of the chain somebody is awake.
 TEST_P(StoppedWaitTest, WhatASleeperThatWillWakeBeginsIsNotTold) {
   ThreadPool pool(watched(2));

@@ -2,8 +2,8 @@
 //
 // What a Future asks of the executor that made it. Not for users.
 //
-// An executor whose tasks have Futures, and may be begun by whoever waits for them, derives from
-// it. A result that comes by itself (promise.hpp) has no host.
+// An executor derives from it if a task that waits for one of its Futures may run that one's task.
+// A result that comes from elsewhere (promise.hpp) has no host.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ class FutureHost {
   // Whether its tasks and waits are in the book of waits (wait_book.hpp).
   bool watches() const noexcept { return watches_; }
 
-  // A task of this executor has been claimed by a thread that waits for it, on which this is
-  // called. Calls task.make_as_task() once and counts the outcome, before anybody hears of it.
+  // Called by a thread that has claimed a task of this executor, to run it while it waits. Calls
+  // task.make_as_task() once, and counts the outcome.
   virtual void visit(FutureState& task) noexcept = 0;
 
-  // What a task with a Future threw, for the Tally.
+  // Keeps what a task with a Future threw, for the Tally.
   virtual void note_failure(const std::exception_ptr& failure) noexcept = 0;
 
-  // How many threads may begin a task of this executor: its own and those that help.
+  // How many threads may begin its tasks: its own, and those that help.
   virtual std::size_t hands() const noexcept = 0;
 
  protected:

@@ -2,8 +2,8 @@
 //
 // What a Future and the maker of its result share. Not for users.
 //
-// A state is the memory of one result: of a task (future_work.hpp), of what follows other results
-// (future.hpp, when_all.hpp), or of what comes from elsewhere (promise.hpp). Protocol and proof:
+// A state holds one result: of a task (future_work.hpp), of what follows other results (future.hpp,
+// when_all.hpp), or of an operation elsewhere (promise.hpp). Protocol and proof:
 // docs/design/future.md.
 #pragma once
 
@@ -32,7 +32,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 class WaitEntry;
 class Workplace;
 
-// The maker and the Future have a share each; who gives back the last one ends the state.
+// The maker and the Future have a share each; giving back the last one ends the state.
 class FutureState {
  public:
   // What comes when a result is there. It returns what comes then, so that a long chain needs no
@@ -172,7 +172,7 @@ class FutureState {
   void visit_sources(Workplace& here, Visitor& visitor) noexcept;
   bool help(Workplace& here, Pending& pending) noexcept;
   void begin_here(Workplace& here) noexcept;
-  Status sleep_in_task(const Pending& pending) noexcept;
+  bool comes_soon() const noexcept;
   Status sleep(sync::Deadline deadline, const sync::StopToken& stop, sync::Spin spin) noexcept;
 
   FutureHost* const host_;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// A result that comes from elsewhere: of an operation of the kernel, another process, a message.
-// Not for users, who get the Future.
+// The maker's side of a Future whose result no task makes: an operation of the kernel, another
+// process, a message. Not for users, who get the Future.
 //
 //   Future<std::size_t> future;
 //   Promise<std::size_t> promise(future);    // allocates once
 //   ...
 //   promise.set_value(bytes);                // or set_exception(), drop(), or ~Promise()
 //
-// An operation that has memory of its own derives from OwedResult instead, and is the result's
-// memory, too.
-// Concurrency: a promise is one thread's at a time, and independent of the Future's thread. What
-// follows runs in the call that brings the result. A task that waits for it lends its worker
-// (future.hpp): nobody but the promise's owner can bring it.
+// An operation that is allocated anyway derives from OwedResult instead, and holds the result.
+// Concurrency: a promise belongs to one thread at a time; the Future may be another one's. What
+// follows the result runs in the call that sets it. A task that waits for it lends its worker
+// (future.hpp).
 // Order: what came before the call happens before what the Future's get() returns.
 // Blocks: never. Throws: only the constructor, std::bad_alloc.
 #pragma once
@@ -30,8 +29,8 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// The state of such a result. Its memory ends when both its owner, by one of these calls, and the
-// Future are done with it: what derives from it overrides destroy().
+// The state of such a result. One of the three calls, once, ends the maker's share. What derives
+// from it overrides destroy().
 template <class R>
 class OwedResult : public FutureResult<R> {
  public:
@@ -45,7 +44,7 @@ class OwedResult : public FutureResult<R> {
     this->set_error(std::move(error));
     this->finish();
   }
-  // There is none: get() throws NotRun. `why`: stopped or timed_out.
+  // There is no result: get() throws NotRun. `why`: stopped or timed_out.
   void drop(Status why) noexcept {
     this->set_not_run(why);
     this->finish();
@@ -64,7 +63,7 @@ class Promise {
     future = FutureAccess::make<R>(owed_.get());
   }
 
-  // False once the result was given.
+  // False once it was kept or dropped.
   [[nodiscard]] bool is_owed() const noexcept { return owed_ != nullptr; }
 
   // One of these, once.

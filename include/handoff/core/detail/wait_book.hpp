@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The book of waits, as a Future sees it: who keeps it finds waits that will never end. Not for
+// The book of waits, as a Future sees it: a watchdog that finds waits which never end. Not for
 // users.
 //
-// There is one in a process, for the executors that watch (FutureHost::watches()); the pools keep
-// it. Where nobody watches it is not asked.
+// A process has one, kept by the pools, for executors that watch (FutureHost::watches()). If none
+// does, it is never asked.
 #pragma once
 
 #include <handoff/config.hpp>
@@ -20,9 +20,9 @@ class Workplace;
 // A wait that is in the book.
 class WaitEntry {
  public:
-  // It hangs on this result, too. The caller keeps the state alive during the call.
+  // It waits for this result, too. The caller keeps the state alive during the call.
   virtual void add(FutureState& state) noexcept = 0;
-  // From here on the thread runs nothing. Throws to end the wait.
+  // From here on the thread runs nothing. What it throws ends the wait.
   virtual void fall_asleep() = 0;
 
  protected:
@@ -34,17 +34,17 @@ class WaitBook {
   WaitBook(const WaitBook&) = delete;
   WaitBook& operator=(const WaitBook&) = delete;
 
-  // Says which one it is: before an executor watches. Idempotent.
+  // Sets the book, before an executor watches. Idempotent.
   static void keep(WaitBook& book) noexcept;
   static WaitBook& kept() noexcept;
 
-  // The result of the state is made on this thread: calls state.compute().
+  // A result is made on this thread: calls state.compute().
   virtual Outcome run(FutureState& state) noexcept = 0;
 
-  // The thread waits: calls state.wait_in_task().
+  // This thread waits: calls state.wait_in_task().
   virtual Status wait(FutureState& state, const sync::StopToken& stop) = 0;
 
-  // A state that was added somewhere is ready.
+  // A state that an entry has added is ready.
   virtual void forget(const FutureState& state) noexcept = 0;
 
  protected:

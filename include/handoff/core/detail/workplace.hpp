@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// What the calling thread works as: a place of an executor, where it runs that one's tasks. Not for
-// users.
+// Where a thread runs the tasks of an executor: as a worker of a pool, say. Not for users.
 //
-// An executor puts a place into the thread's slot for as long as the thread works there. A thread
-// may work for several executors, one inside the other; its places are linked, the latest first.
-// Through its place a task that waits for a Future gets help, whatever the executor is.
-// Concurrency: a place is its thread's. The book of waits reads places of threads that sleep.
+// An executor puts a workplace into the thread's slot while the thread works for it. A thread may
+// work for several executors, one inside the other; its workplaces are linked, latest first. A task
+// that waits for a Future uses the workplace to help and to lend, and knows no executor.
+// Concurrency: a workplace belongs to its thread. The book of waits reads those of threads that
+// sleep.
 #pragma once
 
 #include <cstddef>
@@ -39,20 +39,20 @@ class Workplace {
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
 
-  FutureHost& host;
-  const std::size_t index;  // of this place in the executor
+  FutureHost& host;  // the executor
+  const std::size_t index;  // of this workplace in the executor
   std::uint32_t depth = 0;  // tasks that run here, one inside the other
-  Workplace* outer = nullptr;  // what the thread was before
+  Workplace* outer = nullptr;  // where the thread worked before
 
-  // For a task that waits here. Calls it as a task inside that one, which has nothing to do with
-  // what that one has handed over; on another stack if this one is short.
+  // For a task that waits here: makes the call as another task inside it, whose own tasks are its
+  // own; on another stack if this one is short.
   virtual void run_inside(const Call& call) noexcept = 0;
 
-  // Runs a task that the waiting one has handed over and nobody has begun; false: there is none.
+  // For a task that waits here: runs one that it has handed over and that nobody has begun. False
+  // if there is none.
   virtual bool run_own() noexcept = 0;
 
-  // The thread is about to block, and is back: the executor may have another one work meanwhile.
-  // These pairs lie inside each other.
+  // The thread is about to block; and is back. A stand-in may work meanwhile. Pairs may be nested.
   virtual void begin_blocking() noexcept = 0;
   virtual void end_blocking() noexcept = 0;
 
@@ -61,20 +61,20 @@ class Workplace {
   ~Workplace() = default;
 };
 
-// The calling thread's latest place; null: it works for nobody.
+// The calling thread's latest workplace; null if it works for nobody.
 inline Workplace*& workplace() noexcept { return sync::thread_slot<Workplace*, Workplace>::get(); }
 
-// The latest one with a task. One without may come before it: of a thread that helps elsewhere.
+// The latest one with a task; null if none runs here. A later one may have none: a seat, say.
 inline Workplace* workplace_in_task() noexcept {
   Workplace* place = workplace();
   while (place != nullptr && place->depth == 0) place = place->outer;
   return place;
 }
 
-// The calling thread blocks, as long as this lives: each executor whose task it runs is told.
+// The calling thread blocks while this lives: tells each executor whose task it runs.
 class Lending {
  public:
-  // `but`: except this one.
+  // `but`: an executor that is not told.
   explicit Lending(const FutureHost* but = nullptr) noexcept;
   ~Lending();
   Lending(const Lending&) = delete;
