@@ -14,6 +14,7 @@ name in them leads to its description.
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -126,6 +127,8 @@ def converted(text, stem):
         if comment and not stripped.startswith("// ---"):
             block.append(comment.group(2))
             continue
+        if is_constraint(out, indent):
+            continue
         if not stripped:
             block, last = [], []
         elif starts_declaration(out, stripped):
@@ -136,10 +139,19 @@ def converted(text, stem):
             out += [indent + text for text in documented(shown)]
             statement, block, opener = "", [], indent
         statement += " " + stripped
-        if without_comment(stripped).endswith("{") and not SCOPE.search(statement):
+        if without_comment(stripped).endswith("{") and not SCOPE.search(statement) \
+                and " concept " not in statement:
             body = opener
         out.append(as_doxygen_sees(line))
     return "/// @file\n" + "\n".join(out) + "\n"
+
+
+def is_constraint(out, indent):
+    """Of a template, in lines of its own. Doxygen (1.9) loses the description behind one."""
+    template = out[-1] if out else ""
+    begins = len(template) - len(template.lstrip())
+    return (template.strip().startswith("template <") and template.endswith(">")
+            and len(indent) > begins)
 
 
 def without_comment(text):
@@ -177,6 +189,7 @@ def starts_declaration(out, stripped):
 
 
 def copy_headers(root, folder):
+    shutil.rmtree(folder, ignore_errors=True)
     for path in public_headers(root):
         copy = folder / path.relative_to(root / "include")
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -186,6 +199,7 @@ def copy_headers(root, folder):
 def run_doxygen(root, output):
     headers = output / "headers"
     copy_headers(root, headers)
+    shutil.rmtree(output / "xml", ignore_errors=True)
     pages = [*sorted((root / "docs" / "guide").glob("*.md")), root / "README.md"]
     settings = SETTINGS.read_text() + "\n".join([
         f'OUTPUT_DIRECTORY = "{output}"',
@@ -224,8 +238,9 @@ def speaks_for_itself(member, owner):
     what is deleted."""
     name = text_of(member.find("name"))
     arguments = text_of(member.find("argsstring"))
-    if name == owner:
-        return re.match(rf"\((?:const )?{owner}(?:<.*?>)? ?&.*|\(\)", arguments) is not None
+    if name == owner and owner != "Iterator":
+        empty_or_same = rf"\((?:(?:const )?{owner}(?:<.*?>)? ?&.*|std::nullptr_t)?\)"
+        return re.match(empty_or_same, arguments) is not None
     return (name.startswith("~") or name in SAID_BY_CPP or owner == "Iterator"
             or arguments.endswith("=delete"))
 

@@ -34,6 +34,7 @@ class CopyableFunction<R(Args...)> {
   CopyableFunction() noexcept = default;
   CopyableFunction(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
 
+  // Holds a copy of the callable. Throws what copying or the allocation throws.
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, CopyableFunction> &&
              std::is_copy_constructible_v<std::decay_t<F>> &&

@@ -22,6 +22,8 @@ namespace handoff { inline namespace HANDOFF_ABI {
 // How a team calls any work: one function for all types of it.
 using BlockCall = void (*)(const void* work, IndexRange block);
 
+// A function of a range and of arguments that can be copied as bytes, without a capture: what
+// another process can be told to call.
 template <auto kernel, class Arguments>
 concept KernelOf = std::is_trivially_copyable_v<Arguments> &&
                    std::is_function_v<std::remove_pointer_t<decltype(kernel)>> &&

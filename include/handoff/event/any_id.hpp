@@ -38,6 +38,7 @@ class AnyId {
                                   std::decay_t<T>>;
 
  public:
+  // A copy of the value, and its hash. Throws what copying or the allocation throws.
   template <class T>
     requires(!std::is_same_v<std::remove_cvref_t<T>, AnyId> &&
              requires(const Kept<T>& value) {

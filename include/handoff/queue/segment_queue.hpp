@@ -111,6 +111,7 @@ class SegmentQueue {
     return items.size();
   }
 
+  // No push that begins after this succeeds. Idempotent. Any thread.
   void close() noexcept {
     const sync::Lock lock(tail_mutex_);
     // order: release pairs with the acquire in closed(): who sees it sees all pushes.
@@ -166,6 +167,7 @@ class SegmentQueue {
   }
   bool was_empty() const noexcept { return was_size() == 0; }
 
+  // Whether close() was called.
   bool closed() const noexcept {
     // order: acquire pairs with the release in close().
     return closed_.load(sync::order::acquire);

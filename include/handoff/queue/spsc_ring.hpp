@@ -165,6 +165,7 @@ class SpscRing {
   }
   bool was_empty() const noexcept { return was_size() == 0; }
 
+  // Whether close() was called. What came before it happens before a true.
   bool closed() const noexcept {
     // order: acquire pairs with the release in close().
     return closed_.load(sync::order::acquire);

@@ -22,12 +22,14 @@ class Mutex {
  public:
   constexpr Mutex() noexcept : state_(kFree) {}
 
+  // Never blocks.
   [[nodiscard]] bool try_lock() noexcept {
     std::uint32_t expected = kFree;
     // order: acquire pairs with the release in unlock(); relaxed on failure, nothing was gained.
     return state_.compare_exchange_strong(expected, kHeld, order::acquire, order::relaxed);
   }
 
+  // Blocks while another thread holds it.
   void lock() noexcept {
     // order: relaxed, of one thread, and whoever starts another one orders them.
     if (single_threaded() && state_.load(order::relaxed) == kFree) {
@@ -36,6 +38,7 @@ class Mutex {
       lock_slow();
   }
 
+  // By the thread that holds it. Wakes one sleeping thread, if any.
   void unlock() noexcept {
     if (single_threaded()) return state_.store(kFree, order::relaxed);  // order: relaxed, as above
     // order: release pairs with the acquire in try_lock() and lock_slow().
