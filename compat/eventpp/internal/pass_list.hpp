@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/event/detail/listener_access.hpp>
 #include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/detail/listener_pass.hpp>
 #include <handoff/event/detail/listeners.hpp>
@@ -26,6 +27,7 @@ namespace eventpp::internal {
 
 using handoff::detail::Garbage;
 using handoff::detail::Listener;
+using handoff::detail::ListenerAccess;
 using handoff::detail::ListenerList;
 using handoff::detail::ListenerRef;
 using handoff::detail::Pass;
@@ -40,7 +42,7 @@ class PassHandle {
   bool expired() const noexcept { return !handle_.attached(); }
   const handoff::ListenerHandle& native() const noexcept { return handle_; }
   friend bool operator==(const PassHandle& a, const PassHandle& b) noexcept {
-    return a.handle_.listener() == b.handle_.listener();
+    return a.handle_ == b.handle_;
   }
 
  private:
@@ -104,7 +106,7 @@ struct PassFunctions {
           auto& now = *static_cast<Context*>(pointer);
           if (!now.go_on) return;
           const auto& seen = static_cast<const Base&>(*listener.get());
-          now.handle = PassHandle(handoff::ListenerHandle(std::move(listener)));
+          now.handle = PassHandle(ListenerAccess::handle(std::move(listener)));
           seen.show(seen, pointer, [](void* to, const Callback& callback) {
             auto& again = *static_cast<Context*>(to);
             again.go_on = again.visitor(std::as_const(again.handle), callback);
@@ -203,15 +205,15 @@ class PassList {
     ListenerRef made = Functions::make(std::forward<F>(function));
     Garbage garbage;
     const Lock lock(mutex_);
-    list_.made().add(made, place, before.native().listener(), garbage);
-    return Handle(handoff::ListenerHandle(std::move(made)));
+    list_.made().add(made, place, ListenerAccess::listener(before.native()), garbage);
+    return Handle(ListenerAccess::handle(std::move(made)));
   }
 
   // The callback may end in here: not under the lock.
   bool remove(const Handle& handle) { return owns(handle) && handle.native().remove(); }
   bool owns(const Handle& handle) const {
     const Lock lock(mutex_);
-    return handle && &handle.native().listener()->list() == list();
+    return handle && &ListenerAccess::listener(handle.native())->list() == list();
   }
 
   // visitor(handle, callback) for each, until it says false; whether it never did.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <handoff/event/detail/event_hub.hpp>
+#include <handoff/event/detail/listener_access.hpp>
 
 #include <eventpp/internal/lazy.hpp>
 #include <eventpp/internal/pass_list.hpp>
@@ -39,8 +40,8 @@ class PassTable {
   template <class F>
   Handle add(const Event& event, F&& function, Place place, const Handle& before = {}) {
     ListenerRef made = Functions::make(std::forward<F>(function));
-    hub_.made().add(event, made, place, before.native().listener());
-    return Handle(handoff::ListenerHandle(std::move(made)));
+    hub_.made().add(event, made, place, ListenerAccess::listener(before.native()));
+    return Handle(ListenerAccess::handle(std::move(made)));
   }
 
   bool remove(const Event& event, const Handle& handle) {
@@ -48,7 +49,7 @@ class PassTable {
   }
   bool owns(const Event& event, const Handle& handle) const {
     return with_list(event, false, [&](ListenerList& list) {
-      return handle && &handle.native().listener()->list() == &list;
+      return handle && &ListenerAccess::listener(handle.native())->list() == &list;
     });
   }
   bool has(const Event& event) const {

@@ -135,8 +135,13 @@ class AnyData {
   Storage storage_;
 };
 
+// How much room a box for each of these needs.
+template <class... Types>
+inline constexpr std::size_t any_data_bytes =
+    detail::max(sizeof(void*), std::size_t{1}, sizeof(Types)...);
+
 // The box with room for each of these.
 template <class... Types>
-using AnyDataOf = AnyData<detail::max(sizeof(void*), std::size_t{1}, sizeof(Types)...)>;
+using AnyDataOf = AnyData<any_data_bytes<Types...>>;
 
 }}  // namespace handoff::HANDOFF_ABI

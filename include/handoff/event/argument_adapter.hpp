@@ -133,7 +133,7 @@ class ConditionalCall {
 
 // A function of what Signature says, for lists that pass on what can be cast to it.
 template <class Signature, class F>
-detail::ArgumentAdapter<Signature, std::decay_t<F>> adapt(F&& function) {
+auto adapt(F&& function) {
   if (detail::is_empty_function(function)) {
     misuse("an empty function was adapted as a listener; test it first");
   }
@@ -144,12 +144,12 @@ detail::ArgumentAdapter<Signature, std::decay_t<F>> adapt(F&& function) {
 // A function that does nothing where `condition(args...)` is false. It stays in its list: one that
 // leaves it is added by append_until().
 template <class Condition, class F>
-detail::ConditionalCall<std::decay_t<Condition>, std::decay_t<F>> call_when(Condition&& condition,
-                                                                            F&& function) {
+auto call_when(Condition&& condition, F&& function) {
   if (detail::is_empty_function(condition) || detail::is_empty_function(function)) {
     misuse("an empty function was made a listener or its condition; test it first");
   }
-  return {std::in_place, std::forward<Condition>(condition), std::forward<F>(function)};
+  return detail::ConditionalCall<std::decay_t<Condition>, std::decay_t<F>>(
+      std::in_place, std::forward<Condition>(condition), std::forward<F>(function));
 }
 
 }}  // namespace handoff::HANDOFF_ABI

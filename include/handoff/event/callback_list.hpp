@@ -39,11 +39,14 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/executor.hpp>
+#include <handoff/event/detail/listener_access.hpp>
 #include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/detail/listener_pass.hpp>
 #include <handoff/event/detail/listeners.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/event/listener_handle.hpp>
+#include <handoff/event/listener_options.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -82,7 +85,7 @@ class CallbackList<R(Args...), Policies> {
   template <class F>
   ListenerHandle insert(const ListenerHandle& before, F&& function, ListenerOptions options = {}) {
     return add(Functions::make(std::forward<F>(function), options), detail::Place::before,
-               before.listener());
+               detail::ListenerAccess::listener(before));
   }
 
   // `condition(args...)` is asked before each call: once it is true the listener is removed, and
@@ -97,8 +100,8 @@ class CallbackList<R(Args...), Policies> {
   // Called on the executor, some time later, with copies of the arguments; not at all if it was
   // removed by then. remove_and_wait() waits for calls that run there. An executor that refuses
   // has it called here. It outlives the listener.
-  template <class Executor, class F>
-  ListenerHandle append_on(Executor& executor, F&& function, int priority = 0) {
+  template <Executor E, class F>
+  ListenerHandle append_on(E& executor, F&& function, int priority = 0) {
     return add(Functions::make_on(executor, std::forward<F>(function), priority),
                detail::Place::back);
   }
@@ -122,7 +125,8 @@ class CallbackList<R(Args...), Policies> {
   template <class F>
   ListenerHandle find(const F& function) const {
     const detail::Pass pass(list_);
-    return ListenerHandle(Functions::template find<std::decay_t<const F>>(*list_, function));
+    return detail::ListenerAccess::handle(
+        Functions::template find<std::decay_t<const F>>(*list_, function));
   }
 
   // Figures of the moment.
@@ -149,7 +153,7 @@ class CallbackList<R(Args...), Policies> {
     using V = std::remove_reference_t<Visitor>;
     list_->visit(
         [](void* context, detail::ListenerRef listener) {
-          (*static_cast<V*>(context))(ListenerHandle(std::move(listener)));
+          (*static_cast<V*>(context))(detail::ListenerAccess::handle(std::move(listener)));
         },
         const_cast<std::remove_const_t<V>*>(std::addressof(visitor)));
   }
@@ -162,11 +166,12 @@ class CallbackList<R(Args...), Policies> {
                      const detail::Listener* before = nullptr) {
     detail::Garbage garbage;
     list_->add(listener, place, before, garbage);
-    return ListenerHandle(std::move(listener));
+    return detail::ListenerAccess::handle(std::move(listener));
   }
 
   bool is_of_this(const ListenerHandle& handle) const noexcept {
-    return handle.listener() != nullptr && &handle.listener()->list() == list_;
+    const detail::Listener* const listener = detail::ListenerAccess::listener(handle);
+    return listener != nullptr && &listener->list() == list_;
   }
 
   detail::ListenerList* const list_;

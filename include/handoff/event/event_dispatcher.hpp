@@ -25,9 +25,12 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/executor.hpp>
 #include <handoff/event/detail/event_hub.hpp>
+#include <handoff/event/detail/listener_access.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/event/listener_handle.hpp>
+#include <handoff/event/listener_options.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -61,7 +64,7 @@ class EventDispatcher<Key, R(Args...), Policies> {
   ListenerHandle insert_listener(const Key& key, const ListenerHandle& before, F&& function,
                                  ListenerOptions options = {}) {
     return add(key, Functions::make(std::forward<F>(function), options), detail::Place::before,
-               before.listener());
+               detail::ListenerAccess::listener(before));
   }
   template <class Condition, class F>
   ListenerHandle append_listener_until(const Key& key, Condition&& condition, F&& function,
@@ -71,9 +74,8 @@ class EventDispatcher<Key, R(Args...), Policies> {
                                      priority),
                detail::Place::back);
   }
-  template <class Executor, class F>
-  ListenerHandle append_listener_on(Executor& executor, const Key& key, F&& function,
-                                    int priority = 0) {
+  template <Executor E, class F>
+  ListenerHandle append_listener_on(E& executor, const Key& key, F&& function, int priority = 0) {
     return add(key, Functions::make_on(executor, std::forward<F>(function), priority),
                detail::Place::back);
   }
@@ -83,7 +85,7 @@ class EventDispatcher<Key, R(Args...), Policies> {
   ListenerHandle append_filter(F&& filter, int priority = 0) {
     detail::ListenerRef made = Hub::FilterFunctions::make(std::forward<F>(filter), {priority});
     hub_->add_filter(made, detail::Place::back);
-    return ListenerHandle(std::move(made));
+    return detail::ListenerAccess::handle(std::move(made));
   }
 
   // False for a handle that is not in this list, and then nothing happens. Handles remove as well.
@@ -94,7 +96,8 @@ class EventDispatcher<Key, R(Args...), Policies> {
   // Whether the handle's listener is in the list of this key.
   bool owns_listener(const Key& key, const ListenerHandle& handle) const noexcept {
     const detail::Pass pass(hub_);
-    return handle.attached() && &handle.listener()->list() == hub_->find(key);
+    return handle.attached() &&
+           &detail::ListenerAccess::listener(handle)->list() == hub_->find(key);
   }
 
   // As CallbackList::find, for one key.
@@ -103,7 +106,8 @@ class EventDispatcher<Key, R(Args...), Policies> {
     const detail::Pass pass(hub_);
     const detail::ListenerList* const list = hub_->find(key);
     if (list == nullptr) return {};
-    return ListenerHandle(Functions::template find<std::decay_t<const F>>(*list, function));
+    return detail::ListenerAccess::handle(
+        Functions::template find<std::decay_t<const F>>(*list, function));
   }
 
   // Figures of the moment.
@@ -136,7 +140,7 @@ class EventDispatcher<Key, R(Args...), Policies> {
   ListenerHandle add(const Key& key, detail::ListenerRef listener, detail::Place place,
                      const detail::Listener* before = nullptr) {
     hub_->add(key, listener, place, before);
-    return ListenerHandle(std::move(listener));
+    return detail::ListenerAccess::handle(std::move(listener));
   }
 
   Hub* const hub_;

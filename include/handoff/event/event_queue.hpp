@@ -46,8 +46,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -56,17 +54,20 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/event/detail/event_store.hpp>
+#include <handoff/event/detail/event_turn.hpp>
 #include <handoff/event/event_dispatcher.hpp>
+#include <handoff/event/event_queue_options.hpp>
+#include <handoff/event/queued_event.hpp>
 #include <handoff/memory/detail/chunk_pool.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -75,15 +76,6 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // What a queue may be told when it is made.
-struct EventQueueOptions {
-  // Events that may wait, if Policies::on_full is not grow. At least 1.
-  std::size_t capacity = 1024;
-
-  // How long wait() looks before it sleeps: less latency for more CPU. Negative: 20 microseconds,
-  // about what a sleep and a wake-up cost, and none where no other thread could run meanwhile.
-  std::chrono::nanoseconds spin_for{-1};
-};
-
 template <class Key, class Signature, class Policies = EventPolicies>
 class EventQueue;
 
@@ -93,6 +85,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   using Store = detail::EventStore<Key, Policies, Args...>;
   using Slot = typename Store::Slot;
   using Session = typename Store::Session;
+  using Turn = detail::EventTurn<Key, Policies, R, Args...>;
   static constexpr OnFull kOnFull = detail::on_full<Policies>();
   static_assert(kOnFull != OnFull::run_here,
                 "an event queue runs no listeners in enqueue(): reject, then call dispatch()");
@@ -154,12 +147,12 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
 
   // Calls the listeners for what is in the queue; returns how many events that were.
   std::size_t process() {
-    return drain(kAll, [](Turn& turn, Slot& slot) { return deliver(turn, slot); });
+    return drain(kAll, [](Turn& turn, Slot& slot) { return turn.deliver(slot); });
   }
 
   // ... of the first event only. False if there was none.
   bool process_one() {
-    return drain(1, [](Turn& turn, Slot& slot) { return deliver(turn, slot); }) == 1;
+    return drain(1, [](Turn& turn, Slot& slot) { return turn.deliver(slot); }) == 1;
   }
 
   // Only those for which `predicate(key, args...)`, `predicate(args...)` or `predicate()` is true;
@@ -167,9 +160,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class Predicate>
   std::size_t process_if(Predicate&& predicate) {
     return drain(kAll, [&](Turn& turn, Slot& slot) {
-      if (ask(predicate, slot)) return deliver(turn, slot);
-      turn.session.refuse();
-      return Next::kept;
+      return Turn::ask(predicate, slot) ? turn.deliver(slot) : turn.keep();
     });
   }
 
@@ -177,7 +168,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class Predicate>
   std::size_t process_until(Predicate&& predicate) {
     return drain(kAll, [&](Turn& turn, Slot& slot) {
-      return ask(predicate, slot) ? Next::stop : deliver(turn, slot);
+      return Turn::ask(predicate, slot) ? Turn::Next::stop : turn.deliver(slot);
     });
   }
 
@@ -185,20 +176,18 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   // false is given no more.
   template <class Visitor>
   std::size_t process_with(Visitor&& visitor) {
-    return drain(kAll, [&](Turn& turn, Slot& slot) { return show(visitor, turn, slot); });
+    return drain(kAll, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); });
   }
   template <class Visitor>
   bool process_one_with(Visitor&& visitor) {
-    return drain(1, [&](Turn& turn, Slot& slot) { return show(visitor, turn, slot); }) == 1;
+    return drain(1, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); }) == 1;
   }
 
   // To the visitor, those for which the predicate is true.
   template <class Predicate, class Visitor>
   std::size_t process_if_with(Predicate&& predicate, Visitor&& visitor) {
     return drain(kAll, [&](Turn& turn, Slot& slot) {
-      if (ask(predicate, slot)) return show(visitor, turn, slot);
-      turn.session.refuse();
-      return Next::kept;
+      return Turn::ask(predicate, slot) ? turn.show(visitor, slot) : turn.keep();
     });
   }
 
@@ -206,7 +195,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class Predicate, class Visitor>
   std::size_t process_until_with(Predicate&& predicate, Visitor&& visitor) {
     return drain(kAll, [&](Turn& turn, Slot& slot) {
-      return ask(predicate, slot) ? Next::stop : show(visitor, turn, slot);
+      return Turn::ask(predicate, slot) ? Turn::Next::stop : turn.show(visitor, slot);
     });
   }
 
@@ -217,7 +206,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     std::optional<Event> copy;
     drain(1, [&](Turn&, Slot& slot) {
       slot.copy_to(copy);
-      return Next::stop;
+      return Turn::Next::stop;
     });
     return copy;
   }
@@ -226,7 +215,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     std::optional<Event> taken;
     drain(1, [&](Turn&, Slot& slot) {
       slot.move_to(taken);
-      return Next::done;
+      return Turn::Next::done;
     });
     return taken;
   }
@@ -299,7 +288,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
 
   // process(), or process_one(), to the listeners of another hub: for who keeps its own.
   std::size_t process_to(typename Dispatcher::Hub& hub, std::size_t most = kAll) {
-    return drain_to(hub, most, [](Turn& turn, Slot& slot) { return deliver(turn, slot); });
+    return Turn(*store_, hub, most).run([](Turn& turn, Slot& slot) { return turn.deliver(slot); });
   }
 
   // As wait_until(), but not before the end of the last NotificationHold.
@@ -314,33 +303,10 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class>
   friend struct detail::Books;
 
-  // What became of an event.
-  enum class Next : std::uint8_t {
-    done,  // go on
-    done_last,  // and give no more
-    kept,  // the session has it
-    stop,  // it stays, with those behind it
-  };
-
-  // The lists of the last keys, by their low bits, for keys that are copied and compared at once.
-  static constexpr bool kRemembersKeys = std::is_integral_v<Key> || std::is_enum_v<Key>;
-  struct Remembered {
-    struct Entry {
-      detail::ListenerList* list = nullptr;
-      std::conditional_t<kRemembersKeys, Key, detail::Nothing<0>> key{};
-    };
-    Entry entries[kRemembersKeys ? 16 : 1];
-    std::uint64_t epoch = 0;  // in which all of them were found, or an older one
-    detail::ListenerList* current = nullptr;  // that the pass is over; null: it is over the hub
-  };
-
-  // What a draining call works with.
-  struct Turn {
-    Session session;
-    detail::Pass& pass;
-    typename Dispatcher::Hub& hub;
-    Remembered known;
-  };
+  template <class Each>
+  std::size_t drain(std::size_t most, Each&& each) {
+    return Turn(*store_, *this->hub_, most).run(each);
+  }
 
   template <class K, class... A>
   Status put(sync::Deadline deadline, K&& key, A&&... args) {
@@ -376,146 +342,6 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
       }
     }
     return Status::ok;
-  }
-
-  // Gives each event of a session to `each`. The outer pass keeps the store alive should a listener
-  // destroy the queue, the inner one begins anew for each event.
-  template <class Each>
-  std::size_t drain(std::size_t most, Each&& each) {
-    return drain_to(*this->hub_, most, each);
-  }
-  template <class Each>
-  std::size_t drain_to(typename Dispatcher::Hub& hub, std::size_t most, Each&& each) {
-    Store& store = *store_;
-    const detail::Pass alive(&store);
-    detail::Pass pass(&hub);
-    Turn turn{Session(store, most), pass, hub, {}};
-    std::size_t count = 0;
-    while (Slot* const slot = turn.session.next()) {
-      const Next next = each(turn, *slot);
-      if (next == Next::stop) break;
-      if (next != Next::kept) {
-        turn.session.done();
-        ++count;
-      }
-      if (next == Next::done_last || store.ended()) break;
-    }
-    return count;
-  }
-
-  // An event whose listener throws is gone, and in the books as failed.
-  template <class Call>
-  static void attempt(Turn& turn, Call&& call) {
-#if defined(__cpp_exceptions)
-    try {
-      call();
-    } catch (...) {
-      turn.session.failed(std::current_exception());
-      throw;
-    }
-#else
-    call();
-    (void)turn;
-#endif
-  }
-
-  static Next deliver(Turn& turn, Slot& slot) {
-    attempt(turn, [&] {
-      std::apply(
-          [&](auto&... args) {
-            detail::ListenerList* const list = list_for(turn, slot.key(), args...);
-            if (list != nullptr) turn.hub.call(*list, args...);
-          },
-          slot.arguments());
-    });
-    return Next::done;
-  }
-
-  // The listeners of an event, in a pass over them; null: it has none, or a filter says no.
-  template <class... A>
-  static detail::ListenerList* list_for(Turn& turn, const Key& key, A&... args) {
-    if constexpr (!kRemembersKeys) {
-      turn.pass.renew(&turn.hub);
-      return turn.hub.select(turn.pass, key, args...);
-    } else {
-      auto& entries = turn.known.entries;
-      auto& entry = entries[static_cast<std::size_t>(key) % std::size(entries)];
-      if (entry.list != nullptr && entry.key == key && !turn.hub.has_filters() &&
-          pass_over(turn, entry.list)) [[likely]] {
-        return entry.list;
-      }
-      return look_up(turn, entry, key, args...);
-    }
-  }
-
-  // Whether the pass is over this list, which was found when nothing was hidden that is hidden now.
-  static bool pass_over(Turn& turn, detail::ListenerList* list) noexcept {
-    if (list != turn.known.current) {
-      turn.pass.narrow(list);
-      turn.known.current = list;
-      // The partner of the heavy half of whoever hides something: either that one sees the pass
-      // over the list, or this sees that the epoch is another.
-      sync::asymmetric_fence_light();
-    }
-    // order: relaxed; what was hidden before the event came is seen, the event brought it. What is
-    // hidden now finds the pass over the list, whatever this sees.
-    return detail::pass_words.epoch.load(sync::order::relaxed) == turn.known.epoch;
-  }
-
-  template <class Entry, class... A>
-  static detail::ListenerList* look_up(Turn& turn, Entry& entry, const Key& key, A&... args) {
-    Remembered& known = turn.known;
-    // order: relaxed; of the pass that begins, or older: then the next event looks up again.
-    const std::uint64_t epoch = detail::pass_words.epoch.load(sync::order::relaxed);
-    turn.pass.renew(&turn.hub);
-    if (epoch != known.epoch) known = {};
-    known.epoch = epoch;
-    entry.list = turn.hub.select(turn.pass, key, args...);
-    entry.key = key;
-    known.current = entry.list;
-    return entry.list;
-  }
-
-  template <class Visitor>
-  static Next show(Visitor& visitor, Turn& turn, Slot& slot) {
-    bool go_on = true;
-    attempt(turn, [&] {
-      std::apply(
-          [&](auto&... args) {
-            if (turn.hub.has_filters()) {
-              turn.pass.renew(&turn.hub);
-              if (!turn.hub.filter(args...)) return;
-            }
-            go_on = show_with(visitor, slot.key(), args...);
-          },
-          slot.arguments());
-    });
-    return go_on ? Next::done : Next::done_last;
-  }
-  template <class Visitor, class... A>
-  static bool show_with(Visitor& visitor, const Key& key, A&... args) {
-    if constexpr (std::is_void_v<std::invoke_result_t<Visitor&, const Key&, A&...>>) {
-      detail::invoke(visitor, key, args...);
-      return true;
-    } else {
-      return static_cast<bool>(detail::invoke(visitor, key, args...));
-    }
-  }
-
-  template <class Predicate>
-  static bool ask(Predicate& predicate, const Slot& slot) {
-    return std::apply([&](const auto&... args) { return ask_with(predicate, slot.key(), args...); },
-                      slot.arguments());
-  }
-  template <class Predicate, class... A>
-  static bool ask_with(Predicate& predicate, const Key& key, const A&... args) {
-    if constexpr (std::is_invocable_v<Predicate&, const Key&, const A&...>) {
-      return static_cast<bool>(detail::invoke(predicate, key, args...));
-    } else if constexpr (std::is_invocable_v<Predicate&, const A&...>) {
-      return static_cast<bool>(detail::invoke(predicate, args...));
-    } else {
-      return static_cast<bool>(detail::invoke(predicate));
-    }
   }
 
   void notify() noexcept {

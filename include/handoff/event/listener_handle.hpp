@@ -30,6 +30,10 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+namespace detail {
+struct ListenerAccess;
+}  // namespace detail
+
 class ListenerHandle {
  public:
   ListenerHandle() noexcept = default;
@@ -57,11 +61,10 @@ class ListenerHandle {
     return a.listener_.get() == b.listener_.get();
   }
 
-  // For the types of event/.
-  explicit ListenerHandle(detail::ListenerRef listener) noexcept : listener_(std::move(listener)) {}
-  detail::Listener* listener() const noexcept { return listener_.get(); }
-
  private:
+  friend struct detail::ListenerAccess;
+  explicit ListenerHandle(detail::ListenerRef listener) noexcept : listener_(std::move(listener)) {}
+
   detail::ListenerRef listener_;
 };
 

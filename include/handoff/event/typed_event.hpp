@@ -23,8 +23,8 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/event/argument_adapter.hpp>
-#include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/listener_handle.hpp>
+#include <handoff/event/listener_options.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -313,7 +313,7 @@ const Scenario conditions(
     Size::large);
 
 // Runs what it is given when it is told to, or refuses.
-class Executor {
+class LaterExecutor {
  public:
   template <class F>
   Status execute(F&& task) {
@@ -325,6 +325,7 @@ class Executor {
     auto task = std::exchange(task_, {});
     if (task) (*task)();
   }
+  std::size_t width() const { return 1; }
   bool refuses = false;
 
  private:
@@ -333,7 +334,7 @@ class Executor {
 
 // A listener that runs elsewhere is waited for, and not called there any more once it was removed.
 const Scenario elsewhere("listeners/on_an_executor", [] {
-  Executor executor;
+  LaterExecutor executor;
   List list;
   sync::cell<int> owned;
   const auto handle = list.append_on(executor, [&, mine = Owned()](int value) {
@@ -353,7 +354,7 @@ const Scenario elsewhere("listeners/on_an_executor", [] {
 const Scenario refused(
     "listeners/refused_by_an_executor",
     [] {
-      Executor executor;
+      LaterExecutor executor;
       List list;
       Trace trace;
       beside_a_pass([&] {
@@ -410,7 +411,7 @@ bool is_misuse(F&& call) {
 
 const Scenario misused("listeners/misuse", [] {
   List list;
-  Executor executor;
+  LaterExecutor executor;
   CallbackList<int(int)> with_results;
   void (*nobody)(int) = nullptr;
   bool (*never)(int) = nullptr;

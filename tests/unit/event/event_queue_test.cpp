@@ -857,6 +857,7 @@ struct Later {
     tasks.emplace_back(std::forward<F>(function));
     return Status::ok;
   }
+  std::size_t width() const { return 1; }
   void run() {
     for (auto& task : std::exchange(tasks, {})) task();
   }

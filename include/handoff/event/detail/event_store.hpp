@@ -13,10 +13,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <new>
-#include <optional>
 #include <queue>
-#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -26,141 +23,17 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/raw_box.hpp>
-#include <handoff/core/detail/take_one.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/event/detail/event_chunks.hpp>
+#include <handoff/event/detail/event_slot.hpp>
+#include <handoff/event/detail/room.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/memory/detail/epochs.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
-#include <handoff/sync/stop_token.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
-
-// An event as it waits in a queue, or taken out of it.
-template <class Key, class... Args>
-struct QueuedEvent {
-  template <class K, class... A>
-  explicit QueuedEvent(std::in_place_t, K&& with_key, A&&... with)
-      : key(std::forward<K>(with_key)), arguments(std::forward<A>(with)...) {}
-
-  Key key;
-  std::tuple<std::decay_t<Args>...> arguments;
-};
-
-namespace detail {
-
-// What takes no room. Two members of one type would have two addresses: each has a type of its own.
-template <int Member>
-struct Nothing {};
-
-// How many events a bounded queue may still take.
-class Room {
- public:
-  explicit Room(std::size_t capacity) noexcept : left_(static_cast<std::int64_t>(capacity)) {}
-
-  bool take() noexcept { return take_one(left_) != 0; }
-  void give(std::uint32_t count) noexcept {
-    left_.fetch_add(count, sync::order::release);  // order: release pairs with take_one()
-    given_.notify_some(count);
-  }
-  // Whether it has taken, before the deadline and the stop.
-  sync::Wakeup wait_and_take(sync::Deadline deadline, const sync::StopToken& stop) {
-    return given_.await([this] { return take(); }, deadline, stop);
-  }
-
- private:
-  template <class>
-  friend struct Books;
-
-  sync::atomic<std::int64_t> left_;
-  sync::EventCount given_;
-};
-
-// A place for an event, and for what a queue's policies add to it. The key stands beside the state,
-// apart from the rest: a small one shares eight bytes with it, and a million events through memory
-// take the less time.
-template <class Key, class Policies, class... Args>
-class EventSlot {
- public:
-  using Event = QueuedEvent<Key, Args...>;
-  using Arguments = std::tuple<std::decay_t<Args>...>;
-  static constexpr bool kOrdered = requires(const Key& key, const std::decay_t<Args>&... args) {
-    Policies::priority(key, args...);
-  };
-  static constexpr bool kExpires = expires<Policies>();
-
-  sync::atomic<std::uint32_t> state{0};  // EventChunks'
-
-  template <class K, class... A>
-  void construct(sync::Deadline deadline, K&& key, A&&... args) {
-    key_.construct(std::forward<K>(key));
-    struct Guard {  // for arguments that cannot be made
-      sync::raw_cell<Key>* key;
-      ~Guard() {
-        if (key != nullptr) key->destroy();
-      }
-    } guard{&key_};
-    rest_.construct(deadline, key_.read(), std::forward<A>(args)...);
-    guard.key = nullptr;
-  }
-  void destroy() noexcept {
-    rest_.destroy();
-    key_.destroy();
-  }
-
-  // Of an event that is there.
-  const Key& key() const noexcept { return key_.read(); }
-  Arguments& arguments() noexcept { return rest_.write().arguments; }
-  const Arguments& arguments() const noexcept { return rest_.read().arguments; }
-  int priority() const noexcept {
-    if constexpr (kOrdered) return rest_.read().priority;
-    return 0;
-  }
-  bool is_late() const noexcept {
-    if constexpr (kExpires) {
-      const sync::Deadline deadline = rest_.read().deadline;
-      return deadline != sync::no_deadline && deadline <= sync::clock::now();
-    }
-    return false;
-  }
-  void copy_to(std::optional<Event>& event) const {
-    std::apply([&](const auto&... args) { event.emplace(std::in_place, key(), args...); },
-               arguments());
-  }
-  void move_to(std::optional<Event>& event) {
-    std::apply(
-        [&](auto&... args) {
-          event.emplace(std::in_place, std::move(key_.write()), std::move(args)...);
-        },
-        arguments());
-  }
-
- private:
-  struct Rest {
-    template <class... A>
-    explicit Rest([[maybe_unused]] sync::Deadline until, [[maybe_unused]] const Key& key,
-                  A&&... args)
-        : arguments(std::forward<A>(args)...) {
-      if constexpr (kExpires) deadline = until;
-      if constexpr (kOrdered) {
-        priority = std::apply([&](const auto&... each) { return Policies::priority(key, each...); },
-                              arguments);
-      }
-    }
-
-    Arguments arguments;
-    [[no_unique_address]] std::conditional_t<kExpires, sync::Deadline, Nothing<0>> deadline{};
-    [[no_unique_address]] std::conditional_t<kOrdered, int, Nothing<1>> priority{};
-  };
-
-  sync::raw_cell<Key> key_;
-  sync::raw_cell<Rest> rest_;
-};
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class Key, class Policies, class... Args>
 class EventStore {
@@ -567,5 +440,4 @@ class EventStore<Key, Policies, Args...>::Session {
   std::vector<Taken> refused_;
 };
 
-}  // namespace detail
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail

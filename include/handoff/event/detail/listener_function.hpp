@@ -18,23 +18,14 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/detail/take_one.hpp>
+#include <handoff/core/executor.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/event/detail/listeners.hpp>
+#include <handoff/event/listener_options.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
-
-// How a listener is added.
-struct ListenerOptions {
-  // Higher ones are called first; among equals the order of adding holds.
-  int priority = 0;
-  // After so many calls the listener is removed, before its last call; 0: never. Passes on several
-  // threads share the count: there are never more calls. For listeners without a result.
-  std::uint32_t calls = 0;
-};
-
-namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class T>
 using ListenerArgument = std::conditional_t<
@@ -116,11 +107,11 @@ struct ConditionalListener : Listener {
   Condition condition;
 };
 
-template <class Executor>
+template <class E>
 struct ExecutorListener : Listener {
-  ExecutorListener(const Kind& kind, Call call, int priority, Executor* runs) noexcept
+  ExecutorListener(const Kind& kind, Call call, int priority, E* runs) noexcept
       : Listener(kind, call, priority), executor(runs) {}
-  Executor* executor;
+  E* executor;
 };
 
 template <class R, class... Args>
@@ -177,12 +168,12 @@ struct ListenerFunctions {
     return found;
   }
 
-  template <class Executor, class F>
-  static ListenerRef make_on(Executor& executor, F&& function, int priority) {
+  template <Executor E, class F>
+  static ListenerRef make_on(E& executor, F&& function, int priority) {
     if (is_empty_function(function)) {
       misuse("an empty function was added as a listener; test it first");
     }
-    using Node = ListenerNode<std::decay_t<F>, ExecutorListener<Executor>>;
+    using Node = ListenerNode<std::decay_t<F>, ExecutorListener<E>>;
     return Node::make(erase(&call_on<Node>), priority, std::forward<F>(function), &executor);
   }
 
@@ -255,5 +246,4 @@ struct ListenerFunctions {
   }
 };
 
-}  // namespace detail
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+//
+// One draining call on an event queue: takes events from the store one by one and gives them to the
+// listeners of a hub, or to a visitor. Not for: users.
+//
+// It keeps the store alive should a listener destroy the queue. Its pass begins anew for each
+// event, or stays where the last events were: see list_for().
+// Concurrency: of its thread alone; the store and the hub are those of all.
+// Exceptions: one from a listener or a visitor ends the call. Its event counts as failed; what was
+// not reached goes back to the store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <tuple>
+#include <type_traits>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
+#include <handoff/event/detail/event_hub.hpp>
+#include <handoff/event/detail/event_store.hpp>
+#include <handoff/memory/detail/epochs.hpp>
+#include <handoff/sync/detail/fence.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+template <class Key, class Policies, class R, class... Args>
+class EventTurn {
+ public:
+  using Hub = EventHub<Key, Policies, R, Args...>;
+  using Store = EventStore<Key, Policies, Args...>;
+  using Slot = typename Store::Slot;
+
+  // What became of an event.
+  enum class Next : std::uint8_t {
+    done,  // go on
+    done_last,  // and give no more
+    kept,  // the session has it
+    stop,  // it stays, with those behind it
+  };
+
+  EventTurn(Store& store, Hub& hub, std::size_t most)
+      : store_(store), hub_(hub), alive_(&store), pass_(&hub), session_(store, most) {}
+  EventTurn(const EventTurn&) = delete;
+  EventTurn& operator=(const EventTurn&) = delete;
+
+  // Gives each event to `each(turn, slot)`, which says what became of it. Returns how many are
+  // done.
+  template <class Each>
+  std::size_t run(Each&& each) {
+    std::size_t count = 0;
+    while (Slot* const slot = session_.next()) {
+      const Next next = each(*this, *slot);
+      if (next == Next::stop) break;
+      if (next != Next::kept) {
+        session_.done();
+        ++count;
+      }
+      if (next == Next::done_last || store_.ended()) break;
+    }
+    return count;
+  }
+
+  // To the listeners.
+  Next deliver(Slot& slot) {
+    attempt([&] {
+      std::apply(
+          [&](auto&... args) {
+            ListenerList* const list = list_for(slot.key(), args...);
+            if (list != nullptr) hub_.call(*list, args...);
+          },
+          slot.arguments());
+    });
+    return Next::done;
+  }
+
+  // To the visitor, after the filters.
+  template <class Visitor>
+  Next show(Visitor& visitor, Slot& slot) {
+    bool go_on = true;
+    attempt([&] {
+      std::apply(
+          [&](auto&... args) {
+            if (hub_.has_filters()) {
+              pass_.renew(&hub_);
+              if (!hub_.filter(args...)) return;
+            }
+            go_on = show_with(visitor, slot.key(), args...);
+          },
+          slot.arguments());
+    });
+    return go_on ? Next::done : Next::done_last;
+  }
+
+  // To nobody: back to its place in the queue.
+  Next keep() {
+    session_.refuse();
+    return Next::kept;
+  }
+
+  template <class Predicate>
+  static bool ask(Predicate& predicate, const Slot& slot) {
+    return std::apply([&](const auto&... args) { return ask_with(predicate, slot.key(), args...); },
+                      slot.arguments());
+  }
+
+ private:
+  // The lists of the last keys, by their low bits, for keys that are copied and compared at once.
+  static constexpr bool kRemembersKeys = std::is_integral_v<Key> || std::is_enum_v<Key>;
+  struct Remembered {
+    struct Entry {
+      ListenerList* list = nullptr;
+      std::conditional_t<kRemembersKeys, Key, Nothing<0>> key{};
+    };
+    Entry entries[kRemembersKeys ? 16 : 1];
+    std::uint64_t epoch = 0;  // in which all of them were found, or an older one
+    ListenerList* current = nullptr;  // that the pass is over; null: it is over the hub
+  };
+
+  // An event whose listener throws is gone, and in the books as failed.
+  template <class Call>
+  void attempt(Call&& call) {
+#if defined(__cpp_exceptions)
+    try {
+      call();
+    } catch (...) {
+      session_.failed(std::current_exception());
+      throw;
+    }
+#else
+    call();
+#endif
+  }
+
+  // The listeners of an event, in a pass over them; null: it has none, or a filter says no.
+  template <class... A>
+  ListenerList* list_for(const Key& key, A&... args) {
+    if constexpr (!kRemembersKeys) {
+      pass_.renew(&hub_);
+      return hub_.select(pass_, key, args...);
+    } else {
+      auto& entry = known_.entries[static_cast<std::size_t>(key) % std::size(known_.entries)];
+      if (entry.list != nullptr && entry.key == key && !hub_.has_filters() && pass_over(entry.list))
+          [[likely]] {
+        return entry.list;
+      }
+      return look_up(entry, key, args...);
+    }
+  }
+
+  // Whether the pass is over this list, which was found when nothing was hidden that is hidden now.
+  bool pass_over(ListenerList* list) noexcept {
+    if (list != known_.current) {
+      pass_.narrow(list);
+      known_.current = list;
+      // The partner of the heavy half of whoever hides something: either that one sees the pass
+      // over the list, or this sees that the epoch is another.
+      sync::asymmetric_fence_light();
+    }
+    // order: relaxed; what was hidden before the event came is seen, the event brought it. What is
+    // hidden now finds the pass over the list, whatever this sees.
+    return pass_words.epoch.load(sync::order::relaxed) == known_.epoch;
+  }
+
+  template <class Entry, class... A>
+  ListenerList* look_up(Entry& entry, const Key& key, A&... args) {
+    // order: relaxed; of the pass that begins, or older: then the next event looks up again.
+    const std::uint64_t epoch = pass_words.epoch.load(sync::order::relaxed);
+    pass_.renew(&hub_);
+    if (epoch != known_.epoch) known_ = {};
+    known_.epoch = epoch;
+    entry.list = hub_.select(pass_, key, args...);
+    entry.key = key;
+    known_.current = entry.list;
+    return entry.list;
+  }
+
+  template <class Visitor, class... A>
+  static bool show_with(Visitor& visitor, const Key& key, A&... args) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Visitor&, const Key&, A&...>>) {
+      detail::invoke(visitor, key, args...);
+      return true;
+    } else {
+      return static_cast<bool>(detail::invoke(visitor, key, args...));
+    }
+  }
+
+  template <class Predicate, class... A>
+  static bool ask_with(Predicate& predicate, const Key& key, const A&... args) {
+    if constexpr (std::is_invocable_v<Predicate&, const Key&, const A&...>) {
+      return static_cast<bool>(detail::invoke(predicate, key, args...));
+    } else if constexpr (std::is_invocable_v<Predicate&, const A&...>) {
+      return static_cast<bool>(detail::invoke(predicate, args...));
+    } else {
+      return static_cast<bool>(detail::invoke(predicate));
+    }
+  }
+
+  Store& store_;
+  Hub& hub_;
+  const Pass alive_;  // ends last: the store may go with it
+  Pass pass_;
+  typename Store::Session session_;
+  Remembered known_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// How many events a bounded queue may still take. Not for: users.
+//
+// Concurrency: any thread. What was done before a place was given comes before its taking.
+// Blocks: wait_and_take().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/take_one.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class Room {
+ public:
+  explicit Room(std::size_t capacity) noexcept : left_(static_cast<std::int64_t>(capacity)) {}
+
+  bool take() noexcept { return take_one(left_) != 0; }
+  void give(std::uint32_t count) noexcept {
+    left_.fetch_add(count, sync::order::release);  // order: release pairs with take_one()
+    given_.notify_some(count);
+  }
+  // Whether it has taken, before the deadline and the stop.
+  sync::Wakeup wait_and_take(sync::Deadline deadline, const sync::StopToken& stop) {
+    return given_.await([this] { return take(); }, deadline, stop);
+  }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  sync::atomic<std::int64_t> left_;
+  sync::EventCount given_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

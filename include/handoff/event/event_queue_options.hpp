@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// What an EventQueue is told when it is made.
+//
+//   handoff::EventQueue<int, void(), Bounded> queue({.capacity = 64});
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+struct EventQueueOptions {
+  // Events that may wait, if Policies::on_full is not grow. At least 1.
+  std::size_t capacity = 1024;
+
+  // How long wait() looks before it sleeps: less latency for more CPU. Negative: 20 microseconds,
+  // about what a sleep and a wake-up cost, and none where no other thread could run meanwhile.
+  std::chrono::nanoseconds spin_for{-1};
+};
+
+}}  // namespace handoff::HANDOFF_ABI

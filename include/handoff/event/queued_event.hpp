@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// One event with its key: what EventQueue::peek() and take() return, and what enqueue_batch()
+// takes.
+//
+//   handoff::QueuedEvent<int, const std::string&> event(std::in_place, 7, "hello");
+//
+// Its arguments are values, whatever the signature says: one that says `const std::string&` has a
+// std::string here.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template <class Key, class... Args>
+struct QueuedEvent {
+  template <class K, class... A>
+  explicit QueuedEvent(std::in_place_t, K&& with_key, A&&... with)
+      : key(std::forward<K>(with_key)), arguments(std::forward<A>(with)...) {}
+
+  Key key;
+  std::tuple<std::decay_t<Args>...> arguments;
+};
+
+}}  // namespace handoff::HANDOFF_ABI
