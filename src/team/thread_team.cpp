@@ -341,10 +341,7 @@ Status ThreadTeam::Members::start(std::size_t count, BulkWork& work, BulkStorage
 void ThreadTeam::Members::begin(BulkStorage* run) noexcept {
   const Nesting here{this, innermost()};
   while (run != nullptr) {
-    constexpr BlockCall call = [](const void* work, IndexRange block) {
-      (*static_cast<BulkWork* const*>(work))->block(block.first, block.last);
-    };
-    prepare(run->count_, {.call = call,
+    prepare(run->count_, {.call = &detail::call_bulk_work,
                           .work = &run->work_,
                           .options = &run->options_,
                           .nesting = threads_.empty() ? &here : &nobody_waits_,

@@ -11,8 +11,11 @@
 //       explicit Executor(std::size_t width);
 //       template <class F> bool execute(F function);  // false: refused
 //       // its destructor comes after the tasks are done
+//       std::size_t width();  // if it is not what was asked for
 //     };
 //   };
+//
+// A model of the concept handoff::Executor that is made with a width is made one by OfConcept<E>.
 #pragma once
 
 #include <array>
@@ -20,10 +23,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <handoff/core/executor.hpp>
+#include <handoff/core/parallel_for.hpp>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -173,8 +179,9 @@ TYPED_TEST_P(ExecutorSuite, EachTaskOnceAndItsClosureEnds) {
 
 // As many as the width are inside at once, or this hangs.
 TYPED_TEST_P(ExecutorSuite, AsManyAtOnceAsItsWidth) {
-  constexpr std::size_t width = 3;
+  std::size_t width = 3;
   typename TestFixture::Executor executor(width);
+  if constexpr (requires { executor.width(); }) width = executor.width();
   std::atomic<std::size_t> inside{0};
   std::atomic<std::size_t> left{0};
   for (std::size_t i = 0; i < width; ++i) {
@@ -201,5 +208,52 @@ TYPED_TEST_P(ExecutorSuite, ItsEndComesAfterItsTasks) {
 
 REGISTER_TYPED_TEST_SUITE_P(ExecutorSuite, EachTaskOnceAndItsClosureEnds, AsManyAtOnceAsItsWidth,
                             ItsEndComesAfterItsTasks);
+
+// ---- What the concept handoff::Executor adds ----------------------------------------------------
+
+// Whether a refusal left the function as it was. The executor has been made to refuse.
+template <class E>
+bool refuses_untouched(E& executor) {
+  static_assert(Executor<E>);
+  auto one = std::make_unique<int>(1);
+  int sum = 0;
+  auto function = [&sum, one = std::move(one)] { sum += one != nullptr ? *one : 100; };
+  if (executor.execute(std::move(function)) == Status::ok) return false;
+  if (sum != 0) return false;  // refused and called
+  function();
+  return sum == 1;
+}
+
+template <class E>
+struct OfConcept {
+  static_assert(handoff::Executor<E>);
+  class Executor {
+   public:
+    explicit Executor(std::size_t width) : executor_(made(width)) {}
+    template <class F>
+    bool execute(F function) {
+      return executor_->execute(std::move(function)) == Status::ok;
+    }
+    std::size_t width() const { return executor_->width(); }
+
+   private:
+    static std::unique_ptr<E> made(std::size_t width) {
+      if constexpr (std::is_constructible_v<E, std::size_t>) {
+        return std::make_unique<E>(width);
+      } else {
+        return std::make_unique<E>();
+      }
+    }
+    std::unique_ptr<E> executor_;
+  };
+};
+
+// A loop, whose caller takes part: it ends, whatever the executor does, with each index once.
+template <class E>
+bool loops_each_once(E& executor) {
+  std::vector<unsigned char> times(1000);
+  parallel_for(executor, 0, times.size(), [&](std::size_t i) { ++times[i]; });
+  return times == std::vector<unsigned char>(1000, 1);
+}
 
 }  // namespace handoff::test

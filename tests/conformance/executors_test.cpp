@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// The suite of the executor tier on each mode of ThreadPool, by each of its ways in; and pools that
-// are wrong on purpose, which it must find.
+// The suite of the executor tier on each mode of ThreadPool, by each of its ways in, on the inline
+// executor and on a stranger's; and pools that are wrong on purpose, which it must find.
 #include <atomic>
 #include <chrono>
+#include <handoff/core/inline_executor.hpp>
+#include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "conformance/executor_suite.hpp"
+#include "conformance/strangers.hpp"
 
 namespace handoff::test { namespace {
 
@@ -94,6 +98,36 @@ using Ways = testing::Types<
     AtOnce<PoolMode::active>, AtOnce<PoolMode::cached>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPoolWays, ExecutorSuite, Ways);
 
+INSTANTIATE_TYPED_TEST_SUITE_P(Inline, ExecutorSuite, OfConcept<InlineExecutor>);
+INSTANTIATE_TYPED_TEST_SUITE_P(Stranger, ExecutorSuite, OfConcept<StrangersExecutor>);
+
+TEST(ExecutorConcept, ARefusedFunctionIsUntouched) {
+  for (const PoolMode mode :
+       {PoolMode::stealing, PoolMode::fixed, PoolMode::active, PoolMode::cached}) {
+    ThreadPool closed({.mode = mode, .width = 1});
+    (void)closed.close();
+    EXPECT_TRUE(refuses_untouched(closed));
+    ThreadPool full({.mode = mode, .width = 1, .capacity = 1, .on_full = OnFull::reject});
+    full.pause();
+    ASSERT_EQ(full.execute([] {}), Status::ok);
+    EXPECT_TRUE(refuses_untouched(full));
+  }
+  StrangersExecutor stranger(1);
+  stranger.close();
+  EXPECT_TRUE(refuses_untouched(stranger));
+}
+
+TEST(ExecutorConcept, LoopsEndOnIt) {
+  InlineExecutor here;
+  EXPECT_TRUE(loops_each_once(here));
+  StrangersExecutor stranger(2);
+  EXPECT_TRUE(loops_each_once(stranger));
+  stranger.close();
+  EXPECT_TRUE(loops_each_once(stranger));
+  ThreadPool pool({.width = 2});
+  EXPECT_TRUE(loops_each_once(pool));
+}
+
 // A right pool, and a wrong one around it that goes wrong at one call.
 class Wrong {
  public:
@@ -166,6 +200,34 @@ TEST(ExecutorCanary, TheSuiteFindsEachFault) {
   EXPECT_EQ(verdict_on<Refuses>(), ExecutorVerdict{.refused = 1});
   EXPECT_EQ(verdict_on<Tears>(), ExecutorVerdict{.unseen = 1});
   EXPECT_EQ(verdict_on<Keeps>(), ExecutorVerdict{.kept = 1});
+}
+
+// Takes the function and refuses it.
+struct TakesAndRefuses {
+  template <class F>
+  Status execute(F&& function) {
+    const std::decay_t<F> taken(std::forward<F>(function));
+    return Status::full;
+  }
+  std::size_t width() const { return 1; }
+};
+// Calls it and refuses it.
+struct CallsAndRefuses {
+  template <class F>
+  Status execute(F&& function) {
+    function();
+    return Status::full;
+  }
+  std::size_t width() const { return 1; }
+};
+
+TEST(ExecutorCanary, ARefusalThatTouchesTheFunctionIsFound) {
+  TakesAndRefuses takes;
+  EXPECT_FALSE(refuses_untouched(takes));
+  CallsAndRefuses calls;
+  EXPECT_FALSE(refuses_untouched(calls));
+  InlineExecutor takes_all;
+  EXPECT_FALSE(refuses_untouched(takes_all));
 }
 
 }}  // namespace handoff::test

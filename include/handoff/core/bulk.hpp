@@ -11,7 +11,8 @@
 //   if (operation.start() != handoff::Status::ok) ...
 //
 // What a model promises:
-// - width(): the most members there are in one run.
+// - width(): how many blocks run at the same moment; where a caller of run() is none of the members
+//   it comes on top.
 // - run(count, body, options) calls body(IndexRange) for blocks that cover [0, count) once, on
 //   several threads at once, the caller's among them, and returns the Tally when all are done. A
 //   block that throws counts as failed, whole; the others run; then run() rethrows the first.
@@ -29,7 +30,7 @@
 // - ended() must not throw, and must not wait for other runs of the same Bulk: it is called by one
 //   of those that would run them.
 //
-// docs/adr/0015-bulk-and-parallel-scheduler.md: how senders and C++26's parallel_scheduler map.
+// docs/adr/0017-bulk-and-parallel-scheduler.md: how senders and C++26's parallel_scheduler map.
 #pragma once
 
 #include <concepts>
@@ -51,7 +52,8 @@ class BulkWork {
   // Indices [first, last). An exception makes them failed; the first is in the Tally.
   virtual void block(std::size_t first, std::size_t last) = 0;
 
-  // All is over: failed if the Tally has a first_failure, stopped if not all is done, else done.
+  // All is over: with an error if the Tally has a first_failure, stopped if not all is done, else
+  // well.
   virtual void ended(const Tally& tally) noexcept = 0;
 
  protected:
@@ -62,6 +64,11 @@ namespace detail {
 struct AnyBlockBody {
   void operator()(IndexRange block) const;
 };
+
+// A BlockCall; `work` is where the address of the BulkWork is kept.
+inline void call_bulk_work(const void* work, IndexRange block) {
+  (*static_cast<BulkWork* const*>(work))->block(block.first, block.last);
+}
 }  // namespace detail
 
 template <class B>

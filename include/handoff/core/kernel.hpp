@@ -22,6 +22,12 @@ namespace handoff { inline namespace HANDOFF_ABI {
 // How a team calls any work: one function for all types of it.
 using BlockCall = void (*)(const void* work, IndexRange block);
 
+// body(block) as a BlockCall; `work` is the body's address.
+template <class Body>
+void call_block_body(const void* work, IndexRange block) {
+  (*static_cast<const Body*>(work))(block);
+}
+
 // A function of a range and of arguments that can be copied as bytes, without a capture: what
 // another process can be told to call.
 template <auto kernel, class Arguments>

@@ -54,6 +54,10 @@ template <class Body>
 concept LoopBody =
     std::is_invocable_v<const Body&, std::size_t> || std::is_invocable_v<const Body&, IndexRange>;
 
+// What a loop can be given to.
+template <class E>
+concept RunsLoops = Bulk<E> || Executor<E>;
+
 namespace detail {
 
 // No block of a loop is less than this part of a member's share: members end together well enough,
@@ -108,8 +112,7 @@ concept HasOwnLoop = requires { typename E::OwnLoop; };
 }  // namespace detail
 
 // body(i) for each i in [first, last), or body(IndexRange) for blocks that cover it.
-template <class E, LoopBody Body>
-  requires(Bulk<E> || Executor<E>)
+template <RunsLoops E, LoopBody Body>
 void parallel_for(E& executor, std::size_t first, std::size_t last, const Body& body) {
   static_assert(!detail::HasOwnLoop<E>,
                 "include the parallel_for.hpp of the executor's room, as pool/parallel_for.hpp");
@@ -123,9 +126,9 @@ void parallel_for(E& executor, std::size_t first, std::size_t last, const Body& 
 
 // combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), with
 // brackets elsewhere.
-template <class E, class T, class Map, class Combine>
-  requires(Bulk<E> || Executor<E>) &&
-          std::is_invocable_r_v<T, const Combine&, T, std::invoke_result_t<const Map&, std::size_t>>
+template <RunsLoops E, class T, class Map, class Combine>
+  requires std::is_invocable_r_v<T, const Combine&, T,
+                                 std::invoke_result_t<const Map&, std::size_t>>
 T parallel_reduce(E& executor, std::size_t first, std::size_t last, T identity, const Map& map,
                   const Combine& combine) {
   if (first >= last) return identity;

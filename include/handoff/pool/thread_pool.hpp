@@ -12,7 +12,7 @@
 // sleep or wait for input most of their time. Not for: one loop again and again, which a ThreadTeam
 // starts faster.
 //
-// Contract: executor tier.
+// Contract: executor tier; for run() and start() bulk tier (core/bulk.hpp).
 // - Concurrency: everything by any thread, and from inside tasks, but close() and the destructor,
 //   which are misuse inside a task of this pool, and wait(), which is too: it would wait for
 //   itself. The destructor comes last, when no other call on the pool is going on.
@@ -46,6 +46,11 @@
 //   suspended). One thread more, started with the first of them, sleeps until then. What waits for
 //   its moment is in the tally() as pending, but wait() does not wait for it, and a close() of any
 //   kind cancels it. It never counts for the capacity, and is never refused but by a close.
+// - Ranges: run() takes part and helps, as parallel_for does, but says what became of each index;
+//   start() hands over one task, whose members come as they get free, and returns. Any number at a
+//   time, nested too. A started run that is dropped before it begins is cancelled or expired whole;
+//   one that has begun goes on to its end, also while the pool closes, whatever the strength. Its
+//   completion belongs to the task: wait() and close() wait for it. Refused as execute() is.
 // - fork(): the child has the forking thread alone, so it must not use the pool; it may exec.
 //
 // How it works: docs/design/thread_pool.md.
@@ -53,26 +58,33 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/detail/future_work.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/detail/stoppable.hpp>
+#include <handoff/core/executor.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/index_range.hpp>
+#include <handoff/core/kernel.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/priority.hpp>
+#include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/future_kind.hpp>
 #include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/pool_run.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
@@ -199,6 +211,33 @@ class ThreadPool {
                  std::forward<F>(function));
   }
 
+  // Calls body(IndexRange) for blocks that cover [0, count) once, on several threads at once.
+  // Returns what became of the indices; rethrows the first failure when all have been run.
+  template <class Body>
+    requires std::is_invocable_v<const Body&, IndexRange>
+  Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
+    Tally tally =
+        detail::run_in_pool(*engine_, count, &call_block_body<Body>, std::addressof(body), options);
+    if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
+    return tally;
+  }
+
+  // What the pool keeps of a started run.
+  class BulkStorage {
+    friend class ThreadPool;
+    detail::PoolRun run_;
+  };
+
+  // Begins a run and returns. ok: work.ended() will be called, once; full, closed: it will not.
+  // Both references must hold until then. BulkOperation makes this from two functions.
+  Status start(std::size_t count, BulkWork& work, BulkStorage& storage,
+               const RunOptions& options = {}) {
+    return storage.run_.start(*engine_, count, work, options);
+  }
+
+  // parallel_for.hpp of this room has a loop for pools.
+  using OwnLoop = void;
+
   // Until nothing is unfinished; the caller helps if it has no deadline and no stop token. Rethrows
   // the first failure, since the last call, of tasks with neither Future nor TaskGroup nor
   // on_error. ok, stopped or timed_out.
@@ -270,6 +309,8 @@ class ThreadPool {
 
   std::unique_ptr<detail::Engine> engine_;
 };
+
+static_assert(Executor<ThreadPool> && Bulk<ThreadPool>);
 
 namespace detail {
 inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }

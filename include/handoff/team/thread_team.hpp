@@ -90,10 +90,7 @@ class ThreadTeam {
   template <class Body>
     requires std::is_invocable_v<const Body&, IndexRange>
   Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
-    constexpr BlockCall call = [](const void* work, IndexRange block) {
-      (*static_cast<const Body*>(work))(block);
-    };
-    return run_blocks(count, call, std::addressof(body), options);
+    return run_blocks(count, &call_block_body<Body>, std::addressof(body), options);
   }
 
   // The same for a kernel: kernel(IndexRange, const Arguments&).

@@ -5,15 +5,15 @@
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/detail/gate.hpp>
 #include <handoff/core/detail/range_run.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/team/detail/turns.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <memory>
 #include <optional>
-#include <stdexcept>
 
+#include "explore/freed_run.hpp"
 #include "explore/scenario.hpp"
 
 namespace {
@@ -22,65 +22,8 @@ using namespace handoff;
 using sync::order;
 using test::Scenario;
 
-// Plain counters, one an index, and what the completion was told. The run is freed by its own
-// completion: whoever looks at it later uses memory that was given back.
 template <std::size_t count>
-class Freed final : public BulkWork {
- public:
-  struct Told {
-    sync::cell<Tally> tally;
-    sync::cell<std::size_t> done;  // by the counters
-    sync::atomic<int> times{0};
-    sync::EventCount over;
-
-    void await() {
-      (void)over.await([this] {
-        // order: acquire pairs with the release in ended(): the figures.
-        return times.load(order::acquire) != 0;
-      });
-    }
-    // Once the team is gone.
-    Tally once() {
-      explore::check(times.load(order::relaxed) == 1, "told once");  // order: relaxed
-      explore::check(tally.read().balanced(), "the tally is exact");
-      explore::check(tally.read().accepted == count, "all indices");
-      explore::check(tally.read().done + tally.read().failed == done.read(), "as it was counted");
-      return tally.read();
-    }
-  };
-
-  static void start(ThreadTeam& team, Told& told, RunOptions options = {},
-                    std::size_t throws_at = count) {
-    auto* const run = new Freed(told, throws_at);
-    explore::check(team.start(count, *run, run->storage_, options) == Status::ok, "taken");
-  }
-
-  void block(std::size_t first, std::size_t last) override {
-    for (std::size_t i = first; i < last; ++i) times_[i].write() += 1;
-    if (first <= throws_at_ && throws_at_ < last) throw std::runtime_error("planned");
-  }
-  void ended(const Tally& tally) noexcept override {
-    Told& told = told_;
-    told.tally.write() = tally;
-    std::size_t sum = 0;
-    for (const auto& times : times_) {
-      explore::check(times.read() <= 1, "no index twice");
-      sum += static_cast<std::size_t>(times.read());
-    }
-    told.done.write() = sum;
-    delete this;
-    told.times.fetch_add(1, order::release);  // order: release pairs with the acquire in await()
-    told.over.notify_all();
-  }
-
- private:
-  Freed(Told& told, std::size_t throws_at) : told_(told), throws_at_(throws_at) {}
-
-  Told& told_;
-  const std::size_t throws_at_;
-  sync::cell<int> times_[count];
-  ThreadTeam::BulkStorage storage_;
-};
+using Freed = test::FreedRun<ThreadTeam, count>;
 
 // The team may end first: it waits.
 const Scenario freed("started_run/freed", [] {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs over an index range on a pool, started ones and those that are waited for.
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/group_tasks.hpp>
+#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/pool_run.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+using sync::order;
+
+Status PoolRun::start(Engine& engine, std::size_t count, BulkWork& work,
+                      const RunOptions& options) {
+  engine_ = &engine;
+  work_ = &work;
+  count_ = count;
+  options_ = options;
+  members_.store(1, order::relaxed);  // order: relaxed, published by the hand-over
+  // order: relaxed, as above.
+  helpers_.store(static_cast<std::ptrdiff_t>(engine.width()) - 1, order::relaxed);
+  range_.open(count, engine.width(), options.block);
+  return hand_over_pointer(engine, [&engine] { return engine.reserve(); }, this, kFirst);
+}
+
+Outcome PoolRun::begin(Task& task) {
+  task.as<PoolRun*>()->take_part();
+  return Outcome::done;
+}
+
+// Nobody has begun: all of it is dropped.
+Outcome PoolRun::drop_all(Task& task, Outcome why) noexcept {
+  PoolRun& run = *task.as<PoolRun*>();
+  if (why == Outcome::expired) {
+    run.range_.expire_rest();
+  } else {
+    run.range_.cancel_rest();
+  }
+  run.leave();
+  return why;
+}
+
+// The others do its part.
+Outcome PoolRun::drop_member(Task& task, Outcome why) noexcept {
+  task.as<PoolRun*>()->leave();
+  return why;
+}
+
+// Null: a full pool has the caller run it, who has no deque.
+void PoolRun::take_part() noexcept {
+  Engine& engine = *engine_;
+  Worker* const worker = engine.worker_here();
+  if (worker != nullptr) call_next(*worker);
+  range_.work(&call_bulk_work, &work_, options_, [](std::size_t) noexcept {});
+  // Whoever was called from here and has not been stolen has nothing to do but to leave.
+  // order: relaxed, this member is counted: nobody tells before it leaves.
+  while (worker != nullptr && members_.load(order::relaxed) > 1 && engine.run_own(*worker)) {
+  }
+  leave();
+}
+
+void PoolRun::call_next(Worker& worker) noexcept {
+  // order: relaxed, a number of helpers.
+  if (!range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
+  members_.fetch_add(1, order::relaxed);  // order: relaxed, by one who is counted
+  Engine& engine = *engine_;
+  const auto hand_over = [&] {
+    (void)hand_over_pointer(  // never refused
+        engine, [&] { return engine.reserve_in(worker); }, this, kMember);
+  };
+  // order: relaxed, as above. No memory: the run has members enough.
+  (void)attempt(hand_over, [this]() noexcept { members_.fetch_sub(1, order::relaxed); });
+}
+
+void PoolRun::leave() noexcept {
+  // order: acq_rel, each release pairs with the acquire of the last one: what the blocks did.
+  if (members_.fetch_sub(1, order::acq_rel) != 1) return;
+  const Tally tally = range_.settle(count_);
+  work_->ended(tally);
+}
+
+namespace {
+
+// On the stack of its caller, whom all members leave before the group's wait returns.
+class WaitedRun {
+ public:
+  WaitedRun(Engine& engine, std::size_t count, BlockCall call, const void* work,
+            const RunOptions& options) noexcept
+      : call_(call),
+        work_(work),
+        options_(options),
+        helpers_(static_cast<std::ptrdiff_t>(engine.width())),
+        group_(engine) {
+    range_.open(count, engine.width() + 1, options.block);
+  }
+
+  Tally run(std::size_t count) noexcept {
+    take_part();
+    (void)group_.wait();  // nothing fails in it; what is dropped is done by the others
+    return range_.settle(count);
+  }
+
+ private:
+  void take_part() noexcept {
+    call_next();
+    range_.work(call_, work_, options_, [](std::size_t) noexcept {});
+  }
+
+  void call_next() noexcept {
+    Worker* const worker = group_.worker_here();
+    // order: relaxed, a number of helpers.
+    if (worker == nullptr || !range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
+    const auto call = [&] {
+      (void)hand_over(
+          group_.engine(), [&] { return group_.reserve_in(*worker); },
+          [this]() noexcept { take_part(); });
+    };
+    (void)attempt(call, []() noexcept {});  // no memory: the run has members enough
+  }
+
+  const BlockCall call_;
+  const void* const work_;
+  const RunOptions& options_;
+  sync::atomic<std::ptrdiff_t> helpers_;  // that may still be called
+  RangeRun range_;
+  GroupTasks group_;
+};
+
+}  // namespace
+
+Tally run_in_pool(Engine& engine, std::size_t count, BlockCall call, const void* work,
+                  const RunOptions& options) noexcept {
+  return WaitedRun(engine, count, call, work, options).run(count);
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+//
+// The suite of the concept Bulk on ThreadTeam, on each mode of ThreadPool, and on a stranger's; and
+// on Bulks that are wrong on purpose, which it must find.
+#include <cstddef>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/team/thread_team.hpp>
+#include <memory>
+#include <utility>
+
+#include "conformance/bulk_suite.hpp"
+#include "conformance/strangers.hpp"
+
+namespace handoff::test { namespace {
+
+struct Teams {
+  using Bulk = ThreadTeam;
+  static auto make(std::size_t width) {
+    return std::make_unique<ThreadTeam>(ThreadTeamOptions{.width = width});
+  }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(ThreadTeam, BulkSuite, Teams);
+
+template <PoolMode mode>
+struct Pools {
+  using Bulk = ThreadPool;
+  static auto make(std::size_t width) {
+    return std::make_unique<ThreadPool>(ThreadPoolOptions{.mode = mode, .width = width});
+  }
+};
+using Modes = testing::Types<Pools<PoolMode::stealing>, Pools<PoolMode::fixed>,
+                             Pools<PoolMode::active>, Pools<PoolMode::cached>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, BulkSuite, Modes);
+
+struct Strangers {
+  using Bulk = StrangersBulk;
+  static auto make(std::size_t width) { return std::make_unique<StrangersBulk>(width); }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(Stranger, BulkSuite, Strangers);
+
+// A right team with something wrong between it and the run.
+class Wrong {
+ public:
+  using BulkStorage = ThreadTeam::BulkStorage;
+
+  std::size_t width() const { return team_.width(); }
+  template <class Body>
+  Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
+    return team_.run(count, body, options);
+  }
+  Status start(std::size_t count, BulkWork& work, BulkStorage& storage,
+               const RunOptions& options = {}) {
+    return team_.start(count, work, storage, options);
+  }
+
+ protected:
+  ThreadTeam team_{{.width = 2}};
+};
+
+// Passes calls on, changed.
+struct Between : BulkWork {
+  virtual ~Between() = default;
+  void block(std::size_t first, std::size_t last) override { inner->block(first, last); }
+  void ended(const Tally& tally) noexcept override { inner->ended(tally); }
+  BulkWork* inner = nullptr;
+};
+template <class Step>
+struct WrongStart : Wrong {
+  Status start(std::size_t count, BulkWork& work, BulkStorage& storage,
+               const RunOptions& options = {}) {
+    step.inner = &work;
+    return team_.start(count, step, storage, options);
+  }
+  Step step;
+};
+
+struct SkipsAnIndex : Between {
+  void block(std::size_t first, std::size_t last) override {
+    if (first == 0) ++first;
+    if (first != last) inner->block(first, last);
+  }
+};
+struct RepeatsAnIndex : Between {
+  void block(std::size_t first, std::size_t last) override {
+    inner->block(first, last);
+    if (first == 0) inner->block(first, first + 1);
+  }
+};
+struct TellsTwice : Between {
+  void ended(const Tally& tally) noexcept override {
+    inner->ended(tally);
+    inner->ended(tally);
+    told = true;
+  }
+  std::atomic<bool> told{false};
+};
+struct NeverTells : Between {
+  void ended(const Tally&) noexcept override {}
+};
+struct TellsTooEarly : Between {
+  void block(std::size_t first, std::size_t last) override {
+    if (first == 0) inner->ended(Tally{.accepted = 100, .done = 100});
+    inner->block(first, last);
+  }
+  void ended(const Tally&) noexcept override { over = true; }
+  std::atomic<bool> over{false};
+};
+struct Miscounts : Between {
+  void ended(const Tally& tally) noexcept override {
+    Tally wrong = tally;
+    --wrong.done;
+    ++wrong.cancelled;
+    inner->ended(wrong);
+  }
+};
+struct HidesTheFailure : Between {
+  void ended(const Tally& tally) noexcept override {
+    Tally wrong = tally;
+    wrong.first_failure = nullptr;
+    inner->ended(wrong);
+  }
+};
+
+const BulkPlan kPlan{.count = 100, .patience = std::chrono::milliseconds(500)};
+
+template <class B>
+BulkVerdict verdict_on(const BulkPlan& plan = kPlan) {
+  BulkAudit audit(plan);
+  B bulk;
+  return audit.start(bulk);
+}
+
+TEST(BulkCanary, TheSuiteFindsEachFault) {
+  EXPECT_EQ(verdict_on<Wrong>(), BulkVerdict{});
+  EXPECT_EQ(verdict_on<WrongStart<Between>>(), BulkVerdict{});
+  EXPECT_EQ(verdict_on<WrongStart<SkipsAnIndex>>().skipped, 1U);
+  EXPECT_EQ(verdict_on<WrongStart<RepeatsAnIndex>>().repeated, 1U);
+  EXPECT_EQ(verdict_on<WrongStart<NeverTells>>().untold, 1U);
+  EXPECT_GT(verdict_on<WrongStart<Miscounts>>().miscounted, 0U);
+  const BulkPlan throws{.count = 100, .throw_one_in = 100};
+  EXPECT_GT(verdict_on<WrongStart<HidesTheFailure>>(throws).miscounted, 0U);
+}
+
+TEST(BulkCanary, ASecondCompletionIsFound) {
+  BulkAudit audit(kPlan);
+  WrongStart<TellsTwice> bulk;
+  (void)audit.start(bulk);
+  while (!bulk.step.told) std::this_thread::yield();
+  EXPECT_EQ(audit.retold(), 1U);
+}
+
+TEST(BulkCanary, ACompletionBeforeTheLastBlockIsFound) {
+  BulkAudit audit(kPlan);
+  WrongStart<TellsTooEarly> bulk;
+  const BulkVerdict early = audit.start(bulk);
+  while (!bulk.step.over) std::this_thread::yield();
+  EXPECT_NE(early, BulkVerdict{});
+  EXPECT_GT(audit.unfinished(), 0U);
+}
+
+}}  // namespace handoff::test

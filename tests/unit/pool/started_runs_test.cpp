@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+//
+// Ranges on a ThreadPool, waited for and started: what its head comment adds to core/bulk.hpp.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <handoff/core/bulk.hpp>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/clock.hpp>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "support/support.hpp"
+#include "support/threads_of_process.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+
+class RunTest : public test::ModeTest {};
+HANDOFF_EACH_MODE(RunTest);
+
+struct Told {
+  std::atomic<int> times{0};
+  Tally tally;
+  auto completion() {
+    return [this](const Tally& told) noexcept {
+      tally = told;
+      ++times;
+    };
+  }
+  void await() const {
+    while (times == 0) std::this_thread::yield();
+  }
+};
+
+TEST_P(RunTest, TellsWhatBecameOfTheIndices) {
+  ThreadPool pool(options(2));
+  std::vector<int> times(1000);  // plain: run() orders it
+  const Tally tally = pool.run(times.size(), [&](IndexRange range) {
+    for (const std::size_t i : range) ++times[i];
+  });
+  EXPECT_EQ(times, std::vector<int>(1000, 1));
+  EXPECT_EQ(tally.accepted, 1000U);
+  EXPECT_EQ(tally.done, 1000U);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(RunTest, AThrowingBlockFailsAloneAndTheFirstIsRethrown) {
+  ThreadPool pool(options(2));
+  std::vector<std::atomic<int>> times(100);
+  EXPECT_THROW(pool.run(times.size(),
+                        [&](IndexRange range) {
+                          for (const std::size_t i : range) ++times[i];
+                          if (range.first == 0) throw std::runtime_error("planned");
+                        },
+                        {.block = 10}),
+               std::runtime_error);
+  for (const auto& count : times) EXPECT_EQ(count, 1);
+  EXPECT_EQ(pool.wait(), Status::ok) << "no failure of the pool";
+  EXPECT_EQ(pool.close().failed, 0U);
+}
+
+// The caller and both workers must be inside at once, or this hangs.
+TEST_P(RunTest, CallsOthersAndNests) {
+  ThreadPool pool(options(2));
+  std::atomic<int> inside{0};
+  pool.run(3,
+           [&](IndexRange) {
+             ++inside;
+             while (inside < 3) std::this_thread::yield();
+           },
+           {.block = 1});
+  std::atomic<std::size_t> sum{0};
+  pool.run(20, [&](IndexRange outer) {
+    for ([[maybe_unused]] const std::size_t i : outer) {
+      pool.run(30, [&](IndexRange inner) { sum += inner.size(); });
+    }
+  });
+  EXPECT_EQ(sum, 600U);
+}
+
+TEST_P(RunTest, WorksOnWhenThePoolIsClosed) {
+  ThreadPool pool(options(2));
+  (void)pool.close();
+  std::size_t sum = 0;  // only this thread is left
+  EXPECT_EQ(pool.run(100, [&](IndexRange range) { sum += range.size(); }).done, 100U);
+  EXPECT_EQ(sum, 100U);
+}
+
+// All workers must be inside at once, or this hangs; and the starter goes on.
+TEST_P(RunTest, AStartedOneIsDoneByAllWorkers) {
+  for (const std::size_t width : {1U, 2U, 4U}) {
+    ThreadPool pool(options(width));
+    std::atomic<std::size_t> inside{0};
+    std::atomic<int> here{0};
+    Told told;
+    BulkOperation run(pool, width,
+                      [&, starter = std::this_thread::get_id()](std::size_t, std::size_t) {
+                        here += std::this_thread::get_id() == starter;
+                        ++inside;
+                        while (inside < width) std::this_thread::yield();
+                      },
+                      told.completion(), {.block = 1});
+    ASSERT_EQ(run.start(), Status::ok);
+    told.await();
+    EXPECT_EQ(told.tally.done, width);
+    EXPECT_EQ(here, 0);
+  }
+}
+
+// Others are busy for long: whoever runs the blocks tells, and nobody waits in a queue to do so.
+TEST_P(RunTest, AStartedOneIsToldOfWhileThePoolIsBusy) {
+  ThreadPool pool(options(2));
+  std::atomic<bool> go{false};
+  std::atomic<int> busy{0};
+  const auto occupy = [&] {
+    ++busy;
+    while (!go) std::this_thread::yield();
+  };
+  ASSERT_EQ(pool.execute(occupy), Status::ok);
+  while (busy != 1) std::this_thread::yield();
+  Told told;
+  BulkOperation run(pool, 100, [](std::size_t, std::size_t) {}, told.completion());
+  ASSERT_EQ(run.start(), Status::ok);
+  told.await();
+  EXPECT_EQ(told.tally.done, 100U);
+  go = true;
+}
+
+TEST_P(RunTest, WaitWaitsForTheCompletion) {
+  ThreadPool pool(options(2));
+  Told told;
+  BulkOperation run(
+      pool, 50, [](std::size_t, std::size_t) {},
+      [&](const Tally& tally) noexcept {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        told.completion()(tally);
+      });
+  ASSERT_EQ(run.start(), Status::ok);
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(told.times, 1);
+}
+
+TEST_P(RunTest, AFailureOfAStartedOneIsTheCompletionsAlone) {
+  ThreadPool pool(options(2));
+  Told told;
+  BulkOperation run(
+      pool, 10, [](std::size_t, std::size_t) { throw std::runtime_error("planned"); },
+      told.completion());
+  ASSERT_EQ(run.start(), Status::ok);
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(told.tally.failed, 10U);
+  EXPECT_THROW(std::rethrow_exception(told.tally.first_failure), std::runtime_error);
+  EXPECT_EQ(pool.close().failed, 0U);
+}
+
+TEST_P(RunTest, AStartedOneIsRefusedByAClosedOrFullPool) {
+  const auto nothing = [](std::size_t, std::size_t) { FAIL(); };
+  Told told;
+  ThreadPool closed(options(1));
+  (void)closed.close();
+  BulkOperation late(closed, 10, nothing, told.completion());
+  EXPECT_EQ(late.start(), Status::closed);
+  auto small = options(1);
+  small.capacity = 1;
+  small.on_full = OnFull::reject;
+  ThreadPool full(small);
+  full.pause();
+  ASSERT_EQ(full.execute([] {}), Status::ok);
+  BulkOperation too_many(full, 10, nothing, told.completion());
+  EXPECT_EQ(too_many.start(), Status::full);
+  full.resume();
+  (void)full.close();
+  EXPECT_EQ(told.times, 0);
+}
+
+TEST_P(RunTest, AFullPoolMayHaveTheStarterRunIt) {
+  auto small = options(1);
+  small.capacity = 1;
+  small.on_full = OnFull::run_here;
+  ThreadPool pool(small);
+  pool.pause();
+  ASSERT_EQ(pool.execute([] {}), Status::ok);
+  Told told;
+  std::size_t sum = 0;  // by this thread alone
+  BulkOperation run(
+      pool, 10, [&](std::size_t first, std::size_t last) { sum += last - first; },
+      told.completion());
+  EXPECT_EQ(run.start(), Status::ok);
+  EXPECT_EQ(told.times, 1);
+  EXPECT_EQ(sum, 10U);
+  pool.resume();
+}
+
+// What is dropped before it begins ends at once, and says why.
+TEST_P(RunTest, AStartedOneThatIsDroppedIsToldOf) {
+  const auto nothing = [](std::size_t, std::size_t) { FAIL(); };
+  for (const bool late : {false, true}) {
+    ThreadPool pool(options(1));
+    std::atomic<bool> go{false};
+    std::atomic<bool> busy{false};
+    ASSERT_EQ(pool.execute([&] {
+      busy = true;
+      while (!go) std::this_thread::yield();
+    }),
+              Status::ok);
+    while (!busy) std::this_thread::yield();
+    Told told;
+    BulkOperation run(pool, 10, nothing, told.completion());
+    ASSERT_EQ(run.start(), Status::ok);
+    std::thread opener([&, closer = gettid()] {
+      test::await_long_sleep(closer);  // it has said what to drop
+      go = true;
+    });
+    const Tally tally = pool.close(late ? drain_until(sync::Deadline{}) : abandon);
+    opener.join();
+    EXPECT_EQ(told.times, 1);
+    EXPECT_EQ(late ? told.tally.expired : told.tally.cancelled, 10U);
+    EXPECT_TRUE(told.tally.balanced());
+    EXPECT_EQ(late ? tally.expired : tally.cancelled, 1U) << "one task";
+  }
+}
+
+// A run that has begun goes on to its end, whatever the close says.
+TEST_P(RunTest, AStartedOneThatHasBegunOutlivesAClose) {
+  for (std::size_t round = 0; round < test::rounds(20); ++round) {
+    ThreadPool pool(options(2));
+    Told told;
+    std::atomic<bool> begun{false};
+    BulkOperation run(pool, 1000, [&](std::size_t, std::size_t) { begun = true; },
+                      told.completion(), {.block = 1});
+    ASSERT_EQ(run.start(), Status::ok);
+    while (!begun) std::this_thread::yield();
+    EXPECT_TRUE(pool.close(abandon).balanced());
+    EXPECT_EQ(told.times, 1);
+    EXPECT_EQ(told.tally.done, 1000U);
+  }
+}
+
+// Tasks that blocks made are run as ever, and the run does not wait for a pause to end.
+TEST_P(RunTest, APauseInTheMidstOfARunHoldsUpNobody) {
+  ThreadPool pool(options(1));
+  Told told;
+  std::atomic<int> tasks{0};
+  BulkOperation run(pool, 10,
+                    [&](std::size_t first, std::size_t) {
+                      if (first == 0) pool.pause();
+                      EXPECT_EQ(pool.execute([&] { ++tasks; }), Status::ok);
+                    },
+                    told.completion(), {.block = 1});
+  ASSERT_EQ(run.start(), Status::ok);
+  told.await();
+  EXPECT_EQ(told.tally.done, 10U);
+  pool.resume();
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_GT(tasks, 0);
+}
+
+// Started by tasks, by hundreds; their completions are all that says so.
+TEST_P(RunTest, TasksStartThem) {
+  ThreadPool pool(options(3));
+  constexpr std::size_t runs = 200;
+  std::atomic<std::size_t> told{0};
+  std::atomic<std::size_t> sum{0};
+  struct Run final : BulkWork {
+    Run(std::atomic<std::size_t>& s, std::atomic<std::size_t>& t) : sum(s), told(t) {}
+    void block(std::size_t first, std::size_t last) override { sum += last - first; }
+    void ended(const Tally&) noexcept override { ++told; }
+    std::atomic<std::size_t>& sum;
+    std::atomic<std::size_t>& told;
+    ThreadPool::BulkStorage storage;
+  };
+  std::vector<std::unique_ptr<Run>> all;
+  for (std::size_t i = 0; i < runs; ++i) all.push_back(std::make_unique<Run>(sum, told));
+  parallel_for(pool, 0, runs, [&](std::size_t i) {
+    EXPECT_EQ(pool.start(10, *all[i], all[i]->storage), Status::ok);
+  });
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(told, runs);
+  EXPECT_EQ(sum, 10 * runs);
+}
+
+}  // namespace
