@@ -7,9 +7,9 @@
 //   if (deque.pop(task) == Status::ok) ...   // the owner: the newest
 //   if (deque.steal(task) == Status::ok) ... // any thread: the oldest
 //
-// For: the inside of pools. The owner works on what it made last (still in its cache), thieves take
-// what it made first (the largest part of a divided problem). Not for: a queue between equals
-// (MpmcRing).
+// For: schedulers, this library's pools among them. The owner works on what it made last (still in
+// its cache), thieves take what it made first (the largest part of a divided problem). Not for: a
+// queue between equals (MpmcRing).
 // T: trivially copyable and at most a word, so a pointer to the work.
 // Tier: transfer, without a close: its owner drains it.
 // Concurrency: reserve(), push(), pop() and was_size() by one thread, the owner; steal() and

@@ -40,7 +40,7 @@ struct Times {
 };
 
 const Scenario claims("thread_team/claims", [] {
-  BlockClaims blocks;
+  detail::BlockClaims blocks;
   Times<3> times;
   blocks.open(3, 2, 1);
   const auto work = [&] {

@@ -11,8 +11,8 @@
 
 namespace {
 
-using handoff::BlockClaims;
 using handoff::IndexRange;
+using handoff::detail::BlockClaims;
 
 TEST(BlockClaims, TileTheRangeInOrder) {
   auto random = handoff::test::random();

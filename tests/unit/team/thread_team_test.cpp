@@ -105,14 +105,14 @@ TEST(ThreadTeam, TakesAKernel) {
 // The call shape works between processes: claims, arguments and results in shared memory, the
 // kernel found by each process in its own copy of the program.
 struct SharedJob {
-  BlockClaims claims;
+  detail::BlockClaims claims;
   Squares squares;
   std::atomic<std::uint64_t> sum;
   std::atomic<std::uint64_t> blocks[2];
 };
 
 template <auto kernel, class Arguments>
-void claim_all(BlockClaims& claims, const Arguments& arguments,
+void claim_all(detail::BlockClaims& claims, const Arguments& arguments,
                std::atomic<std::uint64_t>& blocks) {
   const BlockCall call = &call_kernel<kernel, Arguments>;
   for (IndexRange block = claims.claim(); !block.empty(); block = claims.claim()) {

@@ -21,7 +21,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class BlockClaims {
  public:
@@ -82,4 +82,4 @@ class BlockClaims {
   sync::atomic<std::size_t> next_;
 };
 
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail
