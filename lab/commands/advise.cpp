@@ -10,18 +10,14 @@
 #include <unistd.h>
 
 #include "commands/output.hpp"
-#include "harness/environment.hpp"
 #include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "report/advice.hpp"
 #include "report/json.hpp"
 #include "report/read_result.hpp"
-#include "report/view.hpp"
 
 namespace handoff::lab {
 namespace {
-
-using nlohmann::json;
 
 // Where ./run leaves what it measured.
 constexpr const char* usual_results = "report/results.json";
@@ -80,10 +76,9 @@ std::vector<std::filesystem::path> files_of(const AdviseOptions& options) {
   return {};
 }
 
-void say_what_differs(const json& result, const std::filesystem::path& path) {
-  const json here{{"environment", environment({}, 0, {})}, {"rows", json::array()}};
-  const std::string machine = machines_of({&here}).front().name;
-  const std::string there = machines_of({&result}).front().name;
+void say_what_differs(const Result& result, const std::filesystem::path& path) {
+  const std::string machine = Environment::here({}, 0, {}).machine();
+  const std::string there = result.environment.machine();
   if (machine == there) return;
   fmt::print(stderr, "note: {} was measured on {}, this is {}: times do not travel\n",
              path.string(), there, machine);
@@ -93,13 +88,13 @@ void say_what_differs(const json& result, const std::filesystem::path& path) {
 
 int advise(const AdviseOptions& options) {
   const Question question = question_of(options);
-  std::vector<json> files;
+  std::vector<Result> files;
   for (const auto& path : files_of(options)) {
     files.push_back(read_result(path));
     say_what_differs(files.back(), path);
   }
   Results results;
-  for (const json& file : files) results.push_back(&file);
+  for (const Result& file : files) results.push_back(&file);
   const Advice advice = advice_on(question, results);
   if (!advice.missing.empty()) {
     const std::string where = options.results.empty() && files.empty()
@@ -109,7 +104,7 @@ int advise(const AdviseOptions& options) {
                advice.missing, where, advice.command);
     return exit_code::too_noisy;
   }
-  write_text({}, options.json ? to_text(advice_json(question, advice))
+  write_text({}, options.json ? to_json_text(question, advice)
                               : advice_text(question, advice, may_style(STDOUT_FILENO)));
   return exit_code::ok;
 }

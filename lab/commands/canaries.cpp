@@ -34,12 +34,11 @@ bool Canary::higher_is_better() const { return scenario->metric(cell.metric()).h
 
 bool Canary::is_alone() const { return cell.find("width") == nullptr || cell.number("width") == 1; }
 
-std::vector<Row> Canary::rows(std::vector<Variable> variables) const {
-  const std::shared_ptr<const Problem> problem = scenario->problem(cell);
-  Row row{contender, cell, problem, std::move(variables), RowStatus::ok, {}, {}};
-  Row other = row;
+std::vector<Measurement> Canary::pair(std::vector<Variable> variables) const {
+  Measurement one{contender, cell, scenario->problem(cell), std::move(variables)};
+  Measurement other = one;
   other.contender = twin;
-  return {std::move(row), std::move(other)};
+  return {std::move(one), std::move(other)};
 }
 
 std::vector<Canary> canaries_of(const Scenarios& scenarios,

@@ -22,7 +22,7 @@ struct Canary {
   [[nodiscard]] bool higher_is_better() const;
   // Whether a single thread does the work.
   [[nodiscard]] bool is_alone() const;
-  [[nodiscard]] std::vector<Row> rows(std::vector<Variable> variables) const;
+  [[nodiscard]] std::vector<Measurement> pair(std::vector<Variable> variables) const;
 };
 
 // For each of `twins` what it is the twin of, and the first cell that it is for. One without its

@@ -15,14 +15,10 @@
 #include "harness/user_error.hpp"
 #include "report/comparison.hpp"
 #include "report/json.hpp"
-#include "report/judged_rows.hpp"
 #include "report/read_result.hpp"
-#include "report/view.hpp"
 
 namespace handoff::lab {
 namespace {
-
-using nlohmann::json;
 
 int exit_code_of(const std::vector<Compared>& rows) {
   if (count(rows, Change::worse) > 0) return exit_code::falls_short;
@@ -31,19 +27,19 @@ int exit_code_of(const std::vector<Compared>& rows) {
 
 void print(const std::vector<Compared>& rows, bool as_json) {
   const std::string text =
-      as_json ? to_text(comparison_json(rows)) : comparison_table(rows, may_style(STDOUT_FILENO));
+      as_json ? to_json_text(rows) : comparison_table(rows, may_style(STDOUT_FILENO));
   write_text({}, text);
 }
 
-std::string scenarios_in(const json& result) {
+std::string scenarios_in(const Result& result) {
   std::set<std::string> names;
-  for (const json& row : result.at("rows")) names.insert(text_of(row, "scenario"));
+  for (const Row& row : result.rows) names.insert(row.scenario);
   return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-void say_what_differs(const json& before, const json& now) {
-  const std::string machine_before = machines_of({&before}).front().name;
-  const std::string machine_now = machines_of({&now}).front().name;
+void say_what_differs(const Result& before, const Result& now) {
+  const std::string machine_before = before.environment.machine();
+  const std::string machine_now = now.environment.machine();
   if (machine_before != machine_now) {
     fmt::print(stderr, "note: measured on different machines: {} and {}\n", machine_before,
                machine_now);
@@ -56,9 +52,9 @@ int compare_files(const CompareOptions& options) {
         fmt::format("compare takes two result files, or --ref GITREF; got {} (--help explains)",
                     options.what.size()));
   }
-  const json before = read_result(options.what[0]);
-  const json now = read_result(options.what[1]);
-  const std::vector<Compared> rows = compared_files(before, now);
+  const Result before = read_result(options.what[0]);
+  const Result now = read_result(options.what[1]);
+  const std::vector<Compared> rows = compared_results(before, now);
   if (rows.empty()) {
     throw UserError(
         fmt::format("{} and {} have no row in common: the one measured {}, the other {}",
@@ -108,18 +104,16 @@ std::vector<Session::Block> blocks_of(const Scenario& scenario, const std::vecto
   return blocks;
 }
 
-std::vector<Compared> compared_blocks(const json& result) {
-  const double floor = floor_of(result.at("environment"));
-  const json& rows = result.at("rows");
+std::vector<Compared> compared_blocks(const Result& result) {
+  const std::vector<Row>& rows = result.rows;
   std::vector<Compared> all;
-  for (const json& before : rows) {
-    const std::string name = text_of(before, "contender");
-    const auto at = name.find('@');
+  for (const Row& before : rows) {
+    const auto at = before.contender.find('@');
     if (at == std::string::npos) continue;
-    const auto now = std::find_if(rows.begin(), rows.end(), [&](const json& row) {
-      return row.at("block") == before.at("block") && row.at("contender") == name.substr(0, at);
+    const auto now = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+      return row.block == before.block && row.contender == before.contender.substr(0, at);
     });
-    if (now != rows.end()) all.push_back(compared(before, *now, floor));
+    if (now != rows.end()) all.push_back(compared(before, *now, result.environment.floor()));
   }
   return all;
 }
@@ -157,8 +151,10 @@ int compare_revision(const CompareOptions& options) {
   fmt::print(stderr, "before: {} ({}); now: this build; launches {}, seed {}\n", options.revision,
              revision.commit(), session.plan().launches, session.plan().seed);
   for (const auto& [scenario, blocks] : all) session.measure(*scenario, blocks);
-  const json result = session.result(json::array());
-  if (!options.measure.output.empty()) write_atomically(options.measure.output, to_text(result));
+  const Result result = session.result();
+  if (!options.measure.output.empty()) {
+    write_atomically(options.measure.output, to_json_text(result));
+  }
   const std::vector<Compared> rows = compared_blocks(result);
   print(rows, options.json);
   return session.broken() ? exit_code::broken : exit_code_of(rows);

@@ -27,27 +27,24 @@ namespace {
 
 using nlohmann::json;
 
-Finding find_processor(const json& cpu) {
-  if (cpu.is_null()) return {"processor", "not known", {}, {}};
-  const json& model = cpu.at("model");
+Finding find_processor(const std::optional<Cpu>& cpu) {
+  if (!cpu) return {"processor", "not known", {}, {}};
   std::string text = fmt::format("{}; {} cores, {} hardware threads, {} NUMA nodes",
-                                 model.is_null() ? "unnamed" : model.get<std::string>(),
-                                 cpu.at("cores").get<int>(), cpu.at("hardware_threads").get<int>(),
-                                 cpu.at("numa_nodes").get<int>());
-  return {"processor", text, cpu, {}};
+                                 cpu->model.empty() ? "unnamed" : cpu->model, cpu->cores,
+                                 cpu->hardware_threads, cpu->numa_nodes);
+  return {"processor", text, to_json(*cpu), {}};
 }
 
-Finding find_caches(const json& cpu) {
+Finding find_caches(const std::optional<Cpu>& cpu) {
+  if (!cpu || cpu->caches.empty()) return {"caches", "not known", {}, {}};
   std::vector<std::string> caches;
-  for (const json& cache : cpu.is_null() ? json::array() : cpu.at("caches")) {
-    const auto kib = cache.at("bytes").get<std::uint64_t>() / 1024;
+  for (const Cache& cache : cpu->caches) {
+    const std::uint64_t kib = cache.bytes / 1024;
     const std::string size =
         kib < 1024 ? fmt::format("{} KiB", kib) : fmt::format("{} MiB", kib / 1024);
-    caches.push_back(fmt::format("{}x L{} {}", cache.at("count").get<int>(),
-                                 cache.at("level").get<int>(), size));
+    caches.push_back(fmt::format("{}x L{} {}", cache.count, cache.level, size));
   }
-  if (caches.empty()) return {"caches", "not known", {}, {}};
-  return {"caches", fmt::format("{}", fmt::join(caches, ", ")), cpu.at("caches"), {}};
+  return {"caches", fmt::format("{}", fmt::join(caches, ", ")), to_json(cpu->caches), {}};
 }
 
 // Who else wants the CPUs: nothing of ours runs meanwhile.
@@ -97,10 +94,9 @@ Finding find_contenders(const std::vector<Contender>& contenders) {
     }
   }
   Finding finding{"contenders", fmt::format("{} of {} are there", there, all), {}, {}};
-  finding.value = {{"there", there}, {"missing", json::object()}};
+  finding.value = {{"there", there}, {"missing", missing}};
   std::vector<std::string> lines;
   for (const auto& [package, names] : missing) {
-    finding.value["missing"][package] = names;
     const char* const how = package.starts_with("github.com/") ? "see" : "apt-get install";
     lines.push_back(fmt::format("{}: {} {}", fmt::join(names, ", "), how, package));
   }
@@ -110,19 +106,13 @@ Finding find_contenders(const std::vector<Contender>& contenders) {
 
 std::vector<Finding> find_all(const DoctorOptions& options) {
   const DiagnosisSource source;
-  const json here = environment(options.command_line, 0, {});
-  return {find_processor(here.at("cpu")),
-          find_caches(here.at("cpu")),
-          find_cpus(source),
-          find_siblings(source),
-          find_governor(source),
-          find_pages(source),
-          find_io_uring(source),
-          find_counters(source),
-          find_load(source),
-          find_foreign(),
-          find_second_cpu(),
-          find_contenders(read_contenders(options.manifests))};
+  const std::optional<Cpu> cpu = this_cpu();
+  return {find_processor(cpu),   find_caches(cpu),
+          find_cpus(source),     find_siblings(source),
+          find_governor(source), find_pages(source),
+          find_io_uring(source), find_counters(source),
+          find_load(source),     find_foreign(),
+          find_second_cpu(),     find_contenders(read_contenders(options.manifests))};
 }
 
 void print(const Finding& finding) {
@@ -150,7 +140,7 @@ int run_self_test(const DoctorOptions& options) {
   const auto comparisons = self_test(options, seed);
   const SelfTestSummary summary = summary_of(comparisons);
   json data{{"self_test", to_json(summary, comparisons)},
-            {"environment", environment(options.command_line, seed, {})}};
+            {"environment", Environment::here(options.command_line, seed, {}).facts()}};
   deliver(options, data, summary.text());
   return summary.exit_code;
 }

@@ -7,9 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "harness/statistics.hpp"
+#include "report/row.hpp"
 #include "scenarios/registry.hpp"
 
 namespace handoff::lab {
@@ -49,8 +48,8 @@ struct Judged {
   std::string reason;  // why there is no value
 };
 
-// By the rows of a result file: one verdict for each comparison, or one for their mean. A figure
+// By the rows of a result: one verdict for each comparison, or one for their mean. A figure
 // holds, or falls short, only if its whole 99 % interval does; else it is too noisy to tell.
-std::vector<Judged> judge(const Figure& figure, const nlohmann::json& rows, std::uint64_t seed);
+std::vector<Judged> judge(const Figure& figure, const std::vector<Row>& rows, std::uint64_t seed);
 
 }  // namespace handoff::lab

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "commands/gate.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -17,8 +16,6 @@
 
 namespace handoff::lab {
 namespace {
-
-using nlohmann::json;
 
 const char* name_of(Verdict verdict) {
   switch (verdict) {
@@ -55,7 +52,8 @@ Session::Block block_of(const Session& session, const Figure& figure,
 
 using Verdicts = std::vector<std::vector<Judged>>;  // figure by figure
 
-Verdicts judge_all(const std::vector<Figure>& figures, const json& rows, std::uint64_t seed) {
+Verdicts judge_all(const std::vector<Figure>& figures, const std::vector<Row>& rows,
+                   std::uint64_t seed) {
   Verdicts verdicts;
   for (const Figure& figure : figures) verdicts.push_back(judge(figure, rows, seed));
   return verdicts;
@@ -141,19 +139,19 @@ int gate(const GateOptions& options) {
   if (!output.empty()) require_writable(output);
   Verdicts verdicts;
   try {
-    verdicts = options.results.empty() ? measure(session, figures, options.passes)
-                                       : judge_all(figures, read_result(options.results).at("rows"),
-                                                   session.plan().seed);
+    verdicts = options.results.empty()
+                   ? measure(session, figures, options.passes)
+                   : judge_all(figures, read_result(options.results).rows, session.plan().seed);
   } catch (const Interrupted&) {
     if (!output.empty() && !session.rows().empty()) {
-      write_atomically(output, to_text(session.result(json::array())));
+      write_atomically(output, to_json_text(session.result()));
     }
     throw;
   }
   for (std::size_t f = 0; f < figures.size(); ++f) {
     for (const Judged& judged : verdicts[f]) print(figures[f], judged);
   }
-  if (!output.empty()) write_atomically(output, to_text(session.result(json::array())));
+  if (!output.empty()) write_atomically(output, to_json_text(session.result()));
   return session.broken() ? exit_code::broken : exit_code_of(verdicts);
 }
 

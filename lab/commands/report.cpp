@@ -9,10 +9,10 @@ namespace handoff::lab {
 
 int report(const ReportOptions& options) {
   require_output(options.output, options.results);
-  std::vector<nlohmann::json> files;
+  std::vector<Result> files;
   for (const auto& path : options.results) files.push_back(read_result(path));
   Results results;
-  for (const nlohmann::json& file : files) results.push_back(&file);
+  for (const Result& file : files) results.push_back(&file);
   write_text(options.output, page(results));
   return exit_code::ok;
 }

@@ -21,8 +21,6 @@
 namespace handoff::lab {
 namespace {
 
-using nlohmann::json;
-
 // For the measuring in an overview: with starting, checking and drawing it takes three minutes.
 constexpr std::chrono::seconds kOverview(120);
 
@@ -143,24 +141,23 @@ int run(const RunOptions& options) {
     print_left_out(all);
     if (!options.measure.time_budget_s) session.spend_at_most(kOverview, blocks_of(all));
   }
-  json articles = json::array();
   std::optional<Interrupted> interrupted;
   try {
     for (const auto& [scenario, blocks] : all) {
-      for (const Article& article : scenario->articles()) {
-        articles.push_back(article_to_json(*scenario, article));
-      }
+      session.add_articles(*scenario);
       session.measure(*scenario, blocks);
     }
   } catch (const Interrupted& signal) {
     if (session.rows().empty()) throw;
     interrupted = signal;  // what was measured so far is worth keeping
   }
-  const json result = session.result(std::move(articles));
-  if (!options.measure.output.empty()) write_atomically(options.measure.output, to_text(result));
+  const Result result = session.result();
+  if (!options.measure.output.empty()) {
+    write_atomically(options.measure.output, to_json_text(result));
+  }
   if (!options.page.empty()) write_atomically(options.page, page({&result}));
   const bool styled = may_style(STDOUT_FILENO);
-  fmt::print("{}", options.json ? to_text(result) : tables(result, styled));
+  fmt::print("{}", options.json ? to_json_text(result) : tables(result, styled));
   if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code::ok;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <optional>
 #include <random>
@@ -16,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/canaries.hpp"
+#include "harness/answer_problem.hpp"
 #include "harness/bursts.hpp"
 #include "harness/contender_list.hpp"
 #include "harness/interrupt.hpp"
@@ -34,22 +34,17 @@ constexpr int kMostRepeats = 2;  // of a comparison on a disturbed machine,
 constexpr int kMostRepeatsOfACanary = 1;  // which takes some seconds
 
 // A chain of so many links, from 1 to where it must end.
-class ChainProblem final : public Problem {
+class ChainProblem final : public AnswerProblem<std::uint64_t> {
  public:
-  explicit ChainProblem(std::uint64_t links) : input_("self-test input", 0), end_(chain(1, links)) {
-    input_.seal();
-  }
-  const MemoryFile& input() const override { return input_; }
-  std::size_t answer_bytes() const override { return sizeof end_; }
-  std::optional<std::string> fault(bool, std::span<const std::byte> answer) const override {
-    if (std::memcmp(answer.data(), &end_, sizeof end_) == 0) return {};
-    return "the chain ends elsewhere";
-  }
-  double metric(const Reading& reading) const override { return reading.ns_per_item(); }
+  explicit ChainProblem(std::uint64_t links) : end_(chain(1, links)) {}
   std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(1); }
 
  private:
-  MemoryFile input_;
+  std::optional<std::string> fault_of(const std::uint64_t& end) const override {
+    if (end == end_) return {};
+    return "the chain ends elsewhere";
+  }
+
   std::uint64_t end_;
 };
 
@@ -60,11 +55,10 @@ Contender chain_of(const std::vector<Contender>& contenders) {
   throw UserError("the self-test's contender is missing; build or install the lab as a whole");
 }
 
-Row row_of(const Contender& contender, std::uint64_t links) {
+Measurement measurement_of(const Contender& contender, std::uint64_t links) {
   Cell cell("time");
   cell.set("links", std::to_string(links));
-  const auto problem = std::make_shared<const ChainProblem>(links);
-  return {contender, cell, problem, {}, RowStatus::ok, {}, {}};
+  return {contender, cell, std::make_shared<const ChainProblem>(links)};
 }
 
 // Numbers of launches at which a canary is judged. Its launches differ by where code and data lie
@@ -139,40 +133,42 @@ class SelfTest {
   SelfTestComparison compare_chains(bool planted) {
     constexpr std::uint64_t links = 400'000;  // about half a millisecond
     const auto more = static_cast<std::uint64_t>(std::llround(links * kPlanted));
-    std::vector<Row> rows{row_of(chain_, links), row_of(chain_, planted ? more : links)};
+    std::vector<Measurement> pair{measurement_of(chain_, links),
+                                  measurement_of(chain_, planted ? more : links)};
     const Look before = look();  // at all CPUs, also the first one
     const OnOneCpu together(random_());
     SelfTestComparison result{.planted = planted};
-    compare(rows, std::chrono::milliseconds(5), kLooks, before, {}, result);
+    compare(pair, std::chrono::milliseconds(5), kLooks, before, {}, result);
     return result;
   }
 
   SelfTestComparison compare(const Canary& canary) {
     const Cell& cell = canary.cell;
     Bench bench(plan_of(1, kCanaryBurst, random_()), interrupt_);
-    std::vector<Row> rows = canary.rows(canary.scenario->variables({cell}, contenders_, bench));
+    std::vector<Measurement> pair =
+        canary.pair(canary.scenario->variables({cell}, contenders_, bench));
     const Look before = look();
     std::optional<OnOneCpu> together;
     if (canary.is_alone()) together.emplace(random_());
     SelfTestComparison result{.canary = canary.name()};
-    compare(rows, kCanaryBurst, canary_looks_, before,
+    compare(pair, kCanaryBurst, canary_looks_, before,
             {.higher_is_better = canary.higher_is_better()}, result);
     return result;
   }
 
   // Launches are added while it is too noisy to tell, and the machine is not to blame.
-  void compare(std::vector<Row>& rows, std::chrono::milliseconds burst,
+  void compare(std::vector<Measurement>& pair, std::chrono::milliseconds burst,
                std::span<const std::size_t> looks, const Look& before, Judging judging,
                SelfTestComparison& result) {
     for (const std::size_t launches : looks) {
-      Bench(plan_of(launches - result.launches, burst, random_()), interrupt_).measure(rows);
-      for (const Row& row : rows) {
-        if (row.status != RowStatus::ok) throw UserError("the self-test broke: " + row.reason);
+      Bench(plan_of(launches - result.launches, burst, random_()), interrupt_).measure(pair);
+      for (const Measurement& one : pair) {
+        if (one.status != RowStatus::ok) throw UserError("the self-test broke: " + one.reason);
       }
       result.launches = launches;
       result.disturbed = disturbance(before, look(), {}, {}).reason;
       judging.disturbed = !result.disturbed.empty();
-      result.judged = judge_change(metric_of(rows[1]), metric_of(rows[0]), judging, random_());
+      result.judged = judge_change(metric_of(pair[1]), metric_of(pair[0]), judging, random_());
       if (judging.disturbed || result.judged.change != Change::too_noisy) break;
     }
   }
@@ -225,9 +221,9 @@ json to_json(const SelfTestComparison& comparison) {
             {"low", judged.bounds.low},          {"high", judged.bounds.high},
             {"verdict", name_of(judged.change)}};
   if (comparison.canary.empty()) {
-    data["planted"] = comparison.planted ? kPlanted : 1.0;
+    data.emplace("planted", comparison.planted ? kPlanted : 1.0);
   } else {
-    data["canary"] = comparison.canary;
+    data.emplace("canary", comparison.canary);
   }
   return data;
 }

@@ -2,15 +2,13 @@
 #include "commands/session.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include <fmt/format.h>
 
-#include "harness/calibration.hpp"
-#include "harness/environment.hpp"
-#include "harness/row_details.hpp"
 #include "harness/user_error.hpp"
-#include "report/json.hpp"
+#include "report/finished_row.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -43,24 +41,22 @@ Plan plan_of(const MeasureOptions& options) {
   return plan;
 }
 
-// Whether a block that was cut short has something to say about this row.
-bool has_anything(Row& row) {
-  std::erase_if(row.launches, [](const auto& bursts) { return bursts.empty(); });
-  row.layouts.resize(row.launches.size());  // without bursts are only the last ones
-  return !row.launches.empty() || row.status != RowStatus::ok;
+// Whether a block that was cut short has something to say about this contender.
+bool has_anything(Measurement& measurement) {
+  auto& launches = measurement.launches;
+  std::erase_if(launches, [](const auto& bursts) { return bursts.empty(); });
+  measurement.layouts.resize(launches.size());  // without bursts are only the last ones
+  return !launches.empty() || measurement.status != RowStatus::ok;
 }
 
-nlohmann::json to_json(const Speed& speed) {
-  return {{"one_cpu_gflops", speed.one}, {"all_cpus_gflops", speed.all}};
-}
-
-nlohmann::json block_to_json(const Disturbance& seen, int repeats) {
-  return {{"repeats", repeats},
-          {"foreign_cpus", seen.foreign_cpus},
-          {"stolen_cpus", seen.stolen_cpus},
-          {"throttled", seen.throttled},
-          {"probe", to_json(seen.speed)},
-          {"disturbed", seen.reason.empty() ? nlohmann::json() : nlohmann::json(seen.reason)}};
+ArticleTable table_of(const Scenario& scenario, const Article& article) {
+  return {scenario.name(),
+          article.title,
+          article.cell.metric(),
+          parameters_of(scenario, article.cell),
+          article.metric_ms > 0 ? article.metric_ms : NAN,
+          article.items > 0 ? article.items : NAN,
+          article.rows};
 }
 
 }  // namespace
@@ -72,81 +68,38 @@ Session::Session(const MeasureOptions& options, Interrupt& interrupt)
       bench_(plan_of(options), interrupt) {}
 
 void Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
-  if (!options_.no_probe && !watch_) watch_.emplace(contenders_, plan(), interrupt_);
+  if (!options_.no_probe) bench_.watch(contenders_, interrupt_, !options_.quick);
   find_variables(scenario, blocks);
   Progress progress(static_cast<int>(blocks.size()) * plan().launches);
   for (const Block& block : blocks) {
-    std::vector<Row> rows = rows_of(scenario, block);
+    std::vector<Measurement> measurements = measurements_of(scenario, block);
     try {
-      measure_block(scenario, block, rows, progress);
+      const auto report = bench_.measure(measurements, scenario.calibrations(), progress);
+      keep(scenario, measurements, report);
     } catch (const Interrupted&) {
-      interrupted_ = true;
-      std::erase_if(rows, [](Row& row) { return !has_anything(row); });
-      keep(scenario, rows, nullptr);
+      result_.interrupted = true;
+      std::erase_if(measurements, [](Measurement& one) { return !has_anything(one); });
+      keep(scenario, measurements, {});
       throw;
     }
   }
 }
 
-void Session::keep(const Scenario& scenario, const std::vector<Row>& rows, nlohmann::json block) {
-  for (const Row& row : rows) {
-    rows_.push_back(row_to_json(scenario, row, plan().seed));
-    rows_.back().update(details_of(row));
-    rows_.back()["block"] = blocks_.size();
+void Session::keep(const Scenario& scenario, const std::vector<Measurement>& block,
+                   const std::optional<BlockReport>& report) {
+  for (const Measurement& measurement : block) {
+    result_.rows.push_back(finished_row(scenario, measurement, plan().seed));
+    result_.rows.back().block = static_cast<std::int64_t>(result_.blocks.size());
   }
-  blocks_.push_back(std::move(block));
+  result_.blocks.push_back(report);
 }
 
-std::vector<Row> Session::rows_of(Scenario& scenario, const Block& block) {
-  std::vector<Row> rows;
+std::vector<Measurement> Session::measurements_of(Scenario& scenario, const Block& block) {
+  std::vector<Measurement> measurements;
   for (const auto& [contender, cell] : block) {
-    rows.push_back({contender,
-                    cell,
-                    scenario.problem(cell),
-                    variables_[scenario.name()],
-                    RowStatus::ok,
-                    {},
-                    {}});
+    measurements.push_back({contender, cell, scenario.problem(cell), variables_[scenario.name()]});
   }
-  return rows;
-}
-
-void Session::measure_block(Scenario& scenario, const Block& block, std::vector<Row>& rows,
-                            Progress& progress) {
-  if (watch_) {
-    watch_block(scenario, block, rows, progress);
-    return;
-  }
-  bench_.measure(rows, progress);
-  calibrate(scenario.calibrations(), rows);
-  keep(scenario, rows, nullptr);
-}
-
-// Repeats are for a disturbance that passes: where block after block stays disturbed, they would
-// only take time.
-void Session::watch_block(Scenario& scenario, const Block& block, std::vector<Row>& rows,
-                          Progress& progress) {
-  constexpr int hopeless = 2;
-  const int most_repeats = options_.quick || disturbed_in_a_row_ >= hopeless ? 0 : 2;
-  for (int repeats = 0;; ++repeats) {
-    watch_->begin();
-    bench_.measure(rows, progress);
-    const Disturbance seen = watch_->end();
-    const bool disturbed = !seen.reason.empty();
-    if (disturbed && repeats < most_repeats) {
-      rows = rows_of(scenario, block);
-      continue;
-    }
-    disturbed_in_a_row_ = disturbed ? disturbed_in_a_row_ + 1 : 0;
-    for (Row& row : rows) {
-      if (row.status != RowStatus::ok || !disturbed) continue;
-      row.status = RowStatus::noisy;
-      row.reason = seen.reason;
-    }
-    calibrate(scenario.calibrations(), rows);
-    keep(scenario, rows, block_to_json(seen, repeats));
-    return;
-  }
+  return measurements;
 }
 
 // Once for all of a scenario's measurements: they must not differ in this.
@@ -156,27 +109,31 @@ void Session::find_variables(Scenario& scenario, const std::vector<Block>& block
   for (const Block& block : blocks) {
     for (const Entry& entry : block) cells.push_back(entry.cell);
   }
-  variables_[scenario.name()] = scenario.variables(cells, contenders_, bench_);
+  variables_[scenario.name()] = scenario.variables(cells, contenders_, bench_.bench());
 }
 
-nlohmann::json Session::result(nlohmann::json articles) const {
+void Session::add_articles(const Scenario& scenario) {
+  for (const Article& article : scenario.articles()) {
+    result_.articles.push_back(table_of(scenario, article));
+  }
+}
+
+Result Session::result() const {
   std::vector<Variable> all;
   for (const auto& [scenario, variables] : variables_) {
     all.insert(all.end(), variables.begin(), variables.end());
   }
-  nlohmann::json around = environment(options_.command_line, plan().seed, all);
-  around["floor"] = watch_ ? nlohmann::json(watch_->floor()) : nlohmann::json();
-  around["probe"] = watch_ ? to_json(watch_->usual()) : nlohmann::json();
-  nlohmann::json result = result_file(std::move(around), rows_, std::move(articles));
-  result["blocks"] = blocks_;
-  result["interrupted"] = interrupted_;
+  Result result = result_;
+  result.environment = Environment::here(options_.command_line, plan().seed, all);
+  const std::optional<Watch>& watch = bench_.watched();
+  result.environment.add_watch(watch ? std::optional(watch->floor()) : std::nullopt,
+                               watch ? std::optional(watch->usual()) : std::nullopt);
   return result;
 }
 
 bool Session::broken() const {
-  return std::any_of(rows_.begin(), rows_.end(), [](const nlohmann::json& row) {
-    return row.at("status") == "wrong" || row.at("status") == "failed";
-  });
+  return std::any_of(rows().begin(), rows().end(),
+                     [](const Row& row) { return is_broken(row.status); });
 }
 
 }  // namespace handoff::lab

@@ -9,11 +9,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "commands/options.hpp"
-#include "harness/bursts.hpp"
-#include "harness/watch.hpp"
+#include "harness/watched_bench.hpp"
+#include "report/result.hpp"
 #include "scenarios/registry.hpp"
 
 namespace handoff::lab {
@@ -28,7 +26,7 @@ class Session {
 
   // No more than this for so many blocks, as far as their least launches allow.
   void spend_at_most(std::chrono::seconds whole, std::size_t blocks) {
-    bench_.spend_at_most(std::chrono::nanoseconds(whole) / blocks);
+    bench_.bench().spend_at_most(std::chrono::nanoseconds(whole) / blocks);
   }
 
   // Measured against each other, interleaved.
@@ -38,38 +36,32 @@ class Session {
   };
   using Block = std::vector<Entry>;
 
-  // Measures each block and appends its rows. A block on a disturbed machine is repeated, a few
-  // times; rows of one that stays disturbed are noisy. Interrupted, it keeps what it has measured.
+  // Measures each block and appends its rows. Interrupted, it keeps what it has measured.
   void measure(Scenario& scenario, const std::vector<Block>& blocks);
 
-  // All that was measured, as the result file has it.
-  [[nodiscard]] const nlohmann::json& rows() const { return rows_; }
+  // What articles measured in this scenario, for the result.
+  void add_articles(const Scenario& scenario);
 
-  // The result file of all that was measured.
-  [[nodiscard]] nlohmann::json result(nlohmann::json articles) const;
+  // All that was measured.
+  [[nodiscard]] const std::vector<Row>& rows() const { return result_.rows; }
+  // The same with where it was measured.
+  [[nodiscard]] Result result() const;
   // Whether a contender answered wrongly or broke.
   [[nodiscard]] bool broken() const;
 
  private:
-  void measure_block(Scenario& scenario, const Block& block, std::vector<Row>& rows,
-                     Progress& progress);
-  void watch_block(Scenario& scenario, const Block& block, std::vector<Row>& rows,
-                   Progress& progress);
-  void keep(const Scenario& scenario, const std::vector<Row>& rows, nlohmann::json block);
-  std::vector<Row> rows_of(Scenario& scenario, const Block& block);
+  void keep(const Scenario& scenario, const std::vector<Measurement>& block,
+            const std::optional<BlockReport>& report);
+  std::vector<Measurement> measurements_of(Scenario& scenario, const Block& block);
   void find_variables(Scenario& scenario, const std::vector<Block>& blocks);
 
   MeasureOptions options_;
   Scenarios scenarios_ = all_scenarios();
   std::vector<Contender> contenders_;
   Interrupt& interrupt_;
-  Bench bench_;
-  std::optional<Watch> watch_;
+  WatchedBench bench_;
   std::map<std::string, std::vector<Variable>> variables_;  // by scenario
-  nlohmann::json blocks_ = nlohmann::json::array();
-  int disturbed_in_a_row_ = 0;
-  bool interrupted_ = false;
-  nlohmann::json rows_ = nlohmann::json::array();
+  Result result_;  // without its environment
 };
 
 }  // namespace handoff::lab

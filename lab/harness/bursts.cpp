@@ -12,16 +12,17 @@
 namespace handoff::lab {
 namespace {
 
-void drop(Row& row, const Dropped& dropped) {
-  row.status = dropped.status;
-  row.reason = dropped.reason;
-  row.launches.clear();
-  row.phases.clear();
-  row.layouts.clear();
+void drop(Measurement& measurement, const Dropped& dropped) {
+  measurement.status = dropped.status;
+  measurement.reason = dropped.reason;
+  measurement.launches.clear();
+  measurement.phases.clear();
+  measurement.layouts.clear();
 }
 
-std::string name_of(const Row& row) {
-  return fmt::format("{}: {} {}", row.contender.name, row.cell.metric(), row.cell.text());
+std::string name_of(const Measurement& measurement) {
+  return fmt::format("{}: {} {}", measurement.contender.name, measurement.cell.metric(),
+                     measurement.cell.text());
 }
 
 }  // namespace
@@ -39,20 +40,21 @@ Bench Bench::quick() const {
 // Half of the block's time: who hangs takes no more than that from the others. Or the time of two
 // slow operations, the one before the burst and the one in it; or that of ten bursts, so that a
 // small budget makes nobody who was merely not scheduled for a moment a contender that hangs.
-std::chrono::nanoseconds Bench::patience(const Row& row) const {
-  return std::max({plan_.budget / 2, 2 * row.problem->slowest_operation(), 10 * plan_.burst});
+std::chrono::nanoseconds Bench::patience(const Measurement& measurement) const {
+  return std::max(
+      {plan_.budget / 2, 2 * measurement.problem->slowest_operation(), 10 * plan_.burst});
 }
 
-void Bench::measure(std::vector<Row>& rows, Progress& progress) {
+void Bench::measure(std::vector<Measurement>& measurements, Progress& progress) {
   const auto start = Clock::now();
   const auto deadline = start + plan_.budget;
   for (int launch = 0; launch < plan_.most_launches; ++launch) {
     const int planned = std::max(plan_.launches - launch, 1);
     const auto share = (deadline - Clock::now()) / planned;
     const bool extra = launch >= plan_.launches;
-    if (extra && (share < (Clock::now() - start) / launch || tight(rows))) break;
+    if (extra && (share < (Clock::now() - start) / launch || tight(measurements))) break;
     const auto end = Clock::now() + std::max<Clock::duration>(share, Clock::duration::zero());
-    auto running = launch_all(rows, progress);
+    auto running = launch_all(measurements, progress);
     for (int r = 0; r < plan_.most_rounds && !running.empty(); ++r) {
       if (r >= plan_.least_rounds && Clock::now() >= end) break;
       round(running, progress);
@@ -62,59 +64,60 @@ void Bench::measure(std::vector<Row>& rows, Progress& progress) {
   }
 }
 
-void Bench::measure(std::vector<Row>& rows) {
+void Bench::measure(std::vector<Measurement>& measurements) {
   Progress nobody;
-  measure(rows, nobody);
+  measure(measurements, nobody);
 }
 
 // Whether more launches would say nothing new: every interval reaches less far to either side than
 // the least difference that a verdict calls one.
-bool Bench::tight(const std::vector<Row>& rows) const {
+bool Bench::tight(const std::vector<Measurement>& measurements) const {
   constexpr int resamples = 500;
-  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-    if (row.status != RowStatus::ok) return true;
-    const Launches launches = metric_of(row);
+  return std::all_of(measurements.begin(), measurements.end(), [&](const Measurement& measurement) {
+    if (measurement.status != RowStatus::ok) return true;
+    const Launches launches = metric_of(measurement);
     const Interval bounds = interval(resample(launches, plan_.seed, resamples));
     return bounds.high - bounds.low <= 2 * kLeastMargin * std::abs(typical(launches));
   });
 }
 
-void Bench::measure_once(Row& row, std::span<std::byte> answer) {
-  Running running{&row, launch(row)};
+void Bench::measure_once(Measurement& measurement, std::span<std::byte> answer) {
+  Running running{&measurement, launch(measurement)};
   if (running.launch == nullptr) return;
   if (const auto dropped = burst(running, std::chrono::nanoseconds(1))) {
-    drop(row, *dropped);
+    drop(measurement, *dropped);
     return;
   }
   std::copy_n(running.launch->answer().begin(), answer.size(), answer.begin());
 }
 
-std::vector<Bench::Running> Bench::launch_all(std::vector<Row>& rows, Progress& progress) {
+std::vector<Bench::Running> Bench::launch_all(std::vector<Measurement>& measurements,
+                                              Progress& progress) {
   std::vector<Running> running;
-  for (Row& row : rows) {
-    if (row.status != RowStatus::ok) continue;
-    progress.show(name_of(row));
-    if (auto started = launch(row)) running.push_back({&row, std::move(started)});
+  for (Measurement& measurement : measurements) {
+    if (measurement.status != RowStatus::ok) continue;
+    progress.show(name_of(measurement));
+    if (auto started = launch(measurement)) running.push_back({&measurement, std::move(started)});
   }
   return running;
 }
 
 // Started, prepared and standing still; nothing if it was dropped.
-std::unique_ptr<Launch> Bench::launch(Row& row) {
+std::unique_ptr<Launch> Bench::launch(Measurement& measurement) {
   try {
-    if (!row.contender.built()) {
-      throw Dropped{RowStatus::unavailable, "not built: needs " + row.contender.package};
+    if (!measurement.contender.built()) {
+      throw Dropped{RowStatus::unavailable, "not built: needs " + measurement.contender.package};
     }
-    const Layout layout = row.deck.deal(row.contender.executables.size(), layouts_);
-    auto launch =
-        std::make_unique<Launch>(row.contender, *row.problem, row.variables, layout, interrupt_);
-    launch->prepare(row.cell, patience(row));
+    const Layout layout = measurement.deck.deal(measurement.contender.executables.size(), layouts_);
+    auto launch = std::make_unique<Launch>(measurement.contender, *measurement.problem,
+                                           measurement.variables, layout, interrupt_);
+    launch->prepare(measurement.cell, patience(measurement));
     launch->pause();
-    row.launches.emplace_back();
-    row.layouts.push_back(layout);
+    measurement.launches.emplace_back();
+    measurement.layouts.push_back(layout);
     return launch;
   } catch (const Dropped& dropped) {
-    drop(row, dropped);
+    drop(measurement, dropped);
     return nullptr;
   }
 }
@@ -123,9 +126,9 @@ void Bench::round(std::vector<Running>& running, Progress& progress) {
   std::mt19937_64 random(plan_.seed + rounds_++);
   std::shuffle(running.begin(), running.end(), random);
   for (Running& turn : running) {
-    progress.show(name_of(*turn.row));
+    progress.show(name_of(*turn.measurement));
     if (const auto dropped = burst(turn, plan_.burst)) {
-      drop(*turn.row, *dropped);
+      drop(*turn.measurement, *dropped);
       turn.launch.reset();
     }
   }
@@ -137,28 +140,28 @@ void Bench::finish(std::vector<Running>& running) {
   for (Running& one : running) {
     try {
       one.launch->resume();
-      one.row->phases.push_back(one.launch->finish(patience(*one.row)));
+      one.measurement->phases.push_back(one.launch->finish(patience(*one.measurement)));
     } catch (const Dropped& dropped) {
-      drop(*one.row, dropped);
+      drop(*one.measurement, dropped);
     }
     one.launch.reset();
   }
 }
 
 std::optional<Dropped> Bench::burst(Running& running, std::chrono::nanoseconds least) {
-  Row& row = *running.row;
+  Measurement& measurement = *running.measurement;
   try {
     running.launch->resume();
-    const Reading reading = running.launch->burst(least, patience(row));
+    const Reading reading = running.launch->burst(least, patience(measurement));
     running.launch->pause();
-    const bool of_a_limit = row.contender.kind() == "limit";
-    if (auto fault = row.problem->fault(of_a_limit, running.launch->answer())) {
+    const bool of_a_limit = measurement.contender.kind() == "limit";
+    if (auto fault = measurement.problem->fault(of_a_limit, running.launch->answer())) {
       return Dropped{RowStatus::wrong, std::move(*fault)};
     }
-    if (!std::isfinite(row.problem->metric(reading))) {
-      return Dropped{RowStatus::failed, "reported no " + row.cell.metric()};
+    if (!std::isfinite(measurement.problem->metric(reading))) {
+      return Dropped{RowStatus::failed, "reported no " + measurement.cell.metric()};
     }
-    row.launches.back().push_back(reading);
+    measurement.launches.back().push_back(reading);
     return {};
   } catch (const Dropped& dropped) {
     return dropped;

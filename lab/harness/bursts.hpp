@@ -32,15 +32,15 @@ struct Plan {
   std::uint64_t seed = 0;
 };
 
-// One contender in one cell, and then what came out.
-struct Row {
+// One contender in one cell, and then what came out: burst by burst, launch by launch.
+struct Measurement {
   Contender contender;
   Cell cell;
   std::shared_ptr<const Problem> problem;
-  std::vector<Variable> variables;
+  std::vector<Variable> variables = {};
   RowStatus status = RowStatus::ok;
-  std::string reason;
-  std::vector<std::vector<Reading>> launches;  // burst by burst; none unless status is ok
+  std::string reason = {};
+  std::vector<std::vector<Reading>> launches = {};  // burst by burst; none unless status is ok
   std::vector<Phases> phases = {};  // launch by launch
   LayoutDeck deck = {};
   std::vector<Layout> layouts = {};  // launch by launch
@@ -48,17 +48,18 @@ struct Row {
 
 // A figure of each burst.
 template <typename Value>
-Launches values_of(const Row& row, Value value) {
+Launches values_of(const Measurement& measurement, Value value) {
   Launches launches;
-  for (const auto& bursts : row.launches) {
+  for (const auto& bursts : measurement.launches) {
     auto& values = launches.emplace_back();
     for (const Reading& reading : bursts) values.push_back(value(reading));
   }
   return launches;
 }
 
-inline Launches metric_of(const Row& row) {
-  return values_of(row, [&](const Reading& reading) { return row.problem->metric(reading); });
+inline Launches metric_of(const Measurement& measurement) {
+  return values_of(measurement,
+                   [&](const Reading& reading) { return measurement.problem->metric(reading); });
 }
 
 class Bench {
@@ -68,11 +69,11 @@ class Bench {
 
   // Measures the rows against each other. One that breaks is dropped with its reason, and the
   // others go on. All that are left have the same launches and rounds.
-  void measure(std::vector<Row>& rows, Progress& progress);
-  void measure(std::vector<Row>& rows);  // without showing it
+  void measure(std::vector<Measurement>& measurements, Progress& progress);
+  void measure(std::vector<Measurement>& measurements);  // without showing it
 
   // One launch and the shortest burst, for its answer.
-  void measure_once(Row& row, std::span<std::byte> answer);
+  void measure_once(Measurement& measurement, std::span<std::byte> answer);
 
   // The same with less repetition, for a choice between settings.
   [[nodiscard]] Bench quick() const;
@@ -85,16 +86,16 @@ class Bench {
 
  private:
   struct Running {
-    Row* row;
+    Measurement* measurement;
     std::unique_ptr<Launch> launch;
   };
-  std::vector<Running> launch_all(std::vector<Row>& rows, Progress& progress);
-  std::unique_ptr<Launch> launch(Row& row);
+  std::vector<Running> launch_all(std::vector<Measurement>& measurements, Progress& progress);
+  std::unique_ptr<Launch> launch(Measurement& measurement);
   void round(std::vector<Running>& running, Progress& progress);
   std::optional<Dropped> burst(Running& running, std::chrono::nanoseconds least);
   void finish(std::vector<Running>& running);
-  [[nodiscard]] bool tight(const std::vector<Row>& rows) const;
-  [[nodiscard]] std::chrono::nanoseconds patience(const Row& row) const;
+  [[nodiscard]] bool tight(const std::vector<Measurement>& measurements) const;
+  [[nodiscard]] std::chrono::nanoseconds patience(const Measurement& measurement) const;
 
   Plan plan_;
   Interrupt& interrupt_;

@@ -12,19 +12,22 @@ namespace {
 
 constexpr double most_apart = 1.2;
 
-Row* measured(std::vector<Row>& rows, const std::string& contender, const Cell& cell) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
-    return row.contender.name == contender && row.cell == cell && row.status == RowStatus::ok;
-  });
-  return found == rows.end() ? nullptr : &*found;
+Measurement* measured(std::vector<Measurement>& measurements, const std::string& contender,
+                      const Cell& cell) {
+  const auto found =
+      std::find_if(measurements.begin(), measurements.end(), [&](const Measurement& measurement) {
+        return measurement.contender.name == contender && measurement.cell == cell &&
+               measurement.status == RowStatus::ok;
+      });
+  return found == measurements.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-void calibrate(const std::vector<Calibration>& known, std::vector<Row>& rows) {
+void calibrate(const std::vector<Calibration>& known, std::vector<Measurement>& measurements) {
   for (const Calibration& calibration : known) {
-    Row* seed = measured(rows, calibration.seed, calibration.cell);
-    const Row* against = measured(rows, calibration.against, calibration.cell);
+    Measurement* seed = measured(measurements, calibration.seed, calibration.cell);
+    const Measurement* against = measured(measurements, calibration.against, calibration.cell);
     if (seed == nullptr || against == nullptr) continue;
     const double here = agreement(ratio(metric_of(*seed), metric_of(*against)), 0).value;
     const double apart = here / calibration.ratio;

@@ -10,6 +10,6 @@
 namespace handoff::lab {
 
 // Rows of one block. A seed whose ratio is further than 20 % from the known one is uncalibrated.
-void calibrate(const std::vector<Calibration>& known, std::vector<Row>& rows);
+void calibrate(const std::vector<Calibration>& known, std::vector<Measurement>& measurements);
 
 }  // namespace handoff::lab

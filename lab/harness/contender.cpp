@@ -249,8 +249,8 @@ class Session {
     const auto bytes = std::min(answer_.size(), prepared_.output.size());
     std::memcpy(answer_.data(), prepared_.output.data(), bytes);
     BurstReply line(burst, end.wall_ns - start.wall_ns, end.cpu_ns - start.cpu_ns, operations);
-    line.add(protocol::usage, "voluntary_switches", used.ru_nvcsw - usage.ru_nvcsw);
-    line.add(protocol::usage, "involuntary_switches", used.ru_nivcsw - usage.ru_nivcsw);
+    line.add(protocol::usage, protocol::voluntary_switches, used.ru_nvcsw - usage.ru_nvcsw);
+    line.add(protocol::usage, protocol::involuntary_switches, used.ru_nivcsw - usage.ru_nivcsw);
     const auto wall_ns = static_cast<double>(end.wall_ns - start.wall_ns);
     for (const auto& [name, ns] : threads.since(threads_before, wall_ns)) {
       line.add(protocol::usage, name, ns);

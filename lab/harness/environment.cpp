@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "harness/environment.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -36,31 +37,24 @@ Topology load_topology() {
   return hwloc_topology_load(topology) == 0 ? std::move(owner) : nullptr;
 }
 
-json cpu(hwloc_topology_t topology) {
-  const auto count = [&](hwloc_obj_type_t type) {
-    return hwloc_get_nbobjs_by_type(topology, type);
-  };
-  json cpu{{"packages", count(HWLOC_OBJ_PACKAGE)},
-           {"numa_nodes", count(HWLOC_OBJ_NUMANODE)},
-           {"cores", count(HWLOC_OBJ_CORE)},
-           {"hardware_threads", count(HWLOC_OBJ_PU)}};
-  const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-  const char* model =
-      package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
-  cpu["model"] = model == nullptr ? json() : json(model);
-  json caches = json::array();
-  constexpr std::array types{HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
-  for (std::size_t level = 0; level < types.size(); ++level) {
-    const hwloc_obj_t cache = hwloc_get_obj_by_type(topology, types[level], 0);
-    if (cache == nullptr) continue;
-    caches.push_back({{"level", level + 1},
-                      {"bytes", cache->attr->cache.size},
-                      {"line_bytes", cache->attr->cache.linesize},
-                      {"count", count(types[level])}});
-  }
-  cpu["caches"] = caches;
-  return cpu;
+// One of the object's facts; null where it is missing, or where the object is none.
+json fact(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? json() : *found;
 }
+
+std::string text(const json& fact) {
+  return fact.is_string() ? fact.get<std::string>() : std::string();
+}
+
+double number(const json& fact) { return fact.is_number() ? fact.get<double>() : 0; }
+
+template <class Whole>
+Whole whole(const json& fact) {
+  return fact.is_number_integer() ? fact.get<Whole>() : 0;
+}
+
+json list(const json& fact) { return fact.is_array() ? fact : json::array(); }
 
 json budget() {
   const sync::CpuBudget budget = sync::cpu_budget();
@@ -95,36 +89,143 @@ json counters() {
   return reasons;
 }
 
-json load_average() {
+json current_load() {
   std::array<double, 3> loads{};
   return getloadavg(loads.data(), loads.size()) == 3 ? json(loads) : json();
 }
 
 }  // namespace
 
-json environment(const std::vector<std::string>& command_line, std::uint64_t seed,
-                 const std::vector<Variable>& variables) {
+json to_json(const Speed& speed) {
+  return {{"one_cpu_gflops", speed.one}, {"all_cpus_gflops", speed.all}};
+}
+
+std::optional<Cpu> this_cpu() {
+  const Topology topology = load_topology();
+  if (topology == nullptr) return {};
+  const auto count = [&](hwloc_obj_type_t type) {
+    return hwloc_get_nbobjs_by_type(topology.get(), type);
+  };
+  Cpu cpu{{},
+          count(HWLOC_OBJ_PACKAGE),
+          count(HWLOC_OBJ_NUMANODE),
+          count(HWLOC_OBJ_CORE),
+          count(HWLOC_OBJ_PU),
+          {}};
+  const hwloc_obj_t package = hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_PACKAGE, 0);
+  const char* model =
+      package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
+  if (model != nullptr) cpu.model = model;
+  constexpr std::array types{HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
+  for (std::size_t level = 0; level < types.size(); ++level) {
+    const hwloc_obj_t cache = hwloc_get_obj_by_type(topology.get(), types[level], 0);
+    if (cache == nullptr) continue;
+    cpu.caches.push_back({static_cast<int>(level) + 1, cache->attr->cache.size,
+                          cache->attr->cache.linesize, count(types[level])});
+  }
+  return cpu;
+}
+
+json to_json(const std::vector<Cache>& caches) {
+  json all = json::array();
+  for (const Cache& cache : caches) {
+    all.push_back({{"level", cache.level},
+                   {"bytes", cache.bytes},
+                   {"line_bytes", cache.line_bytes},
+                   {"count", cache.count}});
+  }
+  return all;
+}
+
+json to_json(const Cpu& cpu) {
+  return {{"packages", cpu.packages},
+          {"numa_nodes", cpu.numa_nodes},
+          {"cores", cpu.cores},
+          {"hardware_threads", cpu.hardware_threads},
+          {"model", cpu.model.empty() ? json() : json(cpu.model)},
+          {"caches", to_json(cpu.caches)}};
+}
+
+Environment::Environment() : Environment(json::object()) {}
+
+Environment::Environment(json facts) : facts_(std::make_shared<json>(std::move(facts))) {}
+
+Environment Environment::here(const std::vector<std::string>& command_line, std::uint64_t seed,
+                              const std::vector<Variable>& variables) {
   utsname system{};
   uname(&system);
   json contenders = json::object();
   for (const Variable& variable : variables) contenders[variable.name] = variable.value;
-  json environment{{"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-                   {"budget", budget()},
-                   {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
-                   {"load_average", load_average()},
-                   {"counters", counters()},
-                   {"kernel", fmt::format("{} {}", system.sysname, system.release)},
-                   {"machine", system.machine},
-                   {"handoff", {{"version", build_info::version}, {"commit", build_info::commit}}},
-                   {"compiler", build_info::compiler},
-                   {"flags", build_info::flags},
-                   {"command_line", command_line},
-                   {"seed", seed},
-                   {"variables", variables_set_outside()},
-                   {"contender_variables", contenders}};
-  const Topology topology = load_topology();
-  environment["cpu"] = topology == nullptr ? json() : cpu(topology.get());
-  return environment;
+  const std::optional<Cpu> cpu = this_cpu();
+  json facts{{"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+             {"cpu", cpu ? to_json(*cpu) : json()},
+             {"budget", budget()},
+             {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
+             {"load_average", current_load()},
+             {"counters", counters()},
+             {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+             {"machine", system.machine},
+             {"handoff", {{"version", build_info::version}, {"commit", build_info::commit}}},
+             {"compiler", build_info::compiler},
+             {"flags", build_info::flags},
+             {"command_line", command_line},
+             {"seed", seed},
+             {"variables", variables_set_outside()},
+             {"contender_variables", contenders}};
+  return Environment(std::move(facts));
+}
+
+void Environment::add_watch(std::optional<double> floor, std::optional<Speed> usual) {
+  json facts = *facts_;
+  facts["floor"] = floor ? json(*floor) : json();
+  facts["probe"] = usual ? to_json(*usual) : json();
+  facts_ = std::make_shared<json>(std::move(facts));
+}
+
+std::string Environment::date() const { return text(fact(facts(), "date")); }
+std::string Environment::kernel() const { return text(fact(facts(), "kernel")); }
+std::string Environment::compiler() const { return text(fact(facts(), "compiler")); }
+std::string Environment::version() const { return text(fact(fact(facts(), "handoff"), "version")); }
+std::string Environment::commit() const { return text(fact(fact(facts(), "handoff"), "commit")); }
+
+std::vector<Cache> Environment::caches() const {
+  std::vector<Cache> caches;
+  for (const json& cache : list(fact(fact(facts(), "cpu"), "caches"))) {
+    caches.push_back({whole<int>(fact(cache, "level")), whole<std::uint64_t>(fact(cache, "bytes")),
+                      whole<std::uint64_t>(fact(cache, "line_bytes")),
+                      whole<int>(fact(cache, "count"))});
+  }
+  return caches;
+}
+
+std::vector<double> Environment::load_average() const {
+  std::vector<double> loads;
+  for (const json& load : list(fact(facts(), "load_average"))) loads.push_back(number(load));
+  return loads;
+}
+
+int Environment::width() const { return whole<int>(fact(fact(facts(), "budget"), "width")); }
+
+double Environment::floor() const { return std::max(0.0, number(fact(facts(), "floor"))); }
+
+std::string Environment::machine() const {
+  const json model = fact(fact(facts(), "cpu"), "model");
+  std::string name = model.is_string() ? text(model) : "unknown processor";
+  for (const std::string_view noise : {"(R)", "(TM)", " Processor", " CPU", " @"}) {
+    if (const auto at = name.find(noise); at != std::string::npos) name.erase(at, noise.size());
+  }
+  const json width = fact(fact(facts(), "budget"), "width");
+  if (width.is_number()) name += fmt::format(", {} CPUs", width.dump());
+  return name;
+}
+
+// As far as the facts tell.
+bool Environment::is_same_machine(const Environment& other) const {
+  const auto identity = [](const json& facts) {
+    return std::array{fact(facts, "cpu"), fact(fact(facts, "budget"), "width"),
+                      fact(facts, "memory_bytes"), fact(facts, "kernel")};
+  };
+  return identity(facts()) == identity(other.facts());
 }
 
 std::string build_description() {

@@ -15,13 +15,10 @@
 #include "harness/interrupt.hpp"
 #include "harness/layout.hpp"
 #include "harness/memory_file.hpp"
+#include "harness/row_status.hpp"
 #include "harness/scenario.hpp"
 
 namespace handoff::lab {
-
-// The first three have figures. A noisy row was measured on a disturbed machine; an uncalibrated
-// one does not behave as the article that it stands for.
-enum class RowStatus { ok, noisy, uncalibrated, wrong, failed, unavailable };
 
 // A contender that cannot go on, and why.
 struct Dropped {

@@ -28,6 +28,8 @@ inline constexpr std::string_view curve = "curve.";
 inline constexpr std::string_view latency = "latency";
 inline constexpr std::string_view usage = "usage.";
 inline constexpr std::string_view count = "count.";
+inline constexpr const char* voluntary_switches = "voluntary_switches";  // two of the usages
+inline constexpr const char* involuntary_switches = "involuntary_switches";
 
 // Every byte of an output that was not computed is this one: as a float or double it is a NaN.
 inline constexpr int poison = 0xFF;

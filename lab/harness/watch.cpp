@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <handoff/sync/cpu_budget.hpp>
 
+#include "harness/answer_problem.hpp"
 #include "harness/statistics.hpp"
 #include "harness/user_error.hpp"
 
@@ -16,11 +17,10 @@ namespace handoff::lab {
 namespace {
 
 // As many multiply-adds as each thread counted for itself.
-class Multiplying final : public Problem {
+class Multiplying final : public ProblemWithoutInput {
  public:
-  explicit Multiplying(int width) : input_("probe input", 0), width_(width) { input_.seal(); }
+  explicit Multiplying(int width) : width_(width) {}
 
-  const MemoryFile& input() const override { return input_; }
   std::size_t answer_bytes() const override {
     return static_cast<std::size_t>(width_) * sizeof(double);
   }
@@ -39,7 +39,6 @@ class Multiplying final : public Problem {
   std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(1); }
 
  private:
-  MemoryFile input_;
   int width_;
 };
 
@@ -63,15 +62,15 @@ Plan probing(const Plan& plan) {
   return short_one;
 }
 
-void require_measured(const Row& row) {
-  if (row.status == RowStatus::ok) return;
-  throw std::runtime_error(fmt::format("the machine's probe: {}", row.reason));
+void require_measured(const Measurement& measurement) {
+  if (measurement.status == RowStatus::ok) return;
+  throw std::runtime_error(fmt::format("the machine's probe: {}", measurement.reason));
 }
 
 // The fastest burst: a hiccup says nothing about the state that the machine is in.
-double speed_of(const Row& row) {
-  require_measured(row);
-  const Launches launches = metric_of(row);
+double speed_of(const Measurement& measurement) {
+  require_measured(measurement);
+  const Launches launches = metric_of(measurement);
   return *std::max_element(launches.front().begin(), launches.front().end());
 }
 
@@ -100,16 +99,16 @@ Disturbance Watch::end() {
 
 Speed Watch::usual() const { return {median(speeds_of_one_), median(speeds_of_all_)}; }
 
-std::vector<Row> Watch::rows(std::size_t count, int width) const {
+std::vector<Measurement> Watch::rows(std::size_t count, int width) const {
   Cell cell("speed");
   cell.set("width", std::to_string(width));
   const auto problem = std::make_shared<const Multiplying>(width);
-  return {count, Row{contender_, cell, problem, {}, RowStatus::ok, {}, {}}};
+  return {count, Measurement{contender_, cell, problem}};
 }
 
 Speed Watch::probe() {
-  std::vector<Row> both = rows(1, 1);
-  const std::vector<Row> on_all = rows(1, cpus_);
+  std::vector<Measurement> both = rows(1, 1);
+  const std::vector<Measurement> on_all = rows(1, cpus_);
   both.insert(both.end(), on_all.begin(), on_all.end());
   bench_.measure(both);
   const Speed speed{speed_of(both[0]), speed_of(both[1])};
@@ -125,9 +124,9 @@ void Watch::measure_floor(const Plan& plan, Interrupt& interrupt) {
   as_planned.launches = plan.launches;
   as_planned.most_launches = plan.launches;
   as_planned.burst = std::chrono::milliseconds(20);
-  std::vector<Row> all = rows(equals, cpus_);
+  std::vector<Measurement> all = rows(equals, cpus_);
   Bench(as_planned, interrupt).measure(all);
-  for (const Row& row : all) require_measured(row);
+  for (const Measurement& measurement : all) require_measured(measurement);
   for (std::size_t i = 0; i < equals; ++i) {
     for (std::size_t j = i + 1; j < equals; ++j) {
       const double apart = agreement(ratio(metric_of(all[i]), metric_of(all[j])), 0).value;

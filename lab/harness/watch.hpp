@@ -26,7 +26,7 @@ class Watch {
   [[nodiscard]] double floor() const { return floor_; }
 
  private:
-  [[nodiscard]] std::vector<Row> rows(std::size_t count, int width) const;
+  [[nodiscard]] std::vector<Measurement> rows(std::size_t count, int width) const;
   Speed probe();
   void measure_floor(const Plan& plan, Interrupt& interrupt);
 

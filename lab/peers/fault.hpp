@@ -2,10 +2,7 @@
 // What is wrong with a contender's count of its tasks, for the coordinator.
 #pragma once
 
-#include <cstddef>
-#include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -14,9 +11,7 @@
 
 namespace handoff::lab::peers {
 
-inline std::optional<std::string> fault_of(std::span<const std::byte> bytes, const Answer& right) {
-  Answer answer{};
-  std::memcpy(&answer, bytes.data(), sizeof answer);
+inline std::optional<std::string> fault_of(const Answer& answer, const Answer& right) {
   if (answer.runs != right.runs) {
     return fmt::format("ran {} tasks of {}", answer.runs, right.runs);
   }

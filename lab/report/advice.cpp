@@ -10,68 +10,64 @@
 
 #include "harness/statistics.hpp"
 #include "report/columns.hpp"
+#include "report/view.hpp"
 
 namespace handoff::lab {
 namespace {
 
-using nlohmann::json;
-using Parameters = std::vector<std::pair<const char*, json>>;
+using Wanted = std::vector<std::pair<const char*, ParameterValue>>;
 
 // Of several rows of one contender the last one measured counts.
-using ByContender = std::map<std::string, const json*>;
+using ByContender = std::map<std::string, const Row*>;
 
-bool is_a_way(const json& row) {
-  const json& kind = row.at("kind");
-  return kind == "own" || kind == "peer";
-}
+bool is_a_way(const Row& row) { return row.kind == "own" || row.kind == "peer"; }
 
-bool has(const json& row, const Parameters& parameters) {
-  const json& there = row.at("parameters");
+bool has(const Row& row, const Wanted& parameters) {
   return std::all_of(parameters.begin(), parameters.end(), [&](const auto& wanted) {
-    return there.value(wanted.first, json()) == wanted.second;
+    return value_named(row.parameters, wanted.first) == wanted.second;
   });
 }
 
 class Rows {
  public:
   explicit Rows(const Results& results) {
-    for (const json* result : results) {
-      for (const json& row : result->at("rows")) {
-        if (is_measured(row)) rows_.push_back(&row);
+    for (const Result* result : results) {
+      for (const Row& row : result->rows) {
+        if (row.is_measured()) rows_.push_back(&row);
       }
     }
   }
 
-  [[nodiscard]] std::vector<const json*> of(const char* metric, const Parameters& wanted) const {
-    std::vector<const json*> found;
-    for (const json* row : rows_) {
-      if (row->at("metric") == metric && has(*row, wanted)) found.push_back(row);
+  [[nodiscard]] std::vector<const Row*> of(const char* metric, const Wanted& wanted) const {
+    std::vector<const Row*> found;
+    for (const Row* row : rows_) {
+      if (row->metric == metric && has(*row, wanted)) found.push_back(row);
     }
     return found;
   }
-  [[nodiscard]] ByContender ways(const char* metric, const Parameters& wanted) const {
+  [[nodiscard]] ByContender ways(const char* metric, const Wanted& wanted) const {
     ByContender found;
-    for (const json* row : of(metric, wanted)) {
-      if (is_a_way(*row)) found[text_of(*row, "contender")] = row;
+    for (const Row* row : of(metric, wanted)) {
+      if (is_a_way(*row)) found[row->contender] = row;
     }
     return found;
   }
   // A contender's median, or NaN.
   [[nodiscard]] double median_of(const std::string& contender, const char* metric,
-                                 const Parameters& wanted) const {
+                                 const Wanted& wanted) const {
     double median = std::numeric_limits<double>::quiet_NaN();
-    for (const json* row : of(metric, wanted)) {
-      if (text_of(*row, "contender") == contender) median = figure_of(*row, "median");
+    for (const Row* row : of(metric, wanted)) {
+      if (row->contender == contender) median = row->median;
     }
     return median;
   }
 
  private:
-  std::vector<const json*> rows_;
+  std::vector<const Row*> rows_;
 };
 
 // y at x, between the points' own, which are sorted by x; beyond them the outermost.
-double between(const std::vector<std::pair<double, double>>& points, double x) {
+double between(const Points& points, double x) {
   const auto above = std::upper_bound(points.begin(), points.end(), std::pair(x, HUGE_VAL));
   if (above == points.begin()) return points.front().second;
   if (above == points.end()) return points.back().second;
@@ -80,11 +76,9 @@ double between(const std::vector<std::pair<double, double>>& points, double x) {
 }
 
 // What a task of this size takes of the threads' time together, divided by their number.
-double ns_by_curve(const json& row, double task_ns, double width) {
-  std::vector<std::pair<double, double>> times;  // of a task, by its size
-  for (const json& point : row.at("curves").at("efficiency")) {
-    const double size = point[0];
-    const double efficiency = point[1];
+double ns_by_curve(const Row& row, double task_ns, double width) {
+  Points times;  // of a task, by its size
+  for (const auto& [size, efficiency] : row.curves.at("efficiency")) {
     if (size > 0 && efficiency > 0) times.emplace_back(size, size / (efficiency * width));
   }
   std::sort(times.begin(), times.end());
@@ -93,9 +87,7 @@ double ns_by_curve(const json& row, double task_ns, double width) {
   return task_ns > largest ? task_ns * slowest / largest : between(times, task_ns);
 }
 
-bool has_curve(const json& row) {
-  return row.contains("curves") && row.at("curves").contains("efficiency");
-}
+bool has_curve(const Row& row) { return row.curves.contains("efficiency"); }
 
 class Adviser {
  public:
@@ -105,12 +97,13 @@ class Adviser {
     choose_width();
     const ByContender candidates = rows_.ways(metric(), work());
     if (candidates.empty()) return nothing_of(scenario(), metric(), work());
-    const ByContender idle = rows_.ways("idle_cpu", {{"width", advice_.width}});
+    const ByContender idle = rows_.ways("idle_cpu", at_width());
     if (question_.idle_percent && idle.empty()) {
-      return nothing_of("tasks", "idle_cpu", {{"width", advice_.width}});
+      return nothing_of("tasks", "idle_cpu", at_width());
     }
     const double all = static_cast<double>(question_.count) * question_.task_ns;
     advice_.ways.push_back({"here", "no hand-over: the thread that has the work does it", all,
+                            all / static_cast<double>(question_.count),
                             std::numeric_limits<double>::quiet_NaN(), "", ""});
     for (const auto& [name, row] : candidates) consider(name, *row, idle);
     std::stable_sort(advice_.ways.begin(), advice_.ways.end(),
@@ -122,55 +115,50 @@ class Adviser {
   [[nodiscard]] const char* scenario() const { return question_.nested ? "forkjoin" : "grain"; }
   [[nodiscard]] const char* metric() const { return question_.nested ? "ns_per_fork" : "metg50"; }
   // The cells that tell about the work.
-  [[nodiscard]] Parameters work() const {
-    Parameters wanted{{"width", advice_.width}};
-    if (!question_.nested) wanted.emplace_back("unit", question_.by_index ? "index" : "task");
+  [[nodiscard]] Wanted work() const {
+    Wanted wanted = at_width();
+    if (!question_.nested) {
+      wanted.push_back({"unit", ParameterValue{question_.by_index ? "index" : "task"}});
+    }
     return wanted;
   }
+  [[nodiscard]] Wanted at_width() const { return {{"width", ParameterValue::of(advice_.width)}}; }
 
   void choose_width() {
     advice_.width = question_.width.value_or(0);
     if (question_.width) return;
-    for (const json* row : rows_.of(metric(), {})) {
-      const json width = row->at("parameters").value("width", json());
-      if (is_a_way(*row) && width.is_number_unsigned()) {
-        advice_.width = std::max(advice_.width, width.get<std::uint64_t>());
-      }
+    for (const Row* row : rows_.of(metric(), {})) {
+      const auto width = value_named(row->parameters, "width").whole();
+      if (is_a_way(*row) && width) advice_.width = std::max(advice_.width, *width);
     }
   }
 
-  Advice nothing_of(const char* scenario, const char* metric, const Parameters& cell) {
+  Advice nothing_of(const char* scenario, const char* metric, const Wanted& cell) {
     std::string text;
     std::string set;
     for (const auto& [name, value] : cell) {
-      if (value == 0) continue;  // no width was asked for, and none was measured
-      const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
-      text += fmt::format(" {}={}", name, shown);
-      set += fmt::format(" --set {}={}", name, shown);
+      if (value == ParameterValue::of(0)) continue;  // no width asked for, and none measured
+      text += fmt::format(" {}={}", name, value.text);
+      set += fmt::format(" --set {}={}", name, value.text);
     }
     advice_.missing = fmt::format("{} {}{}", scenario, metric, text);
     advice_.command = fmt::format("handoff run {} --metrics {}{}", scenario, metric, set);
     return std::move(advice_);
   }
 
-  void consider(const std::string& name, const json& row, const ByContender& idle) {
+  void consider(const std::string& name, const Row& row, const ByContender& idle) {
     std::string why = why_not(name, idle);
     if (why.empty() && !question_.nested && !has_curve(row)) why = "its row has no curve";
     if (!why.empty()) {
       advice_.left_out.emplace_back(name, why);
       return;
     }
-    const double ping_us = rows_.median_of(name, "ping", {{"width", advice_.width}});
-    Way way{name,
-            call_of(name),
-            ns_of(name, row),
-            ping_us * 1e3,
-            fmt::format("{} {}", scenario(), parameters_text(row)),
-            ""};
-    if (row.at("status") != "ok") {
-      way.reservation = fmt::format("{}: {}", text_of(row, "status"), text_of(row, "reason"));
-    }
-    advice_.ways.push_back(std::move(way));
+    const double ping_us = rows_.median_of(name, "ping", at_width());
+    const double ns = ns_of(name, row);
+    advice_.ways.push_back({name, call_of(name), ns, ns / static_cast<double>(question_.count),
+                            ping_us * 1e3,
+                            fmt::format("{} {}", scenario(), text_of(row.parameters)),
+                            row.status == RowStatus::ok ? "" : row.state()});
   }
 
   // What rules it out, or nothing.
@@ -183,18 +171,18 @@ class Adviser {
     if (!question_.idle_percent) return {};
     const auto row = idle.find(name);
     if (row == idle.end()) return "what it costs when idle was not measured";
-    const double percent = figure_of(*row->second, "median");
+    const double percent = row->second->median;
     if (percent <= *question_.idle_percent) return {};
     return fmt::format("takes {} % of a CPU when idle", short_number(percent));
   }
 
-  [[nodiscard]] double ns_of(const std::string& name, const json& row) const {
+  [[nodiscard]] double ns_of(const std::string& name, const Row& row) const {
     const double each = question_.nested ? ns_of_fork(name) : ns_of_task(name, row);
     const auto rounds = static_cast<double>((question_.count + advice_.width - 1) / advice_.width);
     return std::max(static_cast<double>(question_.count) * each, rounds * question_.task_ns);
   }
 
-  [[nodiscard]] double ns_of_task(const std::string& name, const json& row) const {
+  [[nodiscard]] double ns_of_task(const std::string& name, const Row& row) const {
     const double ns = ns_by_curve(row, question_.task_ns, static_cast<double>(advice_.width));
     return question_.by_index ? ns : std::fmax(ns, ns_of_empty_task(name));
   }
@@ -203,11 +191,13 @@ class Adviser {
   // measured.
   [[nodiscard]] double ns_of_empty_task(const std::string& name) const {
     std::map<double, double> times;
-    for (const json* row :
-         rows_.of("fire_and_forget", {{"width", advice_.width}, {"work", 0}, {"state", "hot"}})) {
-      const json count = row->at("parameters").value("count", json());
-      if (text_of(*row, "contender") != name || !count.is_number()) continue;
-      times[std::log(count.get<double>())] = figure_of(*row, "median");
+    Wanted wanted = at_width();
+    wanted.insert(wanted.end(),
+                  {{"work", ParameterValue::of(0)}, {"state", ParameterValue{"hot"}}});
+    for (const Row* row : rows_.of("fire_and_forget", wanted)) {
+      const double count = value_named(row->parameters, "count").number();
+      if (row->contender != name || std::isnan(count)) continue;
+      times[std::log(count)] = row->median;
     }
     if (times.empty()) return std::numeric_limits<double>::quiet_NaN();
     return between({times.begin(), times.end()}, std::log(static_cast<double>(question_.count)));
@@ -217,13 +207,13 @@ class Adviser {
   [[nodiscard]] double ns_of_fork(const std::string& name) const {
     const auto width = static_cast<double>(advice_.width);
     std::vector<double> costs;
-    for (const json* row : rows_.of(metric(), work())) {
-      if (text_of(*row, "contender") != name) continue;
-      const json& problem = row->at("parameters").value("problem", json());
-      const double serial = rows_.median_of("limit.serial", metric(),
-                                            {{"width", advice_.width}, {"problem", problem}});
+    for (const Row* row : rows_.of(metric(), work())) {
+      if (row->contender != name) continue;
+      Wanted wanted = at_width();
+      wanted.push_back({"problem", value_named(row->parameters, "problem")});
+      const double serial = rows_.median_of("limit.serial", metric(), wanted);
       const double its_work = std::isnan(serial) ? 0 : serial / width;
-      costs.push_back(std::max(0.0, figure_of(*row, "median") - its_work));
+      costs.push_back(std::max(0.0, row->median - its_work));
     }
     return median(std::move(costs)) + question_.task_ns / width;
   }
@@ -243,10 +233,6 @@ class Adviser {
   Advice advice_;
 };
 
-double per_task(const Question& question, const Way& way) {
-  return way.ns / static_cast<double>(question.count);
-}
-
 std::string text_of(const Question& question, std::uint64_t width) {
   std::string text =
       fmt::format("{} {} of {}", question.count, question.by_index ? "indices" : "tasks",
@@ -260,10 +246,10 @@ std::string text_of(const Question& question, std::uint64_t width) {
 }
 
 // Beside the name, where there is something to say.
-std::string line_of(const char* word, const Question& question, const Way& way) {
+std::string line_of(const char* word, const Way& way) {
   return fmt::format("{:<6}{}{}{}: {} in all, {} each\n", word, way.name,
                      way.call.empty() ? "" : ", ", way.call, short_duration(way.ns),
-                     short_duration(per_task(question, way)));
+                     short_duration(way.ns_per_task));
 }
 
 }  // namespace
@@ -274,14 +260,14 @@ Advice advice_on(const Question& question, const Results& results) {
 
 std::string advice_text(const Question& question, const Advice& advice, bool styled) {
   std::string text = heading(text_of(question, advice.width), styled);
-  text += line_of("take", question, advice.ways.front());
-  if (advice.ways.size() > 1) text += line_of("else", question, advice.ways[1]);
+  text += line_of("take", advice.ways.front());
+  if (advice.ways.size() > 1) text += line_of("else", advice.ways[1]);
   text += '\n';
   Columns columns;
   columns.add({"way", "in all", "each", "times best", "wake-up", "by"});
   std::string remarks;
   for (const Way& way : advice.ways) {
-    columns.add({way.name, short_duration(way.ns), short_duration(per_task(question, way)),
+    columns.add({way.name, short_duration(way.ns), short_duration(way.ns_per_task),
                  short_number(way.ns / advice.ways.front().ns), short_duration(way.after_idle_ns),
                  way.source.empty() ? "-" : way.source});
     if (!way.reservation.empty()) remarks += fmt::format("  {} is {}\n", way.name, way.reservation);
@@ -291,33 +277,6 @@ std::string advice_text(const Question& question, const Advice& advice, bool sty
     text += fmt::format("  left out: {}: {}\n", name, why);
   }
   return text;
-}
-
-json advice_json(const Question& question, const Advice& advice) {
-  json ways = json::array();
-  for (const Way& way : advice.ways) {
-    ways.push_back(
-        {{"name", way.name},
-         {"call", way.call},
-         {"ns", way.ns},
-         {"ns_per_task", per_task(question, way)},
-         {"after_idle_ns", std::isnan(way.after_idle_ns) ? json() : json(way.after_idle_ns)},
-         {"source", way.source},
-         {"reservation", way.reservation}});
-  }
-  json left_out = json::object();
-  for (const auto& [name, why] : advice.left_out) left_out[name] = why;
-  const json idle = question.idle_percent ? json(*question.idle_percent) : json();
-  return {{"question",
-           {{"task_ns", question.task_ns},
-            {"count", question.count},
-            {"unit", question.by_index ? "index" : "task"},
-            {"nesting", question.nested ? "tasks" : "none"},
-            {"order", question.in_order ? "fifo" : "any"},
-            {"idle_cost", idle},
-            {"width", advice.width}}},
-          {"ways", std::move(ways)},
-          {"left_out", std::move(left_out)}};
 }
 
 }  // namespace handoff::lab

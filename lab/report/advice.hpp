@@ -13,9 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "report/view.hpp"
+#include "report/result.hpp"
 
 namespace handoff::lab {
 
@@ -34,6 +32,7 @@ struct Way {
   std::string name;  // a contender, or `here`
   std::string call;  // what to write; empty where that is another library's affair
   double ns = 0;  // all tasks
+  double ns_per_task = 0;
   double after_idle_ns = 0;  // until the first one has run elsewhere; NaN: unknown, or never
   std::string source;  // the row that it follows from; empty: none
   std::string reservation;  // of that row; empty: none
@@ -51,6 +50,5 @@ Advice advice_on(const Question& question, const Results& results);
 
 // Only where nothing is missing.
 std::string advice_text(const Question& question, const Advice& advice, bool styled);
-nlohmann::json advice_json(const Question& question, const Advice& advice);
 
 }  // namespace handoff::lab

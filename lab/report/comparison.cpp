@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -13,33 +14,22 @@
 namespace handoff::lab {
 namespace {
 
-using nlohmann::json;
-
-std::string state_of(const json& row) {
-  return fmt::format("{}: {}", text_of(row, "status"), text_of(row, "reason"));
+std::string cell_title(const Row& row) {
+  return fmt::format("{} {}  ({} in {}, {} is better)", row.scenario, text_of(row.parameters),
+                     row.metric, row.unit, row.higher_is_better ? "higher" : "lower");
 }
 
-bool is_broken(const json& row) {
-  return row.at("status") == "wrong" || row.at("status") == "failed";
-}
-
-std::string cell_title(const json& row) {
-  return fmt::format("{} {}  ({} in {}, {} is better)", text_of(row, "scenario"),
-                     parameters_text(row), text_of(row, "metric"), text_of(row, "unit"),
-                     text_of(row, "better"));
-}
-
-// Beside the contender what makes two rows the same work.
-json work_of(const json& row) {
-  return {row.at("scenario"), row.at("metric"),     row.at("unit"),
-          row.at("better"),   row.at("parameters"), row.at("contender")};
+// What makes two rows the same work of the same contender.
+auto work_of(const Row& row) {
+  return std::tie(row.scenario, row.metric, row.unit, row.higher_is_better, row.parameters,
+                  row.contender);
 }
 
 std::vector<std::string> cells_of_row(const Compared& row) {
   const JudgedChange& judged = *row.judged;
-  return {text_of(*row.now, "contender"),
-          short_number(figure_of(*row.before, "median")),
-          short_number(figure_of(*row.now, "median")),
+  return {row.now->contender,
+          short_number(row.before->median),
+          short_number(row.now->median),
           fmt::format("{:.3f}", judged.ratio),
           fmt::format("{:.3f} .. {:.3f}", judged.bounds.low, judged.bounds.high),
           std::string(name_of(judged.change))};
@@ -49,16 +39,16 @@ std::vector<std::string> cells_of_row(const Compared& row) {
 
 std::optional<Change> Compared::change() const {
   if (judged) return judged->change;
-  if (is_measured(*before) && is_broken(*now)) return Change::worse;
+  if (before->is_measured() && is_broken(now->status)) return Change::worse;
   return {};
 }
 
-Compared compared(const json& before, const json& now, double floor) {
+Compared compared(const Row& before, const Row& now, double floor) {
   Compared row{&before, &now, {}, ""};
-  if (!is_measured(now)) {
-    row.remark = "now " + state_of(now);
-  } else if (!is_measured(before)) {
-    row.remark = "before " + state_of(before);
+  if (!now.is_measured()) {
+    row.remark = "now " + now.state();
+  } else if (!before.is_measured()) {
+    row.remark = "before " + before.state();
   } else {
     row.judged = judge_rows(now, before, floor);
     if (!row.judged) row.remark = "a figure is not above 0: no ratio";
@@ -66,13 +56,12 @@ Compared compared(const json& before, const json& now, double floor) {
   return row;
 }
 
-std::vector<Compared> compared_files(const json& before, const json& now) {
-  const double floor =
-      std::max(floor_of(before.at("environment")), floor_of(now.at("environment")));
-  std::map<json, const json*> by_work;
-  for (const json& row : now.at("rows")) by_work.emplace(work_of(row), &row);
+std::vector<Compared> compared_results(const Result& before, const Result& now) {
+  const double floor = std::max(before.environment.floor(), now.environment.floor());
+  std::map<decltype(work_of(before.rows.front())), const Row*> by_work;
+  for (const Row& row : now.rows) by_work.emplace(work_of(row), &row);
   std::vector<Compared> rows;
-  for (const json& row : before.at("rows")) {
+  for (const Row& row : before.rows) {
     const auto match = by_work.find(work_of(row));
     if (match != by_work.end()) rows.push_back(compared(row, *match->second, floor));
   }
@@ -97,7 +86,7 @@ std::string comparison_table(const std::vector<Compared>& rows, bool styled) {
         any = true;
       } else {
         const auto change = rows[i].change();
-        remarks += fmt::format("  {}: {}{}\n", text_of(*rows[i].before, "contender"),
+        remarks += fmt::format("  {}: {}{}\n", rows[i].before->contender,
                                change ? fmt::format("{}: ", name_of(*change)) : "", rows[i].remark);
       }
     }
@@ -110,30 +99,6 @@ std::string comparison_table(const std::vector<Compared>& rows, bool styled) {
                         name_of(change));
   }
   return text + '\n';
-}
-
-json comparison_json(const std::vector<Compared>& rows) {
-  json list = json::array();
-  for (const Compared& row : rows) {
-    json entry;
-    for (const char* key : {"scenario", "contender", "parameters", "metric", "unit", "better"}) {
-      entry[key] = row.now->at(key);
-    }
-    entry["before"] = row.before->at("median");
-    entry["now"] = row.now->at("median");
-    const auto change = row.change();
-    entry["verdict"] = change ? json(name_of(*change)) : json();
-    entry["reason"] = row.remark;
-    for (const char* key : {"ratio", "low", "high", "margin"}) entry[key] = nullptr;
-    if (row.judged) {
-      entry["ratio"] = row.judged->ratio;
-      entry["low"] = row.judged->bounds.low;
-      entry["high"] = row.judged->bounds.high;
-      entry["margin"] = row.judged->margin;
-    }
-    list.push_back(std::move(entry));
-  }
-  return list;
 }
 
 int count(const std::vector<Compared>& rows, Change change) {

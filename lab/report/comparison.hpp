@@ -6,16 +6,15 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "harness/verdict.hpp"
+#include "report/result.hpp"
 
 namespace handoff::lab {
 
 // A contender in one cell, before and now. The rows outlive it.
 struct Compared {
-  const nlohmann::json* before;
-  const nlohmann::json* now;
+  const Row* before;
+  const Row* now;
   std::optional<JudgedChange> judged;  // nothing where there is no ratio
   std::string remark;                  // why not
 
@@ -24,15 +23,13 @@ struct Compared {
 };
 
 // `floor`: what two equal programs differ by on the machine.
-Compared compared(const nlohmann::json& before, const nlohmann::json& now, double floor);
+Compared compared(const Row& before, const Row& now, double floor);
 
-// The rows of both result files that did the same work, in the order of the first.
-std::vector<Compared> compared_files(const nlohmann::json& before, const nlohmann::json& now);
+// The rows of both results that did the same work, in the order of the first.
+std::vector<Compared> compared_results(const Result& before, const Result& now);
 
 // A table for each cell and one line that counts.
 std::string comparison_table(const std::vector<Compared>& rows, bool styled);
-
-nlohmann::json comparison_json(const std::vector<Compared>& rows);
 
 int count(const std::vector<Compared>& rows, Change change);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/view.hpp"
 
@@ -14,39 +15,34 @@ namespace {
 
 using nlohmann::json;
 
-json context_of(const json& environment) {
+json context_of(const Environment& environment) {
   json caches = json::array();
-  const json cpu = environment.value("cpu", json::object());
-  const json known = cpu.is_object() ? cpu.value("caches", json::array()) : json::array();
-  for (const json& cache : known) {
-    caches.push_back({{"type", "Unified"},
-                      {"level", cache.value("level", 0)},
-                      {"size", cache.value("bytes", 0)},
-                      {"num_sharing", 0}});
+  for (const Cache& cache : environment.caches()) {
+    caches.push_back(
+        {{"type", "Unified"}, {"level", cache.level}, {"size", cache.bytes}, {"num_sharing", 0}});
   }
-  return {{"date", text_of(environment, "date")},
+  return {{"date", environment.date()},
           {"executable", "handoff"},
-          {"num_cpus", environment.value("/budget/width"_json_pointer, 0)},
+          {"num_cpus", environment.width()},
           {"mhz_per_cpu", 0},
           {"cpu_scaling_enabled", false},
           {"caches", caches},
-          {"load_avg", environment.value("load_average", json::array())},
-          {"library_version", environment.value("/handoff/version"_json_pointer, "")},
+          {"load_avg", environment.load_average()},
+          {"library_version", environment.version()},
           {"library_build_type", "release"},
           {"json_schema_version", 1}};
 }
 
-std::string benchmark_name(const json& row) {
-  std::string name = fmt::format("{}/{}", text_of(row, "scenario"), text_of(row, "metric"));
-  for (const auto& [parameter, value] : row.at("parameters").items()) {
-    name += fmt::format("/{}:{}", parameter,
-                        value.is_string() ? value.get<std::string>() : value.dump());
+std::string benchmark_name(const Row& row) {
+  std::string name = fmt::format("{}/{}", row.scenario, row.metric);
+  for (const auto& [parameter, value] : row.parameters) {
+    name += fmt::format("/{}:{}", parameter, value.text);
   }
-  return name + '/' + text_of(row, "contender");
+  return name + '/' + row.contender;
 }
 
 // Times are those of one operation; the metric is a counter, as it need not be a time.
-json benchmark_of(const json& row) {
+json benchmark_of(const Row& row) {
   const std::string name = benchmark_name(row);
   json benchmark{{"name", name},
                  {"run_name", name},
@@ -54,85 +50,114 @@ json benchmark_of(const json& row) {
                  {"repetitions", 1},
                  {"threads", 1},
                  {"repetition_index", 0},
-                 {"iterations", row.at("launches").size()}};
-  if (!is_measured(row)) {
-    benchmark["error_occurred"] = true;
-    benchmark["error_message"] =
-        fmt::format("{}: {}", text_of(row, "status"), text_of(row, "reason"));
+                 {"iterations", row.launches.size()}};
+  if (!row.is_measured()) {
+    benchmark.update({{"error_occurred", true}, {"error_message", row.state()}});
     return benchmark;
   }
-  benchmark["real_time"] = row.value("wall_ns_per_op", json());
-  benchmark["cpu_time"] = row.value("cpu_ns_per_op", json());
-  benchmark["time_unit"] = "ns";
-  benchmark[text_of(row, "metric")] = row.at("median");
-  benchmark["low"] = row.value("low", json());
-  benchmark["high"] = row.value("high", json());
-  const json figures = row.value("figures", json::object());
-  for (const auto& [key, value] : figures.items()) benchmark.emplace(key, value);
+  benchmark.update({{"real_time", row.wall_ns_per_op},
+                    {"cpu_time", row.cpu_ns_per_op},
+                    {"time_unit", "ns"},
+                    {row.metric, row.median}});
+  benchmark.update({{"low", row.low}, {"high", row.high}});
+  for (const auto& [key, value] : row.figures) benchmark.emplace(key, value);
   return benchmark;
 }
 
-std::string google_benchmark(const json& result) {
+std::string google_benchmark(const Result& result) {
   json benchmarks = json::array();
-  for (const json& row : result.at("rows")) benchmarks.push_back(benchmark_of(row));
-  const json whole{{"context", context_of(result.at("environment"))}, {"benchmarks", benchmarks}};
+  for (const Row& row : result.rows) benchmarks.push_back(benchmark_of(row));
+  const json whole{{"context", context_of(result.environment)}, {"benchmarks", benchmarks}};
   return whole.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
-// Numbers shortest and exact, with a point whatever the locale; absent ones are empty.
-std::string csv_field(const json& value) {
-  if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump();
-  const auto& text = value.get_ref<const std::string&>();
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') quoted += c;
-  }
-  return quoted + '"';
-}
-
-std::vector<std::string> keys_in(const json& rows, const char* object) {
-  std::set<std::string> keys;
-  for (const json& row : rows) {
-    const json inner = row.value(object, json::object());
-    for (const auto& [key, value] : inner.items()) keys.insert(key);
-  }
-  return {keys.begin(), keys.end()};
-}
-
-std::string csv(const json& result) {
-  constexpr std::array texts{"scenario", "contender", "kind",   "metric",
-                             "unit",     "better",    "status", "reason"};
-  constexpr std::array figures{"median",        "low",          "high",           "wall_ns_per_op",
-                               "cpu_ns_per_op", "items_per_op", "share_elsewhere"};
-  const json& rows = result.at("rows");
-  const std::vector<std::string> parameters = keys_in(rows, "parameters");
-  const std::vector<std::string> reported = keys_in(rows, "figures");
-  std::string text;
-  bool first = true;
-  const auto add = [&](const json& field) {
-    text += (first ? "" : ",") + csv_field(field);
-    first = false;
-  };
-  for (const char* key : texts) add(key);
-  for (const std::string& key : parameters) add("parameter." + key);
-  for (const char* key : figures) add(key);
-  add("launches");
-  for (const std::string& key : reported) add("figure." + key);
-  for (const json& row : rows) {
-    text += '\n';
-    first = true;
-    for (const char* key : texts) add(row.at(key));
-    for (const std::string& key : parameters) add(row.at("parameters").value(key, json()));
-    for (const char* key : figures) add(row.value(key, json()));
-    add(row.at("launches").size());
-    for (const std::string& key : reported) {
-      add(row.value("figures", json::object()).value(key, json()));
+// A line of fields (RFC 4180).
+class CsvLine {
+ public:
+  void add(const std::string& text) {
+    next();
+    if (text.find_first_of(",\"\r\n") == std::string::npos) {
+      line_ += text;
+      return;
     }
+    line_ += '"';
+    for (const char c : text) {
+      line_ += c;
+      if (c == '"') line_ += c;
+    }
+    line_ += '"';
   }
-  return text + '\n';
+  // Shortest and exact, with a point whatever the locale; empty where it is not known.
+  void add(double figure) {
+    next();
+    if (!std::isnan(figure)) line_ += json(figure).dump();
+  }
+  [[nodiscard]] const std::string& text() const { return line_; }
+
+ private:
+  void next() {
+    if (!first_) line_ += ',';
+    first_ = false;
+  }
+
+  std::string line_;
+  bool first_ = true;
+};
+
+struct CsvColumns {
+  std::set<std::string> parameters;
+  std::set<std::string> figures;  // that contenders reported
+};
+
+CsvColumns columns_of(const std::vector<Row>& rows) {
+  CsvColumns columns;
+  for (const Row& row : rows) {
+    for (const auto& [name, value] : row.parameters) columns.parameters.insert(name);
+    for (const auto& [name, value] : row.figures) columns.figures.insert(name);
+  }
+  return columns;
+}
+
+std::string csv_titles(const CsvColumns& columns) {
+  CsvLine line;
+  for (const char* title :
+       {"scenario", "contender", "kind", "metric", "unit", "better", "status", "reason"}) {
+    line.add(std::string(title));
+  }
+  for (const std::string& name : columns.parameters) line.add("parameter." + name);
+  for (const char* title : {"median", "low", "high", "wall_ns_per_op", "cpu_ns_per_op",
+                            "items_per_op", "share_elsewhere", "launches"}) {
+    line.add(std::string(title));
+  }
+  for (const std::string& name : columns.figures) line.add("figure." + name);
+  return line.text() + '\n';
+}
+
+std::string csv_line(const Row& row, const CsvColumns& columns) {
+  CsvLine line;
+  for (const std::string& text : {row.scenario, row.contender, row.kind, row.metric, row.unit}) {
+    line.add(text);
+  }
+  line.add(std::string(row.higher_is_better ? "higher" : "lower"));
+  line.add(std::string(name_of(row.status)));
+  line.add(row.reason);
+  for (const std::string& name : columns.parameters) {
+    line.add(value_named(row.parameters, name).text);
+  }
+  for (const double figure : {row.median, row.low, row.high, row.wall_ns_per_op, row.cpu_ns_per_op,
+                              row.items_per_op, row.share_elsewhere}) {
+    line.add(figure);
+  }
+  line.add(std::to_string(row.launches.size()));
+  for (const std::string& name : columns.figures) line.add(figure_named(row.figures, name));
+  return line.text() + '\n';
+}
+
+std::string csv(const Result& result) {
+  const CsvColumns columns = columns_of(result.rows);
+  std::string text = csv_titles(columns);
+  for (const Row& row : result.rows) text += csv_line(row, columns);
+  return text;
 }
 
 std::string markdown_field(const std::string& text) {
@@ -144,24 +169,17 @@ std::string markdown_field(const std::string& text) {
   return safe;
 }
 
-std::string markdown_row(const CellView& cell, const json& row) {
-  const std::string contender = markdown_field(text_of(row, "contender"));
-  if (!is_measured(row)) {
-    return fmt::format("| {} | | | | {}: {} |\n", contender, text_of(row, "status"),
-                       markdown_field(text_of(row, "reason")));
-  }
-  const std::string times =
-      row.at("kind") == "limit" ? "limit" : short_number(cell.times_best(row));
-  const std::string remark =
-      row.at("status") == "ok"
-          ? ""
-          : fmt::format("{}: {}", text_of(row, "status"), markdown_field(text_of(row, "reason")));
-  return fmt::format("| {} | {} | {} .. {} | {} | {} |\n", contender,
-                     short_number(figure_of(row, "median")), short_number(figure_of(row, "low")),
-                     short_number(figure_of(row, "high")), times, remark);
+std::string markdown_row(const CellView& cell, const Row& row) {
+  const std::string contender = markdown_field(row.contender);
+  const std::string state = fmt::format("{}: {}", name_of(row.status), markdown_field(row.reason));
+  if (!row.is_measured()) return fmt::format("| {} | | | | {} |\n", contender, state);
+  return fmt::format("| {} | {} | {} .. {} | {} | {} |\n", contender, short_number(row.median),
+                     short_number(row.low), short_number(row.high),
+                     row.is_limit() ? "limit" : short_number(cell.times_best(row)),
+                     row.status == RowStatus::ok ? "" : state);
 }
 
-std::string markdown(const json& result) {
+std::string markdown(const Result& result) {
   std::string text;
   for (const CellView& cell : cells_of({&result})) {
     text +=
@@ -170,7 +188,7 @@ std::string markdown(const json& result) {
     text += fmt::format("| contender | {}, {} is better | 99 % interval | times best | remark |\n",
                         markdown_field(cell.unit), cell.higher_is_better ? "higher" : "lower");
     text += "|---|---:|---:|---:|---|\n";
-    for (const json* row : cell.rows) text += markdown_row(cell, *row);
+    for (const Row* row : cell.rows) text += markdown_row(cell, *row);
   }
   return text;
 }

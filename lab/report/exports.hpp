@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A result file in forms that other programs read.
+// A result in forms that other programs read.
 #pragma once
 
 #include <array>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "report/result.hpp"
 
 namespace handoff::lab {
 
 struct Export {
   const char* name;  // of the form, on the command line
-  std::string (*text)(const nlohmann::json& result);
+  std::string (*text)(const Result& result);
 };
 
 // google-benchmark: the JSON of Google Benchmark (its docs/user_guide.md), a benchmark for each

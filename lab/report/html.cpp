@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "report/html.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "harness/verdict.hpp"
 #include "page_template.hpp"
 #include "report/html_parts.hpp"
+#include "report/json.hpp"
 
 namespace handoff::lab {
 namespace {
-
-using nlohmann::json;
 
 // How much of the result files the page carries; each level sheds more.
 enum class Level { all, without_bursts, without_results, sums, sums_alone };
@@ -35,20 +32,8 @@ const char* what_was_shed(Level level) {
 
 // The result files themselves, for other programs. No `<` of theirs can end the element.
 std::string embedded(const Results& results, bool with_bursts) {
-  json all = json::array();
-  for (const json* result : results) {
-    json copy = *result;
-    if (!with_bursts) {
-      for (json& row : copy.at("rows")) {
-        row.erase("samples");
-        row.erase("launches");
-      }
-    }
-    all.push_back(std::move(copy));
-  }
-  const std::string text = all.dump(-1, ' ', false, json::error_handler_t::replace);
   std::string safe;
-  for (const char c : text) {
+  for (const char c : to_json_line(results, with_bursts)) {
     if (c == '<') {
       safe += "\\u003c";
     } else {
@@ -94,8 +79,8 @@ Data scenarios_of(const std::vector<MergedScenario>& scenarios,
 
 std::string date_of(const MachineView& machine) {
   std::string dates;
-  for (const json* result : machine.results) {
-    const std::string date = text_of(result->at("environment"), "date").substr(0, 10);
+  for (const Result* result : machine.results) {
+    const std::string date = result->environment.date().substr(0, 10);
     if (dates.find(date) == std::string::npos) dates += (dates.empty() ? "" : ", ") + date;
   }
   return dates;
@@ -104,13 +89,13 @@ std::string date_of(const MachineView& machine) {
 Data machine_list(const std::vector<MachineView>& machines) {
   Data list{Data::type::list};
   for (std::size_t m = 0; m < machines.size(); ++m) {
-    const json& environment = machines[m].results.front()->at("environment");
+    const Environment& environment = machines[m].results.front()->environment;
     Data data;
     data.set("number", std::to_string(m + 1));
     data.set("name", machines[m].name);
-    data.set("kernel", text_of(environment, "kernel"));
-    data.set("compiler", text_of(environment, "compiler"));
-    data.set("commit", as_text(environment.value("/handoff/commit"_json_pointer, json())));
+    data.set("kernel", environment.kernel());
+    data.set("compiler", environment.compiler());
+    data.set("commit", environment.commit().empty() ? "none" : environment.commit());
     data.set("date", date_of(machines[m]));
     list.push_back(data);
   }

@@ -13,8 +13,6 @@
 namespace handoff::lab {
 namespace {
 
-using nlohmann::json;
-
 struct Titled {
   std::string title;
   std::string subtitle;
@@ -58,11 +56,10 @@ std::map<std::string, Family> families(const std::vector<const CellView*>& cells
                                        const std::string& parameter) {
   std::map<std::string, Family> found;
   for (const CellView* cell : cells) {
-    const json& parameters = cell->rows.front()->at("parameters");
-    if (!parameters.contains(parameter) || !parameters.at(parameter).is_number()) continue;
-    json others{{"parameters", parameters}};
-    others.at("parameters").erase(parameter);
-    const std::string rest = parameters_text(others);
+    ParameterValues others = cell->rows.front()->parameters;
+    if (!value_named(others, parameter).is_number) continue;
+    others.erase(parameter);
+    const std::string rest = text_of(others);
     found[cell->metric + (rest.empty() ? "" : ": " + rest)].push_back(cell);
   }
   return found;
@@ -103,7 +100,7 @@ std::vector<Titled> scaling(const MergedScenario& scenario,
   constexpr std::size_t least_points = 3;
   std::set<std::string> parameters;
   for (const CellView* cell : cells) {
-    for (const auto& [name, value] : cell->rows.front()->at("parameters").items()) {
+    for (const auto& [name, value] : cell->rows.front()->parameters) {
       parameters.insert(name);
     }
   }
@@ -114,11 +111,10 @@ std::vector<Titled> scaling(const MergedScenario& scenario,
       Titled titled{title, "", false, {}};
       LineChart& chart = titled.chart;
       for (const CellView* cell : family) {
-        for (const json* row : cell->rows) {
-          if (!is_measured(*row) || row->at("kind") == "limit") continue;
-          const double x = row->at("parameters").at(parameter);
-          line_of(chart, text_of(*row, "contender"), scenario)
-              .points.emplace_back(x, figure_of(*row, "median"));
+        for (const Row* row : cell->rows) {
+          if (!row->is_measured() || row->is_limit()) continue;
+          const double x = value_named(row->parameters, parameter).number();
+          line_of(chart, row->contender, scenario).points.emplace_back(x, row->median);
         }
       }
       const CellView& first = *family.front();
@@ -138,26 +134,22 @@ std::vector<Titled> scaling(const MergedScenario& scenario,
 }
 
 // Figures named p50, p99, p99.9 are a curve too.
-json percentile_figures(const json& row) {
-  json points = json::array();
-  const json figures = row.value("figures", json::object());
-  for (const auto& [name, value] : figures.items()) {
-    if (name.size() < 2 || name[0] != 'p' || !value.is_number()) continue;
+Points percentile_figures(const Row& row) {
+  Points points;
+  for (const auto& [name, value] : row.figures) {
+    if (name.size() < 2 || name[0] != 'p' || std::isnan(value)) continue;
     char* end = nullptr;
     const double percent = std::strtod(name.c_str() + 1, &end);
-    if (*end == '\0') points.push_back({percent, value});
+    if (*end == '\0') points.emplace_back(percent, value);
   }
-  return points.size() >= 3 ? points : json::array();
+  return points.size() >= 3 ? points : Points();
 }
 
 // What the row carries, and its latencies as one more curve.
-json curves_of(const json& row) {
-  json curves = row.value("curves", json::object());
-  const json latency = row.value("latency", json());
-  if (latency.is_object()) curves["percentiles"] = latency.at("percentiles");
-  if (curves.contains("percentiles")) return curves;
-  const json points = percentile_figures(row);
-  if (!points.empty()) curves["percentiles"] = points;
+std::map<std::string, Points> curves_of(const Row& row) {
+  std::map<std::string, Points> curves = row.curves;
+  if (row.latency) curves["percentiles"] = row.latency->percentiles;
+  curves.try_emplace("percentiles", percentile_figures(row));
   return curves;
 }
 
@@ -166,7 +158,7 @@ void label(Titled& titled, const std::string& curve, const CellView& cell) {
   if (curve.starts_with("percentile")) {
     chart.x = Scale::nines;
     chart.x_label = "percentile";
-    const bool latency = cell.rows.front()->value("latency", json()).is_object();
+    const bool latency = cell.rows.front()->latency.has_value();
     chart.y_label = latency ? "latency, ns" : cell.unit;
     titled.subtitle = fmt::format("{} that so many percent do not exceed", chart.y_label);
   } else if (curve.starts_with(efficiency)) {
@@ -182,15 +174,14 @@ void label(Titled& titled, const std::string& curve, const CellView& cell) {
 
 std::vector<Titled> curves(const MergedScenario& scenario, const CellView& cell) {
   std::map<std::string, Titled> by_name;
-  for (const json* row : cell.rows) {
-    if (!is_measured(*row)) continue;
-    const json all = curves_of(*row);
-    for (const auto& [name, points] : all.items()) {
+  for (const Row* row : cell.rows) {
+    if (!row->is_measured()) continue;
+    for (const auto& [name, points] : curves_of(*row)) {
       if (points.empty()) continue;
       auto [found, is_new] = by_name.try_emplace(name, Titled{title_of(cell), "", true, {}});
       if (is_new) label(found->second, name, cell);
-      Line& line = line_of(found->second.chart, text_of(*row, "contender"), scenario);
-      for (const json& point : points) line.points.emplace_back(point[0], point[1]);
+      Line& line = line_of(found->second.chart, row->contender, scenario);
+      line.points.insert(line.points.end(), points.begin(), points.end());
     }
   }
   std::vector<Titled> charts;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kainjow/mustache.hpp>
@@ -59,10 +60,7 @@ Data article_tables(const MergedScenario& scenario, const std::vector<MachineVie
 // The environment of each result file, in full.
 Data environments(const std::vector<MachineView>& machines);
 
-// In bytes, KiB, MiB or GiB; "-" for NaN.
-std::string size_text(double bytes);
-
-// `name` is that of the value: those that count bytes are shown in KiB, MiB, GiB.
-std::string as_text(const nlohmann::json& value, const std::string& name = "");
+// Names and values, in the order of the file.
+std::vector<std::pair<std::string, std::string>> facts_in_words(const Environment& environment);
 
 }  // namespace handoff::lab

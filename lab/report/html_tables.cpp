@@ -13,12 +13,10 @@
 namespace handoff::lab {
 namespace {
 
-using nlohmann::json;
-
 std::string coordinate(double value) { return fmt::format("{:.4g}", value); }
 
-std::vector<const json*> rows_of(const MergedCell& cell) {
-  std::vector<const json*> rows;
+std::vector<const Row*> rows_of(const MergedCell& cell) {
+  std::vector<const Row*> rows;
   for (const CellView& machine : cell.machines) {
     rows.insert(rows.end(), machine.rows.begin(), machine.rows.end());
   }
@@ -31,11 +29,11 @@ double scale_of(const MergedCell& cell) {
   constexpr double far_above = 2.5;
   double of_all = 0;
   double without_limits = 0;
-  for (const json* row : rows_of(cell)) {
-    if (!is_measured(*row)) continue;
-    const double high = std::fmax(figure_of(*row, "median"), figure_of(*row, "high"));
+  for (const Row* row : rows_of(cell)) {
+    if (!row->is_measured()) continue;
+    const double high = std::fmax(row->median, row->high);
     of_all = std::max(of_all, high);
-    if (row->at("kind") != "limit") without_limits = std::max(without_limits, high);
+    if (!row->is_limit()) without_limits = std::max(without_limits, high);
   }
   const bool beyond = without_limits > 0 && of_all > far_above * without_limits;
   const double highest = beyond ? without_limits : of_all;
@@ -46,18 +44,9 @@ double scale_of(const MergedCell& cell) {
 // Columns beside the metric; one is shown where a row of the cell has it.
 struct Column {
   std::string title;
-  double (*value)(const json& row);
+  double (*value)(const Row& row);
   std::string (*text)(double value);
 };
-
-double per_item(const json& row, const char* name) {
-  const double items = figure_of(row, "items_per_op");
-  return figure_of(row, name) / (items > 0 ? items : 1);
-}
-
-double under(const json& row, const char* object, const char* name) {
-  return row.contains(object) ? figure_of(row.at(object), name) : figure_of(row, "");
-}
 
 std::string as_percent(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.0f} %", 100 * share);
@@ -65,26 +54,24 @@ std::string as_percent(double share) {
 
 const std::vector<Column>& known_columns() {
   static const std::vector<Column> columns{
-      {"time each", [](const json& row) { return per_item(row, "wall_ns_per_op"); },
+      {"time each", [](const Row& row) { return row.per_item_of(row.wall_ns_per_op); },
        short_duration},
-      {"CPU each", [](const json& row) { return per_item(row, "cpu_ns_per_op"); }, short_duration},
+      {"CPU each", [](const Row& row) { return row.per_item_of(row.cpu_ns_per_op); },
+       short_duration},
       {"off CPU each",
-       [](const json& row) {
-         return under(row, "per_item", "submitter_off_cpu_ns") +
-                under(row, "per_item", "others_off_cpu_ns");
+       [](const Row& row) {
+         return row.per_item.submitter.off_cpu_ns + row.per_item.others.off_cpu_ns;
        },
        short_duration},
-      {"elsewhere", [](const json& row) { return figure_of(row, "share_elsewhere"); }, as_percent},
+      {"elsewhere", [](const Row& row) { return row.share_elsewhere; }, as_percent},
       {"switches each",
-       [](const json& row) {
-         return under(row, "per_item", "voluntary_switches") +
-                under(row, "per_item", "involuntary_switches");
+       [](const Row& row) {
+         return row.per_item.voluntary_switches + row.per_item.involuntary_switches;
        },
        short_number},
-      {"start", [](const json& row) { return under(row, "phases", "start_ns"); }, short_duration},
-      {"stop", [](const json& row) { return under(row, "phases", "stop_ns"); }, short_duration},
-      {"peak memory", [](const json& row) { return figure_of(row, "peak_memory_bytes"); },
-       size_text}};
+      {"start", [](const Row& row) { return row.start_ns; }, short_duration},
+      {"stop", [](const Row& row) { return row.stop_ns; }, short_duration},
+      {"peak memory", [](const Row& row) { return row.peak_memory_bytes; }, size_text}};
   return columns;
 }
 
@@ -93,68 +80,58 @@ struct Columns {
   std::vector<std::string> reported;  // further figures, by name
 };
 
-Columns columns_of(const std::vector<const json*>& rows) {
+Columns columns_of(const std::vector<const Row*>& rows) {
   Columns columns;
   for (const Column& column : known_columns()) {
-    const bool shown = std::any_of(
-        rows.begin(), rows.end(), [&](const json* row) { return !std::isnan(column.value(*row)); });
+    const bool shown = std::any_of(rows.begin(), rows.end(),
+                                   [&](const Row* row) { return !std::isnan(column.value(*row)); });
     if (shown) columns.known.push_back(column);
   }
   std::set<std::string> names;
-  for (const json* row : rows) {
-    if (!row->contains("figures")) continue;
-    for (const auto& [name, value] : row->at("figures").items()) names.insert(name);
+  for (const Row* row : rows) {
+    for (const auto& [name, value] : row->figures) names.insert(name);
   }
   columns.reported.assign(names.begin(), names.end());
   return columns;
 }
 
-Data figures_of(const json& row, const CellView& cell, const Columns& columns) {
-  const double low = figure_of(row, "low");
+Data figures_of(const Row& row, const CellView& cell, const Columns& columns) {
   const double times = cell.times_best(row);
-  const bool limit = row.at("kind") == "limit";
   Data list{Data::type::list};
-  list.push_back(figure(short_number(figure_of(row, "median")), figure_of(row, "median")));
-  list.push_back(figure(
-      fmt::format("{} .. {}", short_number(low), short_number(figure_of(row, "high"))), low));
-  list.push_back(figure(limit ? "limit" : short_number(times), times));
+  list.push_back(figure(short_number(row.median), row.median));
+  list.push_back(
+      figure(fmt::format("{} .. {}", short_number(row.low), short_number(row.high)), row.low));
+  list.push_back(figure(row.is_limit() ? "limit" : short_number(times), times));
   for (const Column& column : columns.known) {
     const double value = column.value(row);
     list.push_back(figure(column.text(value), value));
   }
   for (const std::string& name : columns.reported) {
-    const double value = under(row, "figures", name.c_str());
+    const double value = figure_named(row.figures, name);
     list.push_back(figure(short_number(value), value));
   }
   return list;
 }
 
-Data measured(const json& row, const CellView& cell, const Columns& columns, double highest) {
-  const double median = figure_of(row, "median");
-  const double low = figure_of(row, "low");
-  const double high = figure_of(row, "high");
+Data measured(const Row& row, const CellView& cell, const Columns& columns, double highest) {
   const auto at = [&](double value) { return std::clamp(100 * value / highest, 0.0, 100.0); };
   Data data;
-  data.set("bar", coordinate(at(median)));
+  data.set("bar", coordinate(at(row.median)));
   data.set("figures", figures_of(row, cell, columns));
-  data.set("beyond", median > highest);
-  if (std::isfinite(low) && std::isfinite(high) && median <= highest) {
+  data.set("beyond", row.median > highest);
+  if (std::isfinite(row.low) && std::isfinite(row.high) && row.median <= highest) {
     Data whisker;
-    whisker.set("low", coordinate(at(low)));
-    whisker.set("high", coordinate(at(high)));
+    whisker.set("low", coordinate(at(row.low)));
+    whisker.set("high", coordinate(at(row.high)));
     data.set("whisker", whisker);
   }
   return data;
 }
 
-std::string reason_of(const json& row) {
-  return fmt::format("{}: {}", text_of(row, "status"), text_of(row, "reason"));
-}
-
 // Of a row that has figures and a reservation.
-std::string remark_on(const json& row) {
-  return is_measured(row) && row.at("status") != "ok"
-             ? fmt::format("{} is {}", text_of(row, "contender"), reason_of(row))
+std::string remark_on(const Row& row) {
+  return row.is_measured() && row.status != RowStatus::ok
+             ? fmt::format("{} is {}", row.contender, row.state())
              : "";
 }
 
@@ -169,16 +146,15 @@ struct Strip {
 std::vector<Strip> strips_of(const MergedCell& cell) {
   std::vector<Strip> strips;
   for (const CellView& machine : cell.machines) {
-    for (const json* row : machine.rows) {
-      const std::string contender = text_of(*row, "contender");
+    for (const Row* row : machine.rows) {
       auto strip = std::find_if(strips.begin(), strips.end(),
-                                [&](const Strip& s) { return s.contender == contender; });
+                                [&](const Strip& s) { return s.contender == row->contender; });
       if (strip == strips.end()) {
-        strip = strips.insert(strips.end(), {contender, text_of(*row, "kind"), "", {}});
+        strip = strips.insert(strips.end(), {row->contender, row->kind, "", {}});
       }
-      const double times = is_measured(*row) ? machine.times_best(*row) : NAN;
+      const double times = row->is_measured() ? machine.times_best(*row) : NAN;
       if (std::isfinite(times) && times > 0) strip->times.push_back(times);
-      if (!is_measured(*row)) strip->reason = reason_of(*row);
+      if (!row->is_measured()) strip->reason = row->state();
     }
   }
   for (Strip& strip : strips) std::sort(strip.times.begin(), strip.times.end());
@@ -221,9 +197,7 @@ Data strip_row(const Strip& strip, double highest) {
 void choose_styles(MergedScenario& scenario) {
   std::set<std::pair<bool, std::string>> names;
   for (const MergedCell& cell : scenario.cells) {
-    for (const json* row : rows_of(cell)) {
-      names.emplace(row->at("kind") != "own", text_of(*row, "contender"));
-    }
+    for (const Row* row : rows_of(cell)) names.emplace(row->kind != "own", row->contender);
   }
   for (const auto& [foreign, name] : names) {
     scenario.styles.emplace(name, static_cast<int>(scenario.styles.size()));
@@ -307,16 +281,16 @@ Data bar_table(const MergedCell& cell, bool folded) {
   Data remarks{Data::type::list};
   for (std::size_t m = 0; m < cell.machines.size(); ++m) {
     const CellView& machine = cell.machines[m];
-    for (const json* row : machine.rows) {
+    for (const Row* row : machine.rows) {
       Data data;
-      data.set("contender", breakable(text_of(*row, "contender")));
-      data.set("kind", text_of(*row, "kind"));
+      data.set("contender", breakable(row->contender));
+      data.set("kind", row->kind);
       data.set("machine", std::to_string(m + 1));
       data.set("span", std::to_string(span));
-      if (is_measured(*row)) {
+      if (row->is_measured()) {
         data.set("measured", measured(*row, machine, columns, highest));
       } else {
-        data.set("reason", reason_of(*row));
+        data.set("reason", row->state());
       }
       rows.push_back(data);
       if (const std::string remark = remark_on(*row); !remark.empty()) remarks.push_back(remark);

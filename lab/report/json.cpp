@@ -1,117 +1,104 @@
 // SPDX-License-Identifier: MIT
 #include "report/json.hpp"
 
-#include <map>
-#include <numeric>
+#include <cmath>
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "harness/statistics.hpp"
+#include "harness/protocol.hpp"
+#include "harness/thread_times.hpp"
 
 namespace handoff::lab {
 namespace {
 
 using nlohmann::json;
 
-const char* name_of(RowStatus status) {
-  switch (status) {
-    case RowStatus::ok: return "ok";
-    case RowStatus::noisy: return "noisy";
-    case RowStatus::uncalibrated: return "uncalibrated";
-    case RowStatus::wrong: return "wrong";
-    case RowStatus::failed: return "failed";
-    case RowStatus::unavailable: break;
-  }
-  return "unavailable";
+constexpr int indented = 1;
+constexpr int on_one_line = -1;
+
+std::string text_of(const json& data, int indent) {
+  return data.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
-json parameters_of(const Scenario& scenario, const Cell& cell) {
-  json parameters = json::object();
-  for (const auto& [name, value] : cell) {
-    const bool number = scenario.parameter(name).words.empty();
-    parameters[name] = number ? json(cell.number(name)) : json(value);
-  }
-  return parameters;
+// The digits of a number stay as they were written.
+json to_json(const ParameterValue& value) {
+  return value.is_number ? json::parse(value.text) : json(value.text);
 }
 
-// What each member did of all the items, the submitter first: medians over the bursts that say it.
-json shares_of(const Row& row) {
-  std::vector<std::vector<double>> shares;  // member by member
+json to_json(const ParameterValues& parameters) {
+  json all = json::object();
+  for (const auto& [name, value] : parameters) all[name] = to_json(value);
+  return all;
+}
+
+json to_json(const PerItem& each) {
+  json all(each.counters);
+  all[protocol::voluntary_switches] = each.voluntary_switches;
+  all[protocol::involuntary_switches] = each.involuntary_switches;
+  const auto add = [&](const ThreadTimeNames& names, const ThreadTime& time) {
+    all[names.on_cpu] = time.on_cpu_ns;
+    all[names.ready] = time.ready_ns;
+    all[names.off_cpu] = time.off_cpu_ns;
+  };
+  add(thread_time_names[0], each.submitter);
+  add(thread_time_names[1], each.others);
+  return all;
+}
+
+json to_json(const Latency& latency) {
+  json percentiles = json::array();
+  for (const auto& [percent, ns] : latency.percentiles) {
+    percentiles.push_back({percent, std::llround(ns)});
+  }
+  return {{"count", latency.count}, {"unit", "ns"}, {"percentiles", percentiles}};
+}
+
+json to_json(const std::vector<Layout>& layouts) {
+  json all = json::array();
+  for (const Layout& layout : layouts) {
+    all.push_back({{"link", layout.link}, {"stack_shift", layout.stack_shift}});
+  }
+  return all;
+}
+
+// A figure that is not known is NaN, which JSON writes as null.
+json to_json(const Row& row) {
+  json samples = json::array();
   for (const auto& bursts : row.launches) {
-    for (const Reading& reading : bursts) {
-      const double all = std::accumulate(reading.executed.begin(), reading.executed.end(), 0.0);
-      if (!(all > 0)) continue;
-      if (shares.size() < reading.executed.size()) shares.resize(reading.executed.size());
-      for (std::size_t i = 0; i < reading.executed.size(); ++i) {
-        shares[i].push_back(reading.executed[i] / all);
-      }
-    }
+    for (const double value : bursts) samples.push_back(value);
   }
-  json medians = json::array();
-  for (auto& values : shares) medians.push_back(median(std::move(values)));
-  return medians;
+  json made{{"scenario", row.scenario},
+            {"contender", row.contender},
+            {"kind", row.kind},
+            {"parameters", to_json(row.parameters)},
+            {"metric", row.metric},
+            {"unit", row.unit},
+            {"better", row.higher_is_better ? "higher" : "lower"},
+            {"status", name_of(row.status)},
+            {"reason", row.reason},
+            {"samples", std::move(samples)},
+            {"launches", row.launches},
+            {"median", row.median},
+            {"low", row.low},
+            {"high", row.high},
+            {"wall_ns_per_op", row.wall_ns_per_op},
+            {"cpu_ns_per_op", row.cpu_ns_per_op},
+            {"items_per_op", row.items_per_op},
+            {"share_elsewhere", row.share_elsewhere},
+            {"phases", {{"start_ns", row.start_ns}, {"stop_ns", row.stop_ns}}},
+            {"layouts", to_json(row.layouts)},
+            {"peak_memory_bytes", row.peak_memory_bytes},
+            {"per_item", to_json(row.per_item)},
+            {"latency", row.latency ? to_json(*row.latency) : json()}};
+  if (row.block) made["block"] = *row.block;
+  if (!row.is_measured()) return made;
+  if (!row.shares.empty()) made["shares"] = row.shares;
+  made["figures"] = row.figures;
+  made["curves"] = row.curves;
+  return made;
 }
 
-// Figures by their median over all bursts that have them, curves from the last burst.
-void add_what_else_was_reported(const Row& row, json& result) {
-  std::map<std::string, std::vector<double>> figures;
-  std::vector<double> shares;
-  json curves = json::object();
-  for (const auto& bursts : row.launches) {
-    for (const Reading& reading : bursts) {
-      for (const auto& [name, value] : reading.figures) figures[name].push_back(value);
-      for (const auto& [name, points] : reading.curves) curves[name] = points;
-      if (const auto share = reading.share_elsewhere()) shares.push_back(*share);
-    }
-  }
-  json medians = json::object();
-  for (auto& [name, values] : figures) medians[name] = median(std::move(values));
-  if (!shares.empty()) result["share_elsewhere"] = median(std::move(shares));
-  if (json each = shares_of(row); !each.empty()) result["shares"] = std::move(each);
-  result["figures"] = std::move(medians);
-  result["curves"] = std::move(curves);
-}
-
-}  // namespace
-
-json row_to_json(const Scenario& scenario, const Row& row, std::uint64_t seed) {
-  const Metric& metric = scenario.metric(row.cell.metric());
-  json result{{"scenario", scenario.name()},
-              {"contender", row.contender.name},
-              {"kind", row.contender.kind()},
-              {"parameters", parameters_of(scenario, row.cell)},
-              {"metric", metric.name},
-              {"unit", metric.unit},
-              {"better", metric.higher_is_better ? "higher" : "lower"},
-              {"status", name_of(row.status)},
-              {"reason", row.reason},
-              {"samples", json::array()},
-              {"launches", json::array()}};
-  for (const char* figure : {"median", "low", "high", "wall_ns_per_op", "cpu_ns_per_op",
-                             "items_per_op", "share_elsewhere"}) {
-    result[figure] = nullptr;
-  }
-  if (row.launches.empty()) return result;
-  const Launches launches = metric_of(row);
-  for (const auto& bursts : launches) {
-    for (const double value : bursts) result["samples"].push_back(value);
-  }
-  const Interval bounds = interval(resample(launches, seed));
-  result["launches"] = launches;
-  result["median"] = typical(launches);
-  result["low"] = bounds.low;
-  result["high"] = bounds.high;
-  result["wall_ns_per_op"] =
-      typical(values_of(row, [](const Reading& r) { return r.wall_ns / r.operations; }));
-  result["cpu_ns_per_op"] =
-      typical(values_of(row, [](const Reading& r) { return r.cpu_ns / r.operations; }));
-  result["items_per_op"] =
-      typical(values_of(row, [](const Reading& r) { return r.items / r.operations; }));
-  add_what_else_was_reported(row, result);
-  return result;
-}
-
-json article_to_json(const Scenario& scenario, const Article& article) {
+json to_json(const ArticleTable& article) {
   json rows = json::array();
   for (const ArticleRow& row : article.rows) {
     rows.push_back({{"scheme", row.scheme},
@@ -121,25 +108,109 @@ json article_to_json(const Scenario& scenario, const Article& article) {
                     {"contender", row.contender}});
     if (!row.metric.empty()) rows.back()["metric"] = row.metric;
   }
-  json made{{"scenario", scenario.name()},
+  json made{{"scenario", article.scenario},
             {"title", article.title},
-            {"metric", article.cell.metric()},
-            {"parameters", parameters_of(scenario, article.cell)},
-            {"rows", rows}};
-  if (article.metric_ms > 0) made["metric_ms"] = article.metric_ms;
-  if (article.items > 0) made["items"] = article.items;
+            {"metric", article.metric},
+            {"parameters", to_json(article.parameters)},
+            {"rows", std::move(rows)}};
+  if (!std::isnan(article.metric_ms)) made["metric_ms"] = article.metric_ms;
+  if (!std::isnan(article.items)) made["items"] = article.items;
   return made;
 }
 
-json result_file(json environment, json rows, json articles) {
-  return {{"schema", 1},
-          {"environment", std::move(environment)},
-          {"rows", std::move(rows)},
-          {"articles", std::move(articles)}};
+json to_json(const std::optional<BlockReport>& block) {
+  if (!block) return {};
+  const Disturbance& seen = block->seen;
+  return {{"repeats", block->repeats},
+          {"foreign_cpus", seen.foreign_cpus},
+          {"stolen_cpus", seen.stolen_cpus},
+          {"throttled", seen.throttled},
+          {"probe", to_json(seen.speed)},
+          {"disturbed", seen.reason.empty() ? json() : json(seen.reason)}};
 }
 
-std::string to_text(const json& result) {
-  return result.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
+json to_json(const Compared& row) {
+  const auto change = row.change();
+  const auto judged = [&](double JudgedChange::* figure) {
+    return row.judged ? json((*row.judged).*figure) : json();
+  };
+  return {{"scenario", row.now->scenario},
+          {"contender", row.now->contender},
+          {"parameters", to_json(row.now->parameters)},
+          {"metric", row.now->metric},
+          {"unit", row.now->unit},
+          {"better", row.now->higher_is_better ? "higher" : "lower"},
+          {"before", row.before->median},
+          {"now", row.now->median},
+          {"verdict", change ? json(name_of(*change)) : json()},
+          {"reason", row.remark},
+          {"ratio", judged(&JudgedChange::ratio)},
+          {"low", row.judged ? json(row.judged->bounds.low) : json()},
+          {"high", row.judged ? json(row.judged->bounds.high) : json()},
+          {"margin", judged(&JudgedChange::margin)}};
+}
+
+json to_json(const Way& way) {
+  return {{"name", way.name},
+          {"call", way.call},
+          {"ns", way.ns},
+          {"ns_per_task", way.ns_per_task},
+          {"after_idle_ns", way.after_idle_ns},
+          {"source", way.source},
+          {"reservation", way.reservation}};
+}
+
+template <class Part>
+json list_of(const std::vector<Part>& parts) {
+  json all = json::array();
+  for (const Part& part : parts) all.push_back(to_json(part));
+  return all;
+}
+
+json to_json(const Result& result) {
+  return {{"schema", 1},
+          {"environment", result.environment.facts()},
+          {"rows", list_of(result.rows)},
+          {"articles", list_of(result.articles)},
+          {"blocks", list_of(result.blocks)},
+          {"interrupted", result.interrupted}};
+}
+
+}  // namespace
+
+std::string to_json_text(const Result& result) { return text_of(to_json(result), indented) + '\n'; }
+
+std::string to_json_text(const std::vector<Compared>& rows) {
+  return text_of(list_of(rows), indented) + '\n';
+}
+
+std::string to_json_text(const Question& question, const Advice& advice) {
+  const json asked{{"task_ns", question.task_ns},
+                   {"count", question.count},
+                   {"unit", question.by_index ? "index" : "task"},
+                   {"nesting", question.nested ? "tasks" : "none"},
+                   {"order", question.in_order ? "fifo" : "any"},
+                   {"idle_cost", question.idle_percent ? json(*question.idle_percent) : json()},
+                   {"width", advice.width}};
+  json left_out = json::object();
+  for (const auto& [name, why] : advice.left_out) left_out[name] = why;
+  const json all{{"question", asked}, {"ways", list_of(advice.ways)}, {"left_out", left_out}};
+  return text_of(all, indented) + '\n';
+}
+
+std::string to_json_line(const Results& results, bool with_bursts) {
+  json all = json::array();
+  for (const Result* result : results) {
+    json file = result->text.empty() ? to_json(*result) : json::parse(result->text);
+    file.emplace("environment", json::object());
+    for (json& row : file["rows"]) {
+      if (with_bursts) break;
+      row.erase("samples");
+      row.erase("launches");
+    }
+    all.push_back(std::move(file));
+  }
+  return text_of(all, on_one_line);
 }
 
 }  // namespace handoff::lab

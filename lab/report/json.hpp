@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The result file, schema 1 (lab/schema/result-1.schema.json). Tables and the page are made from
-// it alone, so that they can be made again later and elsewhere.
+// Results, comparisons and advice as JSON. A result file follows schema 1
+// (lab/schema/result-1.schema.json); nothing is computed here.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "harness/bursts.hpp"
+#include "report/advice.hpp"
+#include "report/comparison.hpp"
+#include "report/result.hpp"
 
 namespace handoff::lab {
 
-// A measured row with its medians and intervals.
-nlohmann::json row_to_json(const Scenario& scenario, const Row& row, std::uint64_t seed);
-
-nlohmann::json article_to_json(const Scenario& scenario, const Article& article);
-
-nlohmann::json result_file(nlohmann::json environment, nlohmann::json rows,
-                           nlohmann::json articles);
-
 // The text of a result file; bytes that are no UTF-8 (of the command line) are replaced.
-std::string to_text(const nlohmann::json& result);
+std::string to_json_text(const Result& result);
+std::string to_json_text(const std::vector<Compared>& rows);
+std::string to_json_text(const Question& question, const Advice& advice);
+
+// The result files as a list on one line, as a page carries them: those that were read as they
+// were, with or without the single bursts.
+std::string to_json_line(const Results& results, bool with_bursts);
 
 }  // namespace handoff::lab

@@ -4,12 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/view.hpp"
-
 namespace handoff::lab {
 namespace {
-
-using nlohmann::json;
 
 bool can_divide(const Launches& launches) {
   return !launches.empty() &&
@@ -22,19 +18,12 @@ bool can_divide(const Launches& launches) {
 
 }  // namespace
 
-std::optional<JudgedChange> judge_rows(const json& now, const json& before, double floor) {
-  const auto launches_now = now.at("launches").get<Launches>();
-  const auto launches_before = before.at("launches").get<Launches>();
-  if (!can_divide(launches_now) || !can_divide(launches_before)) return {};
-  const bool disturbed = now.at("status") == "noisy" || before.at("status") == "noisy";
+std::optional<JudgedChange> judge_rows(const Row& now, const Row& before, double floor) {
+  if (!can_divide(now.launches) || !can_divide(before.launches)) return {};
+  const bool disturbed = now.status == RowStatus::noisy || before.status == RowStatus::noisy;
   return judge_change(
-      launches_now, launches_before,
-      {.higher_is_better = now.at("better") == "higher", .floor = floor, .disturbed = disturbed});
-}
-
-double floor_of(const json& environment) {
-  const double floor = figure_of(environment, "floor");
-  return std::isfinite(floor) && floor > 0 ? floor : 0;
+      now.launches, before.launches,
+      {.higher_is_better = now.higher_is_better, .floor = floor, .disturbed = disturbed});
 }
 
 }  // namespace handoff::lab

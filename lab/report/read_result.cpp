@@ -7,11 +7,17 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "harness/counters.hpp"
+#include "harness/protocol.hpp"
+#include "harness/thread_times.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -174,8 +180,7 @@ std::string in_one_line(const json::exception& error) {
   return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 
-}  // namespace
-
+// What keeps it from being a result file of schema 1, or nothing (an empty text).
 std::string fault_of(const json& result) {
   if (!result.is_object() || !result.contains("schema")) {
     return "it has no \"schema\"";
@@ -184,7 +189,7 @@ std::string fault_of(const json& result) {
     return fmt::format("it has schema {}: use the handoff that wrote it",
                        result.at("schema").is_number() ? result.at("schema").dump() : "no number");
   }
-  if (!result.contains("environment") || !result.at("environment").is_object()) {
+  if (result.contains("environment") && !result.at("environment").is_object()) {
     return "it has no \"environment\"";
   }
   if (!result.contains("rows") || !result.at("rows").is_array()) {
@@ -202,7 +207,127 @@ std::string fault_of(const json& result) {
   return result.contains("articles") ? fault_of_articles(result.at("articles")) : "";
 }
 
-json read_result(const std::filesystem::path& path) {
+// What got past the rules, decoded. What is not there, or null, is not known.
+
+double figure_in(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : NAN;
+}
+
+std::string text_in(const json& object, const char* key) {
+  return object.contains(key) ? object.at(key).get<std::string>() : std::string();
+}
+
+ParameterValues parameters_in(const json& object) {
+  ParameterValues parameters;
+  for (const auto& [name, value] : object.at("parameters").items()) {
+    parameters[name] = value.is_string() ? ParameterValue{value.get<std::string>()}
+                                         : ParameterValue{value.dump(), true};
+  }
+  return parameters;
+}
+
+RowStatus status_in(const json& object) {
+  const auto name = std::find(row_status_names.begin(), row_status_names.end(),
+                              object.at("status").get<std::string>());
+  return static_cast<RowStatus>(name - row_status_names.begin());
+}
+
+Figures figures_in(const json& object) {
+  Figures figures;
+  if (!object.contains("figures")) return figures;
+  for (const auto& [name, value] : object.at("figures").items()) {
+    figures[name] = value.is_number() ? value.get<double>() : NAN;
+  }
+  return figures;
+}
+
+PerItem per_item_in(const json& object) {
+  const json all = object.value("per_item", json());
+  const auto time_in = [&](const ThreadTimeNames& names) {
+    return ThreadTime{figure_in(all, names.on_cpu), figure_in(all, names.ready),
+                      figure_in(all, names.off_cpu)};
+  };
+  PerItem each{time_in(thread_time_names[0]),
+               time_in(thread_time_names[1]),
+               figure_in(all, protocol::voluntary_switches),
+               figure_in(all, protocol::involuntary_switches),
+               {}};
+  for (const CounterKind& kind : counter_kinds) {
+    each.counters[kind.name] = figure_in(all, kind.name);
+  }
+  return each;
+}
+
+std::optional<Latency> latency_in(const json& object) {
+  const json latency = object.value("latency", json());
+  if (latency.is_null()) return {};
+  const json count = latency.value("count", json());
+  return Latency{count.is_number_unsigned() ? count.get<std::uint64_t>() : 0,
+                 latency.at("percentiles").get<Points>()};
+}
+
+Row row_in(const json& object) {
+  Row row;
+  row.scenario = text_in(object, "scenario");
+  row.contender = text_in(object, "contender");
+  row.kind = text_in(object, "kind");
+  row.parameters = parameters_in(object);
+  row.metric = text_in(object, "metric");
+  row.unit = text_in(object, "unit");
+  row.higher_is_better = object.at("better") == "higher";
+  if (object.contains("block")) row.block = object.at("block").get<std::int64_t>();
+  row.status = status_in(object);
+  row.reason = text_in(object, "reason");
+  row.launches = object.at("launches").get<Launches>();
+  row.median = figure_in(object, "median");
+  row.low = figure_in(object, "low");
+  row.high = figure_in(object, "high");
+  row.wall_ns_per_op = figure_in(object, "wall_ns_per_op");
+  row.cpu_ns_per_op = figure_in(object, "cpu_ns_per_op");
+  row.items_per_op = figure_in(object, "items_per_op");
+  row.share_elsewhere = figure_in(object, "share_elsewhere");
+  row.shares = object.value("shares", std::vector<double>());
+  row.figures = figures_in(object);
+  row.curves = object.value("curves", std::map<std::string, Points>());
+  row.latency = latency_in(object);
+  const json phases = object.value("phases", json());
+  row.start_ns = figure_in(phases, "start_ns");
+  row.stop_ns = figure_in(phases, "stop_ns");
+  row.peak_memory_bytes = figure_in(object, "peak_memory_bytes");
+  row.per_item = per_item_in(object);
+  return row;
+}
+
+ArticleTable article_in(const json& object) {
+  ArticleTable article{text_in(object, "scenario"),
+                       text_in(object, "title"),
+                       text_in(object, "metric"),
+                       parameters_in(object),
+                       figure_in(object, "metric_ms"),
+                       figure_in(object, "items"),
+                       {}};
+  for (const json& row : object.at("rows")) {
+    article.rows.push_back({text_in(row, "scheme"), figure_in(row, "milliseconds"),
+                            text_in(row, "note"), text_in(row, "contender"), text_in(row, "why"),
+                            text_in(row, "metric")});
+  }
+  return article;
+}
+
+Result result_in(const json& file) {
+  Result result;
+  result.environment = Environment(file.value("environment", json::object()));
+  for (const json& row : file.at("rows")) result.rows.push_back(row_in(row));
+  for (const json& article : file.value("articles", json::array())) {
+    result.articles.push_back(article_in(article));
+  }
+  return result;
+}
+
+}  // namespace
+
+Result read_result(const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
     throw UserError(fmt::format("{}: no result file of schema 1: {}", path.string(), why));
   };
@@ -211,15 +336,17 @@ json read_result(const std::filesystem::path& path) {
     throw UserError(
         fmt::format("{}: cannot be read: {}", path.string(), file ? "a folder" : strerror(errno)));
   }
-  if (file.peek() == std::ifstream::traits_type::eof()) refuse("an empty file");
-  json result;
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (text.empty()) refuse("an empty file");
+  json parsed;
   try {
-    result = json::parse(file);
+    parsed = json::parse(text);
   } catch (const json::exception& error) {
     refuse("no JSON, or cut off: " + in_one_line(error));
   }
-  if (result.is_object()) result.emplace("environment", json::object());  // rows alone will do
-  if (const std::string fault = fault_of(result); !fault.empty()) refuse(fault);
+  if (const std::string fault = fault_of(parsed); !fault.empty()) refuse(fault);
+  Result result = result_in(parsed);
+  result.text = std::move(text);
   return result;
 }
 

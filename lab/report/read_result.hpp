@@ -4,16 +4,12 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
-#include <nlohmann/json.hpp>
+#include "report/result.hpp"
 
 namespace handoff::lab {
 
 // Throws UserError with the file's name and what is wrong with it.
-nlohmann::json read_result(const std::filesystem::path& path);
-
-// What keeps `result` from being a result file of schema 1, or nothing (an empty text).
-std::string fault_of(const nlohmann::json& result);
+Result read_result(const std::filesystem::path& path);
 
 }  // namespace handoff::lab

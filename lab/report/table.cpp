@@ -9,33 +9,20 @@
 namespace handoff::lab {
 namespace {
 
-using nlohmann::json;
-
-// Of one item of work, where an operation did several.
-double per_item(const json& row, const char* name) {
-  const double items = figure_of(row, "items_per_op");
-  return figure_of(row, name) / (items > 0 ? items : 1);
-}
-
 std::string cell_table(const CellView& cell, bool styled) {
   Columns columns;
   columns.add({"contender", cell.unit, "99 % interval", "times best", "time each", "CPU each"});
   std::string without_figures;
-  for (const json* row : cell.rows) {
-    const std::string contender = row->at("contender");
-    if (!row->at("median").is_number()) {
-      without_figures +=
-          fmt::format("  {}: {}: {}\n", contender, row->at("status").get<std::string>(),
-                      row->at("reason").get<std::string>());
+  for (const Row* row : cell.rows) {
+    if (!row->is_measured()) {
+      without_figures += fmt::format("  {}: {}\n", row->contender, row->state());
       continue;
     }
-    const bool limit = row->at("kind") == "limit";
-    columns.add({contender, short_number(row->at("median")),
-                 fmt::format("{} .. {}", short_number(figure_of(*row, "low")),
-                             short_number(figure_of(*row, "high"))),
-                 limit ? "limit" : short_number(cell.times_best(*row)),
-                 short_duration(per_item(*row, "wall_ns_per_op")),
-                 short_duration(per_item(*row, "cpu_ns_per_op"))});
+    columns.add({row->contender, short_number(row->median),
+                 fmt::format("{} .. {}", short_number(row->low), short_number(row->high)),
+                 row->is_limit() ? "limit" : short_number(cell.times_best(*row)),
+                 short_duration(row->per_item_of(row->wall_ns_per_op)),
+                 short_duration(row->per_item_of(row->cpu_ns_per_op))});
   }
   const std::string title = fmt::format("{} {}  ({}, {} is better)", cell.scenario, cell.parameters,
                                         cell.metric, cell.higher_is_better ? "higher" : "lower");
@@ -68,7 +55,7 @@ std::string article_table(const ArticleView& article, bool styled) {
 
 }  // namespace
 
-std::string tables(const json& result, bool styled) {
+std::string tables(const Result& result, bool styled) {
   std::string text;
   for (const CellView& cell : cells_of({&result})) text += cell_table(cell, styled);
   for (const ArticleView& article : articles_of({&result})) text += article_table(article, styled);

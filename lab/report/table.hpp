@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A result file as tables for a terminal.
+// A result as tables for a terminal.
 #pragma once
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include "report/result.hpp"
 
 namespace handoff::lab {
 
 // `styled`: with escape sequences for a terminal.
-std::string tables(const nlohmann::json& result, bool styled);
+std::string tables(const Result& result, bool styled);
 
 }  // namespace handoff::lab

@@ -13,71 +13,47 @@
 namespace handoff::lab {
 namespace {
 
-using nlohmann::json;
-
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-CellView cell_of(const json& row) {
-  return {text_of(row, "scenario"), parameters_text(row),         text_of(row, "metric"),
-          text_of(row, "unit"),     row.at("better") == "higher", {}};
+CellView cell_of(const Row& row) {
+  return {row.scenario, text_of(row.parameters), row.metric, row.unit, row.higher_is_better, {}};
 }
 
-bool better_first(const CellView& cell, const json* a, const json* b) {
-  const auto rank = [&](const json* row) {
-    const double median = figure_of(*row, "median");
-    const double key = std::isnan(median)      ? std::numeric_limits<double>::infinity()
-                       : cell.higher_is_better ? -median
-                                               : median;
-    return std::tuple(key, text_of(*row, "contender"));
+bool better_first(const CellView& cell, const Row* a, const Row* b) {
+  const auto rank = [&](const Row* row) {
+    const double key = !row->is_measured()     ? std::numeric_limits<double>::infinity()
+                       : cell.higher_is_better ? -row->median
+                                               : row->median;
+    return std::pair(key, std::string_view(row->contender));
   };
   return rank(a) < rank(b);
 }
 
-// What makes a machine this one, as far as a result file tells.
-json identity_of(const json& result) {
-  const json& environment = result.at("environment");
-  return {environment.value("cpu", json()), environment.value("/budget/width"_json_pointer, json()),
-          environment.value("memory_bytes", json()), environment.value("kernel", json())};
-}
-
-std::set<std::string> row_names(const json& result) {
+std::set<std::string> row_names(const Result& result) {
   std::set<std::string> names;
-  for (const json& row : result.at("rows")) {
-    names.insert(fmt::format("{} {} {} {}", text_of(row, "scenario"), text_of(row, "metric"),
-                             parameters_text(row), text_of(row, "contender")));
+  for (const Row& row : result.rows) {
+    names.insert(fmt::format("{} {} {} {}", row.scenario, row.metric, text_of(row.parameters),
+                             row.contender));
   }
   return names;
 }
 
-bool repeats_a_row(const MachineView& machine, const json& result) {
+bool repeats_a_row(const MachineView& machine, const Result& result) {
   const std::set<std::string> names = row_names(result);
-  return std::any_of(machine.results.begin(), machine.results.end(), [&](const json* other) {
+  return std::any_of(machine.results.begin(), machine.results.end(), [&](const Result* other) {
     const std::set<std::string> others = row_names(*other);
     return std::any_of(names.begin(), names.end(),
                        [&](const std::string& name) { return others.contains(name); });
   });
 }
 
-std::string name_of_machine(const json& result) {
-  const json& environment = result.at("environment");
-  const json model = environment.value("/cpu/model"_json_pointer, json());
-  std::string name = model.is_string() ? model.get<std::string>() : "unknown processor";
-  for (const std::string_view noise : {"(R)", "(TM)", " Processor", " CPU", " @"}) {
-    if (const auto at = name.find(noise); at != std::string::npos) name.erase(at, noise.size());
-  }
-  const json width = environment.value("/budget/width"_json_pointer, json());
-  if (width.is_number()) name += fmt::format(", {} CPUs", width.dump());
-  return name;
-}
-
-const json* row_behind(const Results& results, const json& article, const json& line) {
-  const json metric = line.value("metric", article.value("metric", json()));
-  for (const json* result : results) {
-    for (const json& row : result->at("rows")) {
-      const bool same_metric = metric.is_null() || row.at("metric") == metric;
-      if (same_metric && row.at("scenario") == article.at("scenario") &&
-          row.at("contender") == line.at("contender") &&
-          row.at("parameters") == article.at("parameters")) {
+const Row* row_behind(const Results& results, const ArticleTable& article, const ArticleRow& line) {
+  const std::string& metric = line.metric.empty() ? article.metric : line.metric;
+  for (const Result* result : results) {
+    for (const Row& row : result->rows) {
+      const bool same_metric = metric.empty() || row.metric == metric;
+      if (same_metric && row.scenario == article.scenario && row.contender == line.contender &&
+          row.parameters == article.parameters) {
         return &row;
       }
     }
@@ -86,51 +62,40 @@ const json* row_behind(const Results& results, const json& article, const json& 
 }
 
 // Items that the article's time is for, as one row counts them.
-double items_of(const json& article, const json& here) {
-  const double told = figure_of(article, "items");
-  return std::isnan(told) ? figure_of(here, "items_per_op") : told;
+double items_of(const ArticleTable& article, const Row& here) {
+  return std::isnan(article.items) ? here.items_per_op : article.items;
 }
 
 // What a row says in ms: a time, or its metric, where an article is about that.
-double ms_of(const json& article, const json* here) {
+double ms_of(const ArticleTable& article, const Row* here) {
   if (here == nullptr) return unknown;
-  const double metric_ms = figure_of(article, "metric_ms");
-  if (!std::isnan(metric_ms)) return figure_of(*here, "median") * metric_ms;
-  const double operations = items_of(article, *here) / figure_of(*here, "items_per_op");
-  return figure_of(*here, "wall_ns_per_op") * (std::isnan(operations) ? 1 : operations) / 1e6;
+  if (!std::isnan(article.metric_ms)) return here->median * article.metric_ms;
+  const double operations = items_of(article, *here) / here->items_per_op;
+  return here->wall_ns_per_op * (std::isnan(operations) ? 1 : operations) / 1e6;
 }
 
 // Where the threads' time went meanwhile.
-void add_threads(ArticleLine& line, const json& article, const json& here) {
-  if (article.contains("metric_ms") || !here.contains("per_item")) return;
-  const json& per_item = here.at("per_item");
+void add_threads(ArticleLine& line, const ArticleTable& article, const Row& here) {
+  if (!std::isnan(article.metric_ms)) return;
+  const ThreadTime& submitter = here.per_item.submitter;
+  const ThreadTime& others = here.per_item.others;
   const double ms = items_of(article, here) / 1e6;
-  line.on_cpu_ms = {figure_of(per_item, "submitter_on_cpu_ns") * ms,
-                    figure_of(per_item, "others_on_cpu_ns") * ms};
-  line.off_cpu_ms = {figure_of(per_item, "submitter_off_cpu_ns") * ms,
-                     figure_of(per_item, "others_off_cpu_ns") * ms};
+  line.on_cpu_ms = {submitter.on_cpu_ns * ms, others.on_cpu_ns * ms};
+  line.off_cpu_ms = {submitter.off_cpu_ns * ms, others.off_cpu_ns * ms};
 }
 
-ArticleLine line_of(const json& article, const json& line, const json* here) {
+ArticleLine line_of(const ArticleTable& article, const ArticleRow& line, const Row* here) {
   const double ms = ms_of(article, here);
-  ArticleLine view{line.at("scheme"),
-                   line.at("note"),
-                   line.at("contender"),
-                   line.at("milliseconds"),
-                   unknown,
-                   ms,
-                   unknown,
-                   {},
-                   "",
-                   {},
-                   {}};
+  ArticleLine view{
+      line.scheme, line.note, line.contender, line.milliseconds, unknown, ms, unknown, {}, "",
+      {},          {}};
   if (here != nullptr) add_threads(view, article, *here);
   if (view.contender.empty()) {
     view.why = "no contender re-makes this scheme";
   } else if (here == nullptr) {
     view.why = "not measured in this run";
   } else if (std::isnan(ms)) {
-    view.why = fmt::format("{}: {}", text_of(*here, "status"), text_of(*here, "reason"));
+    view.why = here->state();
   }
   return view;
 }
@@ -153,37 +118,17 @@ void judge(ArticleLine& line, const ArticleLine& first, const std::string& why) 
 
 }  // namespace
 
-double figure_of(const json& row, const char* name) {
-  const auto found = row.find(name);
-  return found != row.end() && found->is_number() ? found->get<double>() : unknown;
-}
-
-std::string text_of(const json& row, const char* name) {
-  const auto found = row.find(name);
-  return found != row.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::string parameters_text(const json& row) {
-  std::string text;
-  for (const auto& [name, value] : row.at("parameters").items()) {
-    const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, shown);
-  }
-  return text;
-}
-
-const json* CellView::best() const {
-  const auto found = std::find_if(rows.begin(), rows.end(), [](const json* row) {
-    return row->at("kind") != "limit" && is_measured(*row);
+const Row* CellView::best() const {
+  const auto found = std::find_if(rows.begin(), rows.end(), [](const Row* row) {
+    return !row->is_limit() && row->is_measured();
   });
   return found == rows.end() ? nullptr : *found;
 }
 
-double CellView::times_best(const json& row) const {
+double CellView::times_best(const Row& row) const {
   if (best() == nullptr) return unknown;
-  const double value = figure_of(row, "median");
-  const double least = figure_of(*best(), "median");
-  return higher_is_better ? least / value : value / least;
+  const double least = best()->median;
+  return higher_is_better ? least / row.median : row.median / least;
 }
 
 bool CellView::same_work(const CellView& other) const {
@@ -193,8 +138,8 @@ bool CellView::same_work(const CellView& other) const {
 
 std::vector<CellView> cells_of(const Results& results) {
   std::vector<CellView> cells;
-  for (const json* result : results) {
-    for (const json& row : result->at("rows")) {
+  for (const Result* result : results) {
+    for (const Row& row : result->rows) {
       CellView wanted = cell_of(row);
       auto cell = std::find_if(cells.begin(), cells.end(),
                                [&](const CellView& other) { return other.same_work(wanted); });
@@ -204,19 +149,20 @@ std::vector<CellView> cells_of(const Results& results) {
   }
   for (CellView& cell : cells) {
     std::sort(cell.rows.begin(), cell.rows.end(),
-              [&](const json* a, const json* b) { return better_first(cell, a, b); });
+              [&](const Row* a, const Row* b) { return better_first(cell, a, b); });
   }
   return cells;
 }
 
 std::vector<MachineView> machines_of(const Results& results) {
   std::vector<MachineView> machines;
-  for (const json* result : results) {
+  for (const Result* result : results) {
+    const Environment& here = result->environment;
     const auto same = std::find_if(machines.begin(), machines.end(), [&](const MachineView& m) {
-      return identity_of(*m.results.front()) == identity_of(*result) && !repeats_a_row(m, *result);
+      return m.results.front()->environment.is_same_machine(here) && !repeats_a_row(m, *result);
     });
     if (same == machines.end()) {
-      machines.push_back({name_of_machine(*result), {result}});
+      machines.push_back({here.machine(), {result}});
     } else {
       same->results.push_back(result);
     }
@@ -226,14 +172,14 @@ std::vector<MachineView> machines_of(const Results& results) {
 
 std::vector<ArticleView> articles_of(const Results& results) {
   std::vector<ArticleView> views;
-  for (const json* result : results) {
-    for (const json& article : result->value("articles", json::array())) {
-      ArticleView view{article.at("scenario"), article.at("title"), parameters_text(article), {}};
-      for (const json& line : article.at("rows")) {
+  for (const Result* result : results) {
+    for (const ArticleTable& article : result->articles) {
+      ArticleView view{article.scenario, article.title, text_of(article.parameters), {}};
+      for (const ArticleRow& line : article.rows) {
         view.lines.push_back(line_of(article, line, row_behind(results, article, line)));
       }
       for (std::size_t i = 0; i < view.lines.size(); ++i) {
-        judge(view.lines[i], view.lines.front(), text_of(article.at("rows")[i], "why"));
+        judge(view.lines[i], view.lines.front(), article.rows[i].why);
       }
       const bool measured = std::any_of(view.lines.begin(), view.lines.end(),
                                         [](const auto& line) { return !std::isnan(line.here_ms); });
@@ -241,6 +187,30 @@ std::vector<ArticleView> articles_of(const Results& results) {
     }
   }
   return views;
+}
+
+ArticleView together(const std::vector<ArticleView>& views) {
+  ArticleView all = views.front();
+  for (std::size_t l = 0; l < all.lines.size(); ++l) {
+    std::vector<double> ms;
+    std::vector<double> speedups;
+    int told = 0;
+    int reproduced = 0;
+    for (const ArticleView& view : views) {
+      const ArticleLine& line = view.lines.at(l);
+      if (std::isfinite(line.here_ms)) ms.push_back(line.here_ms);
+      if (std::isfinite(line.here_speedup)) speedups.push_back(line.here_speedup);
+      told += line.reproduced.has_value() ? 1 : 0;
+      reproduced += line.reproduced.value_or(false) ? 1 : 0;
+    }
+    ArticleLine& line = all.lines[l];
+    line.here_ms = ms.empty() ? NAN : median(ms);
+    line.here_speedup = speedups.empty() ? NAN : median(speedups);
+    line.on_cpu_ms = line.off_cpu_ms = {};
+    line.reproduced.reset();
+    if (told > 0) line.why = fmt::format("on {} of {} machines", reproduced, told);
+  }
+  return all;
 }
 
 std::string said_of(const ArticleLine& line) {
@@ -274,6 +244,14 @@ std::string short_duration(double ns) {
   std::size_t unit = 0;
   for (; unit + 1 < units.size() && std::abs(ns) >= 999.5; ++unit) ns /= 1e3;
   return fmt::format("{} {}", short_number(ns), units[unit]);
+}
+
+std::string size_text(double bytes) {
+  if (std::isnan(bytes)) return "-";
+  constexpr std::array<const char*, 4> units{"bytes", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  for (; unit + 1 < units.size() && bytes >= 1024; ++unit) bytes /= 1024;
+  return fmt::format("{:.3g} {}", bytes, units[unit]);
 }
 
 }  // namespace handoff::lab

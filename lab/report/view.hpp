@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What tables, page, comparison and exports have in common: rows of result files that belong
-// together, machines, numbers as people read them. Views point into the result files, which must
-// outlive them.
+// What tables, page, comparison and exports have in common: rows that belong together, machines,
+// numbers as people read them. Views point into the results, which must outlive them.
 #pragma once
 
 #include <cmath>
@@ -9,15 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "report/result.hpp"
 
 namespace handoff::lab {
-
-// A figure of a row; NaN where it has none.
-double figure_of(const nlohmann::json& row, const char* name);
-std::string text_of(const nlohmann::json& row, const char* name);
-std::string parameters_text(const nlohmann::json& row);  // n=512 width=2 kernel=ikj
-inline bool is_measured(const nlohmann::json& row) { return row.at("median").is_number(); }
 
 // The rows of one cell: the same work, by each contender.
 struct CellView {
@@ -26,16 +19,14 @@ struct CellView {
   std::string metric;
   std::string unit;
   bool higher_is_better = false;
-  std::vector<const nlohmann::json*> rows;  // measured ones best first, then the others
+  std::vector<const Row*> rows;  // measured ones best first, then the others
 
   // The best row of all but limits, against which the others are set; null where nobody has one.
-  [[nodiscard]] const nlohmann::json* best() const;
+  [[nodiscard]] const Row* best() const;
   // How many times worse than the best: 1 for the best.
-  [[nodiscard]] double times_best(const nlohmann::json& row) const;
+  [[nodiscard]] double times_best(const Row& row) const;
   [[nodiscard]] bool same_work(const CellView& other) const;
 };
-
-using Results = std::vector<const nlohmann::json*>;
 
 std::vector<CellView> cells_of(const Results& results);
 
@@ -81,6 +72,9 @@ inline constexpr double reproduced_within = 1.2;
 // Only articles whose cell was measured.
 std::vector<ArticleView> articles_of(const Results& results);
 
+// The same article on many machines: the medians, and on how many it was reproduced.
+ArticleView together(const std::vector<ArticleView>& views);
+
 // "base", "reproduced", "not reproduced: ..." or why that cannot be told.
 std::string said_of(const ArticleLine& line);
 
@@ -92,5 +86,7 @@ std::string text_of(const ThreadsMs& threads);
 std::string short_number(double value);
 // The same with the unit that fits: 35.1 ns, 1.24 ms.
 std::string short_duration(double ns);
+// In bytes, KiB, MiB or GiB.
+std::string size_text(double bytes);
 
 }  // namespace handoff::lab

@@ -46,6 +46,10 @@ CLEAN = {
     + "bool g(order o) { return o == order::acquire; }\n",
     "lab/harness/clock.cpp": UNIT
     + "#include <handoff/handoff.hpp>\n#include <cstdio>\n#include <thread>\n",
+    "lab/report/read_result.cpp": UNIT
+    + "#include <nlohmann/json.hpp>\nint f(const nlohmann::json& j) { return j.at(\"rows\"); }\n",
+    "lab/report/exports.cpp": UNIT
+    + "#include <nlohmann/json.hpp>\nnlohmann::json f() { return {{\"low\", 1}}; }\n",
     "tools/helper.py": f"# {LICENCE}\n",
     "run": f"#!/usr/bin/env bash\n# {LICENCE}\n",
     "picture.png": "no text: \t\n\n",
@@ -83,6 +87,14 @@ CPP_FAULTS = {
         "src/pool/a.cpp", '#include "../../tests/support/x.hpp"\n', 5, "nor the tests"),
     "lab includes sources": (
         "lab/harness/a.cpp", '#include "src/pool/engine.hpp"\n', 5, "public headers"),
+    "JSON amid the lab": (
+        "lab/commands/a.hpp", "#include <nlohmann/json.hpp>\n", 6, "use the typed Row"),
+    "a key read by a writer": (
+        "lab/commands/doctor.cpp", 'int f() { return j.at("rows"); }\n', 5, "looked into by key"),
+    "a key of a writer": (
+        "lab/harness/diagnosis.cpp", 'int f() { return j["rows"]; }\n', 5, "looked into by key"),
+    "a pointer of a writer": (
+        "lab/commands/self_test.cpp", 'auto p = "/a/b"_json_pointer;\n', 5, "looked into by key"),
     "seam header": ("include/handoff/pool/a.hpp", "#include <mutex>\n", 6, "<mutex> outside sync/"),
     "output header": ("src/pool/a.cpp", "#include <iostream>\n", 5, "<iostream> in the library"),
     "system header": (

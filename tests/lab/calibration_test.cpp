@@ -4,24 +4,21 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/answer_problem.hpp"
+
 namespace {
 
 using namespace handoff::lab;
 
 // Its metric is nanoseconds for an item.
-class Work final : public Problem {
+class Work final : public ProblemWithoutInput {
  public:
-  const MemoryFile& input() const override { return input_; }
   std::size_t answer_bytes() const override { return 0; }
   std::optional<std::string> fault(bool, std::span<const std::byte>) const override { return {}; }
-  double metric(const Reading& reading) const override { return reading.ns_per_item(); }
   std::chrono::nanoseconds slowest_operation() const override { return {}; }
-
- private:
-  MemoryFile input_{"none", 0};
 };
 
-Row row(const std::string& contender, double ns, RowStatus status = RowStatus::ok) {
+Measurement row(const std::string& contender, double ns, RowStatus status = RowStatus::ok) {
   Reading reading;
   reading.wall_ns = ns;
   reading.operations = reading.items = 1;
@@ -34,7 +31,7 @@ Row row(const std::string& contender, double ns, RowStatus status = RowStatus::o
           {{reading, reading}, {reading}}};
 }
 
-std::vector<Row> calibrated(std::vector<Row> rows, double known) {
+std::vector<Measurement> calibrated(std::vector<Measurement> rows, double known) {
   calibrate({{"seed.pool", "peer.pool", Cell("cost"), known}}, rows);
   return rows;
 }
@@ -66,7 +63,7 @@ TEST(Calibration, NeedsBothInThatCellAndMeasured) {
   EXPECT_EQ(calibrated({row("seed.pool", 50)}, 3)[0].status, RowStatus::ok);
   const auto noisy = calibrated({row("peer.pool", 50, RowStatus::noisy), row("seed.pool", 50)}, 3);
   EXPECT_EQ(noisy[1].status, RowStatus::ok);
-  std::vector<Row> elsewhere{row("peer.pool", 50), row("seed.pool", 50)};
+  std::vector<Measurement> elsewhere{row("peer.pool", 50), row("seed.pool", 50)};
   elsewhere[1].cell.set("count", "7");
   EXPECT_EQ(calibrated(elsewhere, 3)[1].status, RowStatus::ok);
 }

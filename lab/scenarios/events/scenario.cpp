@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/events/scenario.hpp"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
+#include "harness/answer_problem.hpp"
 #include "scenarios/events/articles.hpp"
 #include "scenarios/events/work.hpp"
 
@@ -31,22 +30,10 @@ std::uint64_t expected_sum(const Cell& cell) {
   return sum;
 }
 
-class Delivery final : public Problem {
+class Delivery final : public AnswerProblem<std::uint64_t> {
  public:
   explicit Delivery(const Cell& cell)
       : metric_(cell.metric()), count_(count_of(cell)), sum_(expected_sum(cell)) {}
-
-  const MemoryFile& input() const override { return input_; }
-  std::size_t answer_bytes() const override { return sizeof sum_; }
-
-  // Limits deliver too: what they leave out is what makes the delivery safe.
-  std::optional<std::string> fault(bool /*of_a_limit*/,
-                                   std::span<const std::byte> answer) const override {
-    std::uint64_t sum = 0;
-    std::memcpy(&sum, answer.data(), sizeof sum);
-    if (sum == sum_) return {};
-    return fmt::format("its listeners heard {:#x}, sent was {:#x}", sum, sum_);
-  }
 
   double metric(const Reading& reading) const override {
     if (metric_ == "second_queue") return reading.figure("p50") / static_cast<double>(count_);
@@ -58,7 +45,11 @@ class Delivery final : public Problem {
   std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
 
  private:
-  MemoryFile input_{"events.input", 0};
+  std::optional<std::string> fault_of(const std::uint64_t& sum) const override {
+    if (sum == sum_) return {};
+    return fmt::format("its listeners heard {:#x}, sent was {:#x}", sum, sum_);
+  }
+
   std::string metric_;
   std::size_t count_;
   std::uint64_t sum_;

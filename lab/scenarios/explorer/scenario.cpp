@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/explorer/scenario.hpp"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
+#include "harness/answer_problem.hpp"
 #include "scenarios/explorer/answer.hpp"
 
 namespace handoff::lab::explorer {
 namespace {
 
-class Search final : public Problem {
+class Search final : public AnswerProblem<Answer> {
  public:
-  const MemoryFile& input() const override { return input_; }
-  std::size_t answer_bytes() const override { return sizeof(Answer); }
+  double metric(const Reading& reading) const override { return 1e9 / reading.ns_per_item(); }
+  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
 
-  std::optional<std::string> fault(bool /*of_a_limit*/,
-                                   std::span<const std::byte> bytes) const override {
-    Answer answer{};
-    std::memcpy(&answer, bytes.data(), sizeof answer);
+ private:
+  std::optional<std::string> fault_of(const Answer& answer) const override {
     if (answer.is_right == 1 && answer.final_states == final_states &&
         answer.steps >= fewest_steps) {
       return {};
@@ -27,13 +24,6 @@ class Search final : public Problem {
                        answer.final_states, final_states, answer.steps, fewest_steps,
                        answer.is_right == 1 ? "" : ", and was cut or failed");
   }
-
-  double metric(const Reading& reading) const override { return 1e9 / reading.ns_per_item(); }
-
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
-
- private:
-  MemoryFile input_{"explorer.input", 0};
 };
 
 class Explorer final : public Scenario {

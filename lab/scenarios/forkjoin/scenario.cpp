@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/forkjoin/scenario.hpp"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
+#include "harness/answer_problem.hpp"
 #include "scenarios/forkjoin/problems.hpp"
 
 namespace handoff::lab::forkjoin {
 namespace {
 
-class Division final : public Problem {
+class Division final : public AnswerProblem<Answer> {
  public:
-  explicit Division(const Cell& cell) : input_("forkjoin input", 1) {
-    input_.seal();
+  explicit Division(const Cell& cell) {
     Serial serial;
     right_ = solve(serial, cell.at("problem"));
   }
 
-  const MemoryFile& input() const override { return input_; }
-  std::size_t answer_bytes() const override { return sizeof(Answer); }
+  std::chrono::nanoseconds slowest_operation() const override {
+    constexpr std::uint64_t slowest_fork_ns = 20'000;
+    return std::chrono::nanoseconds(right_.forks * slowest_fork_ns);
+  }
 
-  std::optional<std::string> fault(bool /*of_a_limit*/,
-                                   std::span<const std::byte> bytes) const override {
-    Answer answer{};
-    std::memcpy(&answer, bytes.data(), sizeof answer);
+ private:
+  std::optional<std::string> fault_of(const Answer& answer) const override {
     if (answer.forks != right_.forks) {
       return fmt::format("ran {} tasks of {}", answer.forks, right_.forks);
     }
@@ -34,15 +32,6 @@ class Division final : public Problem {
     return {};
   }
 
-  double metric(const Reading& reading) const override { return reading.ns_per_item(); }
-
-  std::chrono::nanoseconds slowest_operation() const override {
-    constexpr std::uint64_t slowest_fork_ns = 20'000;
-    return std::chrono::nanoseconds(right_.forks * slowest_fork_ns);
-  }
-
- private:
-  MemoryFile input_;
   Answer right_{};
 };
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/answer_problem.hpp"
 #include "peers/answer.hpp"
 #include "peers/fault.hpp"
 #include "scenarios/grain/sweep.hpp"
@@ -13,23 +14,14 @@
 namespace handoff::lab::grain {
 namespace {
 
-class Sweep final : public Problem {
+class Sweep final : public AnswerProblem<peers::Answer> {
  public:
-  Sweep() : input_("grain input", 1) {
-    input_.seal();
+  Sweep() {
     for (const std::size_t size : sizes) {
       const peers::Answer part = peers::right_answer(tasks_of(size), trials);
       right_.runs += part.runs;
       right_.sum += part.sum;
     }
-  }
-
-  const MemoryFile& input() const override { return input_; }
-  std::size_t answer_bytes() const override { return sizeof(peers::Answer); }
-
-  std::optional<std::string> fault(bool /*of_a_limit*/,
-                                   std::span<const std::byte> bytes) const override {
-    return peers::fault_of(bytes, right_);
   }
 
   double metric(const Reading& reading) const override { return reading.figure("metg50"); }
@@ -40,17 +32,17 @@ class Sweep final : public Problem {
   }
 
  private:
-  MemoryFile input_;
+  std::optional<std::string> fault_of(const peers::Answer& answer) const override {
+    return peers::fault_of(answer, right_);
+  }
+
   peers::Answer right_{};
 };
 
-class Fill final : public Problem {
+class Fill final : public ProblemWithoutInput {
  public:
-  explicit Fill(const Cell& cell) : count_(cell.number("count")), input_("grain input", 1) {
-    input_.seal();
-  }
+  explicit Fill(const Cell& cell) : count_(cell.number("count")) {}
 
-  const MemoryFile& input() const override { return input_; }
   std::size_t answer_bytes() const override { return count_ * sizeof(Tiny); }
 
   std::optional<std::string> fault(bool /*of_a_limit*/,
@@ -64,8 +56,6 @@ class Fill final : public Problem {
     return {};
   }
 
-  double metric(const Reading& reading) const override { return reading.ns_per_item(); }
-
   std::chrono::nanoseconds slowest_operation() const override {
     constexpr std::uint64_t slowest_item_ns = 1'000;
     return std::chrono::milliseconds(500) + std::chrono::nanoseconds(count_ * slowest_item_ns);
@@ -73,7 +63,6 @@ class Fill final : public Problem {
 
  private:
   std::size_t count_;
-  MemoryFile input_;
 };
 
 class Grain final : public Scenario {

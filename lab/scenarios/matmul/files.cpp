@@ -238,20 +238,20 @@ FilesOutcome multiply_files(const FilesToMultiply& files, const std::vector<Cont
                               files.result.string())};
   }
   Bench bench(plan, interrupt);
-  Row row{contender, cell, problem_of(shape, a, b), {}, RowStatus::ok, {}, {}};
-  row.variables = library_variables(*scenario, contenders, bench);
+  Measurement measurement{contender, cell, problem_of(shape, a, b)};
+  measurement.variables = library_variables(*scenario, contenders, bench);
   std::vector<std::byte> product(shape.product_bytes());
-  bench.measure_once(row, product);
-  if (row.status != RowStatus::ok) {
+  bench.measure_once(measurement, product);
+  if (measurement.status != RowStatus::ok) {
     return {false, fmt::format("{}: {}: {}; nothing was written", shapes(shape), contender.name,
-                               row.reason)};
+                               measurement.reason)};
   }
   write_product(files, shape, product);
-  const Reading& reading = row.launches.front().front();
-  return {true,
-          fmt::format("{}: {:.3f} ms, {:.1f} GFLOP/s by {}, width {}, checked; {}", shapes(shape),
-                      reading.wall_ns / reading.operations / 1e6, row.problem->metric(reading),
-                      contender.name, cell.at("width"), files.result.string())};
+  const Reading& reading = measurement.launches.front().front();
+  return {true, fmt::format("{}: {:.3f} ms, {:.1f} GFLOP/s by {}, width {}, checked; {}",
+                            shapes(shape), reading.wall_ns / reading.operations / 1e6,
+                            measurement.problem->metric(reading), contender.name, cell.at("width"),
+                            files.result.string())};
 }
 
 }  // namespace handoff::lab::matmul

@@ -13,21 +13,24 @@ namespace {
 constexpr const char* core_type = "OPENBLAS_CORETYPE";
 constexpr const char* tile_library = "HANDOFF_TILE";  // see tile.cpp
 
-double speed(const Row& row) { return row.status == RowStatus::ok ? typical(metric_of(row)) : 0; }
+double speed(const Measurement& measurement) {
+  return measurement.status == RowStatus::ok ? typical(metric_of(measurement)) : 0;
+}
 
 // The one of the choices with which `row` is the fastest; nothing where none runs.
-std::vector<Variable> fastest(const Row& row, const std::vector<std::vector<Variable>>& choices,
-                              Bench& bench) {
-  std::vector<Row> rows;
+std::vector<Variable> fastest(const Measurement& measurement,
+                              const std::vector<std::vector<Variable>>& choices, Bench& bench) {
+  std::vector<Measurement> measurements;
   for (const auto& variables : choices) {
-    rows.push_back(row);
-    rows.back().variables = variables;
+    measurements.push_back(measurement);
+    measurements.back().variables = variables;
   }
   // What this processor cannot run crashes; what was not built or does not exist is refused.
   Progress progress(1);
-  bench.quick().measure(rows, progress);
+  bench.quick().measure(measurements, progress);
   const auto best = std::max_element(
-      rows.begin(), rows.end(), [](const Row& a, const Row& b) { return speed(a) < speed(b); });
+      measurements.begin(), measurements.end(),
+      [](const Measurement& a, const Measurement& b) { return speed(a) < speed(b); });
   return speed(*best) > 0 ? best->variables : std::vector<Variable>{};
 }
 
@@ -42,7 +45,7 @@ std::vector<Variable> library_variables(Scenario& scenario,
   if (single == contenders.end()) return {};
   const Cell cell =
       scenario.cells({{"n", {"512"}}, {"kernel", {"tile"}}, {"width", {"1"}}}).front();
-  const Row row{*single, cell, scenario.problem(cell), {}, RowStatus::ok, {}, {}};
+  const Measurement measurement{*single, cell, scenario.problem(cell)};
 
   std::vector<Variable> best;
   if (std::getenv(core_type) == nullptr) {
@@ -50,13 +53,13 @@ std::vector<Variable> library_variables(Scenario& scenario,
     for (const char* core : {"SkylakeX", "Cooperlake", "Haswell", "Zen"}) {
       choices.push_back({{core_type, core}});
     }
-    best = fastest(row, choices, bench);
+    best = fastest(measurement, choices, bench);
   }
   if (std::getenv(tile_library) == nullptr) {
     std::vector<std::vector<Variable>> choices(2, best);
     choices[0].push_back({tile_library, "openblas"});
     choices[1].push_back({tile_library, "onednn"});
-    best = fastest(row, choices, bench);
+    best = fastest(measurement, choices, bench);
   }
   return best;
 }

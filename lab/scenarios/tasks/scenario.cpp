@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/answer_problem.hpp"
 #include "peers/answer.hpp"
 #include "peers/fault.hpp"
 #include "scenarios/tasks/batches.hpp"
@@ -26,25 +27,14 @@ bool is_idle(const Cell& cell) {
   return (state != nullptr ? *state : usual_state(cell.metric())) == "idle";
 }
 
-class Batch final : public Problem {
+class Batch final : public AnswerProblem<peers::Answer> {
  public:
   explicit Batch(const Cell& cell)
       : metric_(cell.metric()),
         width_(cell.number("width")),
         count_(cell.find("count") != nullptr ? cell.number("count") : 1),
         times_(batches(metric_, count_, is_idle(cell))),
-        work_ns_(cell.find("work") != nullptr ? cell.number("work") : usual_work_ns(metric_)),
-        input_("tasks input", 1) {
-    input_.seal();
-  }
-
-  const MemoryFile& input() const override { return input_; }
-  std::size_t answer_bytes() const override { return sizeof(peers::Answer); }
-
-  std::optional<std::string> fault(bool /*of_a_limit*/,
-                                   std::span<const std::byte> bytes) const override {
-    return peers::fault_of(bytes, peers::right_answer(count_, times_));
-  }
+        work_ns_(cell.find("work") != nullptr ? cell.number("work") : usual_work_ns(metric_)) {}
 
   double metric(const Reading& reading) const override {
     if (metric_ == "idle_cpu") return 100 * reading.cpu_ns / reading.wall_ns;
@@ -63,12 +53,15 @@ class Batch final : public Problem {
   }
 
  private:
+  std::optional<std::string> fault_of(const peers::Answer& answer) const override {
+    return peers::fault_of(answer, peers::right_answer(count_, times_));
+  }
+
   std::string metric_;
   std::size_t width_;
   std::size_t count_;
   std::size_t times_;  // so many batches of it
   std::uint64_t work_ns_;
-  MemoryFile input_;
 };
 
 class Tasks final : public Scenario {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What became of one contender in one cell.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace handoff::lab {
+
+// The first three have figures. A noisy row was measured on a disturbed machine; an uncalibrated
+// one does not behave as the article that it stands for.
+enum class RowStatus { ok, noisy, uncalibrated, wrong, failed, unavailable };
+
+inline constexpr std::array<std::string_view, 6> row_status_names{"ok",    "noisy",  "uncalibrated",
+                                                                  "wrong", "failed", "unavailable"};
+
+constexpr std::string_view name_of(RowStatus status) {
+  return row_status_names[static_cast<std::size_t>(status)];
+}
+
+// Whether it answered wrongly or broke.
+constexpr bool is_broken(RowStatus status) {
+  return status == RowStatus::wrong || status == RowStatus::failed;
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Measures blocks and watches the machine meanwhile. A block that others disturbed is measured
+// again, a few times; rows of one that stays disturbed are noisy, and seeds that do not behave as
+// their article says uncalibrated.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "harness/bursts.hpp"
+#include "harness/watch.hpp"
+
+namespace handoff::lab {
+
+// What happened on the machine while a block was measured.
+struct BlockReport {
+  int repeats = 0;  // because others disturbed it
+  Disturbance seen;
+};
+
+class WatchedBench {
+ public:
+  WatchedBench(const Plan& plan, Interrupt& interrupt) : bench_(plan, interrupt) {}
+
+  // From now on: learns how fast the machine is, and how far equals are apart on it. `patient`:
+  // disturbed blocks are repeated.
+  void watch(const std::vector<Contender>& contenders, Interrupt& interrupt, bool patient);
+
+  // Measures the block's rows against each other; nothing where nobody watches. Interrupted, the
+  // block has what was measured until then.
+  std::optional<BlockReport> measure(std::vector<Measurement>& block,
+                                     const std::vector<Calibration>& calibrations,
+                                     Progress& progress);
+
+  [[nodiscard]] Bench& bench() { return bench_; }
+  [[nodiscard]] const Plan& plan() const { return bench_.plan(); }
+  [[nodiscard]] const std::optional<Watch>& watched() const { return watch_; }
+
+ private:
+  BlockReport measure_watched(std::vector<Measurement>& block, Progress& progress);
+
+  Bench bench_;
+  std::optional<Watch> watch_;
+  bool patient_ = true;
+  int disturbed_in_a_row_ = 0;
+};
+
+}  // namespace handoff::lab

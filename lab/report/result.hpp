@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// A result: the rows of a run and where they were measured. Tables and the page are made from it
+// alone, so that they can be made again later and elsewhere.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/environment.hpp"
+#include "harness/scenario.hpp"
+#include "harness/watched_bench.hpp"
+#include "report/row.hpp"
+
+namespace handoff::lab {
+
+// What an article measured on its machine, to stand beside the rows.
+struct ArticleTable {
+  std::string scenario;
+  std::string title;
+  std::string metric;  // empty: any
+  ParameterValues parameters;
+  double metric_ms = NAN;  // what 1 of the metric is in ms; NaN: it tells a time
+  double items = NAN;      // that took it; NaN: an operation's
+  std::vector<ArticleRow> rows;
+};
+
+struct Result {
+  Environment environment;
+  std::vector<Row> rows;
+  std::vector<ArticleTable> articles;
+  // Of a result that was read only the above, and its text; of one that was measured the rest.
+  std::vector<std::optional<BlockReport>> blocks;  // by Row::block; nothing: not watched
+  bool interrupted = false;                        // ended early, by Ctrl-C
+  std::string text;  // as it was read, with what only others know; empty: it was measured
+};
+
+using Results = std::vector<const Result*>;
+
+}  // namespace handoff::lab

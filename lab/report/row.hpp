@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// A row of a result: one contender in one cell, and all that is known of it. A row is made once,
+// from a measurement (finished_row.hpp) or from a file (read_result.hpp), with all its statistics;
+// tables, page, comparison, advice and exports only look at it. A figure that is not known is NaN.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/layout.hpp"
+#include "harness/row_status.hpp"
+#include "harness/statistics.hpp"
+
+namespace handoff::lab {
+
+// The value of a parameter: a text, or a number with the digits that it was written with.
+struct ParameterValue {
+  std::string text;
+  bool is_number = false;
+
+  static ParameterValue of(std::uint64_t number) { return {std::to_string(number), true}; }
+  [[nodiscard]] double number() const;                        // NaN of a text
+  [[nodiscard]] std::optional<std::uint64_t> whole() const;  // nothing if it is no whole number
+  friend bool operator==(const ParameterValue&, const ParameterValue&) = default;
+  friend auto operator<=>(const ParameterValue&, const ParameterValue&) = default;
+};
+
+using ParameterValues = std::map<std::string, ParameterValue>;
+using Figures = std::map<std::string, double>;
+using Points = std::vector<std::pair<double, double>>;
+
+// Where the time of some threads went, ns for an item of work.
+struct ThreadTime {
+  double on_cpu_ns = NAN;
+  double ready_ns = NAN;  // for a CPU that others had
+  double off_cpu_ns = NAN;
+};
+
+struct PerItem {
+  ThreadTime submitter;  // the thread that hands over
+  ThreadTime others;     // all other threads together
+  double voluntary_switches = NAN;
+  double involuntary_switches = NAN;
+  Figures counters;  // by name (harness/counters.hpp)
+};
+
+// Of single items, over all bursts.
+struct Latency {
+  std::uint64_t count = 0;
+  Points percentiles;  // percent, ns
+};
+
+struct Row {
+  std::string scenario;
+  std::string contender;
+  std::string kind;  // own, seed, peer, limit
+  ParameterValues parameters;
+  std::string metric;
+  std::string unit;
+  bool higher_is_better = false;
+  std::optional<std::int64_t> block;  // rows of one block ran in the same rounds
+
+  RowStatus status = RowStatus::ok;
+  std::string reason;  // empty: all is well
+
+  Launches launches;  // of the metric; empty: not measured
+  double median = NAN;
+  double low = NAN;  // of its 99 % interval
+  double high = NAN;
+  double wall_ns_per_op = NAN;
+  double cpu_ns_per_op = NAN;
+  double items_per_op = NAN;
+  double share_elsewhere = NAN;  // of the items, done by another thread than the submitter
+  std::vector<double> shares;    // of the items, by each member, the submitter first
+  Figures figures;               // what the contender reported beside the metric
+  std::map<std::string, Points> curves;
+  std::optional<Latency> latency;
+
+  double start_ns = NAN;  // to prepare
+  double stop_ns = NAN;   // to give all of it back
+  double peak_memory_bytes = NAN;
+  PerItem per_item;
+  std::vector<Layout> layouts;  // launch by launch; of a row that was read they are not decoded
+
+  [[nodiscard]] bool is_measured() const { return !std::isnan(median); }
+  [[nodiscard]] bool is_limit() const { return kind == "limit"; }
+  // A figure of an operation for each of the items that it did.
+  [[nodiscard]] double per_item_of(double figure) const {
+    return figure / (items_per_op > 0 ? items_per_op : 1);
+  }
+  // "wrong: the answer was left untouched"
+  [[nodiscard]] std::string state() const;
+};
+
+// n=512 width=2 kernel=ikj
+std::string text_of(const ParameterValues& parameters);
+
+// A value without text, or NaN, where there is none of that name.
+ParameterValue value_named(const ParameterValues& parameters, const std::string& name);
+double figure_named(const Figures& figures, const std::string& name);
+
+}  // namespace handoff::lab
