@@ -38,6 +38,21 @@ function(handoff_make_paddings)
   endforeach()
 endfunction()
 
+# handoff_scenario(NAME [LIBRARIES target ...]): the scenario of the calling folder. The coordinator
+# gets scenario.cpp, the contenders the glue handoff_NAME: their main, contender.cpp if there is
+# one, and LIBRARIES.
+function(handoff_scenario name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
+  target_sources(handoff_lab PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/scenario.cpp)
+  set(glue contender.cpp)
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${glue})
+    set(glue "")
+  endif()
+  add_library(handoff_${name} STATIC ${glue} $<TARGET_OBJECTS:handoff_lab_contender>)
+  handoff_lab_target(handoff_${name})
+  target_link_libraries(handoff_${name} PUBLIC ${arg_LIBRARIES})
+endfunction()
+
 # The program of one layout, which has the code of `code`.
 function(handoff_link_layout target code scenario output padding libraries)
   add_executable(${target}

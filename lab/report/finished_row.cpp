@@ -7,9 +7,7 @@
 
 #include "harness/counters.hpp"
 #include "harness/histogram.hpp"
-#include "harness/protocol.hpp"
 #include "harness/statistics.hpp"
-#include "harness/thread_times.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -44,15 +42,9 @@ double usage_of(const Measurement& measurement, const char* name) {
 }
 
 PerItem per_item_of(const Measurement& measurement) {
-  const auto time_of = [&](const ThreadTimeNames& names) {
-    return ThreadTime{usage_of(measurement, names.on_cpu), usage_of(measurement, names.ready),
-                      usage_of(measurement, names.off_cpu)};
-  };
-  PerItem each{time_of(thread_time_names[0]),
-               time_of(thread_time_names[1]),
-               usage_of(measurement, protocol::voluntary_switches),
-               usage_of(measurement, protocol::involuntary_switches),
-               {}};
+  PerItem each;
+  for_each_usage(each,
+                 [&](const char* name, double& figure) { figure = usage_of(measurement, name); });
   for (const CounterKind& kind : counter_kinds) {
     each.counters[kind.name] = median_of(
         measurement, [&](const Reading& reading) { return value_in(reading.counts, kind.name); });

@@ -5,9 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/protocol.hpp"
-#include "harness/thread_times.hpp"
-
 namespace handoff::lab {
 namespace {
 
@@ -33,15 +30,7 @@ json to_json(const ParameterValues& parameters) {
 
 json to_json(const PerItem& each) {
   json all(each.counters);
-  all[protocol::voluntary_switches] = each.voluntary_switches;
-  all[protocol::involuntary_switches] = each.involuntary_switches;
-  const auto add = [&](const ThreadTimeNames& names, const ThreadTime& time) {
-    all[names.on_cpu] = time.on_cpu_ns;
-    all[names.ready] = time.ready_ns;
-    all[names.off_cpu] = time.off_cpu_ns;
-  };
-  add(thread_time_names[0], each.submitter);
-  add(thread_time_names[1], each.others);
+  for_each_usage(each, [&](const char* name, double figure) { all[name] = figure; });
   return all;
 }
 

@@ -16,8 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/counters.hpp"
-#include "harness/protocol.hpp"
-#include "harness/thread_times.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -244,15 +242,8 @@ Figures figures_in(const json& object) {
 
 PerItem per_item_in(const json& object) {
   const json all = object.value("per_item", json());
-  const auto time_in = [&](const ThreadTimeNames& names) {
-    return ThreadTime{figure_in(all, names.on_cpu), figure_in(all, names.ready),
-                      figure_in(all, names.off_cpu)};
-  };
-  PerItem each{time_in(thread_time_names[0]),
-               time_in(thread_time_names[1]),
-               figure_in(all, protocol::voluntary_switches),
-               figure_in(all, protocol::involuntary_switches),
-               {}};
+  PerItem each;
+  for_each_usage(each, [&](const char* name, double& figure) { figure = figure_in(all, name); });
   for (const CounterKind& kind : counter_kinds) {
     each.counters[kind.name] = figure_in(all, kind.name);
   }

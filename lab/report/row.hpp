@@ -15,6 +15,7 @@
 #include "harness/layout.hpp"
 #include "harness/row_status.hpp"
 #include "harness/statistics.hpp"
+#include "report/per_item.hpp"
 
 namespace handoff::lab {
 
@@ -31,23 +32,7 @@ struct ParameterValue {
 };
 
 using ParameterValues = std::map<std::string, ParameterValue>;
-using Figures = std::map<std::string, double>;
 using Points = std::vector<std::pair<double, double>>;
-
-// Where the time of some threads went, ns for an item of work.
-struct ThreadTime {
-  double on_cpu_ns = NAN;
-  double ready_ns = NAN;  // for a CPU that others had
-  double off_cpu_ns = NAN;
-};
-
-struct PerItem {
-  ThreadTime submitter;  // the thread that hands over
-  ThreadTime others;     // all other threads together
-  double voluntary_switches = NAN;
-  double involuntary_switches = NAN;
-  Figures counters;  // by name (harness/counters.hpp)
-};
 
 // Of single items, over all bursts.
 struct Latency {
