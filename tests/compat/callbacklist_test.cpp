@@ -117,7 +117,7 @@ TYPED_TEST(EventppCallbackList, WhatIsRemovedInAPassIsNotCalledAnyMore) {
   EXPECT_EQ(this->said_by(list), "m");
 }
 
-// There it was linked to a detached node (features.md, defect 65).
+// There it was linked to a detached node.
 TYPED_TEST(EventppCallbackList, InsertingBeforeOneRemovedInThePassAppends) {
   typename TestFixture::List list;
   typename TestFixture::Handle self;

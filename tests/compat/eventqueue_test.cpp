@@ -130,7 +130,7 @@ TYPED_TEST(EventppQueue, AnEventInHandIsStillInTheQueue) {
   EXPECT_FALSE(this->queue_.waitFor(0s));
 }
 
-// There they were misplaced (features.md, defect 70).
+// There they were misplaced.
 TYPED_TEST(EventppQueue, ArgumentsAreAligned) {
   struct alignas(128) Wide {
     char c = 0;
@@ -153,7 +153,7 @@ TYPED_TEST(EventppQueue, ClearsWithoutDispatching) {
   EXPECT_FALSE(this->queue_.process());
 }
 
-// There the rest of the batch was gone (features.md, defect 69).
+// There the rest of the batch was gone.
 TYPED_TEST(EventppQueue, AThrowLosesItsOwnEventAlone) {
   this->queue_.enqueue(3, "a");
   this->queue_.enqueue(3, "throw");

@@ -60,7 +60,7 @@ TEST_F(EventppUtilities, AScopedRemoverRemovesWhatItAdded) {
   EXPECT_EQ(dispatched(), "A");
 }
 
-// There it forgot its own, which stayed for ever (features.md, defect 73).
+// There it forgot its own, which stayed for ever.
 TEST_F(EventppUtilities, AScopedRemoverThatIsAssignedToRemovesItsOwnFirst) {
   using Remover = eventpp::ScopedRemover<Dispatcher>;
   Remover first(dispatcher_);
@@ -159,7 +159,7 @@ TEST_F(EventppUtilities, ACounterRemoverNestsAndCopiesCountForThemselves) {
   EXPECT_EQ(dispatched(), "");
 }
 
-// There a call that came before the handle was set missed it (features.md, defect 74).
+// There a call that came before the handle was set missed it.
 TEST_F(EventppUtilities, ACounterRemoverNeverCallsMoreOftenFromSeveralThreads) {
   for (int round = 0; round < 200; ++round) {
     List list;

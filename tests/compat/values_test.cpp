@@ -48,7 +48,7 @@ TEST(EventppAnyData, ListenersGetTheTypeTheyAskFor) {
   EXPECT_EQ(said, "text 77100");
 }
 
-// There a value was misplaced (features.md, defect 70).
+// There a value was misplaced.
 TEST(EventppAnyData, KeepsAlignment) {
   const Data data(Aligned{{1, 2, 3, 4}});
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data.getAddress()) % 32, 0U);

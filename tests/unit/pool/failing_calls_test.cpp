@@ -215,7 +215,7 @@ std::size_t wake_ups(ThreadPool& pool, int tasks) {
   return test::calls(Call::wake) - before;
 }
 
-TEST_P(PoolFailingCalls, Defect94WakesAtMostOneSleeperPerTask) {
+TEST_P(PoolFailingCalls, WakesAtMostOneSleeperPerTask) {
   test::Gate gate;  // outlives the pool, whose tasks look at it
   ThreadPool pool(options(4));
   constexpr int tasks = 300;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The faults that defects_test.cpp names, put into a pool on purpose: the check of each is true of
-// the pool and false of the one with the fault. (94 is in failing_calls_test.cpp.)
+// The faults that usual_faults_test.cpp names, put into a pool on purpose: the check of each is
+// true of the pool and false of the one with the fault.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,8 +23,8 @@ namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 
-class DefectMutants : public test::ModeTest {};
-HANDOFF_EACH_MODE(DefectMutants);
+class UsualFaultMutants : public test::ModeTest {};
+HANDOFF_EACH_MODE(UsualFaultMutants);
 
 // A pool, to be made wrong.
 class Whole {
@@ -59,7 +59,6 @@ bool becomes(const std::atomic<int>& number, int goal) {
   return number == goal;
 }
 
-// 86
 struct PromisesAnotherType : Whole {
   using Whole::Whole;
   template <class F>
@@ -73,12 +72,11 @@ bool the_future_has_the_type_of_the_result(const ThreadPoolOptions& options) {
   auto future = pool.submit([] { return 7; });
   return future.get() == 7 && std::is_same_v<decltype(future), Future<int>>;
 }
-TEST_P(DefectMutants, Defect86) {
+TEST_P(UsualFaultMutants, TheFutureHasTheTypeOfTheResult) {
   EXPECT_TRUE(the_future_has_the_type_of_the_result<Whole>(options(1)));
   EXPECT_FALSE(the_future_has_the_type_of_the_result<PromisesAnotherType>(options(1)));
 }
 
-// 87
 struct MeasuresTheHandOver : Whole {
   using Whole::Whole;
   void wait() {}
@@ -100,12 +98,11 @@ bool wait_means_all_have_run(const ThreadPoolOptions& options) {
   (void)pool.close();
   return all;
 }
-TEST_P(DefectMutants, Defect87) {
+TEST_P(UsualFaultMutants, WaitMeansThatAllHaveRun) {
   EXPECT_TRUE(wait_means_all_have_run<Whole>(options(1)));
   EXPECT_FALSE(wait_means_all_have_run<MeasuresTheHandOver>(options(1)));
 }
 
-// 88
 struct LosesAWorker : Whole {  // which began too early, and left again
   explicit LosesAWorker(ThreadPoolOptions options) : Whole(options) {
     (void)pool_.execute([this] { gate.wait(); });
@@ -147,13 +144,12 @@ bool workers_stay_and_are_numbered_per_pool(const ThreadPoolOptions& options) {
   (void)second.close();
   return all && in_range;
 }
-TEST_P(DefectMutants, Defect88) {
+TEST_P(UsualFaultMutants, WorkersStayAndAreNumberedPerPool) {
   EXPECT_TRUE(workers_stay_and_are_numbered_per_pool<Whole>(options(2)));
   EXPECT_FALSE(workers_stay_and_are_numbered_per_pool<LosesAWorker>(options(2)));
   EXPECT_FALSE(workers_stay_and_are_numbered_per_pool<NumbersAcrossPools>(options(2)));
 }
 
-// 89
 struct TellsOfTheOneBefore : Whole {  // the last task lies there until another one comes
   using Whole::Whole;
   template <class F>
@@ -173,12 +169,11 @@ bool no_task_is_left_asleep(const ThreadPoolOptions& options) {
   }
   return true;
 }
-TEST_P(DefectMutants, Defect89) {
+TEST_P(UsualFaultMutants, NoTaskIsLeftAsleep) {
   EXPECT_TRUE(no_task_is_left_asleep<Whole>(options(2)));
   EXPECT_FALSE(no_task_is_left_asleep<TellsOfTheOneBefore>(options(2)));
 }
 
-// 90
 struct LeavesWorkersBehind : Whole {  // detached, they end when they like
   using Whole::Whole;
   ~LeavesWorkersBehind() {
@@ -208,12 +203,11 @@ bool its_end_is_that_of_all_workers(ThreadPoolOptions options) {
   if constexpr (requires { Pool::late(); }) Pool::late().join();
   return all;
 }
-TEST_P(DefectMutants, Defect90) {
+TEST_P(UsualFaultMutants, EndsAtAnyMoment) {
   EXPECT_TRUE(its_end_is_that_of_all_workers<Whole>(options(3)));
   EXPECT_FALSE(its_end_is_that_of_all_workers<LeavesWorkersBehind>(options(3)));
 }
 
-// 91
 struct CountsTooLate : Whole {
   explicit CountsTooLate(const ThreadPoolOptions& options) : Whole(options) {
     (void)pool_.execute([this] { ++finished; });
@@ -240,12 +234,11 @@ bool the_count_is_exact(const ThreadPoolOptions& options) {
   for (int i = 0; i < 3; ++i) (void)pool.execute([] {});
   return pool.close().balanced();
 }
-TEST_P(DefectMutants, Defect91) {
+TEST_P(UsualFaultMutants, TheCountIsExactFromTheFirstMoment) {
   EXPECT_TRUE(the_count_is_exact<Whole>(options(3)));
   EXPECT_FALSE(the_count_is_exact<CountsTooLate>(options(3)));
 }
 
-// 92
 struct InventsResults : Whole {
   using Whole::Whole;
   template <class F>
@@ -268,12 +261,11 @@ bool a_refusal_is_no_result(const ThreadPoolOptions& options) {
     return refused.status() == Status::closed;
   }
 }
-TEST_P(DefectMutants, Defect92) {
+TEST_P(UsualFaultMutants, ARefusalIsNoResult) {
   EXPECT_TRUE(a_refusal_is_no_result<Whole>(options(1)));
   EXPECT_FALSE(a_refusal_is_no_result<InventsResults>(options(1)));
 }
 
-// 93
 struct DropsWhatWaits : Whole {
   using Whole::Whole;
   ~DropsWhatWaits() { (void)pool_.close(abandon); }
@@ -288,12 +280,11 @@ bool the_destructor_drains(const ThreadPoolOptions& options) {
   }
   return ran == 100;
 }
-TEST_P(DefectMutants, Defect93) {
+TEST_P(UsualFaultMutants, TheDestructorDrains) {
   EXPECT_TRUE(the_destructor_drains<Whole>(options(1)));
   EXPECT_FALSE(the_destructor_drains<DropsWhatWaits>(options(1)));
 }
 
-// 95
 struct BindsTasksToWorkers : Whole {
   using Whole::Whole;
   template <class F>
@@ -314,12 +305,11 @@ bool no_task_is_stuck(const ThreadPoolOptions& options) {
   (void)pool.close();
   return none;
 }
-TEST_P(DefectMutants, Defect95) {
+TEST_P(UsualFaultMutants, NoTaskIsStuckBehindALongOne) {
   EXPECT_TRUE(no_task_is_stuck<Whole>(options(2)));
   EXPECT_FALSE(no_task_is_stuck<BindsTasksToWorkers>(options(2)));
 }
 
-// 96
 struct BindsArguments : Whole {  // they become lvalues, to be copied
   using Whole::Whole;
   template <class F, class... Args>
@@ -367,7 +357,7 @@ bool refuses_an_unknown_mode(ThreadPoolOptions options) {
     return true;
   }
 }
-TEST_P(DefectMutants, Defect96) {
+TEST_P(UsualFaultMutants, TakesEveryCallableAndNoUnknownMode) {
   EXPECT_TRUE(takes_every_callable<Whole>);
   EXPECT_FALSE(takes_every_callable<BindsArguments>);
   EXPECT_FALSE(takes_every_callable<NeedsADefault>);

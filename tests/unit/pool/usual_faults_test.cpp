@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The faults of a well-known pool of three modes, by the numbers under which a survey of it lists
-// them. Each must not come back. (94, the herd of wake-ups, needs counted calls and is in
-// failing_calls_test.cpp.)
+// Faults that pools are known for: none of them must come in. (The herd of wake-ups needs counted
+// calls and is in failing_calls_test.cpp.) usual_fault_mutants_test.cpp puts each of them in.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,19 +21,19 @@ namespace {
 
 using namespace handoff;
 
-class PoolDefects : public test::ModeTest {};
-HANDOFF_EACH_MODE(PoolDefects);
+class UsualFaults : public test::ModeTest {};
+HANDOFF_EACH_MODE(UsualFaults);
 
-// 86: a future of another type than the function's result.
-TEST_P(PoolDefects, Defect86TheFutureHasTheTypeOfTheResult) {
+// A future of another type than the function's result.
+TEST_P(UsualFaults, TheFutureHasTheTypeOfTheResult) {
   ThreadPool pool(options(1));
   auto text = pool.submit([](int n) { return "n=" + std::to_string(n); }, 3);
   static_assert(std::is_same_v<decltype(text), Future<std::string>>);
   EXPECT_EQ(text.get(), "n=3");
 }
 
-// 87: what was measured was the hand-over; the tasks had not run.
-TEST_P(PoolDefects, Defect87WaitMeansThatAllHaveRun) {
+// What was measured was the hand-over; the tasks had not run.
+TEST_P(UsualFaults, WaitMeansThatAllHaveRun) {
   ThreadPool pool(options(2));
   for (int round = 0; round < 20; ++round) {
     std::atomic<int> ran{0};
@@ -44,9 +43,9 @@ TEST_P(PoolDefects, Defect87WaitMeansThatAllHaveRun) {
   }
 }
 
-// 88: threads that began before the pool was running left again; indices from a counter that all
+// Threads that began before the pool was running left again; indices from a counter that all
 // pools shared.
-TEST_P(PoolDefects, Defect88WorkersStayAndAreNumberedPerPool) {
+TEST_P(UsualFaults, WorkersStayAndAreNumberedPerPool) {
   for (std::size_t round = 0; round < test::rounds(300); ++round) {
     ThreadPool first(options(2));
     ThreadPool second(options(2));
@@ -66,8 +65,8 @@ TEST_P(PoolDefects, Defect88WorkersStayAndAreNumberedPerPool) {
   }
 }
 
-// 89: a wake-up that got lost left a task asleep until the next one came.
-TEST_P(PoolDefects, Defect89NoTaskIsLeftAsleep) {
+// A wake-up that got lost left a task asleep until the next one came.
+TEST_P(UsualFaults, NoTaskIsLeftAsleep) {
   auto random = test::random();
   ThreadPool pool(options(2));
   for (std::size_t round = 0; round < test::rounds(2'000); ++round) {
@@ -78,8 +77,8 @@ TEST_P(PoolDefects, Defect89NoTaskIsLeftAsleep) {
   }
 }
 
-// 90: shutting down hung, or a late worker touched what was gone.
-TEST_P(PoolDefects, Defect90EndsAtAnyMoment) {
+// Shutting down hung, or a late worker touched what was gone.
+TEST_P(UsualFaults, EndsAtAnyMoment) {
   auto random = test::random(1);
   for (std::size_t round = 0; round < test::rounds(500); ++round) {
     ThreadPool pool(options(1 + random() % 4));
@@ -88,8 +87,8 @@ TEST_P(PoolDefects, Defect90EndsAtAnyMoment) {
   }
 }
 
-// 91: counts that were set after the threads had begun to change them.
-TEST_P(PoolDefects, Defect91TheCountIsExactFromTheFirstMoment) {
+// Counts that were set after the threads had begun to change them.
+TEST_P(UsualFaults, TheCountIsExactFromTheFirstMoment) {
   for (std::size_t round = 0; round < test::rounds(500); ++round) {
     ThreadPool pool(options(3));
     ASSERT_EQ(pool.width(), 3U);
@@ -101,8 +100,8 @@ TEST_P(PoolDefects, Defect91TheCountIsExactFromTheFirstMoment) {
   }
 }
 
-// 92: a refused task gave a ready future with an invented result.
-TEST_P(PoolDefects, Defect92ARefusalIsNoResult) {
+// A refused task gave a ready future with an invented result.
+TEST_P(UsualFaults, ARefusalIsNoResult) {
   auto given = options(1);
   given.capacity = 1;
   given.on_full = OnFull::reject;
@@ -117,8 +116,8 @@ TEST_P(PoolDefects, Defect92ARefusalIsNoResult) {
   EXPECT_THROW((void)pool.submit([] { return 5; }), NotRun);
 }
 
-// 93: what had not begun was dropped without a word.
-TEST_P(PoolDefects, Defect93TheDestructorDrains) {
+// What had not begun was dropped without a word.
+TEST_P(UsualFaults, TheDestructorDrains) {
   std::atomic<int> ran{0};
   Future<int> last;
   {
@@ -130,8 +129,8 @@ TEST_P(PoolDefects, Defect93TheDestructorDrains) {
   EXPECT_EQ(last.get(), 1000);
 }
 
-// 95: tasks were bound to a worker at the hand-over, and stuck behind a long one.
-TEST_P(PoolDefects, Defect95NoTaskIsStuckBehindALongOne) {
+// Tasks were bound to a worker at the hand-over, and stuck behind a long one.
+TEST_P(UsualFaults, NoTaskIsStuckBehindALongOne) {
   ThreadPool pool(options(2));
   test::Gate gate;
   ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
@@ -143,9 +142,9 @@ TEST_P(PoolDefects, Defect95NoTaskIsStuckBehindALongOne) {
   EXPECT_EQ(single.submit([&] { return single.submit([] { return 1; }).get(); }).get(), 1);
 }
 
-// 96: no move-only arguments, no member functions, results with a default constructor only, and a
+// No move-only arguments, no member functions, results with a default constructor only, and a
 // mode that there is not made no pool.
-TEST_P(PoolDefects, Defect96TakesEveryCallableAndNoUnknownMode) {
+TEST_P(UsualFaults, TakesEveryCallableAndNoUnknownMode) {
   struct NoDefault {
     explicit NoDefault(int v) : value(v) {}
     int read() const { return value; }
