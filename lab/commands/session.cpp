@@ -2,13 +2,11 @@
 #include "commands/session.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include <fmt/format.h>
 
 #include "harness/user_error.hpp"
-#include "report/finished_row.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -49,16 +47,6 @@ bool has_anything(Measurement& measurement) {
   return !launches.empty() || measurement.status != RowStatus::ok;
 }
 
-ArticleTable table_of(const Scenario& scenario, const Article& article) {
-  return {scenario.name(),
-          article.title,
-          article.cell.metric(),
-          parameters_of(scenario, article.cell),
-          article.metric_ms > 0 ? article.metric_ms : NAN,
-          article.items > 0 ? article.items : NAN,
-          article.rows};
-}
-
 }  // namespace
 
 Session::Session(const MeasureOptions& options, Interrupt& interrupt)
@@ -75,23 +63,14 @@ void Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
     std::vector<Measurement> measurements = measurements_of(scenario, block);
     try {
       const auto report = bench_.measure(measurements, scenario.calibrations(), progress);
-      keep(scenario, measurements, report);
+      append_block(result_, scenario, measurements, report, plan().seed);
     } catch (const Interrupted&) {
       result_.interrupted = true;
       std::erase_if(measurements, [](Measurement& one) { return !has_anything(one); });
-      keep(scenario, measurements, {});
+      append_block(result_, scenario, measurements, {}, plan().seed);
       throw;
     }
   }
-}
-
-void Session::keep(const Scenario& scenario, const std::vector<Measurement>& block,
-                   const std::optional<BlockReport>& report) {
-  for (const Measurement& measurement : block) {
-    result_.rows.push_back(finished_row(scenario, measurement, plan().seed));
-    result_.rows.back().block = static_cast<std::int64_t>(result_.blocks.size());
-  }
-  result_.blocks.push_back(report);
 }
 
 std::vector<Measurement> Session::measurements_of(Scenario& scenario, const Block& block) {

@@ -50,8 +50,6 @@ class Session {
   [[nodiscard]] bool broken() const;
 
  private:
-  void keep(const Scenario& scenario, const std::vector<Measurement>& block,
-            const std::optional<BlockReport>& report);
   std::vector<Measurement> measurements_of(Scenario& scenario, const Block& block);
   void find_variables(Scenario& scenario, const std::vector<Block>& blocks);
 

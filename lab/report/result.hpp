@@ -3,6 +3,7 @@
 // alone, so that they can be made again later and elsewhere.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,5 +37,11 @@ struct Result {
 };
 
 using Results = std::vector<const Result*>;
+
+// Finishes the rows of a block that was measured, and appends them. `seed` is that of resamples.
+void append_block(Result& result, const Scenario& scenario, const std::vector<Measurement>& block,
+                  const std::optional<BlockReport>& report, std::uint64_t seed);
+
+ArticleTable table_of(const Scenario& scenario, const Article& article);
 
 }  // namespace handoff::lab
