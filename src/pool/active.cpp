@@ -6,21 +6,21 @@
 // task waits for nobody. Tasks made by tasks stay with their worker, as in `stealing`.
 #include <cstddef>
 #include <cstdint>
-#include <handoff/pool/detail/active_queues.hpp>
 #include <memory>
 
-#include "task_source.hpp"
+#include "active_queues.hpp"
+#include "modes.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 class Active final : public TaskSource {
  public:
-  Active(Crew& crew, bool bounded)
-      : crew_(crew),
+  Active(Claimer& claimer, std::size_t workers, bool bounded)
+      : claimer_(claimer),
         bounded_(bounded),
         batch_(bounded ? 1 : Worker::batch_most),
-        queues_(crew.width()) {}
+        queues_(workers) {}
 
   Task* reserve() override { return queues_.reserve(); }
   void close() noexcept override { queues_.close(); }
@@ -35,7 +35,7 @@ class Active final : public TaskSource {
     if (worker.spawned.pop(task) == Status::ok) return task;
     if (worker.claimed.pop(task) == Status::ok) return task;
     if ((task = claim_own(worker, batch_)) != nullptr) return task;
-    if ((task = steal(crew_, worker)) != nullptr) return task;
+    if ((task = claimer_.steal(worker)) != nullptr) return task;
     return rob(worker);
   }
 
@@ -47,7 +47,7 @@ class Active final : public TaskSource {
     const auto take = [&mine = queues_.of(worker.index)](std::size_t count, auto&& into) noexcept {
       return mine.claim(count, into);
     };
-    return claim_by(take, worker, most);
+    return claimer_.claim_by(take, worker, most);
   }
 
   Task* rob(Worker& thief) noexcept {
@@ -57,12 +57,12 @@ class Active final : public TaskSource {
       const auto take = [&others = queues_.of(index)](std::size_t count, auto&& into) noexcept {
         return others.rob(count, into);
       };
-      if (Task* const task = claim_by(take, thief, batch_)) return task;
+      if (Task* const task = claimer_.claim_by(take, thief, batch_)) return task;
     }
     return nullptr;
   }
 
-  Crew& crew_;
+  Claimer& claimer_;
   const bool bounded_;
   const std::size_t batch_;
   ActiveQueues queues_;
@@ -70,8 +70,8 @@ class Active final : public TaskSource {
 
 }  // namespace
 
-std::unique_ptr<TaskSource> make_active(Crew& crew, bool bounded) {
-  return std::make_unique<Active>(crew, bounded);
+std::unique_ptr<TaskSource> make_active(Claimer& claimer, std::size_t workers, bool bounded) {
+  return std::make_unique<Active>(claimer, workers, bounded);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

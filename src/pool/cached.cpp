@@ -7,10 +7,13 @@
 // Coming and going are the Engine's business, by the same rules as waking and sleeping.
 #include <memory>
 
-#include "task_source.hpp"
+#include "modes.hpp"
+#include "one_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-std::unique_ptr<TaskSource> make_cached(Crew& crew) { return std::make_unique<OneQueue>(crew); }
+std::unique_ptr<TaskSource> make_cached(Claimer& claimer) {
+  return std::make_unique<OneQueue>(claimer);
+}
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

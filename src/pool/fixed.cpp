@@ -4,10 +4,13 @@
 // they were handed over.
 #include <memory>
 
-#include "task_source.hpp"
+#include "modes.hpp"
+#include "one_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-std::unique_ptr<TaskSource> make_fixed(Crew& crew) { return std::make_unique<OneQueue>(crew); }
+std::unique_ptr<TaskSource> make_fixed(Claimer& claimer) {
+  return std::make_unique<OneQueue>(claimer);
+}
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

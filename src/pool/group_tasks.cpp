@@ -5,6 +5,7 @@
 #include <handoff/sync/backoff.hpp>
 #include <optional>
 
+#include "task_runner.hpp"
 #include "wait_watch.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -33,7 +34,7 @@ bool GroupTasks::help_thief() noexcept {
   Task* task = nullptr;
   if (thief->spawned.steal(task) != Status::ok) return false;
   if (GroupTasks* const group = task->group.read()) group->stolen_by(*owner_);
-  engine_.run(*owner_, *task);
+  engine_.runner().run(*owner_, *task);
   return true;
 }
 

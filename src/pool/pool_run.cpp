@@ -2,9 +2,10 @@
 //
 // Runs over an index range on a pool, started ones and those that are waited for.
 #include <handoff/core/detail/attempt.hpp>
+#include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
-#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/pool_run.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -21,7 +22,8 @@ Status PoolRun::start(Engine& engine, std::size_t count, BulkWork& work,
   // order: relaxed, as above.
   helpers_.store(static_cast<std::ptrdiff_t>(engine.width()) - 1, order::relaxed);
   range_.open(count, engine.width(), options.block);
-  return hand_over_pointer(engine, [&engine] { return engine.reserve(); }, this, kFirst);
+  Place place = engine.reserve();
+  return place.fill(PointerMaker<PoolRun>(this, kFirst));
 }
 
 Outcome PoolRun::begin(Task& task) {
@@ -65,12 +67,12 @@ void PoolRun::call_next(Worker& worker) noexcept {
   if (!range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
   members_.fetch_add(1, order::relaxed);  // order: relaxed, by one who is counted
   Engine& engine = *engine_;
-  const auto hand_over = [&] {
-    (void)hand_over_pointer(  // never refused
-        engine, [&] { return engine.reserve_in(worker); }, this, kMember);
+  const auto call = [&] {
+    Place place = engine.admission().reserve_in(worker);  // never refused
+    (void)place.fill(PointerMaker<PoolRun>(this, kMember));
   };
   // order: relaxed, as above. No memory: the run has members enough.
-  (void)attempt(hand_over, [this]() noexcept { members_.fetch_sub(1, order::relaxed); });
+  (void)attempt(call, [this]() noexcept { members_.fetch_sub(1, order::relaxed); });
 }
 
 void PoolRun::leave() noexcept {
@@ -112,9 +114,10 @@ class WaitedRun {
     // order: relaxed, a number of helpers.
     if (worker == nullptr || !range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
     const auto call = [&] {
-      (void)hand_over(
-          group_.engine(), [&] { return group_.reserve_in(*worker); },
-          [this]() noexcept { take_part(); });
+      const auto part = [this]() noexcept { take_part(); };
+      ClosureMaker<decltype(part)> maker;
+      Place place = group_.reserve_in(*worker);  // never refused
+      (void)place.fill(maker, part);
     };
     (void)attempt(call, []() noexcept {});  // no memory: the run has members enough
   }

@@ -5,15 +5,15 @@
 // task never waits for one particular thread, and a divided problem is worked on depth first.
 #include <memory>
 
-#include "task_source.hpp"
+#include "modes.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 class Stealing final : public TaskSource {
  public:
-  Stealing(Crew& crew, bool bounded)
-      : crew_(crew), bounded_(bounded), batch_(bounded ? 1 : Worker::batch_most) {}
+  Stealing(Claimer& claimer, bool bounded)
+      : claimer_(claimer), bounded_(bounded), batch_(bounded ? 1 : Worker::batch_most) {}
 
   Task* reserve() override { return queue_.reserve(); }
   void close() noexcept override { queue_.close(); }
@@ -25,18 +25,18 @@ class Stealing final : public TaskSource {
     Task* task = nullptr;
     // Now and then the queue first, or tasks that go on making tasks would keep the others out.
     if (++worker.tick % kQueueFirst == 0) {
-      if ((task = claim(queue_, worker, 1)) != nullptr) return task;
+      if ((task = claimer_.claim(queue_, worker, 1)) != nullptr) return task;
     }
     if (worker.spawned.pop(task) == Status::ok) return task;
     if (worker.claimed.pop(task) == Status::ok) return task;
-    if ((task = claim(queue_, worker, batch_)) != nullptr) return task;
-    return steal(crew_, worker);
+    if ((task = claimer_.claim(queue_, worker, batch_)) != nullptr) return task;
+    return claimer_.steal(worker);
   }
 
  private:
   static constexpr std::uint32_t kQueueFirst = 64;
 
-  Crew& crew_;
+  Claimer& claimer_;
   const bool bounded_;
   const std::size_t batch_;
   TaskQueue queue_;
@@ -44,8 +44,8 @@ class Stealing final : public TaskSource {
 
 }  // namespace
 
-std::unique_ptr<TaskSource> make_stealing(Crew& crew, bool bounded) {
-  return std::make_unique<Stealing>(crew, bounded);
+std::unique_ptr<TaskSource> make_stealing(Claimer& claimer, bool bounded) {
+  return std::make_unique<Stealing>(claimer, bounded);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

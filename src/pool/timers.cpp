@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The heap of moments, the thread that waits for the earliest, and how a timed task ends.
+#include "timers.hpp"
+
 #include <chrono>
-#include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/timers.hpp>
 #include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "wait_watch.hpp"
 
@@ -36,6 +38,16 @@ void Timers::retain() noexcept {
 void Timers::release() noexcept {
   // order: acq_rel, every use by others happens before the end.
   if (references_.fetch_sub(1, order::acq_rel) == 1) delete this;
+}
+
+TimedPlace::TimedPlace(Timers& timers) : timers_(timers.prepare() ? &timers : nullptr) {}
+
+void TimedPlace::give_up() noexcept { timers_->give_up(); }
+
+void TimedPlace::fill(TimedTask& task) noexcept {
+  Timers& timers = *std::exchange(timers_, nullptr);
+  timers.retain();  // for the handle
+  timers.add(task);
 }
 
 // ---- The heap, under the lock ------------------------------------------------------------------

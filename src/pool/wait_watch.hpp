@@ -17,8 +17,9 @@
 #include <handoff/core/detail/workplace.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
-#include <handoff/pool/detail/timers.hpp>
 #include <handoff/pool/wait_cycle.hpp>
+
+#include "timers.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

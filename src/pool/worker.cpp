@@ -5,7 +5,13 @@
 #include <handoff/pool/detail/worker.hpp>
 #include <utility>
 
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+#include "task_runner.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template class StealDeque<detail::Task*>;
+
+namespace detail {
 
 Worker::Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest)
     : Workplace(pool, number),
@@ -17,8 +23,10 @@ Worker::Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest
       place(number),
       taken(false) {}
 
+Worker::~Worker() = default;
+
 void Worker::run_inside(const Call& call) noexcept {
-  engine.with_room([this, &call]() noexcept {
+  engine.runner().with_stack([this, &call]() noexcept {
     const std::int64_t below = std::exchange(base, spawned.height());
     call.function(call.argument);
     base = below;
@@ -37,4 +45,5 @@ void Worker::end_blocking() noexcept {
   if (replaced) engine.take_back();
 }
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

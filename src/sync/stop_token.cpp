@@ -11,7 +11,7 @@
 
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 

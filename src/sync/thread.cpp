@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <exception>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <system_error>

@@ -10,15 +10,16 @@
 #include <vector>
 
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/side_queues.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
-#include <handoff/pool/detail/task_queue.hpp>
-#include <handoff/pool/detail/task_store.hpp>
-#include <handoff/pool/detail/timers.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
 #include "books/books.hpp"
 #include "books/queue_books.hpp"
+#include "pool/engine_parts.hpp"
+#include "pool/side_queues.hpp"
+#include "pool/task_queue.hpp"
+#include "pool/task_store.hpp"
+#include "pool/timers.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -236,25 +237,31 @@ struct Books<Timers> {
 template <>
 struct Books<Engine> {
   static std::string fault(const Engine& engine) {
-    if (!test::now(engine.quitting_)) return "Engine: not closed";
-    if (!engine.is_idle()) return "Engine: a task is not finished, or was not counted";
+    if (!engine.parts_->threads.is_over()) return "Engine: not closed";
+    if (!engine.parts_->completion.is_idle()) {
+      return "Engine: a task is not finished, or was not counted";
+    }
     if (engine.tally().pending != 0) return "Engine: the tally says that a task is pending";
-    if (engine.source_->has_tasks()) return "Engine: the queue holds a task";
-    if (test::now(engine.visitors_) != 0) return "Engine: a visitor never left";
-    if (test::now(engine.stand_ins_) != 0) return "Engine: a stand-in never left";
-    const auto capacity = static_cast<std::int64_t>(engine.capacity_);
-    if (capacity != 0 && test::now(engine.places_) != capacity) return "Engine: a place is lost";
-    if (test::now(engine.present_) > engine.crew_.width()) return "Engine: more than there are";
-    if (test::now(engine.present_) > test::now(engine.started_)) {
+    if (engine.parts_->backlog.source().has_tasks()) return "Engine: the queue holds a task";
+    if (test::now(engine.parts_->completion.visitors_) != 0) return "Engine: a visitor never left";
+    if (test::now(engine.parts_->threads.stand_ins_) != 0) return "Engine: a stand-in never left";
+    const std::int64_t capacity = engine.parts_->room.capacity_;
+    if (capacity != 0 && test::now(engine.parts_->room.places_) != capacity) {
+      return "Engine: a place is lost";
+    }
+    if (test::now(engine.parts_->threads.present_) > engine.parts_->crew.width()) {
+      return "Engine: more than there are";
+    }
+    if (test::now(engine.parts_->threads.present_) > test::now(engine.parts_->threads.started_)) {
       return "Engine: a worker counts as present whose thread never started";
     }
-    if (engine.idle_.was_waiting() != 0) return "Engine: somebody waits for its end";
-    if (engine.room_.was_waiting() != 0) return "Engine: somebody waits for room";
-    std::string fault = Books<Sleepers>::fault(engine.sleepers_);
-    if (fault.empty()) fault = crew_fault(engine.crew_);
-    if (const SideQueues* const queues = engine.side_queues_.made(); queues && fault.empty()) {
-      fault = Books<SideQueues>::fault(*queues);
-    }
+    if (engine.parts_->completion.idle_.was_waiting() != 0)
+      return "Engine: somebody waits for its end";
+    if (engine.parts_->room.freed_.was_waiting() != 0) return "Engine: somebody waits for room";
+    std::string fault = Books<Sleepers>::fault(engine.parts_->threads.sleepers());
+    if (fault.empty()) fault = crew_fault(engine.parts_->crew);
+    const SideQueues* const queues = engine.parts_->backlog.side_queues_.made();
+    if (queues != nullptr && fault.empty()) fault = Books<SideQueues>::fault(*queues);
     return fault;
   }
 

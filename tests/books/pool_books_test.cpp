@@ -45,13 +45,13 @@ struct Books<Break> {
   static auto& book(Timers& timers) { return timers.book_.write(); }
   static auto& times(TimedTask& task) { return task.times_.write(); }
 
-  static auto& places(Engine& engine) { return engine.places_; }
-  static auto& visitors(Engine& engine) { return engine.visitors_; }
-  static auto& present(Engine& engine) { return engine.present_; }
-  static auto& stand_ins(Engine& engine) { return engine.stand_ins_; }
-  static auto& sleepers(Engine& engine) { return state(engine.sleepers_); }
-  static auto& unqueued(Engine& engine) { return engine.unqueued_; }
-  static auto& nodes(Engine& engine) { return engine.crew_.worker(0).nodes; }
+  static auto& places(Engine& engine) { return engine.parts_->room.places_; }
+  static auto& visitors(Engine& engine) { return engine.parts_->completion.visitors_; }
+  static auto& present(Engine& engine) { return engine.parts_->threads.present_; }
+  static auto& stand_ins(Engine& engine) { return engine.parts_->threads.stand_ins_; }
+  static auto& sleepers(Engine& engine) { return state(engine.parts_->threads.sleepers()); }
+  static auto& unqueued(Engine& engine) { return engine.parts_->unqueued; }
+  static auto& nodes(Engine& engine) { return engine.parts_->crew.worker(0).nodes; }
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
@@ -73,9 +73,7 @@ class TaskQueueBook : public testing::Test {
     std::size_t used = 0;
     (void)queue_.claim(3, [&] { return &nodes[used++]; });
   }
-  void push() {
-    detail::BasicTaskQueue<2>::publish(*queue_.reserve(), detail::StillbornKind::kind);
-  }
+  void push() { queue_.reserve()->publish(detail::StillbornKind::kind); }
 
   detail::BasicTaskQueue<2> queue_;
 };

@@ -253,6 +253,18 @@ class TidyTest(unittest.TestCase):
         write_tree(self.root, {"tests/explore/pool/notifier_scenarios.cpp": scenario})
         self.assertEqual(list(self.tidy.faults(self.root)), [])
 
+    def test_an_atomic_of_a_header_that_is_not_installed_is_looked_for_too(self):
+        part = "src/pool/notifier.hpp"
+        write_tree(self.root, {part: HEADER + "sync::atomic<int> waiting_;\n",
+                               "src/pool/parts.hpp": HEADER + '#include "notifier.hpp"\n'})
+        found = list(self.tidy.faults(self.root))
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(f"{part}:6: an atomic that no scenario"), found[0])
+        for header in ("notifier.hpp", "parts.hpp"):
+            scenario = UNIT + f'#include "pool/{header}"\n'
+            write_tree(self.root, {"tests/explore/pool/notifier_scenarios.cpp": scenario})
+            self.assertEqual(list(self.tidy.faults(self.root)), [])
+
     def test_a_missing_root_is_one_clear_line(self):
         self.assertEqual(
             call_tidy("/nowhere"),

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <handoff/pool/detail/task_queue.hpp>
-
 #include "books/pool_books.hpp"
 #include "model/model.hpp"
+#include "pool/task_queue.hpp"
 
 namespace {
 
@@ -96,7 +95,7 @@ class TaskQueueModel : public Model {
   void publish(std::size_t which) {
     const Late late = late_[which];
     late_.erase(late_.begin() + static_cast<std::ptrdiff_t>(which));
-    Queue::publish(*late.task, detail::StillbornKind::kind);
+    late.task->publish(detail::StillbornKind::kind);
     for (Expected& each : plain_) {
       if (each.number == late.number) each.published = true;
     }

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <handoff/pool/detail/timers.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -19,6 +18,7 @@
 #include "books/pool_books.hpp"
 #include "model/item.hpp"
 #include "model/model.hpp"
+#include "pool/timers.hpp"
 
 namespace {
 

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -44,16 +43,18 @@ class CopyableFunction<R(Args...)> {
     if constexpr (std::is_pointer_v<Given> || std::is_member_pointer_v<Given>) {
       if (function == nullptr) return;  // an empty pointer makes an empty function
     }
-    held_ = std::make_unique<Held<std::decay_t<F>>>(std::forward<F>(function));
+    held_ = new Held<std::decay_t<F>>(std::forward<F>(function));
   }
 
-  CopyableFunction(CopyableFunction&&) noexcept = default;
-  CopyableFunction& operator=(CopyableFunction&&) noexcept = default;
+  CopyableFunction(CopyableFunction&& other) noexcept
+      : held_(std::exchange(other.held_, nullptr)) {}
   CopyableFunction(const CopyableFunction& other) : held_(other ? other.held_->copy() : nullptr) {}
-  CopyableFunction& operator=(const CopyableFunction& other) {
-    return *this = CopyableFunction(other);
+  // From a copy or from what was moved; what it held ends with `other`.
+  CopyableFunction& operator=(CopyableFunction other) noexcept {
+    std::swap(held_, other.held_);
+    return *this;
   }
-  ~CopyableFunction() = default;
+  ~CopyableFunction() { delete held_; }
 
   // Calls it. Misuse if it is empty.
   R operator()(Args... args) const {
@@ -69,7 +70,7 @@ class CopyableFunction<R(Args...)> {
  private:
   struct AnyHeld {
     virtual ~AnyHeld() = default;
-    virtual std::unique_ptr<AnyHeld> copy() const = 0;
+    virtual AnyHeld* copy() const = 0;
     virtual R call(Args&&... args) = 0;
   };
 
@@ -77,7 +78,7 @@ class CopyableFunction<R(Args...)> {
   struct Held final : AnyHeld {
     template <class Given>
     explicit Held(Given&& given) : function(std::forward<Given>(given)) {}
-    std::unique_ptr<AnyHeld> copy() const override { return std::make_unique<Held>(function); }
+    AnyHeld* copy() const override { return new Held(function); }
     R call(Args&&... args) override {
       if constexpr (std::is_void_v<R>) {
         static_cast<void>(detail::invoke(function, std::forward<Args>(args)...));
@@ -88,7 +89,7 @@ class CopyableFunction<R(Args...)> {
     F function;
   };
 
-  std::unique_ptr<AnyHeld> held_;
+  AnyHeld* held_ = nullptr;  // its own
 };
 
 }}  // namespace handoff::HANDOFF_ABI

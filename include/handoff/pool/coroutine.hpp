@@ -33,8 +33,9 @@
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
@@ -51,10 +52,9 @@ class [[nodiscard]] ScheduleAwaiter {
   // The coroutine may be over, and this gone, before the hand-over returns.
   void await_suspend(std::coroutine_handle<> coroutine) {
     coroutine_ = coroutine;
-    detail::Engine& engine = engine_;
-    const auto reserve = [&engine, priority = priority_] { return engine.reserve(priority); };
-    const Status status = detail::hand_over_pointer(engine, reserve, this, kind);
-    if (status != Status::ok) throw NotRun(status);
+    detail::Place place = engine_.reserve(priority_);
+    if (!place) throw NotRun(place.status());
+    (void)place.fill(detail::PointerMaker<ScheduleAwaiter>(this, kind));
   }
 
   void await_resume() const {

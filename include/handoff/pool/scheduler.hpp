@@ -27,8 +27,9 @@
 #include <handoff/core/priority.hpp>
 #include <handoff/core/sender_words.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
@@ -72,15 +73,16 @@ class BasicPoolScheduler {
 
     // Once. May complete, and this may be gone, before it returns.
     void start() & noexcept {
-      detail::Engine& engine = engine_;
-      Status status = Status::ok;
       try {
-        status =
-            detail::hand_over_pointer(engine, [&engine] { return engine.reserve(); }, this, kind);
+        detail::Place place = engine_.reserve();
+        if (place) {
+          (void)place.fill(detail::PointerMaker<Operation>(this, kind));
+          return;
+        }
       } catch (...) {
         return Words::set_error(std::move(receiver_), std::current_exception());
       }
-      if (status != Status::ok) Words::set_stopped(std::move(receiver_));
+      Words::set_stopped(std::move(receiver_));
     }
 
    private:

@@ -28,8 +28,9 @@
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/std_future.hpp>
@@ -106,10 +107,10 @@ template <class F, class... Args>
   detail::Engine& engine = detail::engine_of(pool);
   sync::StdPromise<Result> promise;
   sync::StdFuture<Result> future = promise.get_future();
-  const Status status = detail::hand_over_as<Work>(
-      engine, [&engine] { return engine.reserve(); }, engine, promise, std::forward<F>(function),
-      std::forward<Args>(args)...);
-  if (status != Status::ok) throw NotRun(status);
+  detail::ClosureMaker<Work> maker;
+  detail::Place place = engine.reserve();
+  if (!place) throw NotRun(place.status());
+  (void)place.fill(maker, engine, promise, std::forward<F>(function), std::forward<Args>(args)...);
   return future;
 }
 

@@ -44,9 +44,10 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
-#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -67,9 +68,9 @@ class TaskGroup {
     detail::Worker* const worker = tasks_.worker_here();
     if (worker == nullptr) [[unlikely]]
       return tasks_.run_here(std::forward<F>(function));
-    (void)detail::hand_over(  // never refused
-        tasks_.engine(), [this, worker] { return tasks_.reserve_in(*worker); },
-        std::forward<F>(function));
+    detail::ClosureMaker<std::decay_t<F>> maker;
+    detail::Place place = tasks_.reserve_in(*worker);  // never refused
+    (void)place.fill(maker, std::forward<F>(function));
   }
 
   // run(function), then wait(): the function runs on this thread, and nobody is woken for it.

@@ -81,12 +81,16 @@
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/future_kind.hpp>
-#include <handoff/pool/detail/hand_over.hpp>
+#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/pool_run.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/timed_task.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_options.hpp>
+#include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -112,20 +116,23 @@ class ThreadPool {
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
   [[nodiscard]] Status execute(F&& function) {
-    return detail::hand_over(
-        *engine_, [this] { return engine_->reserve(); }, std::forward<F>(function));
+    detail::ClosureMaker<std::decay_t<F>> maker;
+    detail::Place place = engine_->reserve();
+    return place.fill(maker, std::forward<F>(function));
   }
 
   // The same, as the options say.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
   [[nodiscard]] Status execute(const TaskOptions& options, F&& function) {
-    const auto reserve = [this, &options] { return engine_->reserve(options.priority); };
     if (!options.stop.stop_possible()) {
-      return detail::hand_over(*engine_, reserve, std::forward<F>(function));
+      detail::ClosureMaker<std::decay_t<F>> maker;
+      detail::Place place = engine_->reserve(options.priority);
+      return place.fill(maker, std::forward<F>(function));
     }
-    return detail::hand_over_as<detail::Stoppable<std::decay_t<F>>>(
-        *engine_, reserve, detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
+    detail::ClosureMaker<detail::Stoppable<std::decay_t<F>>> maker;
+    detail::Place place = engine_->reserve(options.priority);
+    return place.fill(maker, detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
   }
 
   // Calls function() once, on the worker of this index, which is below width(). Tasks for a worker
@@ -137,9 +144,9 @@ class ThreadPool {
     requires std::is_invocable_v<std::decay_t<F>&>
   [[nodiscard]] Status execute_on(std::size_t worker, F&& function) {
     if (worker >= width()) misuse("ThreadPool: execute_on() a worker that there is not");
-    return detail::hand_over(
-        *engine_, [this, worker] { return engine_->reserve_for(worker); },
-        std::forward<F>(function));
+    detail::ClosureMaker<std::decay_t<F>> maker;
+    detail::Place place = engine_->reserve_for(worker);
+    return place.fill(maker, std::forward<F>(function));
   }
 
   // Hands over each callable of the range, moved; returns the iterator to the first that was
@@ -159,8 +166,8 @@ class ThreadPool {
   [[nodiscard]] auto submit(F&& function, Args&&... args) {
     using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
-    return submit_work<Result, Work>([this] { return engine_->reserve(); },
-                                     std::forward<F>(function), std::forward<Args>(args)...);
+    return submit_work<Result, Work>(Priority::normal, std::forward<F>(function),
+                                     std::forward<Args>(args)...);
   }
   template <class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
@@ -169,8 +176,7 @@ class ThreadPool {
     using Function = detail::Stoppable<std::decay_t<F>>;
     using Work = detail::FutureWork<Result, Function, std::decay_t<Args>...>;
     return submit_work<Result, Work>(
-        [this, &options] { return engine_->reserve(options.priority); },
-        detail::StoppableOf<F>{options.stop, std::forward<F>(function)},
+        options.priority, detail::StoppableOf<F>{options.stop, std::forward<F>(function)},
         std::forward<Args>(args)...);
   }
   template <class F, class... Args>
@@ -283,17 +289,13 @@ class ThreadPool {
  private:
   friend detail::Engine& detail::engine_of(ThreadPool& pool) noexcept;
 
-  template <class Result, class Work, class Reserve, class... Given>
-  Future<Result> submit_work(Reserve&& reserve, Given&&... given) {
+  template <class Result, class Work, class... Given>
+  Future<Result> submit_work(Priority priority, Given&&... given) {
     detail::RawBox<Work> box;
-    Work* work = nullptr;
-    const Status status = detail::hand_over_made(
-        *engine_, reserve, [&](detail::Task& task) -> const detail::TaskKind& {
-          work = box.make(engine_.get(), std::forward<Given>(given)...);
-          ::new (static_cast<void*>(task.storage)) detail::FutureState*(work);
-          return detail::FutureKind::kind;
-        });
-    if (status != Status::ok) throw NotRun(status);
+    detail::Place place = engine_->reserve(priority);
+    if (!place) throw NotRun(place.status());
+    Work* const work = box.make(engine_.get(), std::forward<Given>(given)...);
+    (void)place.fill(detail::PointerMaker<detail::FutureState>(work, detail::FutureKind::kind));
     return detail::FutureAccess::make<Result>(work);
   }
 

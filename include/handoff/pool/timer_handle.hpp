@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is left in the hand of whoever asked a pool to run something later: to call it off.
+// A handle that cancels a timed task.
 //
 //   handoff::TimerHandle beat = pool.execute_every(100ms, [&] { send_heartbeat(); });
 //   beat.cancel();            // no run begins any more; one that is going on goes on
@@ -21,9 +21,12 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/pool/detail/timers.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
+class TimedTask;
+}  // namespace detail
 
 class TimerHandle {
  public:
@@ -40,25 +43,16 @@ class TimerHandle {
 
   // True for the one call that ended it: the function will not begin any more, of a series not once
   // more. False if it has begun, or is over, whatever the reason.
-  bool cancel() noexcept { return task_ != nullptr && task_->timers().cancel(*task_); }
+  bool cancel() noexcept;
 
   // ... and returns when no run of the function is going on.
-  bool cancel_and_wait() noexcept {
-    const bool cancelled = cancel();
-    if (task_ != nullptr) task_->timers().await_end(*task_);
-    return cancelled;
-  }
+  bool cancel_and_wait() noexcept;
 
   // For ThreadPool.
   explicit TimerHandle(detail::TimedTask& task) noexcept : task_(&task) {}
 
  private:
-  void reset() noexcept {
-    if (task_ == nullptr) return;
-    detail::Timers& timers = task_->timers();
-    timers.leave(*std::exchange(task_, nullptr));
-    timers.release();
-  }
+  void reset() noexcept;
 
   detail::TimedTask* task_ = nullptr;
 };

@@ -161,30 +161,10 @@ class StealDeque {
 
   static Index signed_of(std::uint64_t position) noexcept { return static_cast<Index>(position); }
 
-  void find_room(Index needed) {
-    // order: acquire pairs with the exchange in steal(): a thief that took an item has read its
-    // place before the owner uses it again.
-    const Index top = top_.load(sync::order::acquire);
-    room_until_ = top + capacity();
-    while (needed > room_until_) {
-      grow(top);
-      room_until_ = top + capacity();
-    }
-  }
-
+  void find_room(Index needed);
   Index capacity() const noexcept { return static_cast<Index>(largest_->slots.capacity()); }
 
-  void grow(Index top) {
-    auto larger = std::make_unique<Places>(2 * largest_->slots.capacity());
-    for (Index i = top; i < height(); ++i) {
-      // order: relaxed, both: the owner's own stores, published below.
-      larger->at(i).store(largest_->at(i).load(sync::order::relaxed), sync::order::relaxed);
-    }
-    larger->smaller = std::move(largest_);
-    largest_ = std::move(larger);
-    // order: release pairs with the load in steal(): the copies are there before the array is.
-    places_.store(largest_.get(), sync::order::release);
-  }
+  void grow(Index top);
 
   // The owner's, of which thieves read bottom_.
   alignas(sync::destructive_span) sync::atomic<Index> bottom_;  // where the next push goes
@@ -194,5 +174,31 @@ class StealDeque {
   alignas(sync::destructive_span) sync::atomic<Index> top_;  // the oldest
   sync::atomic<Places*> places_;  // largest_
 };
+
+// These two are long, and stay out of the places where reserve() is inlined.
+template <class T>
+void StealDeque<T>::find_room(Index needed) {
+  // order: acquire pairs with the exchange in steal(): a thief that took an item has read its
+  // place before the owner uses it again.
+  const Index top = top_.load(sync::order::acquire);
+  room_until_ = top + capacity();
+  while (needed > room_until_) {
+    grow(top);
+    room_until_ = top + capacity();
+  }
+}
+
+template <class T>
+void StealDeque<T>::grow(Index top) {
+  auto larger = std::make_unique<Places>(2 * largest_->slots.capacity());
+  for (Index i = top; i < height(); ++i) {
+    // order: relaxed, both: the owner's own stores, published below.
+    larger->at(i).store(largest_->at(i).load(sync::order::relaxed), sync::order::relaxed);
+  }
+  larger->smaller = std::move(largest_);
+  largest_ = std::move(larger);
+  // order: release pairs with the load in steal(): the copies are there before the array is.
+  places_.store(largest_.get(), sync::order::release);
+}
 
 }}  // namespace handoff::HANDOFF_ABI

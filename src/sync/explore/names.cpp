@@ -12,6 +12,7 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/detail/stack.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <system_error>
 

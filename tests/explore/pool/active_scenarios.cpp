@@ -4,14 +4,14 @@
 // docs/design/thread_pool.md.
 #include <cstddef>
 #include <cstdint>
-#include <handoff/pool/detail/active_queues.hpp>
-#include <handoff/pool/detail/ping_pong_tasks.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
+#include "pool/active_queues.hpp"
+#include "pool/ping_pong_tasks.hpp"
 
 namespace {
 
@@ -23,7 +23,7 @@ using test::Scenario;
 template <class Queues>
 bool push(Queues& queues) {
   Task* const task = queues.reserve();
-  if (task != nullptr) SmallTaskQueue::publish(*task, StillbornKind::kind);
+  if (task != nullptr) task->publish(StillbornKind::kind);
   return task != nullptr;
 }
 

@@ -12,6 +12,7 @@
 
 #include "explore/pool/sleeper.hpp"
 #include "explore/scenario.hpp"
+#include "pool/crew.hpp"
 
 namespace {
 

@@ -16,6 +16,7 @@
 #include "books/pool_books.hpp"
 #include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
+#include "pool/engine_parts.hpp"
 
 namespace {
 

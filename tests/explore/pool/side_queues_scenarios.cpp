@@ -3,7 +3,6 @@
 // Queues that are made when somebody first asks for them, beside a worker that is about to sleep.
 // docs/design/thread_pool.md.
 #include <cstddef>
-#include <handoff/pool/detail/side_queues.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -11,6 +10,7 @@
 #include "books/pool_books.hpp"
 #include "explore/pool/sleeper.hpp"
 #include "explore/scenario.hpp"
+#include "pool/side_queues.hpp"
 
 namespace {
 
@@ -24,7 +24,7 @@ const Scenario made_once("side_queues/made_once", [] {
   int places = 0;
   const auto use = [&] {
     if (Task* const task = queues.reserve(Priority::high)) {
-      TaskQueue::publish(*task, StillbornKind::kind);
+      task->publish(StillbornKind::kind);
     }
   };
   explore::Thread other(use);
@@ -42,7 +42,7 @@ const Scenario close("side_queues/close", [] {
   explore::Thread other([&] {
     Task* const task = queues.reserve(Priority::low);
     accepted = task != nullptr;
-    if (accepted) TaskQueue::publish(*task, StillbornKind::kind);
+    if (accepted) task->publish(StillbornKind::kind);
   });
   queues.close();
   const std::uint64_t counted = queues.accepted();

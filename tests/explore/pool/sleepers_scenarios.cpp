@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <handoff/pool/detail/sleepers.hpp>
-#include <handoff/pool/detail/task_queue.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
@@ -13,6 +12,7 @@
 #include "books/pool_books.hpp"
 #include "explore/pool/sleeper.hpp"
 #include "explore/scenario.hpp"
+#include "pool/task_queue.hpp"
 
 namespace {
 
@@ -245,7 +245,7 @@ void submit_beside_found(TaskQueue& queue) {
     explore::Thread submitter([&] {
       Task* const task = queue.reserve();
       told = sleepers.wanted();
-      TaskQueue::publish(*task, StillbornKind::kind);
+      task->publish(StillbornKind::kind);
     });
     const auto left = sleepers.end_search();
     const bool seen = left.nobody_searches && left.asleep != 0 && queue.has_tickets();
@@ -270,7 +270,7 @@ const Scenario found_in_used(
         Task* const task = queue.reserve();
         ::new (static_cast<void*>(task->storage)) std::uint64_t(number);
         task->group.write() = nullptr;
-        TaskQueue::publish(*task, StillbornKind::kind);
+        task->publish(StillbornKind::kind);
       };
       bool slow_one_is_taken = false;
       const auto pop_all = [&queue, &slow_one_is_taken] {
@@ -308,7 +308,7 @@ const Scenario found_in_used(
 const Scenario found_in_next("sleepers/found_in_next_segment", [] {
   TaskQueue queue;
   for (std::size_t i = 0; i < TaskQueue::segment_tasks; ++i) {
-    TaskQueue::publish(*queue.reserve(), StillbornKind::kind);
+    queue.reserve()->publish(StillbornKind::kind);
   }
   Task node;
   while (queue.claim(1, [&node] { return &node; }) != 0) {

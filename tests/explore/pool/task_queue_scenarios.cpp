@@ -4,11 +4,11 @@
 // docs/design/thread_pool.md.
 #include <cstdint>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/pool/detail/task_queue.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
+#include "pool/task_queue.hpp"
 
 namespace {
 
@@ -28,7 +28,7 @@ struct Tasks {
     of[number].write() = 1;
     task->group.write() = nullptr;
     ::new (static_cast<void*>(task->storage)) std::size_t(number);
-    TaskQueue::publish(*task, StillbornKind::kind);
+    task->publish(StillbornKind::kind);
     return true;
   }
 

@@ -3,11 +3,11 @@
 // Empty task nodes on their way between the store and what each worker keeps.
 #include <cstddef>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/pool/detail/task_store.hpp>
 #include <vector>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
+#include "pool/task_store.hpp"
 
 namespace {
 

@@ -9,7 +9,6 @@
 #include <functional>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/not_run.hpp>
-#include <handoff/pool/detail/timers.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -27,6 +26,7 @@
 #include "books/pool_books.hpp"
 #include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
+#include "pool/timers.hpp"
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <memory>
 #include <string>

@@ -18,7 +18,9 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/pool/detail/admission.hpp>
 #include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -46,15 +48,14 @@ class GroupTasks {
   GroupTasks(const GroupTasks&) = delete;
   GroupTasks& operator=(const GroupTasks&) = delete;
 
-  Engine& engine() const noexcept { return engine_; }
+  const Engine& engine() const noexcept { return engine_; }
   Worker* worker_here() const noexcept { return engine_.worker_here(); }
 
   // A place for a task of the group, counted from here on. Throws std::bad_alloc.
-  Placement reserve_in(Worker& worker) {
-    const Placement placement = engine_.reserve_in(worker);
-    placement.task->group.write() = this;
+  Place reserve_in(Worker& worker) {
+    Task& node = Admission::node_of(worker, this);
     count_in(worker);
-    return placement;
+    return engine_.admission().place_in(worker, node);
   }
 
   // A function of the group that is no task.

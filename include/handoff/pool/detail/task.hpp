@@ -65,6 +65,12 @@ struct alignas(sync::cache_line) Task {
     return *std::launder(reinterpret_cast<T*>(storage));
   }
 
+  // Its closure is there: for a task in a queue, where claimers look for the kind.
+  void publish(const TaskKind& its_kind) noexcept {
+    // order: release pairs with the acquire in BasicTaskQueue::head_task(): the closure.
+    kind.store(&its_kind, sync::order::release);
+  }
+
   const TaskKind& kind_here() const noexcept {
     // order: relaxed, whoever has the task got it by an acquire, from the queue or the deque.
     return *kind.load(sync::order::relaxed);

@@ -14,15 +14,19 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/workplace.hpp>
+#include <handoff/pool/detail/node_cache.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/pool/detail/task_store.hpp>
 #include <handoff/queue/steal_deque.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI {
+
+extern template class StealDeque<detail::Task*>;  // src/pool/worker.cpp
+
+namespace detail {
 
 class Engine;
 
@@ -55,6 +59,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   static constexpr std::size_t batch_most = deque_tasks / 2;
 
   Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest);
+  ~Worker();
 
   // For a task that waits here.
   void run_inside(const Call& call) noexcept override;
@@ -110,4 +115,5 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   }
 };
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

@@ -26,10 +26,6 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
-// Names a running thread; may be used again for another one once it has ended.
-using ThreadId = const void*;
-ThreadId this_thread_id() noexcept;
-
 // Where a thread may run, kept for others that are started later by whoever.
 class CpuSet {
  public:

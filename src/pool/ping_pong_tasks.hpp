@@ -2,7 +2,7 @@
 //
 // What waits for one worker of the mode `active`: a public queue, which submitters fill, and a
 // private one, which the worker empties. When the private one is empty it swaps the two, so while
-// there is much to do submitters and worker write to different memory. Not for users.
+// there is much to do submitters and worker write to different memory.
 //
 // Which of the two is public is a word for submitters and no promise: who hands over while they are
 // swapped puts its task into the private one, where it is found as well. So nothing depends on the
@@ -19,9 +19,10 @@
 
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/pool/detail/task_queue.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+
+#include "task_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions of a pool that wait for their moment, and the thread that hands them over when it
-// has come. Not for users, who have ThreadPool::execute_after() and its kin.
+// The functions of a pool that wait for their moment, and the thread that submits them when it has
+// come.
 //
 // A heap under a lock, and one thread that sleeps until the earliest moment: on the monotonic
 // clock, so steps of the wall clock do not touch it, and without a wake-up in between. It is woken
@@ -21,20 +21,16 @@
 // Proof: docs/design/thread_pool.md.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/min_max.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/timed_task.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -43,77 +39,6 @@
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
-
-class Timers;
-
-// A function and its moments.
-class TimedTask {
- public:
-  using Duration = sync::clock::duration;
-
-  // `period` zero: once.
-  TimedTask(Timers& timers, sync::Deadline moment, Duration period) noexcept
-      : timers_(timers), period_(period), times_(Times{.when = moment, .moment = moment}) {}
-  TimedTask(const TimedTask&) = delete;
-  TimedTask& operator=(const TimedTask&) = delete;
-
-  Timers& timers() const noexcept { return timers_; }
-  bool is_series() const noexcept { return period_ != Duration::zero(); }
-
- protected:
-  virtual ~TimedTask() = default;
-
- private:
-  friend class Timers;
-  template <class>
-  friend struct Books;
-
-  enum class State : std::uint8_t {
-    waiting,  // in the heap
-    due,  // handed over, not begun
-    running,
-    ending,  // its closure is being destroyed
-    over,
-  };
-  struct Times {
-    sync::Deadline when;  // it leaves the heap
-    sync::Deadline moment;  // it was asked for; later than that where memory was short
-    std::uint64_t number = 0;  // of equal moments the first comes first
-    std::size_t place = 0;  // in the heap
-    State state = State::waiting;
-    bool cancelled = false;
-    bool handle_gone = false;
-    sync::ThreadId runner = nullptr;
-  };
-
-  virtual void call() = 0;
-  // Ends the closure.
-  virtual void discard() noexcept = 0;
-  // Ends all of it.
-  virtual void destroy() noexcept = 0;
-
-  Timers& timers_;
-  const Duration period_;
-  sync::cell<Times> times_;
-};
-
-template <class F>
-class TimedFunction final : public TimedTask {
- public:
-  template <class Given>
-  TimedFunction(Timers& timers, sync::Deadline moment, Duration period, Given&& function)
-      : TimedTask(timers, moment, period), function_(std::forward<Given>(function)) {}
-  ~TimedFunction() override {}
-
- private:
-  void call() override { static_cast<void>(detail::invoke(function_)); }
-  void discard() noexcept override { std::destroy_at(std::addressof(function_)); }
-  void destroy() noexcept override { RawBox<TimedFunction>::destroy(this); }
-
-  union {
-    F function_;
-  };
-};
 
 class Timers {
  public:
@@ -212,34 +137,5 @@ struct TimedKind {
   }
   [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
 };
-
-// A period, at least a nanosecond and at most what the clock can count.
-template <class Rep, class Period>
-constexpr sync::clock::duration whole_nanoseconds(
-    std::chrono::duration<Rep, Period> period) noexcept {
-  using Duration = sync::clock::duration;
-  using Wide = std::chrono::duration<long double, Duration::period>;
-  if (Wide(period) >= Wide(Duration::max())) return Duration::max();
-  return detail::max(std::chrono::duration_cast<Duration>(period), Duration(1));
-}
-
-// Null: closed, and the function is still the caller's. Else the caller's share in the task.
-template <class F>
-TimedTask* add_timed(Timers& timers, sync::Deadline moment, TimedTask::Duration period,
-                     F&& function) {
-  RawBox<TimedFunction<std::decay_t<F>>> box;
-  if (!timers.prepare()) return nullptr;
-  struct GiveUp {
-    Timers* timers;
-    ~GiveUp() {
-      if (timers != nullptr) timers->give_up();
-    }
-  } prepared{&timers};
-  TimedTask* const task = box.make(timers, moment, period, std::forward<F>(function));
-  prepared.timers = nullptr;
-  timers.retain();  // for the handle
-  timers.add(*task);
-  return task;
-}
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The way into a pool for threads that are not its workers: an unbounded queue of tasks, first in,
-// first out. Not for users.
+// first out.
 //
 // A chain of segments. A producer takes a ticket from the last segment with one fetch_add, makes
 // its task in that slot, and publishes it by the slot's kind; so a submit is one read-modify-write
@@ -16,7 +16,7 @@
 //         ticket there, or finds a ticket of the last segment, which is as good.
 //   TQ-3  head_ and below are changed under consumers_, the chain and the spares under producers_.
 //
-// Concurrency: reserve(), publish(), close(), accepted() by anybody; claim(), drop_all() by
+// Concurrency: reserve(), close(), accepted() by anybody; claim(), drop_all() by
 //   anybody, one after another. Order: each producer's tasks come out in its order.
 // Blocks: a producer for another one that adds a segment; claim() never, it gives up.
 // Allocates: reserve(), a segment where no spare is left; std::bad_alloc leaves all as it was.
@@ -59,7 +59,7 @@ class BasicTaskQueue {
   BasicTaskQueue(const BasicTaskQueue&) = delete;
   BasicTaskQueue& operator=(const BasicTaskQueue&) = delete;
 
-  // A place for a task, which the caller fills and publishes at once; null once closed. From here
+  // A place for a task, which the caller makes and publishes at once; null once closed. From here
   // on the task is accepted. Throws std::bad_alloc.
   Task* reserve() {
     for (;;) {
@@ -74,11 +74,6 @@ class BasicTaskQueue {
       if ((ticket & kClosed) != 0) return nullptr;
       append(segment);
     }
-  }
-
-  static void publish(Task& task, const TaskKind& kind) noexcept {
-    // order: release pairs with the acquire in claim(): the closure is there.
-    task.kind.store(&kind, sync::order::release);
   }
 
   // No reserve() that begins after this succeeds.
@@ -208,7 +203,7 @@ class BasicTaskQueue {
   Task* head_task() noexcept {
     if (head_index_.read() == segment_tasks && !next_segment()) return nullptr;
     Task& task = head_.read()->tasks[head_index_.read()];
-    // order: acquire pairs with the release in publish().
+    // order: acquire pairs with the release in Task::publish().
     return task.kind.load(sync::order::acquire) != nullptr ? &task : nullptr;
   }
 

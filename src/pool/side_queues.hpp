@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The queues of a pool beside that of its mode: tasks of high and of low priority, and those that
-// one worker has to run. Not for users.
+// one worker has to run.
 //
 // Most pools have no such tasks. So each queue is made when somebody first asks for it, and until
 // then costs a look at a null pointer where a worker is about to sleep.
@@ -19,11 +19,12 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/priority.hpp>
-#include <handoff/pool/detail/late.hpp>
-#include <handoff/pool/detail/task_queue.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
+
+#include "late.hpp"
+#include "task_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Something that is made when somebody first asks for it. Not for users.
+// An object that is created when it is first asked for.
 //
-// Concurrency: anybody, but destroying it. Blocks: while somebody else makes it, under a lock of
+// Thread-safe, but for its destruction. Blocks: while somebody else makes it, under a lock of
 // its owner's. Allocates, throws: as making it does.
 #pragma once
 

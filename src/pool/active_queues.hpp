@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The queues of the mode `active`, one pair a worker, and which of them a submitter takes. Not for
-// users.
+// The queues of the mode `active`, a pair for each worker, and which of them a submitter takes.
 //
-// A submitter goes on with the worker that was chosen last until the next one has less to do. That
-// is about speed only: who has nothing to do robs the others.
+// Submitters stay with one worker until the next one has less to do. This is about speed only: idle
+// workers rob the others.
 //
-// Concurrency: anybody; see PingPongTasks for the pairs. Order: none.
-// Blocks, allocates: as TaskQueue. Closed: who was refused once is refused for ever.
+// Thread-safe; see PingPongTasks for the pairs. Order: none.
+// Blocks, allocates: as TaskQueue. Closed: a submitter that was refused once is refused for ever.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +14,11 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/pool/detail/ping_pong_tasks.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+
+#include "ping_pong_tasks.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// The way into a pool: who submits a task asks here for a Place, or is told that the pool is closed
+// or full. Not for users.
+//
+// Inside a task of the pool the place is in the worker's own deque, if the mode keeps such tasks
+// local; else it is in a queue, where a capacity and OnFull apply.
+//
+// Concurrency: anybody. Order: as the mode's.
+// Blocks: for room, with OnFull::wait, outside the pool's tasks. Allocates: what the queue or the
+// worker's nodes need; std::bad_alloc: nothing was accepted.
+// Closed: refuses all but tasks of groups and of timers.
+#pragma once
+
+#include <cstddef>
+
+#include <handoff/config.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/detail/place.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_source.hpp>
+#include <handoff/pool/detail/unqueued_tasks.hpp>
+#include <handoff/pool/detail/worker.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+struct ThreadPoolOptions;
+
+namespace detail {
+
+class Backlog;
+class Completion;
+class Crew;
+class TaskRunner;
+class WaitingRoom;
+class WorkCalls;
+class WorkerThreads;
+
+class Admission {
+ public:
+  struct Parts {
+    Crew& crew;
+    WaitingRoom& room;
+    WorkerThreads& threads;
+    Backlog& backlog;
+    UnqueuedTasks& unqueued;
+    TaskRunner& runner;
+    Completion& completion;
+  };
+
+  Admission(const ThreadPoolOptions& options, const Parts& parts) noexcept;
+
+  // `here`: what the calling thread is in this pool; null: nothing.
+  Place reserve(Worker* here) {
+    if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
+    return place_of(bounded_ ? ask(here, Priority::normal) : Answer{.task = source_.reserve()});
+  }
+  Place reserve(Worker* here, Priority priority) {
+    return priority == Priority::normal ? reserve(here) : place_of(ask(here, priority));
+  }
+
+  // For the worker of this index alone. Throws std::system_error if there is no thread to be had
+  // for it.
+  Place reserve_for(std::size_t index) { return place_of(ask_for(index), true); }
+
+  // For a task of a group, in two steps, as the group counts it in between: an empty node of a
+  // worker, this thread, which throws std::bad_alloc, and its place in the deque. Never refused.
+  static Task& node_of(Worker& worker, GroupTasks* group) {
+    worker.spawned.reserve();
+    Task* const task = worker.nodes.take();
+    task->group.write() = group;
+    return *task;
+  }
+  Place place_in(Worker& worker, Task& node) noexcept { return Place(node, calls_, worker); }
+
+  // For a task that a worker, this thread, makes beside those of its user. Never refused.
+  Place reserve_in(Worker& worker) { return place_in(worker, node_of(worker, nullptr)); }
+
+  // For a timed task: as there is none after the close of the timers, never refused. It takes room
+  // even if there is none: a moment that has come cannot wait.
+  Place reserve_due() { return place_of({.task = take_in_advance()}); }
+
+  // Runs and counts a task that found no room.
+  void run_refused(Task& task) noexcept;
+  void count_stillborn() noexcept;
+
+ private:
+  // Of a queue, and of the door of a full pool; small enough for registers.
+  struct Answer {
+    Task* task = nullptr;  // null: refused
+    Status why = Status::closed;
+    bool run_here = false;  // refused, but the caller is to run it
+  };
+
+  Place reserve_local(Worker& worker) {
+    if (parts_.unqueued.closed()) return Place(Status::closed);
+    return reserve_in(worker);
+  }
+  Place place_of(const Answer& answer, bool called = false) noexcept {
+    if (answer.task == nullptr) [[unlikely]]
+      return answer.run_here ? Place(*this) : Place(answer.why);
+    answer.task->group.write() = nullptr;
+    return Place(*answer.task, calls_, called);
+  }
+  Answer ask(Worker* here, Priority priority);
+  Answer ask_for(std::size_t index);
+  Task* take_in_advance();
+  Task* task_of(Priority priority);
+
+  const Parts parts_;
+  WorkCalls& calls_;
+  TaskSource& source_;
+  const bool keeps_local_;
+  const bool bounded_;
+  const OnFull on_full_;
+};
+
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

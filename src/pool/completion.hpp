@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// Whether all tasks of a pool are finished, and who waits for that.
+//
+// Each worker counts for itself, so nobody is stopped for an answer. Every worker that runs out of
+// work says so, and every thread that finished a task and looks for no other.
+//
+// Invariant
+//   TP-1  Every accepted task is counted once, by the worker that finished it, after its closure
+//         was destroyed and before anybody who waits for it hears.
+//
+// Concurrency: anybody. Blocks: await(), await_visitors(). Allocates, throws: never.
+// Proof: docs/design/thread_pool.md.
+#pragma once
+
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/unqueued_tasks.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+#include "backlog.hpp"
+#include "crew.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class Completion {
+ public:
+  Completion(const Crew& crew, const Backlog& backlog, UnqueuedTasks& unqueued) noexcept
+      : crew_(crew), backlog_(backlog), unqueued_(unqueued), visitors_(0) {}
+
+  // Nothing of the pool is unfinished, or somebody may believe so: tells those who wait.
+  void tell() noexcept { idle_.notify_all(); }
+
+  // True if there was a moment during this call at which nothing was unfinished.
+  bool is_idle() const noexcept;
+  sync::Wakeup await(sync::Deadline deadline, const sync::StopToken& stop = {}) noexcept {
+    return idle_.await([this]() noexcept { return is_idle(); }, deadline, stop);
+  }
+
+  // A task that no worker counts.
+  void count_unqueued(Outcome outcome) noexcept {
+    unqueued_.count(outcome);
+    tell();
+  }
+
+  // A task of this pool is run by who waits for it, on a thread that may not work for this pool: a
+  // visitor from before it runs until it has been counted.
+  void begin_visit() noexcept {
+    visitors_.fetch_add(1, sync::order::relaxed);  // order: relaxed, the task keeps the pool alive
+  }
+  void end_visit(Outcome outcome) noexcept {
+    count_unqueued(outcome);
+    // order: release pairs with the acquire in await_visitors(): this is its last step here.
+    visitors_.fetch_sub(1, sync::order::release);
+  }
+  // Those that have been counted.
+  void await_visitors() const noexcept;
+
+  // What became of the tasks, but for what was thrown.
+  Tally tally() const noexcept;
+
+ private:
+  template <class>
+  friend struct Books;
+
+  std::uint64_t accepted() const noexcept {
+    return unqueued_.accepted() + backlog_.accepted() + crew_.accepted();
+  }
+
+  const Crew& crew_;
+  const Backlog& backlog_;
+  UnqueuedTasks& unqueued_;
+  sync::EventCount idle_;  // who waits until nothing is unfinished
+  sync::atomic<std::uint32_t> visitors_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

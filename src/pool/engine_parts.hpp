@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The parts of a pool. Each knows those above it only.
+#pragma once
+
+#include <cstddef>
+
+#include <handoff/config.hpp>
+#include <handoff/pool/detail/unqueued_tasks.hpp>
+#include <handoff/pool/thread_pool_options.hpp>
+#include <handoff/sync/mutex.hpp>
+
+#include "backlog.hpp"
+#include "completion.hpp"
+#include "crew.hpp"
+#include "failures.hpp"
+#include "late.hpp"
+#include "task_runner.hpp"
+#include "timers.hpp"
+#include "waiting_room.hpp"
+#include "work_search.hpp"
+#include "worker_threads.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+struct EngineParts {
+  // `cpus`: of this process, asked for once, as that is slow.
+  EngineParts(Engine& engine, const ThreadPoolOptions& given, std::size_t cpus);
+
+  const ThreadPoolOptions options;
+  Crew crew;                // who may hold tasks: workers and seats
+  WaitingRoom room;         // how many tasks may wait
+  WorkerThreads threads;    // which worker has a thread, and which one is called
+  Backlog backlog;          // where tasks wait, and which one comes next
+  UnqueuedTasks unqueued;   // tasks that no worker counts, and the close, which refuses them
+  Completion completion;    // whether all are finished, and who waits for it
+  Failures failures;        // what tasks threw
+  TaskRunner runner;        // how a task is run and counted
+  WorkSearch search;        // what the threads do
+
+  sync::Mutex closing;
+  Late<Timers> timers;  // functions that wait for their moment
+  sync::Mutex making_timers;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// What is rare about running a task: it throws, is watched, or needs another stack.
+#include "task_runner.hpp"
+
+#include <handoff/sync/detail/thread.hpp>
+#include <new>
+#include <system_error>
+
+#include "wait_watch.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Of a group, whose owner may wait for it.
+void TaskRunner::run_watched(Worker& worker, Task& task) noexcept {
+  const WatchedRun watched(task.group.read(), "a task of a TaskGroup");
+  perform_and_count(worker, task);
+}
+
+// Called deep inside tasks, so a new thread each time costs nothing against what lies above it.
+bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
+  Workplace* const here = workplace();
+  try {
+    const sync::Thread next({.name = thread_name_}, [&rest, here]() noexcept {
+      workplace() = here;
+      rest.call(rest.function);
+      workplace() = nullptr;
+    });
+  } catch (const std::system_error&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;  // joined
+}
+
+// Of the exception that is being handled.
+void TaskRunner::keep_failure(GroupTasks* group) noexcept {
+  const std::exception_ptr failure = std::current_exception();
+  if (group == nullptr) return failures_.keep(failure);
+  failures_.note(failure);
+  group->keep_failure(failure);
+}
+
+Outcome TaskRunner::run_uncounted(Task& task) noexcept {
+  try {
+    return task.run();  // also if the pool is dropping tasks: this one has begun
+  } catch (...) {
+    keep_failure(nullptr);
+    return Outcome::failed;
+  }
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// How many tasks may wait to begin in a pool with a capacity: its free places, and who waits for
+// one.
+//
+// Concurrency: anybody. Blocks: await(). Allocates, throws: never.
+// Proof: docs/design/thread_pool.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/take_one.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/event_count.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class WaitingRoom {
+ public:
+  // `capacity` 0: there is always room.
+  explicit WaitingRoom(std::size_t capacity) noexcept
+      : capacity_(static_cast<std::int64_t>(detail::min<std::size_t>(capacity, INT64_MAX))),
+        places_(capacity_) {}
+
+  // Takes a place; false if there is none. Of a pool with a capacity.
+  bool take() noexcept { return take_one(places_) != 0; }
+
+  // Takes one that need not be there: the number of free places may become negative.
+  void take_in_advance() noexcept {
+    if (capacity_ == 0) return;
+    places_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a number
+  }
+
+  // `count` tasks have left the queue, or did not come.
+  void give_back(std::size_t count) noexcept {
+    if (capacity_ != 0) [[unlikely]]
+      give_places(count);
+  }
+
+  // Until there is a place, which somebody else may take, or `closed()`.
+  template <class Closed>
+  void await(Closed&& closed) noexcept {
+    (void)freed_.await([this, &closed]() noexcept {
+      // order: relaxed, the place is taken by a read-modify-write.
+      return places_.load(sync::order::relaxed) > 0 || closed();
+    });
+  }
+
+  // Who waits looks whether it is closed.
+  void tell_closed() noexcept { freed_.notify_all(); }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  void give_places(std::size_t count) noexcept {
+    // order: relaxed, a number
+    places_.fetch_add(static_cast<std::int64_t>(count), sync::order::relaxed);
+    freed_.notify_some(static_cast<std::uint32_t>(count));
+  }
+
+  const std::int64_t capacity_;
+  sync::atomic<std::int64_t> places_;  // free ones
+  sync::EventCount freed_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

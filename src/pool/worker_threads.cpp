@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads that come and go, and those that stand in for others.
+#include "worker_threads.hpp"
+
+#include <handoff/core/detail/take_one.hpp>
+#include <handoff/pool/detail/worker.hpp>
+#include <handoff/pool/statistics.hpp>
+#include <handoff/pool/thread_pool_options.hpp>
+#include <new>
+#include <system_error>
+
+#include "crew.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+using sync::order;
+
+WorkerThreads::WorkerThreads(const ThreadPoolOptions& options, Crew& crew, std::size_t core)
+    : options_(options),
+      crew_(crew),
+      core_(core),
+      where_(sync::CpuSet::of_this_thread()),
+      threads_(crew.size()),
+      quitting_(false),
+      present_(0),
+      started_(0),
+      stand_ins_(0),
+      surplus_(0),
+      lent_(0) {}
+
+void WorkerThreads::start(Duty& duty) {
+  duty_ = &duty;
+  const bool grows = options_.mode == PoolMode::cached;
+  for (std::size_t i = crew_.width(); i > core_; --i) {
+    sleepers().begin_absent(crew_.worker(i - 1).place);
+  }
+  width_ = grows ? crew_.width() : 0;
+  for (std::size_t i = 0; i < core_; ++i) {
+    try {
+      start(i, false);
+    } catch (const std::system_error&) {
+      if (i == 0) throw;  // nobody would ever run a task
+      // Fewer workers are a slower pool, not a broken one; width() tells. Or they come later.
+      if (!grows) return;
+      sleepers().begin_absent(crew_.worker(i).place);
+      continue;
+    }
+    if (!grows) width_ = i + 1;
+  }
+}
+
+// Gives the worker a thread. `called`: it counts as searching already.
+void WorkerThreads::start(std::size_t index, bool called) {
+  sync::ThreadOptions thread{.name = options_.name, .cpus = called ? &where_ : nullptr};
+  if (!options_.cpus.empty()) thread.cpu = options_.cpus[index % options_.cpus.size()];
+  threads_[index].join();  // the worker's last one is about to end
+  Worker& worker = *crew_.at(index);
+  sync::atomic<std::size_t>& count = worker.spare ? stand_ins_ : present_;
+  count.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  started_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  try {
+    threads_[index] = sync::Thread(thread, [this, &worker, called]() noexcept {
+      worker.spare ? stand_in(worker) : live(worker, called);
+    });
+  } catch (...) {
+    count.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+    started_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+    throw;
+  }
+}
+
+void WorkerThreads::live(Worker& worker, bool called) noexcept {
+  do {
+    duty_->serve(worker, called);
+    called = true;  // if it stays, it searches
+  } while (!may_end(worker));
+}
+
+void WorkerThreads::stand_in(Worker& seat) noexcept {
+  duty_->serve(seat, true);
+  stand_ins_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+  crew_.end_spare(seat);
+}
+
+bool WorkerThreads::may_end(Worker& worker) noexcept {
+  if (is_over()) return true;
+  const auto stay = [this, &worker]() noexcept {
+    return is_over() || duty_->has_work() || duty_->has_work_for(worker);
+  };
+  if (sleepers().leave(worker.place, stay)) return true;
+  present_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  return false;
+}
+
+void WorkerThreads::stop() noexcept {
+  quitting_.store(true, order::relaxed);  // order: relaxed, see is_over()
+  {
+    const sync::Lock lock(calling_);
+  }  // nobody starts a thread from here on
+  sleepers().forget_absent();
+  sleepers().wake_all();
+  threads_.clear();  // joins
+}
+
+bool WorkerThreads::is_somebody_wanted() noexcept {
+  return sleepers().wanted_for([this]() noexcept { return is_over() || duty_->has_work(); });
+}
+
+void WorkerThreads::call(Worker& worker) {
+  if (sleepers().call(worker.place)) {
+    start_called(worker.place);
+  } else {
+    sleepers().wake(worker.place);
+  }
+}
+
+// If there is no thread to be had the others go on without; nobody asks again for some time.
+void WorkerThreads::start_absent(Sleepers::Place& place) noexcept {
+  try {
+    start_called(place);
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void WorkerThreads::start_called(Sleepers::Place& place) {
+  try {
+    const sync::Lock lock(calling_);
+    // Set before stop() takes the lock.
+    if (!is_over()) return start(place.number, true);
+  } catch (...) {
+    not_started(place);
+    throw;
+  }
+  not_started(place);
+}
+
+void WorkerThreads::not_started(Sleepers::Place& place) noexcept {
+  sleepers().put_back(place);
+  if (is_somebody_wanted()) sleepers().wake_present();
+}
+
+bool WorkerThreads::lend() noexcept {
+  Worker* const seat = crew_.take_spare();
+  if (seat == nullptr) return false;
+  lent_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  sleepers().begin_absent(seat->place);
+  if (is_somebody_wanted()) wake_one();
+  return true;
+}
+
+// One stand-in is as good as another.
+void WorkerThreads::take_back() noexcept {
+  if (Sleepers::Place* const absent = sleepers().withdraw_from(crew_.width())) {
+    crew_.end_spare(*crew_.at(absent->number));
+  } else {
+    surplus_.fetch_add(1, order::relaxed);  // order: relaxed, the lock below orders it
+    sleepers().wake_from(crew_.width());
+  }
+}
+
+bool WorkerThreads::take_surplus() noexcept { return take_one(surplus_) != 0; }
+
+bool WorkerThreads::take_leave() noexcept {
+  std::size_t present = present_.load(order::relaxed);  // order: relaxed, the exchange decides
+  while (present > core_) {
+    // order: relaxed, a number.
+    if (present_.compare_exchange_weak(present, present - 1, order::relaxed, order::relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+sync::Deadline WorkerThreads::leave_at() const noexcept {
+  // order: relaxed, a number; one thread too many is here for a while, or a sleep is cut short.
+  const bool may_leave = present_.load(order::relaxed) > core_;
+  return may_leave ? sync::deadline_after(options_.idle_time) : sync::no_deadline;
+}
+
+void WorkerThreads::add_to(PoolStatistics& statistics) const noexcept {
+  // order: relaxed, both: numbers.
+  statistics.threads = present_.load(order::relaxed) + stand_ins_.load(order::relaxed);
+  statistics.started = started_.load(order::relaxed);  // order: relaxed, a number
+  statistics.lent = lent_.load(order::relaxed);  // order: relaxed, a number
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
