@@ -70,7 +70,6 @@
 #include <handoff/core/detail/future_work.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/detail/stoppable.hpp>
-#include <handoff/core/executor.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
@@ -311,8 +310,6 @@ class ThreadPool {
 
   std::unique_ptr<detail::Engine> engine_;
 };
-
-static_assert(Executor<ThreadPool> && Bulk<ThreadPool>);
 
 namespace detail {
 inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }
