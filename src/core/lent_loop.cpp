@@ -10,7 +10,6 @@ using sync::order;
 LentLoop::Ref LentLoop::make(std::size_t count, std::size_t smallest, std::size_t helpers,
                              BlockCall call, const void* work) {
   Ref loop(*new LentLoop(helpers, call, work));
-  (*loop).count_ = count;
   (*loop).run_.open(count, helpers + 1, smallest);
   return loop;
 }
@@ -27,7 +26,7 @@ void LentLoop::work() noexcept {
 std::exception_ptr LentLoop::finish() noexcept {
   gate_.close();
   (void)empty_.await([this]() noexcept { return gate_.is_empty(); });
-  return run_.settle(count_).first_failure;
+  return run_.settle().first_failure;
 }
 
 void LentLoop::release() noexcept {

@@ -13,7 +13,7 @@ void RangeRun::keep_first_failure() noexcept {
   if (!first_failure_) first_failure_ = std::current_exception();
 }
 
-Tally RangeRun::settle(std::size_t count) noexcept {
+Tally RangeRun::settle() noexcept {
   const auto take = [](sync::atomic<std::uint64_t>& counter) noexcept {
     // order: relaxed, here and below: who settles has seen the members go.
     const std::uint64_t value = counter.load(order::relaxed);
@@ -21,7 +21,7 @@ Tally RangeRun::settle(std::size_t count) noexcept {
     return value;
   };
   Tally tally;
-  tally.accepted = count;
+  tally.accepted = claims_.count();
   tally.done = take(done_);
   tally.failed = take(failed_);
   tally.cancelled = take(cancelled_);

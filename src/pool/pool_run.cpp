@@ -7,6 +7,7 @@
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/pool_run.hpp>
+#include <handoff/sync/cache_line.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -16,7 +17,6 @@ Status PoolRun::start(Engine& engine, std::size_t count, BulkWork& work,
                       const RunOptions& options) {
   engine_ = &engine;
   work_ = &work;
-  count_ = count;
   options_ = options;
   members_.store(1, order::relaxed);  // order: relaxed, published by the hand-over
   // order: relaxed, as above.
@@ -78,7 +78,7 @@ void PoolRun::call_next(Worker& worker) noexcept {
 void PoolRun::leave() noexcept {
   // order: acq_rel, each release pairs with the acquire of the last one: what the blocks did.
   if (members_.fetch_sub(1, order::acq_rel) != 1) return;
-  const Tally tally = range_.settle(count_);
+  const Tally tally = range_.settle();
   work_->ended(tally);
 }
 
@@ -97,10 +97,10 @@ class WaitedRun {
     range_.open(count, engine.width() + 1, options.block);
   }
 
-  Tally run(std::size_t count) noexcept {
+  Tally run() noexcept {
     take_part();
     (void)group_.wait();  // nothing fails in it; what is dropped is done by the others
-    return range_.settle(count);
+    return range_.settle();
   }
 
  private:
@@ -126,7 +126,7 @@ class WaitedRun {
   const void* const work_;
   const RunOptions& options_;
   sync::atomic<std::ptrdiff_t> helpers_;  // that may still be called
-  RangeRun range_;
+  alignas(sync::destructive_span) RangeRun range_;
   GroupTasks group_;
 };
 
@@ -134,7 +134,7 @@ class WaitedRun {
 
 Tally run_in_pool(Engine& engine, std::size_t count, BlockCall call, const void* work,
                   const RunOptions& options) noexcept {
-  return WaitedRun(engine, count, call, work, options).run(count);
+  return WaitedRun(engine, count, call, work, options).run();
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -152,7 +152,7 @@ class ThreadTeam::Members {
   sync::EventCount nap_;  // the watcher during a run
   sync::EventCount empty_;  // the caller, for the last member inside
 
-  RangeRun run_;
+  alignas(sync::destructive_span) RangeRun run_;
 
   // Where the last block began that a member with a CPU claimed, or that none is left: while it
   // moves, the run goes on. All that the watcher may look at, who is outside.
@@ -303,7 +303,7 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   const auto empty = [&]() noexcept { return gate_.is_empty(); };
   look_for(empty, began, spin);
   (void)empty_.await(empty, sync::no_deadline, {}, sync::Spin::never);
-  tally_ = run_.settle(count);
+  tally_ = run_.settle();
   Tally tally = tally_;  // before the turn ends: the next caller writes tally_ anew
   if (BulkStorage* const next = turns_.end()) [[unlikely]]
     begin(next);
@@ -355,7 +355,7 @@ void ThreadTeam::Members::begin(BulkStorage* run) noexcept {
 ThreadTeam::BulkStorage* ThreadTeam::Members::run_here(BulkStorage& run,
                                                        const Nesting& nesting) noexcept {
   work_inside(Role::has_cpu);
-  const Tally tally = run_.settle(run.count_);
+  const Tally tally = run_.settle();
   {
     const Inside inside(nesting);
     run.work_->ended(tally);
@@ -381,7 +381,7 @@ void ThreadTeam::Members::open_to_members() noexcept {
 // The last member is out. The turn ends first: the others have the next run to do meanwhile.
 void ThreadTeam::Members::finish(BulkStorage& run) noexcept {
   (void)gate_.is_empty();  // it is, and acquires what the others did
-  const Tally tally = run_.settle(run.count_);
+  const Tally tally = run_.settle();
   BulkWork& work = *run.work_;
   begin(turns_.end());
   const Inside inside(nobody_waits_);

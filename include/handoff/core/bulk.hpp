@@ -43,6 +43,7 @@
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/sync/cache_line.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -117,7 +118,7 @@ class BulkOperation final : private BulkWork {
   const RunOptions options_;
   Body body_;
   Completion completion_;
-  typename B::BulkStorage storage_;
+  alignas(sync::destructive_span) typename B::BulkStorage storage_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -34,6 +34,8 @@ class BlockClaims {
     next_.store(0, sync::order::relaxed);
   }
 
+  std::size_t count() const noexcept { return plan_.read().count; }
+
   // The most blocks there can be: more members than this find nothing to do.
   std::size_t most_blocks() const noexcept {
     const Plan& plan = plan_.read();

@@ -20,6 +20,7 @@
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
 
@@ -104,8 +105,7 @@ class LentLoop {
   const void* const work_;
   Gate gate_;
   sync::EventCount empty_;  // the caller, for the last helper inside
-  std::size_t count_ = 0;
-  RangeRun run_;
+  alignas(sync::destructive_span) RangeRun run_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

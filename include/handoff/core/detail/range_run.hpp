@@ -3,6 +3,7 @@
 // One run over an index range: the claims, and what became of each index. Not for users.
 //
 // Whoever takes part calls work(). When all are out, one of them, or who waited for them, settles.
+// It is small, to lie in a caller's storage; who has room keeps it away from what others write.
 // Concurrency: work() by any number of threads; open() and settle() while nobody is in it, ordered
 // against the work by whoever lets members in and sees them go. Allocates: nothing. Throws: never;
 // what a block throws is kept.
@@ -19,7 +20,6 @@
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
-#include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -75,7 +75,7 @@ class RangeRun {
   }
 
   // Nobody works any more: the books, which are empty again afterwards.
-  Tally settle(std::size_t count) noexcept;
+  Tally settle() noexcept;
 
  private:
   // True if the run has to end; whoever finds out first accounts for all that is left.
@@ -97,10 +97,10 @@ class RangeRun {
 
   void keep_first_failure() noexcept;
 
-  alignas(sync::destructive_span) BlockClaims claims_;
+  BlockClaims claims_;
 
   // Added to once a member.
-  alignas(sync::destructive_span) sync::atomic<std::uint64_t> done_;
+  sync::atomic<std::uint64_t> done_;
   sync::atomic<std::uint64_t> failed_;
   sync::atomic<std::uint64_t> cancelled_;
   sync::atomic<std::uint64_t> expired_;

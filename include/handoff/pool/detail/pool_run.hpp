@@ -48,7 +48,6 @@ class PoolRun {
 
   Engine* engine_ = nullptr;
   BulkWork* work_ = nullptr;
-  std::size_t count_ = 0;
   RunOptions options_;
   sync::atomic<std::size_t> members_;  // called and not gone
   sync::atomic<std::ptrdiff_t> helpers_;  // that may still be called
