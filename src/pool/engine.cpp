@@ -125,14 +125,14 @@ Timers* Engine::timers() {
       parts_->making_timers, [this]() -> std::unique_ptr<Timers, Timers::Release> {
         if (parts_->unqueued.closed()) return nullptr;  // close_timers() may have been here
         const auto hand_over = [](void* self, TimedTask& due) {
-          static_cast<Engine*>(self)->submit_due(due);
+          static_cast<Engine*>(self)->hand_over_due(due);
         };
         return std::unique_ptr<Timers, Timers::Release>(
             new Timers({this, hand_over, parts_->options.name, parts_->threads.where()}));
       });
 }
 
-void Engine::submit_due(TimedTask& due) {
+void Engine::hand_over_due(TimedTask& due) {
   Place place = admission_.reserve_due();
   (void)place.fill(PointerMaker<TimedTask>(&due, TimedKind::kind));
 }

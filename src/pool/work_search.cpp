@@ -105,7 +105,7 @@ Sleepers::Slept WorkSearch::sleep(Worker& worker) noexcept {
   const sync::Deadline deadline = worker.spare ? sync::no_deadline : threads_.leave_at();
   worker.sleeps.add();
   const auto by_seq_cst = [this](std::uint64_t asleep) noexcept {
-    return crew_.only_outsiders_submit(asleep);
+    return crew_.only_outsiders_hand_over(asleep);
   };
   const auto stay_awake = [this, &worker]() noexcept {
     if (worker.spare && threads_.has_surplus()) return true;
@@ -132,8 +132,8 @@ void WorkSearch::found_work(const Worker& worker) noexcept {
 
 bool WorkSearch::is_more_work(const Worker& worker, std::uint64_t asleep) noexcept {
   if (!worker.claimed.was_empty() || backlog_.queues_have_tasks()) return true;
-  if (crew_.only_outsiders_submit(asleep + 1)) return false;
-  sync::asymmetric_fence_heavy();  // partner is the light half in WorkerThreads::call_for_pushed()
+  if (crew_.only_outsiders_hand_over(asleep + 1)) return false;
+  sync::asymmetric_fence_heavy();  // partner is the light half in WorkCalls::call_for_pushed()
   return crew_.has_tasks();
 }
 

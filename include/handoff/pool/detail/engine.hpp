@@ -108,7 +108,7 @@ class Engine final : public FutureHost {
   template <class>
   friend struct Books;
 
-  void submit_due(TimedTask& due);
+  void hand_over_due(TimedTask& due);
   void close_timers() noexcept;
   void help_until_idle(Worker& worker) noexcept;
   bool is_watched_wait(sync::Deadline deadline) const noexcept;

@@ -6,6 +6,10 @@
 // Its owner hands over, waits and helps; workers count what they finished and say what they stole.
 // The owner's own tasks are counted without an atomic; what crosses threads goes to elsewhere_.
 //
+// Invariant
+//   TP-3  A task that waits for tasks it made can always run those that have not begun: they are in
+//         its worker's deque, above the height at which it began.
+//
 // Concurrency: as TaskGroup, whose inside this is; the workers' side by the worker that has a task
 //   of it.
 #pragma once
