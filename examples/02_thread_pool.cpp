@@ -51,7 +51,7 @@ int main() {
 
   const std::size_t even = count_even(pool, numbers, 0, numbers.size());
 
-  const handoff::Tally tally = pool.close(handoff::drain);
+  const handoff::Tally tally = pool.close(handoff::Closing::finish);
   const bool right = text.get() == "42!" && ran == 1000 && sum == 49'995'000 && even == 5000;
   return right && tally.balanced() && tally.pending == 0 ? 0 : 1;
 }

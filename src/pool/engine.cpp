@@ -73,7 +73,7 @@ Engine::Engine(const ThreadPoolOptions& options)
 }
 
 Engine::~Engine() {
-  (void)close(drain);
+  (void)close(Closing::finish);
   if (Timers* const timers = parts_->timers.made()) timers->release();
 }
 

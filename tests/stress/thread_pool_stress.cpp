@@ -79,7 +79,7 @@ TEST_P(ThreadPoolStress, ClosesUnderLoad) {
     for (std::uint64_t spin = random() % 20'000; spin > 0; --spin) sync::pause();
     const std::uint64_t how = random() % 3;
     const std::chrono::microseconds time(random() % 500);
-    const Closing ways[] = {drain, abandon, drain_until(sync::deadline_after(time))};
+    const Closing ways[] = {Closing::finish, Closing::abandon, Closing::finish_until(time)};
     const Tally tally = pool.close(ways[how]);
     for (auto& submitter : submitters) submitter.join();
     ASSERT_TRUE(tally.balanced());

@@ -41,7 +41,7 @@ void use_pools(std::atomic<int>& sum) {
     group.run(Add{&sum});
     (void)group.wait();
     parallel_for(pool, 0, 1, [&](std::size_t) { Add{&sum}(); });
-    (void)pool.close(drain);
+    (void)pool.close(Closing::finish);
   }
 }
 

@@ -28,7 +28,7 @@
 //   runs the function itself.
 // - Allocates: nothing for a closure up to 48 bytes, once the worker has its nodes.
 // - Full, closed: never refuses. Tasks of a group run also while the pool drains, and on their
-//   owner alone after it. abandon and a passed drain_until drop what has not begun; wait() says
+//   owner alone after it. abandon and a passed finish_until drop what has not begun; wait() says
 //   `stopped`.
 // - Cancelled: tasks that have not begun are dropped and counted as cancelled; wait() says
 //   `stopped`.

@@ -6,7 +6,7 @@
 //   auto f = pool.submit(describe, 1, 2, 3);   // handoff::Future<std::string>
 //   (void)pool.execute([] { ... });            // no result, no allocation
 //   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { ... });
-//   handoff::Tally tally = pool.close(handoff::drain);
+//   handoff::Tally tally = pool.close(handoff::Closing::finish);
 //
 // For: tasks of many kinds and sizes, tasks that make tasks; with the mode `cached`, tasks that
 // sleep or wait for input most of their time. Not for: one loop again and again, which a ThreadTeam
@@ -34,9 +34,9 @@
 //   as run_here, so a pool cannot block itself), `reject`, `run_here`. What is refused is unmoved.
 // - Closed: execute() says `closed`, submit() throws NotRun. Also for tasks of the pool itself
 //   while it drains; their TaskGroups and loops go on.
-// - Closing: close(drain) runs all, close(drain_until(t)) what can begin until t, close(abandon)
-//   nothing more; each waits for what has begun, and returns the exact Tally. A second close()
-//   waits for the first and returns the same. The destructor drains.
+// - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
+//   t, close(Closing::abandon) nothing more; each waits for what has begun, and returns the exact
+//   Tally. A second close() waits for the first and returns the same. The destructor finishes.
 // - Exceptions: of a task with a Future go there, of a TaskGroup there; of others to on_error, else
 //   the next wait() rethrows the first. All count as failed, and the Tally keeps the first.
 // - Stack: a task that waits runs what it waits for, one inside the other. When three quarters of
@@ -263,7 +263,7 @@ class ThreadPool {
   void resume() noexcept { engine_->resume(); }
 
   // See the head comment.
-  Tally close(const Closing& closing = drain) { return engine_->close(closing); }
+  Tally close(const Closing& closing = Closing::finish) { return engine_->close(closing); }
 
   // What became of the tasks so far. Exact when nothing is being handed over.
   [[nodiscard]] Tally tally() const { return engine_->tally(); }

@@ -313,10 +313,10 @@ void drops(const Closing& closing, Status why) {
 }
 
 const Scenario abandons(
-    "thread_pool/abandons", [] { drops(abandon, Status::stopped); }, Size::single);
+    "thread_pool/abandons", [] { drops(Closing::abandon, Status::stopped); }, Size::single);
 const Scenario expires(
-    "thread_pool/expires", [] { drops(drain_until(sync::clock::now()), Status::timed_out); },
-    Size::single);
+    "thread_pool/expires",
+    [] { drops(Closing::finish_until(sync::clock::now()), Status::timed_out); }, Size::single);
 
 // Tasks of the pool itself are refused while it drains; those of a group are not.
 const Scenario drains(

@@ -658,7 +658,7 @@ const Scenario dropped_when_due(
         while (pool.statistics().from_outside != 2) sync::pause();
         series = pool.execute_every(1h, [counted = test::Counted(alive)] {});
         due.open();
-        const Tally tally = pool.close(abandon);
+        const Tally tally = pool.close(Closing::abandon);
         explore::check(tally.cancelled >= 2 && tally.done + tally.cancelled == tally.accepted,
                        "told");
         explore::check(alive.load(sync::order::relaxed) == 0, "what they held is gone");

@@ -3,6 +3,8 @@
 // The small parts of core/: Status, IndexRange, Tally, misuse, min and max.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <handoff/core/closing.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/index_range.hpp>
@@ -63,6 +65,24 @@ TEST(Tally, IsBalancedOnlyIfEveryItemIsAccountedFor) {
     EXPECT_FALSE(tally.balanced());
     --*part;
   }
+}
+
+TEST(Closing, SaysWhatMayStillBegin) {
+  EXPECT_TRUE(Closing::finish.begins_more);
+  EXPECT_EQ(Closing::finish.deadline, sync::no_deadline);
+  EXPECT_FALSE(Closing::abandon.begins_more);
+  const auto before = sync::clock::now();
+  const Closing closing = Closing::finish_until(std::chrono::seconds(10));
+  EXPECT_TRUE(closing.begins_more);
+  EXPECT_GE(closing.deadline, before + std::chrono::seconds(10));
+  EXPECT_LE(closing.deadline, sync::clock::now() + std::chrono::seconds(10));
+}
+
+TEST(Closing, TakesNoStop) {
+  const sync::StopSource source;
+  const sync::StopToken token = source.token();
+  EXPECT_THROW((void)Closing::finish_until(token), std::logic_error);
+  EXPECT_EQ(Closing::finish_until(sync::StopToken()).deadline, sync::no_deadline);
 }
 
 TEST(Misuse, RaiseThrowsTheErrorItself) {

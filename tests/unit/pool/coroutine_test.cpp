@@ -136,7 +136,8 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
       test::await_long_sleep(closer);  // the word to drop comes first
       gate.open();
     });
-    const Tally tally = pool.close(expired ? drain_until(sync::Deadline{}) : abandon);
+    const Tally tally =
+        pool.close(expired ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
     opener.join();
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(held.use_count(), 1);

@@ -156,7 +156,7 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
     test::await_long_sleep(closer);  // it has said what to drop
     gate.open();
   });
-  (void)pool.close(abandon);
+  (void)pool.close(Closing::abandon);
   opener.join();
   first.get();
   EXPECT_THROW(dropped.get(), NotRun);

@@ -89,7 +89,7 @@ TEST_P(SchedulerTest, WhatACloseDropsIsStopped) {
     while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
     gate.open();
   });
-  const Tally tally = pool.close(abandon);
+  const Tally tally = pool.close(Closing::abandon);
   opener.join();
   waiting.join();
   EXPECT_TRUE(told);

@@ -309,7 +309,7 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
       if (!drains) test::await_long_sleep(closer);  // the word to drop comes after the close
       gate.open();
     });
-    const Tally tally = pool.close(drains ? drain : abandon);
+    const Tally tally = pool.close(drains ? Closing::finish : Closing::abandon);
     opener.join();
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(tally.pending, 0U);

@@ -246,7 +246,7 @@ TEST_P(ThreadPoolTest, RefusesWhatComesAfterTheClose) {
   } catch (const NotRun& refusal) {
     EXPECT_EQ(refusal.status(), Status::closed);
   }
-  EXPECT_EQ(pool.close(abandon).accepted, 0U) << "closing twice is the same as once";
+  EXPECT_EQ(pool.close(Closing::abandon).accepted, 0U) << "closing twice is the same as once";
   EXPECT_EQ(pool.wait(), Status::ok);
 }
 
@@ -271,7 +271,7 @@ TEST_P(ThreadPoolTest, DrainingRunsAllButTakesNoMore) {
     while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
     gate.open();
   });
-  const Tally tally = pool.close(drain);
+  const Tally tally = pool.close(Closing::finish);
   opener.join();
   EXPECT_EQ(ran, 100);
   EXPECT_EQ(refused, 100);
@@ -298,7 +298,7 @@ TEST_P(ThreadPoolTest, AbandonDropsWhatHasNotBegun) {
     gate.open();
   });
   Tally tally;
-  tally = pool.close(abandon);
+  tally = pool.close(Closing::abandon);
   opener.join();
   EXPECT_TRUE(tally.balanced());
   EXPECT_EQ(tally.pending, 0U);
@@ -330,7 +330,7 @@ TEST_P(ThreadPoolTest, DrainUntilExpiresWhatIsLate) {
     test::await_long_sleep(closer);
     gate.open();
   });
-  const Tally tally = pool.close(drain_until(sync::deadline_after(0ms)));
+  const Tally tally = pool.close(Closing::finish_until(0ms));
   opener.join();
   EXPECT_EQ(tally.expired, 1U);
   EXPECT_EQ(tally.done, 1U);

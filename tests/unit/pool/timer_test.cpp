@@ -228,8 +228,8 @@ TEST_P(TimerTest, ARunThatThrowsIsHeardAndTheNextOneComes) {
 }
 
 TEST_P(TimerTest, AnyCloseCancelsWhatWaits) {
-  for (const Closing& closing :
-       {drain, abandon, drain_until(sync::deadline_after(10s)), drain_until(sync::Deadline{})}) {
+  for (const Closing& closing : {Closing::finish, Closing::abandon, Closing::finish_until(10s),
+                                 Closing::finish_until(sync::Deadline{})}) {
     std::array<TimerHandle, 3> handles;
     auto token = std::make_shared<int>(1);
     const std::weak_ptr<int> watch = token;
@@ -390,7 +390,7 @@ TEST_P(TimerTest, TheTallyIsExactWhateverComesTogether) {
       });
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 1000));
-    const Tally tally = pool.close(random() % 2 == 0 ? drain : abandon);
+    const Tally tally = pool.close(random() % 2 == 0 ? Closing::finish : Closing::abandon);
     for (std::thread& thread : threads) thread.join();
     ASSERT_TRUE(tally.balanced());
     ASSERT_EQ(tally.pending, 0U);

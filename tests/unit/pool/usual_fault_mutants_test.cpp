@@ -268,7 +268,7 @@ TEST_P(UsualFaultMutants, ARefusalIsNoResult) {
 
 struct DropsWhatWaits : Whole {
   using Whole::Whole;
-  ~DropsWhatWaits() { (void)pool_.close(abandon); }
+  ~DropsWhatWaits() { (void)pool_.close(Closing::abandon); }
 };
 template <class Pool>
 bool the_destructor_drains(const ThreadPoolOptions& options) {
