@@ -219,7 +219,7 @@ TEST_P(RunTest, AStartedOneThatIsDroppedIsToldOf) {
       test::await_long_sleep(closer);  // it has said what to drop
       go = true;
     });
-    const Tally tally = pool.close(late ? drain_until(sync::Deadline{}) : abandon);
+    const Tally tally = pool.close(late ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
     opener.join();
     EXPECT_EQ(told.times, 1);
     EXPECT_EQ(late ? told.tally.expired : told.tally.cancelled, 10U);
@@ -238,7 +238,7 @@ TEST_P(RunTest, AStartedOneThatHasBegunOutlivesAClose) {
                       told.completion(), {.block = 1});
     ASSERT_EQ(run.start(), Status::ok);
     while (!begun) std::this_thread::yield();
-    EXPECT_TRUE(pool.close(abandon).balanced());
+    EXPECT_TRUE(pool.close(Closing::abandon).balanced());
     EXPECT_EQ(told.times, 1);
     EXPECT_EQ(told.tally.done, 1000U);
   }
