@@ -102,7 +102,7 @@ const Scenario abandoned("thread_pool/started_run_abandoned", [] {
   Freed<2>::Told told;
   test::AuditedPool pool({.width = 1});
   Freed<2>::start(pool, told, {.block = 1});
-  (void)pool.close(abandon);
+  (void)pool.close(Closing::abandon);
   const Tally tally = told.once();
   explore::check(tally.done == 2 || tally.cancelled == 2, "all or nothing");
   explore::outcome(tally.done);
@@ -115,7 +115,7 @@ const Scenario abandoned_amid(
       Freed<3>::Told told;
       test::AuditedPool pool({.width = 2});
       Freed<3>::start(pool, told, {.block = 1});
-      (void)pool.close(abandon);
+      (void)pool.close(Closing::abandon);
       const Tally tally = told.once();
       explore::check(tally.done == 3 || tally.cancelled == 3, "all or nothing");
     },

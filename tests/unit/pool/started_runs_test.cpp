@@ -219,7 +219,8 @@ TEST_P(RunTest, AStartedOneThatIsDroppedIsToldOf) {
       test::await_long_sleep(closer);  // it has said what to drop
       go = true;
     });
-    const Tally tally = pool.close(late ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
+    const Tally tally =
+        pool.close(late ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
     opener.join();
     EXPECT_EQ(told.times, 1);
     EXPECT_EQ(late ? told.tally.expired : told.tally.cancelled, 10U);
