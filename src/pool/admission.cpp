@@ -14,8 +14,8 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-void Place::run_refused(Admission& by, Task& task) noexcept { by.run_refused(task); }
-void Place::count_stillborn(Admission& by) noexcept { by.count_stillborn(); }
+void TaskPlace::run_refused(Admission& by, Task& task) noexcept { by.run_refused(task); }
+void TaskPlace::count_stillborn(Admission& by) noexcept { by.count_stillborn(); }
 
 Admission::Admission(const ThreadPoolOptions& options, const Parts& parts) noexcept
     : parts_(parts),

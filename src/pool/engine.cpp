@@ -133,7 +133,7 @@ Timers* Engine::timers() {
 }
 
 void Engine::hand_over_due(TimedTask& due) {
-  Place place = admission_.reserve_due();
+  TaskPlace place = admission_.reserve_due();
   (void)place.fill(PointerMaker<TimedTask>(&due, TimedKind::kind));
 }
 

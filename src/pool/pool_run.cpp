@@ -5,8 +5,8 @@
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
-#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/pool_run.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/sync/cache_line.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -22,7 +22,7 @@ Status PoolRun::start(Engine& engine, std::size_t count, BulkWork& work,
   // order: relaxed, as above.
   helpers_.store(static_cast<std::ptrdiff_t>(engine.width()) - 1, order::relaxed);
   range_.open(count, engine.width(), options.block);
-  Place place = engine.reserve();
+  TaskPlace place = engine.reserve();
   return place.fill(PointerMaker<PoolRun>(this, kFirst));
 }
 
@@ -68,7 +68,7 @@ void PoolRun::call_next(Worker& worker) noexcept {
   members_.fetch_add(1, order::relaxed);  // order: relaxed, by one who is counted
   Engine& engine = *engine_;
   const auto call = [&] {
-    Place place = engine.admission().reserve_in(worker);  // never refused
+    TaskPlace place = engine.admission().reserve_in(worker);  // never refused
     (void)place.fill(PointerMaker<PoolRun>(this, kMember));
   };
   // order: relaxed, as above. No memory: the run has members enough.
@@ -116,7 +116,7 @@ class WaitedRun {
     const auto call = [&] {
       const auto part = [this]() noexcept { take_part(); };
       ClosureMaker<decltype(part)> maker;
-      Place place = group_.reserve_in(*worker);  // never refused
+      TaskPlace place = group_.reserve_in(*worker);  // never refused
       (void)place.fill(maker, part);
     };
     (void)attempt(call, []() noexcept {});  // no memory: the run has members enough

@@ -35,8 +35,8 @@
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -52,7 +52,7 @@ class [[nodiscard]] ScheduleAwaiter {
   // The coroutine may be over, and this gone, before the hand-over returns.
   void await_suspend(std::coroutine_handle<> coroutine) {
     coroutine_ = coroutine;
-    detail::Place place = engine_.reserve(priority_);
+    detail::TaskPlace place = engine_.reserve(priority_);
     if (!place) throw NotRun(place.status());
     (void)place.fill(detail::PointerMaker<ScheduleAwaiter>(this, kind));
   }

@@ -29,8 +29,8 @@
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -74,7 +74,7 @@ class BasicPoolScheduler {
     // Once. May complete, and this may be gone, before it returns.
     void start() & noexcept {
       try {
-        detail::Place place = engine_.reserve();
+        detail::TaskPlace place = engine_.reserve();
         if (place) {
           (void)place.fill(detail::PointerMaker<Operation>(this, kind));
           return;

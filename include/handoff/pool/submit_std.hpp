@@ -30,8 +30,8 @@
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/std_future.hpp>
 
@@ -108,7 +108,7 @@ template <class F, class... Args>
   sync::StdPromise<Result> promise;
   sync::StdFuture<Result> future = promise.get_future();
   detail::ClosureMaker<Work> maker;
-  detail::Place place = engine.reserve();
+  detail::TaskPlace place = engine.reserve();
   if (!place) throw NotRun(place.status());
   (void)place.fill(maker, engine, promise, std::forward<F>(function), std::forward<Args>(args)...);
   return future;

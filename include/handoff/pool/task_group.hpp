@@ -47,7 +47,7 @@
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
-#include <handoff/pool/detail/place.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -69,7 +69,7 @@ class TaskGroup {
     if (worker == nullptr) [[unlikely]]
       return tasks_.run_here(std::forward<F>(function));
     detail::ClosureMaker<std::decay_t<F>> maker;
-    detail::Place place = tasks_.reserve_in(*worker);  // never refused
+    detail::TaskPlace place = tasks_.reserve_in(*worker);  // never refused
     (void)place.fill(maker, std::forward<F>(function));
   }
 

@@ -83,9 +83,9 @@
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/future_kind.hpp>
-#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/pool_run.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/timed_task.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_options.hpp>
@@ -116,7 +116,7 @@ class ThreadPool {
     requires std::is_invocable_v<std::decay_t<F>&>
   [[nodiscard]] Status execute(F&& function) {
     detail::ClosureMaker<std::decay_t<F>> maker;
-    detail::Place place = engine_->reserve();
+    detail::TaskPlace place = engine_->reserve();
     return place.fill(maker, std::forward<F>(function));
   }
 
@@ -126,11 +126,11 @@ class ThreadPool {
   [[nodiscard]] Status execute(const TaskOptions& options, F&& function) {
     if (!options.stop.stop_possible()) {
       detail::ClosureMaker<std::decay_t<F>> maker;
-      detail::Place place = engine_->reserve(options.priority);
+      detail::TaskPlace place = engine_->reserve(options.priority);
       return place.fill(maker, std::forward<F>(function));
     }
     detail::ClosureMaker<detail::Stoppable<std::decay_t<F>>> maker;
-    detail::Place place = engine_->reserve(options.priority);
+    detail::TaskPlace place = engine_->reserve(options.priority);
     return place.fill(maker, detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
   }
 
@@ -144,7 +144,7 @@ class ThreadPool {
   [[nodiscard]] Status execute_on(std::size_t worker, F&& function) {
     if (worker >= width()) misuse("ThreadPool: execute_on() a worker that there is not");
     detail::ClosureMaker<std::decay_t<F>> maker;
-    detail::Place place = engine_->reserve_for(worker);
+    detail::TaskPlace place = engine_->reserve_for(worker);
     return place.fill(maker, std::forward<F>(function));
   }
 
@@ -291,7 +291,7 @@ class ThreadPool {
   template <class Result, class Work, class... Given>
   Future<Result> submit_work(Priority priority, Given&&... given) {
     detail::RawBox<Work> box;
-    detail::Place place = engine_->reserve(priority);
+    detail::TaskPlace place = engine_->reserve(priority);
     if (!place) throw NotRun(place.status());
     Work* const work = box.make(engine_.get(), std::forward<Given>(given)...);
     (void)place.fill(detail::PointerMaker<detail::FutureState>(work, detail::FutureKind::kind));

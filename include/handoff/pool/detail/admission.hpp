@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The way into a pool: who submits a task asks here for a Place, or is told that the pool is closed
-// or full. Not for users.
+// The way into a pool: who submits a task asks here for a TaskPlace, or is told that the pool is
+// closed or full. Not for users.
 //
 // Inside a task of the pool the place is in the worker's own deque, if the mode keeps such tasks
 // local; else it is in a queue, where a capacity and OnFull apply.
@@ -18,8 +18,8 @@
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/task_source.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
@@ -53,17 +53,17 @@ class Admission {
   Admission(const ThreadPoolOptions& options, const Parts& parts) noexcept;
 
   // `here`: what the calling thread is in this pool; null: nothing.
-  Place reserve(Worker* here) {
+  TaskPlace reserve(Worker* here) {
     if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
     return place_of(bounded_ ? ask(here, Priority::normal) : Answer{.task = source_.reserve()});
   }
-  Place reserve(Worker* here, Priority priority) {
+  TaskPlace reserve(Worker* here, Priority priority) {
     return priority == Priority::normal ? reserve(here) : place_of(ask(here, priority));
   }
 
   // For the worker of this index alone. Throws std::system_error if there is no thread to be had
   // for it.
-  Place reserve_for(std::size_t index) { return place_of(ask_for(index), true); }
+  TaskPlace reserve_for(std::size_t index) { return place_of(ask_for(index), true); }
 
   // For a task of a group, in two steps, as the group counts it in between: an empty node of a
   // worker, this thread, which throws std::bad_alloc, and its place in the deque. Never refused.
@@ -73,14 +73,16 @@ class Admission {
     task->group.write() = group;
     return *task;
   }
-  Place place_in(Worker& worker, Task& node) noexcept { return Place(node, calls_, worker); }
+  TaskPlace place_in(Worker& worker, Task& node) noexcept {
+    return TaskPlace(node, calls_, worker);
+  }
 
   // For a task that a worker, this thread, makes beside those of its user. Never refused.
-  Place reserve_in(Worker& worker) { return place_in(worker, node_of(worker, nullptr)); }
+  TaskPlace reserve_in(Worker& worker) { return place_in(worker, node_of(worker, nullptr)); }
 
   // For a timed task: as there is none after the close of the timers, never refused. It takes room
   // even if there is none: a moment that has come cannot wait.
-  Place reserve_due() { return place_of({.task = take_in_advance()}); }
+  TaskPlace reserve_due() { return place_of({.task = take_in_advance()}); }
 
   // Runs and counts a task that found no room.
   void run_refused(Task& task) noexcept;
@@ -94,15 +96,15 @@ class Admission {
     bool run_here = false;  // refused, but the caller is to run it
   };
 
-  Place reserve_local(Worker& worker) {
-    if (parts_.unqueued.closed()) return Place(Status::closed);
+  TaskPlace reserve_local(Worker& worker) {
+    if (parts_.unqueued.closed()) return TaskPlace(Status::closed);
     return reserve_in(worker);
   }
-  Place place_of(const Answer& answer, bool called = false) noexcept {
+  TaskPlace place_of(const Answer& answer, bool called = false) noexcept {
     if (answer.task == nullptr) [[unlikely]]
-      return answer.run_here ? Place(*this) : Place(answer.why);
+      return answer.run_here ? TaskPlace(*this) : TaskPlace(answer.why);
     answer.task->group.write() = nullptr;
-    return Place(*answer.task, calls_, called);
+    return TaskPlace(*answer.task, calls_, called);
   }
   Answer ask(Worker* here, Priority priority);
   Answer ask_for(std::size_t index);

@@ -21,8 +21,8 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/admission.hpp>
-#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -62,9 +62,9 @@ class Engine final : public FutureHost {
   }
 
   // The way in.
-  Place reserve() { return admission_.reserve(worker_here()); }
-  Place reserve(Priority priority) { return admission_.reserve(worker_here(), priority); }
-  Place reserve_for(std::size_t index) { return admission_.reserve_for(index); }
+  TaskPlace reserve() { return admission_.reserve(worker_here()); }
+  TaskPlace reserve(Priority priority) { return admission_.reserve(worker_here(), priority); }
+  TaskPlace reserve_for(std::size_t index) { return admission_.reserve_for(index); }
   Admission& admission() noexcept { return admission_; }
 
   // Made at their first use. Null once closed. Throws std::bad_alloc.

@@ -24,8 +24,8 @@
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/admission.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/place.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -56,7 +56,7 @@ class GroupTasks {
   Worker* worker_here() const noexcept { return engine_.worker_here(); }
 
   // A place for a task of the group, counted from here on. Throws std::bad_alloc.
-  Place reserve_in(Worker& worker) {
+  TaskPlace reserve_in(Worker& worker) {
     Task& node = Admission::node_of(worker, this);
     count_in(worker);
     return engine_.admission().place_in(worker, node);

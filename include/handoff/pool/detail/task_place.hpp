@@ -4,7 +4,7 @@
 // the place ends. Not for users.
 //
 //   ClosureMaker<F> maker;                    // memory for a large closure, before the place
-//   Place place = admission.reserve(worker);  // accepted from here on, or refused
+//   TaskPlace place = admission.reserve(worker);  // accepted from here on, or refused
 //   return place.fill(maker, function);       // refused: the function is unmoved
 //
 // From the reservation on the task counts as accepted. So whatever happens something is published:
@@ -26,29 +26,29 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Admission;
 
-class [[nodiscard]] Place {
+class [[nodiscard]] TaskPlace {
  public:
   // None: why not.
-  explicit Place(Status why) noexcept : status_(why) {}
+  explicit TaskPlace(Status why) noexcept : status_(why) {}
   // In a queue. `called`: who is to run it knows already.
-  Place(Task& task, WorkCalls& calls, bool called = false) noexcept
+  TaskPlace(Task& task, WorkCalls& calls, bool called = false) noexcept
       : task_(&task), calls_(called ? nullptr : &calls) {}
   // In the deque of a worker, this thread.
-  Place(Task& task, WorkCalls& calls, Worker& worker) noexcept
+  TaskPlace(Task& task, WorkCalls& calls, Worker& worker) noexcept
       : task_(&task), calls_(&calls), worker_(&worker) {}
   // Refused by a full pool that has this thread run the task.
-  explicit Place(Admission& refused_by) noexcept : refused_by_(&refused_by) {}
+  explicit TaskPlace(Admission& refused_by) noexcept : refused_by_(&refused_by) {}
 
   // Publishes the task, or what is left of it.
-  ~Place() {
+  ~TaskPlace() {
     if (task_ != nullptr) [[likely]] {
       publish();
     } else if (refused_by_ != nullptr) {
       count_stillborn(*refused_by_);
     }
   }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  TaskPlace(const TaskPlace&) = delete;
+  TaskPlace& operator=(const TaskPlace&) = delete;
 
   // Whether the task is accepted.
   explicit operator bool() const noexcept { return task_ != nullptr || refused_by_ != nullptr; }
