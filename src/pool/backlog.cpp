@@ -29,9 +29,10 @@ std::unique_ptr<TaskSource> make_source(const ThreadPoolOptions& options, Claime
 }  // namespace
 
 Backlog::Backlog(const ThreadPoolOptions& options, Crew& crew, WaitingRoom& room,
-                 WorkerThreads& threads)
+                 WorkerThreads& threads, const UnqueuedTasks& unqueued)
     : crew_(crew),
       threads_(threads),
+      unqueued_(unqueued),
       claimer_(crew, room, threads),
       source_(make_source(options, claimer_, crew.width())),
       notes_(0) {}
@@ -40,7 +41,7 @@ Backlog::~Backlog() { delete side_queues_.made(); }
 
 SideQueues* Backlog::side_queues() {
   return side_queues_.get(making_, [this]() -> std::unique_ptr<SideQueues> {
-    if (closed_.read()) return nullptr;
+    if (unqueued_.closed()) return nullptr;  // close() may have been here
     auto queues = std::make_unique<SideQueues>(crew_.width());
     // order: relaxed, a worker that does not see it yet sees it after its next look for tasks.
     notes_.fetch_or(kSideQueues, order::relaxed);
@@ -48,11 +49,11 @@ SideQueues* Backlog::side_queues() {
   });
 }
 
+// After the close that those see who would make the side queues.
 void Backlog::close() noexcept {
   SideQueues* queues = nullptr;
   {
     const sync::Lock lock(making_);
-    closed_.write() = true;
     queues = side_queues_.made();
   }
   source_->close();

@@ -21,6 +21,7 @@
 #include <handoff/core/priority.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_source.hpp>
+#include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -41,7 +42,9 @@ namespace detail {
 
 class Backlog {
  public:
-  Backlog(const ThreadPoolOptions& options, Crew& crew, WaitingRoom& room, WorkerThreads& threads);
+  // `unqueued`: closed before this is.
+  Backlog(const ThreadPoolOptions& options, Crew& crew, WaitingRoom& room, WorkerThreads& threads,
+          const UnqueuedTasks& unqueued);
   ~Backlog();
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
@@ -95,12 +98,12 @@ class Backlog {
 
   Crew& crew_;
   WorkerThreads& threads_;
+  const UnqueuedTasks& unqueued_;
   Claimer claimer_;
   const std::unique_ptr<TaskSource> source_;
   sync::atomic<std::uint32_t> notes_;  // Notes
   Late<SideQueues> side_queues_;
   sync::Mutex making_;
-  sync::cell<bool> closed_;  // under making_
   sync::Mutex pausing_;
   sync::cell<bool> never_paused_;  // any more; under pausing_
 };

@@ -48,7 +48,7 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
       crew(engine, width_of(options, cpus)),
       room(options.capacity),
       threads(options, crew, core_of(options, crew.width(), cpus)),
-      backlog(options, crew, room, threads),
+      backlog(options, crew, room, threads, unqueued),
       completion(crew, backlog, unqueued),
       failures(options.on_error),
       runner(options.name, engine.watches(), failures),

@@ -31,8 +31,8 @@ struct EngineParts {
   Crew crew;                // who may hold tasks: workers and seats
   WaitingRoom room;         // how many tasks may wait
   WorkerThreads threads;    // which worker has a thread, and which one is called
-  Backlog backlog;          // where tasks wait, and which one comes next
   UnqueuedTasks unqueued;   // tasks that no worker counts, and the close, which refuses them
+  Backlog backlog;          // where tasks wait, and which one comes next
   Completion completion;    // whether all are finished, and who waits for it
   Failures failures;        // what tasks threw
   TaskRunner runner;        // how a task is run and counted

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-LINES_MAX = 18000  # room for <memory>, <vector> and <chrono>, not for <functional> (g++ 12: 14,600)
+LINES_MAX = 17000  # room for <memory>, <vector> and <chrono>, not for <functional> (g++ 12: 14,600)
 
 # Headers that cannot do with that, and why.
 LINES_MAX_OF = {
@@ -20,6 +20,10 @@ LINES_MAX_OF = {
     "handoff/core/to_std.hpp": 20000,  # gives a std::future: <future>
     "handoff/pool/submit_std.hpp": 20000,  # the same
 }
+
+# Headers that are held against <future>, which they stand in for: how many times its lines. The
+# seconds follow the lines: g++ 12 needs 1.25 times as long for the pool as for <future>.
+TIMES_FUTURE = {"handoff/pool/thread_pool.hpp": 1.3}
 
 LINES_FELT = 1000
 
@@ -49,11 +53,22 @@ def seconds(arguments, headers):
     return time.monotonic() - start
 
 
+def exceeds_future(arguments, header):
+    most = arguments.times_future or TIMES_FUTURE.get(header)
+    if most is None:
+        return False
+    times = lines(arguments, [header]) / lines(arguments, ["future"])
+    verdict = "" if times <= most else "  TOO MANY: include less"
+    print(f"{times:.2f} times the lines of <future>, at most {most}: {header}{verdict}")
+    return times > most
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--lines-max", type=int, default=LINES_MAX)
+    parser.add_argument("--times-future", type=float, help="of each header, in place of the table")
     parser.add_argument("headers", nargs="+")
     arguments = parser.parse_args()
 
@@ -70,6 +85,7 @@ def main():
         verdict = "" if added <= most else "  TOO MANY: include less, or less widely"
         print(f"{added:6} lines {took:8}  {header}{verdict}")
         faults += added > most
+    faults += sum(exceeds_future(arguments, header) for header in arguments.headers)
     return 1 if faults else 0
 
 
