@@ -9,7 +9,22 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
 
-// The address below which a quarter is left; 0 if that is not known.
+#if defined(__has_feature)
+#define HANDOFF_STACK_HAS_FEATURE(name) __has_feature(name)
+#else
+#define HANDOFF_STACK_HAS_FEATURE(name) 0
+#endif
+
+// Which part is left. ThreadSanitizer has room for 65,536 calls of a thread, and overwrites other
+// memory of its own beyond that: in half of eight megabytes there is room for so many frames of 64
+// bytes.
+#if defined(__SANITIZE_THREAD__) || HANDOFF_STACK_HAS_FEATURE(thread_sanitizer)
+constexpr std::uintptr_t kLeft = 2;
+#else
+constexpr std::uintptr_t kLeft = 4;
+#endif
+
+// The address below which that part is left; 0 if that is not known.
 std::uintptr_t find_floor() noexcept {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
@@ -17,7 +32,7 @@ std::uintptr_t find_floor() noexcept {
   std::size_t size = 0;
   const int error = pthread_attr_getstack(&attributes, &lowest, &size);
   pthread_attr_destroy(&attributes);
-  return error == 0 ? reinterpret_cast<std::uintptr_t>(lowest) + size / 4 : 0;
+  return error == 0 ? reinterpret_cast<std::uintptr_t>(lowest) + size / kLeft : 0;
 }
 
 }  // namespace

@@ -12,8 +12,9 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
-// Whether three quarters of the calling thread's stack are in use. False where the system does not
-// say how large it is, and in an exploring build, whose threads lie on stacks of its own.
+// Whether three quarters of the calling thread's stack are in use; under ThreadSanitizer, half of
+// it. False where the system does not say how large it is, and in an exploring build, whose threads
+// lie on stacks of its own.
 bool stack_is_short() noexcept;
 
 }}}  // namespace handoff::HANDOFF_ABI::sync
