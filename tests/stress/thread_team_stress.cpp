@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "support/support.hpp"
@@ -102,6 +103,99 @@ TEST(ThreadTeamStress, ComesAndGoes) {
     for (std::size_t i = 0; i < runs; ++i) {
       ASSERT_EQ(team.run(1 + random() % 9, [](IndexRange) {}).balanced(), true);
     }
+  }
+}
+
+// Runs of four starters and two callers on one team, some of which stop, throw, or start the next
+// one when they end. Each is told of once, with exact figures, and frees itself then.
+class FreeRun final : public handoff::BulkWork {
+ public:
+  struct Books {
+    std::atomic<std::size_t> alive{0};
+    std::atomic<std::size_t> told{0};
+    std::atomic<std::size_t> wrong{0};
+  };
+
+  FreeRun(ThreadTeam& team, Books& books, std::uint64_t shape)
+      : team_(team), books_(books), shape_(shape), times_(shape % 97) {
+    ++books_.alive;
+  }
+  ~FreeRun() { --books_.alive; }
+
+  static std::size_t start(ThreadTeam& team, Books& books, std::uint64_t shape) {
+    auto* const run = new FreeRun(team, books, shape);
+    const std::size_t runs = 1 + run->again_;
+    run->start();
+    return runs;
+  }
+
+  void block(std::size_t first, std::size_t last) override {
+    for (std::size_t i = first; i < last; ++i) ++times_[i];
+    if (shape_ % 5 == 0 && first % 3 == 0) throw std::runtime_error("planned");
+    if (shape_ % 7 == 0) source_.request_stop();
+  }
+
+  void ended(const Tally& tally) noexcept override {
+    std::size_t ran = 0;
+    for (unsigned char& times : times_) {
+      books_.wrong += times > 1;
+      ran += times;
+      times = 0;
+    }
+    books_.wrong += !tally.balanced() || tally.accepted != times_.size() ||
+                    tally.done + tally.failed != ran ||
+                    (tally.failed != 0) != (tally.first_failure != nullptr);
+    ++books_.told;
+    if (again_ == 0) {
+      delete this;
+    } else {
+      --again_;
+      start();
+    }
+  }
+
+ private:
+  void start() noexcept {
+    const handoff::Status status = team_.start(times_.size(), *this, storage_,
+                                               {.block = shape_ % 4, .stop = source_.get_token()});
+    books_.wrong += status != handoff::Status::ok;
+  }
+
+  ThreadTeam& team_;
+  Books& books_;
+  const std::uint64_t shape_;
+  std::size_t again_ = shape_ % 11 == 0 ? 3 : 0;
+  std::vector<unsigned char> times_;  // plain bytes: the run alone keeps members apart
+  std::stop_source source_;
+  ThreadTeam::BulkStorage storage_;
+};
+
+TEST(ThreadTeamStress, StartedRunsBesideCallers) {
+  auto random = handoff::test::random(3);
+  for (int life = 0; life < 20; ++life) {
+    FreeRun::Books books;
+    std::atomic<std::size_t> runs{0};
+    {
+      ThreadTeam team({.width = 1 + random() % 5});
+      std::vector<std::thread> users;
+      for (int user = 0; user < 6; ++user) {
+        users.emplace_back([&, user, mine = handoff::test::random(random())]() mutable {
+          for (std::size_t round = 0; round < handoff::test::rounds(200); ++round) {
+            if (user < 4) {
+              runs += FreeRun::start(team, books, mine());
+            } else {
+              ASSERT_EQ(team.run(mine() % 20, [](IndexRange) {}).balanced(), true);
+            }
+          }
+        });
+      }
+      for (auto& user : users) user.join();
+      // Those that start again are refused once the team ends: wait for them.
+      while (books.told != runs) std::this_thread::yield();
+    }
+    ASSERT_EQ(books.wrong, 0U);
+    ASSERT_EQ(books.alive, 0U);
+    ASSERT_EQ(books.told, runs);
   }
 }
 
