@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The parts of a pool. Each knows those above it only.
+// The parts of a pool. Each knows those above it only. Two calls go up: WorkerThreads calls its
+// Duty, which is WorkSearch, and a task that waits asks the engine of its Worker.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The way into a pool: who submits a task asks here for a TaskPlace, or is told that the pool is
+// The way into a pool: whoever hands over a task gets a TaskPlace here, or hears that the pool is
 // closed or full. Not for users.
 //
 // Inside a task of the pool the place is in the worker's own deque, if the mode keeps such tasks

@@ -3,9 +3,9 @@
 // A place for one task, got from a pool's Admission: the task is made in it, and goes its way when
 // the place ends. Not for users.
 //
-//   ClosureMaker<F> maker;                    // memory for a large closure, before the place
+//   ClosureMaker<F> maker;                        // memory for a large closure, before the place
 //   TaskPlace place = admission.reserve(worker);  // accepted from here on, or refused
-//   return place.fill(maker, function);       // refused: the function is unmoved
+//   return place.fill(maker, function);           // refused: the function is unmoved
 //
 // From the reservation on the task counts as accepted. So whatever happens something is published:
 // if making the closure throws, a stillborn task, which does nothing and counts as cancelled.
