@@ -47,6 +47,7 @@ class Consumer(unittest.TestCase):
         told = call(*configure(PROJECT, self.build, *arguments))
         call("cmake", "--build", self.build)
         self.assertEqual(call(self.build / "stranger").strip(), settings.version)
+        self.assertEqual(call(self.build / "everything").strip(), "all of it")
         self.assertEqual(call(self.build / "eventpp_user").strip(), "queued and called")
         return told
 

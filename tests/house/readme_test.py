@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the texts show is what there is: README's example, links, folders and presets."""
+"""What the texts show is what there is: README's example, links, folders and presets; the umbrella
+header too."""
 
 import json
 import re
@@ -10,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "01_thread_team.cpp"
 MARK = "// [readme]\n"
 LINES_MAX = 15
+UMBRELLA = "handoff/handoff.hpp"
 
 
 def block(text, language):
@@ -28,6 +30,20 @@ def texts():
     return [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("lab/*.md")]
 
 
+def public_headers():
+    """ROOM/X.hpp and what stands below the rooms; version.hpp is made when it is built."""
+    folder = ROOT / "include"
+    found = [path.relative_to(folder).as_posix() for path in folder.glob("handoff/**/*.hpp")
+             if "detail" not in path.parts and path != folder / UMBRELLA]
+    return {*found, "handoff/version.hpp"}
+
+
+def umbrella_faults(text, headers):
+    """Headers that the umbrella leaves out, may not include, or includes out of order."""
+    listed = re.findall(r"^#include <(.*)>$", text, re.MULTILINE)
+    return sorted(headers ^ set(listed)) or [a for a, b in zip(listed, sorted(listed)) if a != b]
+
+
 def broken_links(folder, text):
     prose = re.sub(r"^```.*?^```$|`[^`]*`", "", text, flags=re.MULTILINE | re.DOTALL)
     links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose)
@@ -39,6 +55,18 @@ class ReadmeTest(unittest.TestCase):
         cut = EXAMPLE.read_text().split(MARK)[1]
         self.assertEqual(block((ROOT / "README.md").read_text(), "cpp"), cut)
         self.assertLessEqual(sum(1 for line in cut.splitlines() if line.strip()), LINES_MAX)
+
+    def test_the_umbrella_includes_every_public_header(self):
+        text = (ROOT / "include" / UMBRELLA).read_text()
+        self.assertEqual(umbrella_faults(text, public_headers()), [])
+
+    def test_a_header_that_the_umbrella_leaves_out_is_found(self):
+        text = "#include <handoff/a/x.hpp>\n#include <handoff/a/detail/z.hpp>\n"
+        self.assertEqual(umbrella_faults(text, {"handoff/a/x.hpp", "handoff/b/y.hpp"}),
+                         ["handoff/a/detail/z.hpp", "handoff/b/y.hpp"])
+        text = "#include <handoff/b/y.hpp>\n#include <handoff/a/x.hpp>\n"
+        self.assertEqual(umbrella_faults(text, {"handoff/a/x.hpp", "handoff/b/y.hpp"}),
+                         ["handoff/b/y.hpp", "handoff/a/x.hpp"])
 
     def test_links_lead_somewhere(self):
         for path in texts():
