@@ -4,6 +4,7 @@
 
   tools/mutants/mutants.py                    every mutant there is; goes on where it was stopped
   tools/mutants/mutants.py PART...            of files whose path has one of these in it
+  tools/mutants/mutants.py --new              of those, what no list knows
   tools/mutants/mutants.py --sample           of one room, within three minutes; all in a deep run
   tools/mutants/mutants.py --show NAME        what a mutant changes, and what became of it
 
@@ -38,12 +39,14 @@ SAMPLE_MIN = 20  # fewer say nothing
 
 # Whose duty a room's mutants are: the explorer's and these programs'.
 TESTS = {
-    "core": ("unit_core",),
+    "core": ("unit_core", "unit_pool", "unit_team", "conformance_executors",
+             "conformance_bulks"),  # futures and loops do their work on a pool and on a team
     "sync": ("unit_sync", "stress_event_count"),
     "memory": ("unit_memory", "unit_event", "stress_callback_list", "stress_event_queue"),
     "queue": ("unit_queue", "model_tests", "conformance_rings", "conformance_channels"),
-    "team": ("unit_team", "stress_thread_team", "conformance_executors"),
-    "pool": ("unit_pool", "model_tests", "stress_thread_pool", "conformance_executors"),
+    "team": ("unit_team", "stress_thread_team", "conformance_executors", "conformance_bulks"),
+    "pool": ("unit_pool", "model_tests", "stress_thread_pool", "conformance_executors",
+             "conformance_bulks"),
     "event": ("unit_event", "stress_callback_list", "stress_event_queue",
               "conformance_deferred"),
 }
@@ -134,6 +137,12 @@ def faults_of_list(known, results, mutants, whole):
         faults += [f"listed, but not there: {name}" for key, (name, _, _) in known.items()
                    if key not in names]
     return faults
+
+
+def unknown_of(mutants, known, memory):
+    """Those that no list knows: new, or changed since it was written."""
+    return [mutant for mutant in mutants
+            if key_of(mutant.name) not in known and not memory.killer(mutant.name)]
 
 
 # Building.
@@ -417,6 +426,8 @@ def arguments_of(words):
     parser.add_argument("parts", nargs="*", metavar="PART", help="part of the paths of the files")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--sample", action="store_true", help="one room, drawn by the seed")
+    parser.add_argument("--new", action="store_true",
+                        help=f"only what neither {LIST.name} nor {KILLERS.name} knows")
     parser.add_argument("--seed", default=os.environ.get("HANDOFF_MUTANTS_SEED"))
     parser.add_argument("--jobs", type=int, default=jobs())
     parser.add_argument("--keep-kills", action="store_true",
@@ -529,12 +540,15 @@ def main(words):
     mutants = [mutant for mutant in everything if not mutate.is_canary(mutant)
                and mutate.is_of(mutant.file, parts)]
     say(f"{len(mutants)} mutants made after {time.monotonic() - begin:.0f} s")
+    if arguments.new:
+        mutants = unknown_of(mutants, known, Memory(KILLERS))
+        say(f"{len(mutants)} of them in no list")
     draw.shuffle(mutants)
     if sampled:
         results, faults = sample(folder, room, everything, mutants, known, arguments)
     else:
         results, faults = whole(folder, everything, mutants, arguments)
-    is_all = not sampled and not parts
+    is_all = not sampled and not parts and not arguments.new
     faults += tell(mutants, results, known, is_all)
     write_result(folder / "result.json", mutants, results)
     for result in results:

@@ -113,7 +113,8 @@ class Edits:
             self.after.append((end, len(self.after), suffix))
 
     def apply(self, data):
-        """At one place: ends first, the inner ones before the outer; then beginnings."""
+        """At one place: ends first, the inner ones before the outer; then beginnings, those of
+        statements before those of the expressions in them."""
         at = [(offset, 0, -made, text) for offset, made, text in self.after]
         at += [(offset, rank, made, text) for offset, rank, made, text in self.before]
         at.sort(key=lambda edit: edit[:3])
@@ -427,7 +428,7 @@ class Mutator:
             return
         text = self.source.text(start, end)
         number = self.function.add("negate", start, text)
-        self.edits.wrap(start, end, f"{FLIP}({number}, static_cast<bool>(", "))")
+        self.edits.wrap(start, end, f"{FLIP}({number}, static_cast<bool>(", "))", rank=3)
 
     def condition(self, cursor):
         """Of if, while, do and for: what stands in its parenthesis."""
@@ -500,7 +501,7 @@ class Mutator:
             ways.append((less, f"{left} {sign} {right} -> {less}"))
         for code, text in ways:
             number = self.function.add("bound", span[0], text)
-            self.edits.wrap(*span, f"({ON}({number}) ? ({code}) : (", "))")
+            self.edits.wrap(*span, f"({ON}({number}) ? ({code}) : (", "))", rank=3)
 
     def move_start(self, cursor):
         """Where a counting loop begins."""
@@ -516,7 +517,7 @@ class Mutator:
                 continue
             sign = "+" if stripped(values[-1]).kind == CursorKind.INTEGER_LITERAL else "-"
             number = self.function.add("bound", span[0], f"{self.source.text(*span)} {sign} 1")
-            self.edits.wrap(*span, "(", f") {sign} static_cast<int>({ON}({number}))")
+            self.edits.wrap(*span, "(", f") {sign} static_cast<int>({ON}({number}))", rank=3)
 
     def empty_catch(self, cursor):
         body = children(cursor)[-1]

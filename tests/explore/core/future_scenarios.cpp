@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Future's shared state: maker, waiter, end and what follows. docs/design/future.md.
+#include <chrono>
 #include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/promise.hpp>
@@ -8,9 +9,12 @@
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/when_all.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <memory>
 #include <utility>
@@ -231,6 +235,30 @@ const Scenario lends_nobody("future/lends_nobody", [] {
     (void)state->run_as_task();
   });
   auto next = FutureAccess::make<int>(state).then([](int n) { return n + 1; });
+  explore::check(next.get() == 2, "the result");
+  explore::check(place.lent == 0, "by one of us");
+  task.join();
+});
+
+// The same, while what follows is about to be made and takes its time: who comes too late for the
+// sources knows who makes it, though it has heard of that by nothing but the bit in the word.
+const Scenario knows_the_maker("future/knows_the_maker", [] {
+  test::Host host;
+  test::Place place(host);
+  sync::atomic<int> begun{0};
+  auto* const state = state_of([] { return 1; }, &host);
+  auto next = FutureAccess::make<int>(state).then([&begun](int n) {
+    begun.store(1, sync::order::relaxed);
+    sync::EventCount never;
+    (void)never.await([] { return false; }, sync::deadline_after(std::chrono::seconds(1)), {},
+                      sync::Spin::never);
+    return n + 1;
+  });
+  explore::Thread task([&] {
+    const test::Place there(host);
+    (void)state->run_as_task();
+  });
+  while (begun.load(sync::order::relaxed) == 0) sync::pause();
   explore::check(next.get() == 2, "the result");
   explore::check(place.lent == 0, "by one of us");
   task.join();
