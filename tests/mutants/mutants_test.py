@@ -323,6 +323,11 @@ class Memories(unittest.TestCase):
                          "core/f.hpp:g abc | unit_core A.b | delete.10\n"
                          + self.LINES.splitlines(True)[1])
 
+    def test_who_killed_most_comes_first(self):
+        mutants = [mutate.Mutant(1, name, "", "core", "f", "g", 1, "", True) for name in self.ALL]
+        self.assertEqual(self.memory.killers_of(mutants), ["unit_core A.b", "explore core/s"])
+        self.assertEqual(self.memory.killers_of(mutants[3:]), ["explore core/s"])
+
     def test_a_function_that_moved_takes_its_lines_along(self):
         moved = [name.replace("core/f.hpp", "core/h.hpp") for name in self.ALL]
         self.assertEqual(self.learnt(moved), self.LINES.replace("core/f.hpp", "core/h.hpp"))
@@ -372,7 +377,9 @@ class Memories(unittest.TestCase):
     def test_a_memory_is_not_believed(self):
         asked, result = self.tried("unit_d d", ["unit_b"])
         self.assertEqual((asked, result["killer"]), (["unit_d", "unit_a", "unit_b"], "unit_b b"))
-        self.assertEqual(self.tried("unit_d d", [])[1]["verdict"], "survived")
+        asked, result = self.tried("unit_d d", [])
+        self.assertEqual(result["verdict"], "survived")
+        self.assertEqual(asked, ["unit_d", "unit_a", "unit_b"] + trial.AGAIN * ["unit_d"])
         self.assertEqual(self.tried("unit_gone x", ["unit_b"])[1]["killer"], "unit_b b")
 
     def test_a_better_witness_than_a_time_out_is_looked_for_once(self):
@@ -407,6 +414,22 @@ class Again(unittest.TestCase):
         self.assertEqual(self.left("survived", 60), {"explore", "unit_core"})
         self.assertEqual(self.left("killed"), set())
 
+    def test_so_many_however_late_it_is(self):
+        mutants = [mutate.Mutant(i, f"delete f:g abc.{i}", "delete", "core", "f", "g", 1, "", True)
+                   for i in range(1, 10)]
+        self.trials.try_one = lambda mutant, *_: {"name": mutant.name, "verdict": "killed"}
+        for least in (0, 4):
+            self.trials.path.unlink(missing_ok=True)
+            self.assertEqual(len(self.trials.run(mutants, 1, until=0, least=least)), least)
+
+    def test_in_a_sample_only_with_the_case_that_killed_it(self):
+        self.assertFalse(self.trials.can_try(self.mutant))
+        self.trials.passing[1] = [trial.Case("bin/unit_core", "A.b", [], False, 1)]
+        self.assertTrue(self.trials.can_try(self.mutant))
+        for killer, can in (("unit_core A.b", True), ("unit_core A.c", False)):
+            self.trials.memory.killers = {"delete abc.1": ("f:g", killer)}
+            self.assertEqual(self.trials.can_try(self.mutant), can)
+
     def test_the_listed_for_less(self):
         self.assertEqual(self.trials.budget_of(self.mutant, 60), 60)
         self.trials.listed = ["delete abc.1"]
@@ -414,35 +437,70 @@ class Again(unittest.TestCase):
         self.assertEqual(self.trials.budget_of(self.mutant, 1), 1)
 
 
-class FakeTrials:
-    """Stands for built programs: says what becomes of each mutant with so many programs."""
+class Records(unittest.TestCase):
+    """Cases without a mutant: what is late is left for the next time."""
 
-    def __init__(self, verdicts, asked):
-        self.verdicts, self.asked = verdicts, asked
+    def test_the_first_first_and_none_too_late(self):
+        done = []
+
+        def record(case, _):
+            done.append(case.name)
+            case.seconds = 1.0
+            return ""
+        before = tool.trial.record, tool.trial.cases_of
+        tool.trial.record = record
+        tool.trial.cases_of = lambda path: [trial.Case(path, name, [], False) for name in "abc"]
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                program = Path(folder) / "unit_core"
+                program.write_bytes(b"")
+
+                def run(first, until):
+                    return tool.record_all(Path(folder), [str(program)], 1, 1, first, until)
+                self.assertFalse(run((), 0)[2])
+                self.assertEqual(done, [])
+                run(("unit_core c",), None)
+                self.assertEqual(done, ["c", "a", "b"])
+                records = run((), None)[0]
+                self.assertEqual(len(done), 3)
+                self.assertTrue(all(case.recorded() for case in records[str(program)]))
+        finally:
+            tool.trial.record, tool.trial.cases_of = before
+
+
+class FakeTrials:
+    """Stands for built programs: says what becomes of each mutant with so many programs, those
+    that it does not know cannot be tried."""
+
+    def __init__(self, verdicts, asked, most):
+        self.verdicts, self.asked, self.most = verdicts, asked, most
 
     def canaries(self, _):
         return []
 
+    def can_try(self, mutant):
+        return mutant.name in self.verdicts
+
     def run(self, mutants, *_, **__):
         self.asked.append([mutant.name for mutant in mutants])
         return [{"name": m.name, "verdict": self.verdicts[m.name], "killer": "k", "how": "test"}
-                for m in mutants]
+                for m in mutants[:self.most]]
 
 
 class Samples(unittest.TestCase):
     """Who lives through the first programs, and is not listed, is tried with the others."""
 
-    def sample(self, first, then, known=()):
+    def sample(self, first, then, known=(), untried=(), most=None):
         asked, built = [], []
         verdicts = [first, then]
 
-        def prepared(_folder, programs, _everything, _arguments):
+        def prepared(_folder, programs, _everything, _arguments, _room, _drawn=()):
             built.append(programs)
-            return FakeTrials(verdicts[len(built) - 1], asked)
+            return FakeTrials(verdicts[len(built) - 1], asked, most)
         before, tool.prepared = tool.prepared, prepared
         try:
             mutants = [mutate.Mutant(i, name, "delete", "pool", "f", "g", 1, "", False)
-                       for i, name in enumerate(first, 1)]
+                       for i, name in enumerate([*first, *untried], 1)]
             results, faults = tool.sample(Path(), "pool", mutants, mutants, dict.fromkeys(known),
                                           tool.arguments_of([]))
         finally:
@@ -455,21 +513,30 @@ class Samples(unittest.TestCase):
         self.assertEqual((len(results), faults), (30, []))
         self.assertEqual(built, [["explore", "unit_pool"]])
 
-    def test_survivors_get_another_chance_unless_listed(self):
+    def test_survivors_get_another_chance(self):
         first = {f"delete f:g a.{i}": "killed" for i in range(30)}
-        first["delete f:g b.1"] = first["delete f:g b.2"] = first["delete f:g b.3"] = "survived"
+        first["delete f:g b.1"] = first["delete f:g b.2"] = "survived"
         then = {"delete f:g b.1": "killed", "delete f:g b.2": "survived"}
-        results, faults, built, asked = self.sample(first, then, ["delete b.3"])
+        results, faults, built, asked = self.sample(first, then)
         self.assertEqual(asked[1], ["delete f:g b.1", "delete f:g b.2"])
         self.assertIn("stress_thread_pool", built[1])
         self.assertEqual(results["delete f:g b.1"], "killed")
         self.assertEqual(results["delete f:g b.2"], "survived")
-        self.assertEqual(results["delete f:g b.3"], "survived")
-        self.assertEqual((len(results), faults), (33, []))
+        self.assertEqual((len(results), faults), (32, []))
+
+    def test_the_listed_and_those_without_a_case_are_left_out(self):
+        names = [f"delete f:g a.{i}" for i in range(3)]
+        results, faults, _, asked = self.sample(dict.fromkeys(names, "killed"), {}, ["delete a.1"],
+                                                ["delete f:g b.1"])
+        self.assertEqual(asked, [[names[0], names[2]]])
+        self.assertEqual((len(results), faults), (2, []))
 
     def test_too_few_are_a_fault(self):
-        _, faults, _, _ = self.sample({"delete f:g a.1": "killed"}, {})
-        self.assertEqual(len(faults), 1)
+        names = [f"delete f:g a.{i}" for i in range(30)]
+        for most, faults in ((tool.SAMPLE_MIN, 0), (tool.SAMPLE_MIN - 1, 1)):
+            got = self.sample(dict.fromkeys(names, "killed"), {}, most=most)[1]
+            self.assertEqual(len(got), faults)
+        self.assertEqual(len(self.sample({}, {}, [], ["delete f:g b.1"])[1]), 1)
 
 
 class Trials(unittest.TestCase):

@@ -60,6 +60,11 @@ class Memory:
         """The case that killed this mutant last, or none."""
         return self.killers.get(key_of(name), ("", None))[1]
 
+    def killers_of(self, mutants):
+        """The cases that killed these, the one that killed most first."""
+        count = collections.Counter(self.killer(mutant.name) for mutant in mutants)
+        return [case for case, _ in count.most_common() if case is not None]
+
     def by_place(self):
         """{place: cases}, the one that kills most there first: a hint for what is new there."""
         counts = collections.defaultdict(collections.Counter)

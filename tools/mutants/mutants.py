@@ -34,8 +34,9 @@ KILLERS = ROOT / "tests" / "mutants" / "killers.list"
 LISTED_S = 5  # the budget of what is known to survive: it lived through all of it before
 REMEMBER_S = 60  # so often what was learnt is written down
 SAMPLE_S = 160  # with what it builds, where nothing else runs;
+SAMPLE_RECORD_S = 15  # of this, cases without a mutant;
 SAMPLE_LEAST_S = 40  # this much for the trials in any case
-SAMPLE_MIN = 20  # fewer say nothing
+SAMPLE_MIN = 20  # and so many, however long they take: fewer say nothing
 
 # Whose duty a room's mutants are: the explorer's and these programs'.
 TESTS = {
@@ -50,6 +51,8 @@ TESTS = {
     "event": ("unit_event", "stress_callback_list", "stress_event_queue",
               "conformance_deferred"),
 }
+# Whose scenarios a sample builds; a whole run builds all.
+SCENARIOS = {"memory": ("memory", "event")}
 SHARES = (  # what must hold of a whole run: (what, at least)
     ("mutants", 1500),
     ("killed of those not equivalent", 0.97),
@@ -176,11 +179,13 @@ def build_in(folder, name, flags, programs):
     return [str(output / "tests" / program.split("_")[0] / program) for program in programs]
 
 
-def build(folder, programs):
+def build(folder, programs, scenarios=()):
     """The explorer is no use without optimisation; the tests are built faster than they run, and
-    look for leaks and for memory used too late."""
+    look for leaks and for memory used too late. `scenarios`: of these rooms; none for all."""
     (folder / "build.log").write_bytes(b"")
-    return (build_in(folder, "explorer", ["-DCMAKE_CXX_FLAGS_RELEASE=-O1"], ["explore"])
+    return (build_in(folder, "explorer", ["-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+                                          f"-DHANDOFF_EXPLORE_ROOMS={'|'.join(scenarios)}"],
+                     ["explore"])
             + build_in(folder, "tests",
                        ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DHANDOFF_SANITIZE=address"],
                        [name for name in programs if name != "explore"]))
@@ -190,22 +195,27 @@ def programs_of(rooms):
     return ["explore", *sorted({name for room in rooms for name in TESTS[room]})]
 
 
-def record_all(folder, programs, count, workers):
-    """The cases of each program with what they pass."""
+def record_all(folder, programs, count, workers, first=(), until=None):
+    """The cases of each program with what they pass: those of `first` first, and none that is not
+    begun by `until`."""
     digests = {program: trial.digest(program) for program in programs}
     path = folder / "record.json"
     records = trial.load_records(path, digests)
-    faults = []
+    for program in programs:
+        if program not in records:
+            records[program] = trial.cases_of(program)
+    rank = {title: at for at, title in enumerate(first)}
+    todo = sorted((case for cases in records.values() for case in cases if not case.recorded()),
+                  key=lambda case: rank.get(case.title(), len(rank)))
+
+    def one(case):
+        late = until is not None and time.monotonic() > until
+        return "" if late else trial.record(case, count)
     with ThreadPoolExecutor(workers) as pool:
-        for program in programs:
-            if program in records:
-                continue
-            cases = trial.cases_of(program)
-            faults += [line for line in pool.map(lambda case: trial.record(case, count), cases)
-                       if line]
-            records[program] = cases
-            say(f"{Path(program).name}: {len(cases)} cases, "
-                f"{sum(case.seconds for case in cases):.1f} s")
+        faults = [line for line in pool.map(one, todo) if line]
+    for program, cases in records.items():
+        done = [case.seconds for case in cases if case.recorded()]
+        say(f"{Path(program).name}: {len(done)} of {len(cases)} cases, {sum(done):.1f} s")
     if not faults:
         trial.save_records(path, records, digests)
     for line in faults:
@@ -236,6 +246,12 @@ class Trials:
                 for number in case.hits:
                     if number in rooms and Path(program).name in self.duty[rooms[number]]:
                         self.passing[number].append(case)
+
+    def can_try(self, mutant):
+        """Whether a case that was recorded passes it: the one that killed it last, if any did."""
+        killer = self.memory.killer(mutant.name)
+        passing = self.passing[mutant.number]
+        return any(killer in (None, case.title()) for case in passing)
 
     def before(self, keep_kills):
         """The last result of each mutant, if it is of a program that is still the same."""
@@ -276,7 +292,8 @@ class Trials:
         self.memory.write()
 
     def run(self, mutants, workers, until=None, keep_kills=False, budget_s=trial.BUDGET_S,
-            remember=False):
+            remember=False, least=0):
+        """Tries them; after `until` only until there are `least`."""
         results = self.before(keep_kills)
         todo = [(mutant, self.budget_of(mutant, budget_s)) for mutant in mutants]
         todo = [(mutant, self.left_for(mutant, results.get(mutant.name), budget), budget)
@@ -287,7 +304,7 @@ class Trials:
         progress = Progress(len(todo))
 
         def one(job):
-            if until is not None and time.monotonic() > until:
+            if until is not None and time.monotonic() > until and progress.done >= least:
                 return None
             result = self.try_one(*job)
             with self.path.open("a") as out:
@@ -438,7 +455,10 @@ def arguments_of(words):
                         help=f"write down in {KILLERS.relative_to(ROOT)} what killed each")
     parser.add_argument("--no-build", action="store_true", help="as it was built last")
     parser.add_argument("--show", metavar="NAME", help="a part of a mutant's name")
-    return parser.parse_args(words)
+    arguments = parser.parse_args(words)
+    if arguments.sample and arguments.remember:
+        parser.error("a sample does not know all cases: --remember without --sample")
+    return arguments
 
 
 def show(folder, part):
@@ -467,43 +487,47 @@ def make_mutants(folder, parts, build_anew):
     return mutants
 
 
-def prepared(folder, programs, everything, arguments):
-    """The programs built and recorded; None if one of their cases fails without a mutant."""
+def prepared(folder, programs, everything, arguments, room=None, drawn=()):
+    """The programs built and recorded; None if one of their cases fails without a mutant. For a
+    sample: with this room's scenarios alone, and within its time what killed those `drawn`."""
     if not arguments.no_build:
-        paths = build(folder, programs)
+        paths = build(folder, programs, SCENARIOS.get(room, (room,)) if room else ())
         (folder / "programs.json").write_text(json.dumps(paths))
     paths = json.loads((folder / "programs.json").read_text())
     last = max(mutant.number for mutant in everything)
-    records, digests, failed = record_all(folder, paths, last, arguments.jobs)
-    return None if failed else Trials(folder, everything, records, digests, Memory(KILLERS),
-                                       read_list(LIST))
+    memory = Memory(KILLERS)
+    until = time.monotonic() + SAMPLE_RECORD_S if drawn else None
+    records, digests, failed = record_all(folder, paths, last, arguments.jobs,
+                                          memory.killers_of(drawn), until)
+    return None if failed else Trials(folder, everything, records, digests, memory,
+                                      read_list(LIST))
 
 
 def sample(folder, room, everything, mutants, known, arguments):
-    """As many as the time allows, with the explorer and the room's first tests. Those that live
-    through these, and are not known to, are tried with all the others. (results, faults)"""
+    """As many as the time allows, with the room's scenarios and its first tests. Those that live
+    through these are tried with all the room's tests. (results, faults)"""
     begin = time.monotonic()
-    trials = prepared(folder, ["explore", TESTS[room][0]], everything, arguments)
+    drawn = [mutant for mutant in mutants if key_of(mutant.name) not in known]
+    trials = prepared(folder, ["explore", TESTS[room][0]], everything, arguments, room, drawn)
     if trials is None:
         return [], ["a test fails without a mutant"]
     ready = time.monotonic()
-    say(f"built and recorded after {ready - begin:.0f} s")
+    drawn = [mutant for mutant in drawn if trials.can_try(mutant)]
+    say(f"built and recorded after {ready - begin:.0f} s: {len(drawn)} can be tried")
     faults = trials.canaries([mutant for mutant in everything if mutate.is_canary(mutant)])
     until = max(begin + SAMPLE_S, ready + SAMPLE_LEAST_S)
-    results = trials.run(mutants, arguments.jobs, until, budget_s=arguments.budget,
-                         remember=arguments.remember)
-    alive = {result["name"] for result in results
-             if result["verdict"] != "killed" and key_of(result["name"]) not in known}
+    results = trials.run(drawn, arguments.jobs, until, budget_s=arguments.budget,
+                         least=SAMPLE_MIN)
+    alive = {result["name"] for result in results if result["verdict"] != "killed"}
     if alive:
         say(f"{len(alive)} are left for the room's other tests")
-        trials = prepared(folder, programs_of([room]), everything, arguments)
+        trials = prepared(folder, programs_of([room]), everything, arguments, room)
         if trials is None:
             return results, faults + ["a test fails without a mutant"]
-        left = [mutant for mutant in mutants if mutant.name in alive]
-        again = trials.run(left, arguments.jobs, budget_s=arguments.budget,
-                           remember=arguments.remember)
+        left = [mutant for mutant in drawn if mutant.name in alive]
+        again = trials.run(left, arguments.jobs, budget_s=arguments.budget)
         results = [result for result in results if result["name"] not in alive] + again
-    if len(results) < SAMPLE_MIN:
+    if len(results) < min(SAMPLE_MIN, len(drawn)) or not results:
         faults.append(f"only {len(results)} mutants tried")
     return results, faults
 

@@ -26,6 +26,7 @@ MEMORY_KIB = 3 << 20  # what one process may have in memory
 RECORD_S = 300  # for a case without a mutant
 BUDGET_S = 60  # of scenarios, and of tests, without a mutant: who lives through these survives
 LARGE_S = 10  # of CPU; a scenario that takes longer is tried with one deviation less
+AGAIN = 4  # so often a test that killed before is tried once more, where all let the mutant live
 FAULT = re.compile(r"\d+ deviations\): ([a-z_ -]+):")
 
 
@@ -36,8 +37,11 @@ class Case:
     name: str
     arguments: list
     explorer: bool
-    seconds: float = 0.0
+    seconds: float = -1.0  # below 0: not recorded yet
     hits: list = field(default_factory=list)
+
+    def recorded(self):
+        return self.seconds >= 0
 
     def title(self):
         return f"{Path(self.program).name} {self.name}"
@@ -216,12 +220,14 @@ def passes_without(case):
 
 def order_of(cases, mutant, hints, remembered):
     """What killed it last, then the explorer where its word is asked for, then those that killed a
-    neighbour, then the fastest."""
+    neighbour, then the fastest; and in the end what killed it last, if threads decide that."""
     def rank(case):
         stage = 0 if case.explorer or not mutant.orders else 1
         hinted = hints.index(case.title()) if case.title() in hints else len(hints)
         return case.title() != remembered, stage, hinted, case.seconds
-    return sorted(cases, key=rank)
+    ordered = sorted(cases, key=rank)
+    first = ordered[:1] if ordered and ordered[0].title() == remembered else []
+    return ordered + AGAIN * [case for case in first if not case.explorer]  # threads: by chance
 
 
 def try_mutant(mutant, cases, hints, budget_s=BUDGET_S, seek=1, remembered=None):
