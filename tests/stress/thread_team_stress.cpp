@@ -156,9 +156,10 @@ class FreeRun final : public handoff::BulkWork {
 
  private:
   void start() noexcept {
+    Books& books = books_;  // the run may be over, and this one gone, before the call returns
     const handoff::Status status = team_.start(times_.size(), *this, storage_,
                                                {.block = shape_ % 4, .stop = source_.get_token()});
-    books_.wrong += status != handoff::Status::ok;
+    books.wrong += status != handoff::Status::ok;
   }
 
   ThreadTeam& team_;

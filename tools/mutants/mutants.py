@@ -216,8 +216,7 @@ def record_all(folder, programs, count, workers, first=(), until=None):
     for program, cases in records.items():
         done = [case.seconds for case in cases if case.recorded()]
         say(f"{Path(program).name}: {len(done)} of {len(cases)} cases, {sum(done):.1f} s")
-    if not faults:
-        trial.save_records(path, records, digests)
+    trial.save_records(path, records, digests)
     for line in faults:
         say(f"mutants: {line}")
     return records, digests, bool(faults)

@@ -166,9 +166,11 @@ def record_once(case, last):
             case.arguments += ["--deviations", "1"]
             end = run([case.program, *case.arguments], env, RECORD_S)
         passed = Path(hits.name).read_bytes()
+    if end.how != "passed":
+        return f"{case.title()}: {end.how} without a mutant"
     case.seconds = end.cpu_s if case.explorer else end.seconds
     case.hits = [number for number, byte in enumerate(passed) if byte]
-    return "" if end.how == "passed" else f"{case.title()}: {end.how} without a mutant"
+    return ""
 
 
 def digest(path):

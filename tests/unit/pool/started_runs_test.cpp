@@ -117,9 +117,9 @@ TEST_P(RunTest, AStartedOneIsDoneByAllWorkers) {
 
 // Others are busy for long: whoever runs the blocks tells, and nobody waits in a queue to do so.
 TEST_P(RunTest, AStartedOneIsToldOfWhileThePoolIsBusy) {
-  ThreadPool pool(options(2));
   std::atomic<bool> go{false};
   std::atomic<int> busy{0};
+  ThreadPool pool(options(2));  // its tasks look at both until it ends
   const auto occupy = [&] {
     ++busy;
     while (!go) std::this_thread::yield();
