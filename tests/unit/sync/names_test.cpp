@@ -95,6 +95,10 @@ std::size_t rounds_where_neither_saw(std::size_t rounds, FenceA fence_a, FenceB 
   alignas(destructive_span) std::atomic<std::size_t> seen_by_b{0};
   alignas(destructive_span) std::atomic<std::size_t> at_start{0};
   alignas(destructive_span) std::atomic<std::size_t> at_end{0};
+  // Set before the meeting at a round's start. Beside busy neighbours each meeting costs turns of
+  // the scheduler, so the time is bounded, too.
+  std::atomic<std::size_t> last{rounds};
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   // Then a delay of some nanoseconds, another one each time, so that the writes sometimes fall on
   // the same moment.
   const auto meet = [](std::atomic<std::size_t>& place, std::size_t arrivals, std::uint64_t delay) {
@@ -109,6 +113,7 @@ std::size_t rounds_where_neither_saw(std::size_t rounds, FenceA fence_a, FenceB 
     auto random = handoff::test::random(1);
     for (std::size_t round = 1; round <= rounds; ++round) {
       meet(at_start, 2 * round, random() % 256);
+      if (round > last.load()) break;
       b.store(round, std::memory_order_relaxed);
       fence_b();
       seen_by_b.store(a.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -119,7 +124,10 @@ std::size_t rounds_where_neither_saw(std::size_t rounds, FenceA fence_a, FenceB 
   Thread self({.cpu = cpus.front()}, [&] {
     auto random = handoff::test::random(2);
     for (std::size_t round = 1; round <= rounds; ++round) {
+      const bool late = round > 1 && std::chrono::steady_clock::now() > until;
+      if (late) last.store(round - 1);
       meet(at_start, 2 * round, random() % 256);
+      if (late) break;
       a.store(round, std::memory_order_relaxed);
       fence_a();
       const std::size_t seen = b.load(std::memory_order_relaxed);
