@@ -23,7 +23,7 @@ namespace {
 class EventLoop {
  public:
   template <class F>
-  handoff::Status execute(F&& function) {
+  handoff::Status try_post(F&& function) {
     functions_.emplace_back(std::forward<F>(function));
     return handoff::Status::ok;
   }

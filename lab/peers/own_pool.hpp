@@ -24,7 +24,7 @@ class OwnPool {
 
   template <class F>
   void execute(F job) {
-    require(pool_.execute(job));
+    pool_.post(job);
   }
   void wait() { require(pool_.wait()); }
 

@@ -224,7 +224,7 @@ class Adviser {
     if (!name.starts_with(pool)) return {};
     const char* const call = question_.nested     ? "TaskGroup::run() and wait()"
                              : question_.by_index ? "parallel_for()"
-                                                  : "execute() and wait()";
+                                                  : "post() and wait()";
     return fmt::format("handoff::ThreadPool, mode {}: {}", name.substr(pool.size()), call);
   }
 

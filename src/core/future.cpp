@@ -31,6 +31,10 @@ Outcome FutureState::run_as_task() noexcept {
     give_back(kMakerGone);
     return Outcome::elsewhere;
   }
+  return run_claimed();
+}
+
+Outcome FutureState::run_claimed() noexcept {
   const Outcome outcome = make_as_task();
   finish(kMakerGone);
   return outcome;
@@ -55,6 +59,10 @@ Outcome FutureState::drop_as_task(Outcome why) noexcept {
     give_back(kMakerGone);
     return Outcome::elsewhere;
   }
+  return drop_claimed(why);
+}
+
+Outcome FutureState::drop_claimed(Outcome why) noexcept {
   discard();
   set_not_run(reason_of(why));
   finish(kMakerGone);

@@ -25,13 +25,13 @@ Admission::Admission(const ThreadPoolOptions& options, const Parts& parts) noexc
       bounded_(options.capacity != 0),
       on_full_(options.on_full) {}
 
-Admission::Answer Admission::ask(Worker* here, Priority priority) {
+Admission::Answer Admission::ask(Worker* here, Priority priority, OnFull on_full) {
   if (!bounded_) return {.task = task_of(priority)};
   while (!parts_.room.take()) {
     if (parts_.unqueued.closed()) return {};
-    if (on_full_ == OnFull::reject) return {.why = Status::full};
+    if (on_full == OnFull::reject) return {.why = Status::full};
     // A worker that waited for room might wait for itself.
-    if (on_full_ == OnFull::run_here || here != nullptr) {
+    if (on_full == OnFull::run_here || here != nullptr) {
       if (parts_.unqueued.accept()) return {.run_here = true};
       parts_.completion.tell();  // its count was too high for a moment
       return {};

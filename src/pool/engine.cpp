@@ -7,6 +7,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/task_options.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <memory>
@@ -116,6 +117,23 @@ bool Engine::run_own(Worker& worker) noexcept {
   }
   parts_->runner.run(worker, *task);
   return true;
+}
+
+// ---- The way in, as options say -----------------------------------------------------------------
+
+TaskPlace Engine::reserve(const TaskOptions& options) {
+  if (options.worker) return reserve_for(*options.worker);
+  return admission_.reserve(worker_here(), options.priority);
+}
+
+TaskPlace Engine::try_reserve(const TaskOptions& options) {
+  if (options.worker) return reserve_for(*options.worker);
+  return admission_.try_reserve(worker_here(), options.priority);
+}
+
+TaskPlace Engine::reserve_for(std::size_t index) {
+  if (index >= width()) misuse("ThreadPool: TaskOptions::worker names one that there is not");
+  return admission_.reserve_for(index);
 }
 
 // ---- Timers -------------------------------------------------------------------------------------

@@ -165,14 +165,13 @@ TEST(PoolBooks, Timers) {
 class PoolBook : public testing::Test {
  protected:
   PoolBook() {
-    EXPECT_EQ(pool_.execute([this] {
+    pool_.post([this] {
       TaskGroup group(pool_);
       group.run([] {});
       (void)group.wait();
       blocking([] {});
-    }),
-              Status::ok);
-    EXPECT_EQ(pool_.execute_on(0, [] {}), Status::ok);
+    });
+    pool_.post([] {}, {.worker = 0});
     EXPECT_EQ(pool_.wait(), Status::ok);
     (void)pool_.close();
   }

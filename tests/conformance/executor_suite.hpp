@@ -218,7 +218,7 @@ bool refuses_untouched(E& executor) {
   auto one = std::make_unique<int>(1);
   int sum = 0;
   auto function = [&sum, one = std::move(one)] { sum += one != nullptr ? *one : 100; };
-  if (executor.execute(std::move(function)) == Status::ok) return false;
+  if (executor.try_post(std::move(function)) == Status::ok) return false;
   if (sum != 0) return false;  // refused and called
   function();
   return sum == 1;
@@ -232,7 +232,7 @@ struct OfConcept {
     explicit Executor(std::size_t width) : executor_(made(width)) {}
     template <class F>
     bool execute(F function) {
-      return executor_->execute(std::move(function)) == Status::ok;
+      return executor_->try_post(std::move(function)) == Status::ok;
     }
     std::size_t width() const { return executor_->width(); }
 

@@ -28,7 +28,7 @@ class StrangersExecutor {
     for (auto& thread : threads_) thread.join();
   }
   template <class F>
-  Status execute(F&& function) {
+  Status try_post(F&& function) {
     const std::lock_guard lock(mutex_);
     if (closed_) return Status::closed;
     functions_.emplace_back(std::forward<F>(function));
@@ -80,7 +80,7 @@ class StrangersBulk {
     return tally;
   }
   Status start(std::size_t count, BulkWork& work, BulkStorage&, const RunOptions& options = {}) {
-    return executor_.execute([=, &work] {
+    return executor_.try_post([=, &work] {
       work.ended(all(count, options,
                      [&](std::size_t first, std::size_t last) { work.block(first, last); }));
     });

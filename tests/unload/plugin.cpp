@@ -31,10 +31,10 @@ struct Add {
 void use_pools(std::atomic<int>& sum) {
   for (const PoolMode mode : {PoolMode::fixed, PoolMode::stealing, PoolMode::cached}) {
     ThreadPool pool({.mode = mode, .width = 2});
-    (void)pool.execute(Add{&sum});
+    pool.post(Add{&sum});
     sum += pool.submit([] { return 1; }).then([](int one) { return one; }).get();
     Channel<int> rang(1);
-    (void)pool.execute_after(std::chrono::microseconds(1), [&] { (void)rang.push(1); });
+    (void)pool.post_after(std::chrono::microseconds(1), [&] { (void)rang.push(1); });
     int number = 0;
     if (rang.pop(number) == Status::ok) Add{&sum}(number);
     TaskGroup group(pool);

@@ -6,7 +6,7 @@
 //   class Reactor {  // a model of it
 //    public:
 //     template <class F>
-//     handoff::Status execute(F&& function) {
+//     handoff::Status try_post(F&& function) {
 //       const std::lock_guard lock(mutex_);
 //       if (stopped_) return handoff::Status::closed;  // function is untouched
 //       functions_.emplace_back(std::forward<F>(function));  // handoff::UniqueFunction<void()>
@@ -15,12 +15,12 @@
 //     std::size_t width() const { return 1; }
 //
 // What a model promises:
-// - execute(function) takes any function that can be moved and called without arguments. `ok`: it
-//   is called once, sooner or later, on any thread, this one too, also before execute() returns;
+// - try_post(function) takes any function that can be moved and called without arguments. `ok`: it
+//   is called once, sooner or later, on any thread, this one too, also before try_post() returns;
 //   or it is destroyed uncalled if the executor ends without it. Any other Status is a refusal: the
-//   function was not touched and is still the caller's. The same if execute() throws.
-// - What came before execute() happens before the call.
-// - execute() may be called by any thread, and by the functions it calls.
+//   function was not touched and is still the caller's. The same if try_post() throws.
+// - What came before try_post() happens before the call.
+// - try_post() may be called by any thread, and by the functions it calls.
 // - width(): how many functions may run at the same moment.
 // What it does not promise: that functions run in some order, that one ever runs, or what becomes
 // of an exception that leaves one.
@@ -47,7 +47,7 @@ struct MovableFunction {
 
 template <class E>
 concept Executor = requires(E& executor, const E& same, detail::MovableFunction function) {
-  { executor.execute(std::move(function)) } -> std::same_as<Status>;
+  { executor.try_post(std::move(function)) } -> std::same_as<Status>;
   { same.width() } -> std::convertible_to<std::size_t>;
 };
 

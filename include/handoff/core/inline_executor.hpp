@@ -10,7 +10,7 @@
 // of a lock or off a stack that is deep.
 // Concurrency: any thread; it has no state. Blocks: as the function. Allocates: nothing.
 // Never full, never closed.
-// Exceptions: what the function throws leaves execute(); the function has been called then.
+// Exceptions: what the function throws leaves try_post(); the function has been called then.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class InlineExecutor {
   // Calls function() and destroys it. ok.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  [[nodiscard]] Status execute(F&& function) const {
+  [[nodiscard]] Status try_post(F&& function) const {
     std::decay_t<F> mine(std::forward<F>(function));
     static_cast<void>(detail::invoke(mine));
     return Status::ok;

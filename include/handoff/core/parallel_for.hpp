@@ -22,8 +22,7 @@
 // - Allocates: on a Bulk nothing, on an Executor once; parallel_reduce its partial results.
 // - Closed: an executor that refuses leaves the work to those that are there, the caller at least.
 // - Exceptions: the first one is rethrown; blocks that nobody has claimed by then are left out.
-// What
-//   execute() throws is taken for a refusal.
+//   What try_post() throws is taken for a refusal.
 //
 // The result of parallel_reduce depends on nothing but its arguments: it is combined from parts
 // that follow from the number of indices, in their order. So `combine` must be associative but need

@@ -17,9 +17,9 @@
 // lambda, not in the coroutine. Parameters lie in the coroutine.
 //
 // Contract: executor tier.
-// - Concurrency, order, full: as ThreadPool::execute(). Where a full pool has the caller run the
+// - Concurrency, order, full: as ThreadPool::post(). Where a full pool has the caller run the
 //   task (OnFull::run_here, and OnFull::wait inside a task) the coroutine goes on where it is.
-// - Blocks: as execute(). Allocates: nothing beside the queue's memory.
+// - Blocks: as post(). Allocates: nothing beside the queue's memory.
 // - Closed, full: co_await throws NotRun where the coroutine is. Dropped by a close: it goes on, on
 //   a worker, and co_await throws NotRun (stopped: cancelled; timed_out: expired). So it always
 //   goes on, and ends what it holds. Then nothing must leave it.

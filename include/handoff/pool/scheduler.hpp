@@ -16,7 +16,7 @@
 //   to stop by then, or if a close dropped the task; set_stopped() in start() if the pool is closed
 //   or full; set_error(std::exception_ptr) in start() if there is no memory. Where a full pool has
 //   the caller run the task, it completes in start().
-// - Blocks: as ThreadPool::execute(). Allocates: nothing beside the queue's memory.
+// - Blocks: as ThreadPool::post(). Allocates: nothing beside the queue's memory.
 #pragma once
 
 #include <exception>

@@ -13,7 +13,7 @@
 //   }
 //
 // For: work that divides, in tasks or in a thread that has a problem to solve. Not for: tasks that
-// nobody waits for (ThreadPool::execute); one result (Future); loops (parallel_for).
+// nobody waits for (ThreadPool::post); one result (Future); loops (parallel_for).
 //
 // Contract: executor tier, for the tasks of one owner.
 // - Concurrency: the thread that made the group owns it, waits, and destroys it. run() by the owner

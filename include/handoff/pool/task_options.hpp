@@ -2,8 +2,13 @@
 //
 // What may be said of a task besides its function.
 //
-//   pool.submit({.priority = handoff::Priority::high, .stop = token}, redraw, window);
+//   pool.post(redraw, {.priority = handoff::Priority::high});
+//   auto answer = pool.submit([=] { return ask(server); }, {.stop = token});
+//   pool.post(flush, {.worker = 0});
 #pragma once
+
+#include <cstddef>
+#include <optional>
 
 #include <handoff/config.hpp>
 #include <handoff/core/priority.hpp>
@@ -16,6 +21,14 @@ struct TaskOptions {
   // priority where it would have nothing else to do: as long as there are others they may wait for
   // ever. No running task is interrupted, and a task that waits for its own ones runs those alone.
   Priority priority = Priority::normal;
+
+  // The worker that runs it, by index, below width(); any, if none is named. Tasks for a worker
+  // begin in the order in which they were handed over, before others of normal priority, whatever
+  // their own one is. They are not counted for the capacity. In `cached` a worker without a thread
+  // gets one; if the system refuses it, std::system_error says so and nothing was handed over.
+  // While the worker blocks, in blocking() too, they wait: a task on that worker must not wait for
+  // one of them. An index too large is misuse.
+  std::optional<std::size_t> worker = {};
 
   // If a stop has been requested when the task would begin, it is not begun: it counts as
   // cancelled, and its Future has NotRun (stopped). A std::stop_token converts to one.

@@ -4,7 +4,8 @@
 //
 //   handoff::ThreadPool pool;                  // as many threads as there are CPUs for it
 //   auto f = pool.submit(describe, 1, 2, 3);   // handoff::Future<std::string>
-//   (void)pool.execute([] { ... });            // no result, no allocation
+//   pool.post([] { ... });                     // no result, no allocation
+//   pool.post(redraw, {.priority = handoff::Priority::high});
 //   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { ... });
 //   handoff::Tally tally = pool.close(handoff::Closing::finish);
 //
@@ -20,20 +21,21 @@
 //   among tasks. `fixed`, `cached`: tasks of one priority begin in the order in which they were
 //   handed over.
 // - Blocks: wait() and close(), until the tasks are done; wait() without a deadline helps. Handing
-//   over never, but for a bounded pool with OnFull::wait.
+//   over never, but for a bounded pool with OnFull::wait; try_post() not even there.
 // - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is
 //   woken for new work if nobody is looking for any, and wakes the next one if it finds more.
 // - Threads: `cached` begins with `core` of them. New work that finds all busy starts one more, on
 //   the thread that hands it over, up to the width; who has had nothing to do for `idle_time` ends,
 //   down to the core. A thread that the system refuses is asked for again later. A task that waits
 //   for something else says so by blocking() (blocking.hpp), and is replaced meanwhile.
-// - Allocates: execute() nothing up to 48 bytes of closure, once the queue has grown to what is
+// - Allocates: post() nothing up to 48 bytes of closure, once the queue has grown to what is
 //   needed (its memory stays with the pool); submit() once. std::bad_alloc: nothing was handed
 //   over.
 // - Full: by default never. With a capacity OnFull says: `wait` (inside a task of this pool it acts
-//   as run_here, so a pool cannot block itself), `reject`, `run_here`. What is refused is unmoved.
-// - Closed: execute() says `closed`, submit() throws NotRun. Also for tasks of the pool itself
-//   while it drains; their TaskGroups and loops go on.
+//   as run_here, so a pool cannot block itself), `reject`, `run_here`. try_post() says `full`
+//   whatever OnFull is: it neither waits nor runs the task. What is refused is unmoved.
+// - Closed: try_post() says `closed`, post() and submit() throw NotRun. Also for tasks of the pool
+//   itself while it drains; their TaskGroups and loops go on.
 // - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
 //   t, close(Closing::abandon) nothing more; each waits for what has begun, and returns the exact
 //   Tally. A second close() waits for the first and returns the same. The destructor finishes.
@@ -41,16 +43,16 @@
 //   the next wait() rethrows the first. All count as failed, and the Tally keeps the first.
 // - Stack: a task that waits runs what it waits for, one inside the other. When three quarters of
 //   the stack are in use, what is deeper runs on a further thread, which is this worker meanwhile.
-// - Later: execute_at(), execute_after() and execute_every() hand over when the moment has come, on
-//   a clock that no step of the wall clock touches (and that stands while the machine is
-//   suspended). One thread more, started with the first of them, sleeps until then. What waits for
+// - Later: post_at(), post_after() and post_every() hand over when the moment has come, on a clock
+//   that no step of the wall clock touches (and that stands while the machine is suspended). One
+//   thread more, started with the first of them, sleeps until then. What waits for
 //   its moment is in the tally() as pending, but wait() does not wait for it, and a close() of any
 //   kind cancels it. It never counts for the capacity, and is never refused but by a close.
 // - Ranges: run() takes part and helps, as parallel_for does, but says what became of each index;
 //   start() hands over one task, whose members come as they get free, and returns. Any number at a
 //   time, nested too. A started run that is dropped before it begins is cancelled or expired whole;
 //   one that has begun goes on to its end, also while the pool closes, whatever the strength. Its
-//   completion belongs to the task: wait() and close() wait for it. Refused as execute() is.
+//   completion belongs to the task: wait() and close() wait for it. Full as for post().
 // - fork(): the child has the forking thread alone, so it must not use the pool; it may exec.
 //
 // How it works: docs/design/thread_pool.md.
@@ -108,52 +110,47 @@ class ThreadPool {
   // pool works with those it got. Throws std::bad_alloc. Either way nothing is left behind.
   explicit ThreadPool(const ThreadPoolOptions& options = {})
       : engine_(std::make_unique<detail::Engine>(options)) {}
+  // With this many threads: ThreadPool pool(4).
+  explicit ThreadPool(std::size_t width) : ThreadPool(ThreadPoolOptions{.width = width}) {}
   ThreadPool(ThreadPool&&) noexcept = default;
   ThreadPool& operator=(ThreadPool&&) noexcept = default;
 
-  // Calls function() once, on one of the threads. ok, full or closed.
+  // Calls function() once, on one of the threads. Throws NotRun if refused.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  [[nodiscard]] Status execute(F&& function) {
+  void post(F&& function) {
     detail::ClosureMaker<std::decay_t<F>> maker;
     detail::TaskPlace place = engine_->reserve();
-    return place.fill(maker, std::forward<F>(function));
+    accepted(place.fill(maker, std::forward<F>(function)));
   }
-
-  // The same, as the options say.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  [[nodiscard]] Status execute(const TaskOptions& options, F&& function) {
-    if (!options.stop.stop_possible()) {
-      detail::ClosureMaker<std::decay_t<F>> maker;
-      detail::TaskPlace place = engine_->reserve(options.priority);
-      return place.fill(maker, std::forward<F>(function));
-    }
-    detail::ClosureMaker<detail::Stoppable<std::decay_t<F>>> maker;
-    detail::TaskPlace place = engine_->reserve(options.priority);
-    return place.fill(maker, detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
+  void post(F&& function, const TaskOptions& options) {
+    const auto reserve = [&] { return engine_->reserve(options); };
+    accepted(hand_over(reserve, std::forward<F>(function), options));
   }
 
-  // Calls function() once, on the worker of this index, which is below width(). Tasks for a worker
-  // begin in the order in which they were handed over, before others of normal priority. They are
-  // not counted for the capacity. In `cached` a worker without a thread gets one; if the system
-  // refuses it, std::system_error says so and nothing was handed over. While the worker blocks, in
-  // blocking() too, they wait. An index too large is misuse.
+  // The same, and neither waits for room nor runs the function here. ok, full or closed.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  [[nodiscard]] Status execute_on(std::size_t worker, F&& function) {
-    if (worker >= width()) misuse("ThreadPool: execute_on() a worker that there is not");
+  [[nodiscard]] Status try_post(F&& function) {
     detail::ClosureMaker<std::decay_t<F>> maker;
-    detail::TaskPlace place = engine_->reserve_for(worker);
+    detail::TaskPlace place = engine_->try_reserve();
     return place.fill(maker, std::forward<F>(function));
   }
+  template <class F>
+    requires std::is_invocable_v<std::decay_t<F>&>
+  [[nodiscard]] Status try_post(F&& function, const TaskOptions& options) {
+    const auto reserve = [&] { return engine_->try_reserve(options); };
+    return hand_over(reserve, std::forward<F>(function), options);
+  }
 
-  // Hands over each callable of the range, moved; returns the iterator to the first that was
+  // try_post() of each callable of the range, moved; returns the iterator to the first that was
   // refused, which is unmoved.
   template <std::input_iterator I, std::sentinel_for<I> S>
-  I execute_all(I first, S last) {
+  [[nodiscard]] I try_post_all(I first, S last) {
     for (; first != last; ++first) {
-      if (execute(std::move(*first)) != Status::ok) break;
+      if (try_post(std::move(*first)) != Status::ok) break;
     }
     return first;
   }
@@ -165,24 +162,20 @@ class ThreadPool {
   [[nodiscard]] auto submit(F&& function, Args&&... args) {
     using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
-    return submit_work<Result, Work>(Priority::normal, std::forward<F>(function),
+    const auto reserve = [this] { return engine_->reserve(); };
+    return submit_work<Result, Work>(reserve, false, std::forward<F>(function),
                                      std::forward<Args>(args)...);
   }
-  template <class F, class... Args>
-    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
-  [[nodiscard]] auto submit(const TaskOptions& options, F&& function, Args&&... args) {
-    using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
-    using Function = detail::Stoppable<std::decay_t<F>>;
-    using Work = detail::FutureWork<Result, Function, std::decay_t<Args>...>;
+  // With options; the function has its arguments as captures.
+  template <class F>
+    requires std::is_invocable_v<std::decay_t<F>>
+  [[nodiscard]] auto submit(F&& function, const TaskOptions& options) {
+    using Result = std::invoke_result_t<std::decay_t<F>>;
+    using Work = detail::FutureWork<Result, detail::Stoppable<std::decay_t<F>>>;
+    const auto reserve = [&] { return engine_->reserve(options); };
     return submit_work<Result, Work>(
-        options.priority, detail::StoppableOf<F>{options.stop, std::forward<F>(function)},
-        std::forward<Args>(args)...);
-  }
-  template <class F, class... Args>
-    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
-  [[nodiscard]] auto submit(sync::StopToken stop, F&& function, Args&&... args) {
-    return submit(TaskOptions{.stop = std::move(stop)}, std::forward<F>(function),
-                  std::forward<Args>(args)...);
+        reserve, options.worker.has_value(),
+        detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
   }
 
   // Calls function() once, as soon as a worker is free from that moment on. Those of one moment are
@@ -191,26 +184,26 @@ class ThreadPool {
   // handle calls it off, and need not be kept.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  TimerHandle execute_at(sync::Deadline moment, F&& function) {
+  TimerHandle post_at(sync::Deadline moment, F&& function) {
     return timed(moment, sync::clock::duration::zero(), std::forward<F>(function));
   }
   template <class Rep, class Period, class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  TimerHandle execute_after(std::chrono::duration<Rep, Period> delay, F&& function) {
-    return execute_at(sync::deadline_after(delay), std::forward<F>(function));
+  TimerHandle post_after(std::chrono::duration<Rep, Period> delay, F&& function) {
+    return post_at(sync::deadline_after(delay), std::forward<F>(function));
   }
 
   // Calls function() again and again until the handle or a close() ends it, for the first time when
   // a period has passed. The rate is fixed: runs are due at multiples of the period. None begins
   // while the one before it goes on: those whose moments pass meanwhile are left out, and the next
   // one is due at the first multiple that is still to come. (For a pause between end and beginning,
-  // let the function ask for execute_after().) Each run counts as a task. One that throws is
+  // let the function ask for post_after().) Each run counts as a task. One that throws is
   // treated as any task that throws, and the next one comes. A period of nothing is misuse.
   template <class Rep, class Period, class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  TimerHandle execute_every(std::chrono::duration<Rep, Period> period, F&& function) {
+  TimerHandle post_every(std::chrono::duration<Rep, Period> period, F&& function) {
     if (!(period > period.zero())) {
-      misuse("ThreadPool: execute_every() with a period of nothing or less");
+      misuse("ThreadPool: post_every() with a period of nothing or less");
     }
     return timed(sync::deadline_after(period), detail::whole_nanoseconds(period),
                  std::forward<F>(function));
@@ -288,13 +281,35 @@ class ThreadPool {
  private:
   friend detail::Engine& detail::engine_of(ThreadPool& pool) noexcept;
 
-  template <class Result, class Work, class... Given>
-  Future<Result> submit_work(Priority priority, Given&&... given) {
+  static void accepted(Status status) {
+    if (status != Status::ok) [[unlikely]]
+      refused(status);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void refused(Status why) { raise(NotRun(why)); }
+
+  template <class Reserve, class F>
+  static Status hand_over(const Reserve& reserve, F&& function, const TaskOptions& options) {
+    if (!options.stop.stop_possible()) {
+      detail::ClosureMaker<std::decay_t<F>> maker;
+      detail::TaskPlace place = reserve();
+      return place.fill(maker, std::forward<F>(function));
+    }
+    detail::ClosureMaker<detail::Stoppable<std::decay_t<F>>> maker;
+    detail::TaskPlace place = reserve();
+    return place.fill(maker, detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
+  }
+
+  // `pinned`: nobody but the worker that it was handed to may begin it.
+  template <class Result, class Work, class Reserve, class... Given>
+  Future<Result> submit_work(const Reserve& reserve, bool pinned, Given&&... given) {
     detail::RawBox<Work> box;
-    detail::TaskPlace place = engine_->reserve(priority);
-    if (!place) throw NotRun(place.status());
+    detail::TaskPlace place = reserve();
+    accepted(place.status());
     Work* const work = box.make(engine_.get(), std::forward<Given>(given)...);
-    (void)place.fill(detail::PointerMaker<detail::FutureState>(work, detail::FutureKind::kind));
+    if (pinned) work->leave_to_task();
+    const detail::TaskKind& kind =
+        pinned ? detail::PinnedFutureKind::kind : detail::FutureKind::kind;
+    (void)place.fill(detail::PointerMaker<detail::FutureState>(work, kind));
     return detail::FutureAccess::make<Result>(work);
   }
 
@@ -304,7 +319,7 @@ class ThreadPool {
     detail::TimedTask* const task =
         timers == nullptr ? nullptr
                           : detail::add_timed(*timers, moment, period, std::forward<F>(function));
-    if (task == nullptr) throw NotRun(Status::closed);
+    if (task == nullptr) refused(Status::closed);
     return TimerHandle(*task);
   }
 

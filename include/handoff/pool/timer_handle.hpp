@@ -2,7 +2,7 @@
 //
 // A handle that cancels a timed task.
 //
-//   handoff::TimerHandle beat = pool.execute_every(100ms, [&] { send_heartbeat(); });
+//   handoff::TimerHandle beat = pool.post_every(100ms, [&] { send_heartbeat(); });
 //   beat.cancel();            // no run begins any more; one that is going on goes on
 //   beat.cancel_and_wait();   // ... and when this returns none is going on
 //

@@ -30,7 +30,7 @@ class Shelf {
   explicit Shelf(std::size_t most) : most_(most) {}
 
   template <class F>
-  Status execute(F&& function) {
+  Status try_post(F&& function) {
     const sync::Lock lock(mutex_);
     if (taken_.read() == most_) return Status::full;
     functions_[taken_.read()].write().emplace(std::forward<F>(function));

@@ -316,7 +316,7 @@ const Scenario conditions(
 class LaterExecutor {
  public:
   template <class F>
-  Status execute(F&& task) {
+  Status try_post(F&& task) {
     if (refuses) return Status::full;
     task_.emplace(std::forward<F>(task));
     return Status::ok;

@@ -66,18 +66,19 @@ void rejects(PoolMode mode) {
   OpenOnce gate;
   std::string order;
   test::hold(pool, gate);
-  accepted(pool.execute([&order] { order += 'n'; }));
-  accepted(pool.execute({.priority = Priority::high}, [&order] { order += 'h'; }));
+  pool.post([&order] { order += 'n'; });
+  pool.post([&order] { order += 'h'; }, {.priority = Priority::high});
   auto own = [number = std::make_unique<int>(7)] { return *number; };
-  explore::check(pool.execute(std::move(own)) == Status::full, "there were two places");
-  explore::check(pool.execute({.priority = Priority::low}, std::move(own)) == Status::full, "two");
+  explore::check(pool.try_post(std::move(own)) == Status::full, "there were two places");
+  explore::check(throws<NotRun>([&] { pool.post(std::move(own)); }), "nor by the other call");
+  explore::check(pool.try_post(std::move(own), {.priority = Priority::low}) == Status::full, "two");
   explore::check(own() == 7, "what is refused is unmoved");
   explore::check(status_of_refusal(pool) == Status::full, "says why");
-  accepted(pool.execute_on(0, [&order] { order += 'p'; }));
+  pool.post([&order] { order += 'p'; }, {.worker = 0});
   gate.open();
   explore::check(test::wait_idly(pool) == Status::ok, "idle");
   explore::check(order == "hpn", "in this order");
-  accepted(pool.execute([] {}));
+  pool.post([] {});
   check_tally(pool.close(), 5, 0, 0);
   explore::check(status_of_refusal(pool) == Status::closed, "says why");
 }
@@ -101,7 +102,7 @@ const Scenario part_of_a_range(
         };
       };
       std::array tasks{task(1), task(10), task(100), task(1000)};
-      const auto refused = pool.execute_all(tasks.begin(), tasks.end());
+      const auto refused = pool.try_post_all(tasks.begin(), tasks.end());
       explore::check(refused == tasks.begin() + 2, "two places, two tasks");
       (*refused)();
       gate.open();
@@ -118,22 +119,22 @@ const Scenario runs_here(
       OpenOnce gate;
       sync::atomic<int> alive{0};
       test::hold(pool, gate);
-      accepted(pool.execute([] {}));
+      pool.post([] {});
       int here = 0;
-      accepted(pool.execute([&here, &pool, counted = test::Counted(alive)] {
+      pool.post([&here, &pool, counted = test::Counted(alive)] {
         ++here;
         explore::check(pool.worker_index() == ThreadPool::no_index, "nobody's thread but ours");
-      }));
+      });
       explore::check(here == 1 && alive.load(sync::order::relaxed) == 0, "it is over");
       std::array<char, 100> large{};
-      accepted(pool.execute([&here, large] { here += 1 + large[0]; }));
+      explore::check(pool.try_post([&here] { here = -1; }) == Status::full, "not even here");
+      pool.post([&here, large] { here += 1 + large[0]; });
       explore::check(here == 2 && pool.submit([] { return 5; }).get() == 5, "each kind of task");
-      accepted(pool.execute([] { throw Failure{3}; }));
-      explore::check(throws<std::bad_alloc>([&] { (void)pool.execute(test::Fragile()); }),
-                     "no task");
+      pool.post([] { throw Failure{3}; });
+      explore::check(throws<std::bad_alloc>([&] { pool.post(test::Fragile()); }), "no task");
       sync::StopSource source;
       (void)source.request_stop();
-      accepted(pool.execute({.stop = source.token()}, [&here] { here = -1; }));
+      pool.post([&here] { here = -1; }, {.stop = source.token()});
       const Tally now = pool.tally();
       explore::check(now.done == 3 && now.failed == 1 && now.cancelled == 2, "told at once");
       explore::check(now.accepted == 8 && now.pending == 2 && now.balanced(), "two are not over");
@@ -143,7 +144,7 @@ const Scenario runs_here(
       explore::check(thrown_by([&] { (void)pool.wait(); }) == 3, "of the task that was run here");
       explore::check(thrown_by([&] { (void)pool.wait(); }) == 0, "once");
       check_tally(pool.close(), 5, 1, 2);
-      explore::check(pool.execute([&here] { here = -1; }) == Status::closed, "not here either");
+      explore::check(pool.try_post([&here] { here = -1; }) == Status::closed, "not here either");
       explore::check(here == 2, "what was refused did not run");
     },
     Size::single);
@@ -157,10 +158,11 @@ const Scenario waits_for_room(
       sync::atomic<int> ran{0};
       const auto task = [&ran] { ran.fetch_add(1, sync::order::relaxed); };
       test::hold(pool, gate);
-      accepted(pool.execute(task));
+      pool.post(task);
+      explore::check(pool.try_post(task) == Status::full, "without a wait");
       explore::Thread other([&] {
-        accepted(pool.execute(task));
-        accepted(pool.execute({.priority = Priority::low}, task));
+        pool.post(task);
+        pool.post(task, {.priority = Priority::low});
       });
       gate.open();
       other.join();
@@ -175,11 +177,11 @@ const Scenario a_task_waits_for_no_room(
     [] {
       test::AuditedPool pool(bounded(1, OnFull::wait));
       std::string order;
-      accepted(pool.execute([&] {
-        accepted(pool.execute([&order] { order += '2'; }));
-        accepted(pool.execute([&order] { order += '1'; }));
-        accepted(pool.execute({.priority = Priority::high}, [&order] { order += '1'; }));
-      }));
+      pool.post([&] {
+        pool.post([&order] { order += '2'; });
+        pool.post([&order] { order += '1'; });
+        pool.post([&order] { order += '1'; }, {.priority = Priority::high});
+      });
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
       check_tally(pool.close(), 4, 0, 0);
       explore::check(order == "112", "two were run by the task");
@@ -193,10 +195,10 @@ const Scenario close_ends_wait_for_room(
       test::AuditedPool pool(bounded(1, OnFull::wait));
       OpenOnce gate;
       test::hold(pool, gate);
-      accepted(pool.execute([] {}));
+      pool.post([] {});
       explore::Thread other([&] {
-        explore::check(pool.execute([] { explore::check(false, "refused"); }) == Status::closed,
-                       "it");
+        explore::check(throws<NotRun>([&] { pool.post([] { explore::check(false, "refused"); }); }),
+                       "it is closed");
         gate.open();
       });
       check_tally(pool.close(), 2, 0, 0);
@@ -212,14 +214,14 @@ const Scenario moments_need_no_room(
       OpenOnce gate;
       sync::atomic<int> ran{0};
       test::hold(pool, gate);
-      accepted(pool.execute([] {}));
-      (void)pool.execute_at(sync::clock::now(), [&ran] { ran.fetch_add(1, sync::order::relaxed); });
+      pool.post([] {});
+      (void)pool.post_at(sync::clock::now(), [&ran] { ran.fetch_add(1, sync::order::relaxed); });
       while (pool.statistics().from_outside != 3) sync::pause();
-      explore::check(pool.execute([] {}) == Status::full, "still full");
+      explore::check(pool.try_post([] {}) == Status::full, "still full");
       gate.open();
       explore::check(pool.wait() == Status::ok, "idle");
       explore::check(ran.load(sync::order::relaxed) == 1, "it ran");
-      accepted(pool.execute([] {}));
+      pool.post([] {});
       check_tally(pool.close(), 4, 0, 0);
     },
     Size::single);
@@ -228,13 +230,16 @@ const Scenario moments_need_no_room(
 const Scenario runs_here_against_close("thread_pool/runs_here_against_close", [] {
   test::AuditedPool pool(bounded(1, OnFull::run_here));
   sync::atomic<bool> gate{false};
-  accepted(pool.execute([&gate] {
+  pool.post([&gate] {
     while (!gate.load(sync::order::relaxed)) sync::pause();
-  }));
+  });
   sync::atomic<unsigned> ran{0};
   explore::Thread other([&] {
-    const Status status = pool.execute([&ran] { ran.fetch_add(1, sync::order::relaxed); });
-    explore::check(status == Status::ok || status == Status::closed, "nothing between");
+    try {
+      pool.post([&ran] { ran.fetch_add(1, sync::order::relaxed); });
+    } catch (const NotRun& refused) {
+      explore::check(refused.status() == Status::closed, "nothing between");
+    }
   });
   gate.store(true, sync::order::relaxed);
   const Tally tally = pool.close();
@@ -282,17 +287,17 @@ void drops(const Closing& closing, Status why) {
   Status dropped_here = Status::ok;
   test::AuditedPool pool({.width = 1});
   sync::atomic<bool> begun{false};
-  accepted(pool.execute([&pool, &begun] {
+  pool.post([&pool, &begun] {
     pool.submit([] {}).get();  // whose entry in the queue is left, and dropped too
     begun.store(true, sync::order::release);
     test::until_dropping(pool);
-  }));
+  });
   while (!begun.load(sync::order::acquire)) sync::pause();
-  accepted(pool.execute([] { explore::check(false, "dropped"); }));
-  accepted(pool.execute([counted] { explore::check(false, "dropped"); }));
-  accepted(pool.execute(
-      [counted, large = std::array<char, 100>{}] { explore::check(large[0] != 0, "dropped"); }));
-  accepted(pool.execute_on(0, [counted] { explore::check(false, "dropped"); }));
+  pool.post([] { explore::check(false, "dropped"); });
+  pool.post([counted] { explore::check(false, "dropped"); });
+  pool.post(
+      [counted, large = std::array<char, 100>{}] { explore::check(large[0] != 0, "dropped"); });
+  pool.post([counted] { explore::check(false, "dropped"); }, {.worker = 0});
   auto future = pool.submit([counted] { return 1; });
   auto std_future = submit_std(pool, [counted] { return 1; });
   resume_in(pool, dropped_here);
@@ -325,17 +330,17 @@ const Scenario drains(
       test::AuditedPool pool({.width = 1});
       sync::atomic<bool> begun{false};
       sync::cell<int> in_group;
-      accepted(pool.execute([&] {
+      pool.post([&] {
         begun.store(true, sync::order::release);
-        while (pool.execute([] {}) != Status::closed) sync::pause();
-        explore::check(pool.execute({.priority = Priority::high}, [] {}) == Status::closed,
+        while (pool.try_post([] {}) != Status::closed) sync::pause();
+        explore::check(pool.try_post([] {}, {.priority = Priority::high}) == Status::closed,
                        "closed");
-        explore::check(pool.execute_on(0, [] {}) == Status::closed, "closed");
-        explore::check(throws<NotRun>([&] { (void)pool.execute_after(1h, [] {}); }), "closed");
+        explore::check(pool.try_post([] {}, {.worker = 0}) == Status::closed, "closed");
+        explore::check(throws<NotRun>([&] { (void)pool.post_after(1h, [] {}); }), "closed");
         TaskGroup group(pool);
         group.run([&in_group] { in_group.write() = 1; });
         explore::check(group.wait() == Status::ok, "its own work goes on");
-      }));
+      });
       while (!begun.load(sync::order::acquire)) sync::pause();
       const Tally tally = pool.close();
       explore::check(tally.done == tally.accepted && tally.done >= 2, "all of it ran");
@@ -373,10 +378,10 @@ const Scenario who_waits_helps(
       OpenOnce gate;
       test::hold(pool, gate);
       std::size_t index = 0;
-      accepted(pool.execute([&] {
+      pool.post([&] {
         index = pool.worker_index();
         gate.open();
-      }));
+      });
       explore::check(pool.wait() == Status::ok, "idle");
       explore::check(index == 1 && pool.index_count() == 2, "on the seat behind the workers");
       explore::check(pool.worker_index() == ThreadPool::no_index, "which is free again");
@@ -391,10 +396,10 @@ const Scenario waits_for_itself(
     [] {
       test::AuditedPool pool({.width = 1});
       sync::cell<int> refused;
-      accepted(pool.execute([&] {
+      pool.post([&] {
         refused.write() += throws<std::logic_error>([&] { (void)pool.wait(); }) ? 1 : 0;
         refused.write() += throws<std::logic_error>([&] { (void)pool.close(); }) ? 1 : 0;
-      }));
+      });
       check_tally(pool.close(), 1, 0, 0);
       explore::check(refused.read() == 2, "both are misuse");
     },
@@ -442,10 +447,10 @@ const Scenario wait_rethrows(
     [] {
       test::AuditedPool pool({.width = 1});
       const auto wait = [&pool] { (void)test::wait_idly(pool); };
-      accepted(pool.execute([] { throw Failure{1}; }));
-      accepted(pool.execute([] {}));
+      pool.post([] { throw Failure{1}; });
+      pool.post([] {});
       explore::check(thrown_by(wait) == 1, "the first");
-      accepted(pool.execute([] { throw Failure{2}; }));
+      pool.post([] { throw Failure{2}; });
       explore::check(thrown_by(wait) == 2, "the first since then");
       explore::check(thrown_by(wait) == 0, "once");
       explore::check(thrown_by([&] { pool.submit([] { throw Failure{4}; }).get(); }) == 4,
@@ -467,8 +472,8 @@ const Scenario on_error_is_told(
         told.fetch_add(thrown_by([&] { std::rethrow_exception(failure); }), sync::order::relaxed);
       };
       test::AuditedPool pool(options);
-      accepted(pool.execute([] { throw Failure{1}; }));
-      accepted(pool.execute([] { throw Failure{2}; }));
+      pool.post([] { throw Failure{1}; });
+      pool.post([] { throw Failure{2}; });
       explore::check(pool.wait() == Status::ok, "they have been told");
       {
         TaskGroup group(pool);

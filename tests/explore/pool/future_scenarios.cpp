@@ -207,14 +207,14 @@ const Scenario waits_in_vain(
       explore::check(!outside.is_ready(), "not begun");
       explore::check(outside.wait_for(std::chrono::nanoseconds(1)) == Status::timed_out,
                      "too late");
-      accepted(pool.execute([&] {
+      pool.post([&] {
         auto inside = pool.submit([&pool] { return pool.worker_index(); });
         explore::check(inside.wait_for(std::chrono::nanoseconds(1)) == Status::timed_out,
                        "nobody did");
         explore::check(inside.wait_until(sync::no_deadline, source.token()) == Status::stopped,
                        "nor");
         explore::check(inside.get() == 0, "we do");
-      }));
+      });
       (void)source.request_stop();
       explore::check(outside.wait_until(sync::no_deadline, source.token()) == Status::stopped,
                      "told");
@@ -234,7 +234,7 @@ const Scenario own_tasks_after(
     [] {
       test::AuditedPool pool({.width = 1});
       std::string order;
-      accepted(pool.execute([&] {
+      pool.post([&] {
         TaskGroup group(pool);
         group.run([&order] { order += 'g'; });
         auto source = pool.submit([&order] { order += 's'; });
@@ -242,7 +242,7 @@ const Scenario own_tasks_after(
         pool.submit([&order] { order += 'f'; }).get();
         explore::check(group.wait() == Status::ok, "nobody else would run it");
         order += '.';
-      }));
+      });
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
       explore::check(order == "stfg.", "in this order");
       check_tally(pool.close(), 4, 0, 0);
@@ -266,8 +266,8 @@ const Scenario only_its_own(
           &engine_of(pool));
       auto elsewhere = FutureAccess::make<int>(state);
       std::string order;
-      accepted(pool.execute([&] {
-        accepted(pool.execute([&order] { order += 'x'; }));
+      pool.post([&] {
+        pool.post([&order] { order += 'x'; });
         TaskGroup group(pool);
         group.run([&] {
           claimed.wait();
@@ -276,7 +276,7 @@ const Scenario only_its_own(
         });
         explore::check(group.wait() == Status::ok, "it ran");
         order += 'a';
-      }));
+      });
       (void)state->run_as_task();
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
       explore::check(order == "bax", "in this order");
@@ -289,7 +289,7 @@ const Scenario helps_itself(
     "future/helps_itself",
     [] {
       test::AuditedPool pool({.width = 2});
-      accepted(pool.execute([&pool] {
+      pool.post([&pool] {
         OpenOnce begun;
         OpenOnce gate;
         auto result = pool.submit([&] {
@@ -298,9 +298,9 @@ const Scenario helps_itself(
           return 1;
         });
         begun.wait();
-        accepted(pool.execute([&gate] { gate.open(); }));
+        pool.post([&gate] { gate.open(); });
         explore::check(result.get() == 1, "the result");
-      }));
+      });
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
     },
     Size::single);
@@ -327,7 +327,7 @@ const Scenario runs_a_gathering(
     "future/runs_a_gathering",
     [] {
       test::AuditedPool pool({.width = 1});
-      accepted(pool.execute([&pool] {
+      pool.post([&pool] {
         std::vector<Future<int>> futures;
         futures.push_back(
             pool.submit([] { return 1; }).then([](int number) { return number + 1; }));
@@ -336,7 +336,7 @@ const Scenario runs_a_gathering(
           return ready[0].get() + ready[1].get();
         });
         explore::check(sum.get() == 5, "all of it");
-      }));
+      });
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
       check_tally(pool.close(), 3, 0, 0);
     },
@@ -348,10 +348,10 @@ const Scenario counts_what_threw(
     "future/counts_what_threw",
     [] {
       test::AuditedPool pool({.width = 1});
-      accepted(pool.execute([&pool] {
+      pool.post([&pool] {
         auto failed = pool.submit([] { throw Failure{1}; });
         explore::check(thrown_by([&] { failed.get(); }) == 1, "told");
-      }));
+      });
       explore::check(test::wait_idly(pool) == Status::ok, "the Future's");
       const Tally tally = pool.close();
       check_tally(tally, 1, 1, 0);
@@ -365,10 +365,10 @@ const Scenario counts_a_visit(
       ThreadPool home({.width = 1});
       ThreadPool pool({.width = 1});
       sync::atomic<int> gate{0};
-      accepted(pool.execute([&gate] {
+      pool.post([&gate] {
         gate.store(1, sync::order::relaxed);
         while (gate.load(sync::order::relaxed) != 2) sync::pause();
-      }));
+      });
       while (gate.load(sync::order::relaxed) != 1) sync::pause();
       auto visited = pool.submit([] { throw Failure{2}; });
       home.submit([&visited] {
@@ -392,8 +392,8 @@ const Scenario lends_a_worker(
       test::AuditedPool pool({.width = 1});
       Future<int> coming;
       Promise<int> promise(coming);
-      accepted(pool.execute([&] { explore::check(coming.get() == 1, "brought"); }));
-      accepted(pool.execute([&] { promise.set_value(1); }));
+      pool.post([&] { explore::check(coming.get() == 1, "brought"); });
+      pool.post([&] { promise.set_value(1); });
       explore::check(pool.close().done == 2, "both ran");
     },
     Size::single);
@@ -412,8 +412,8 @@ const Scenario lends_for_another_pool(
         return 1;
       });
       begun.wait();
-      accepted(pool.execute([&] { explore::check(elsewhere.get() == 1, "brought"); }));
-      accepted(pool.execute([&] { gate.open(); }));
+      pool.post([&] { explore::check(elsewhere.get() == 1, "brought"); });
+      pool.post([&] { gate.open(); });
       check_tally(pool.close(), 2, 0, 0);
       explore::check(pool.statistics().lent == 1, "one stood in");
       check_tally(other.close(), 1, 0, 0);

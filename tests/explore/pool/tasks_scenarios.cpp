@@ -59,10 +59,10 @@ void turns(PoolMode mode, bool low) {
   OpenOnce gate;
   std::string order;
   test::hold(pool, gate);
-  if (low) accepted(pool.execute({.priority = Priority::low}, [&order] { order += 'l'; }));
-  accepted(pool.execute([&order] { order += 'n'; }));
-  accepted(pool.execute_on(0, [&order] { order += 'p'; }));
-  if (!low) accepted(pool.execute({.priority = Priority::high}, [&order] { order += 'h'; }));
+  if (low) pool.post([&order] { order += 'l'; }, {.priority = Priority::low});
+  pool.post([&order] { order += 'n'; });
+  pool.post([&order] { order += 'p'; }, {.worker = 0});
+  if (!low) pool.post([&order] { order += 'h'; }, {.priority = Priority::high});
   gate.open();
   check_tally(pool.close(), 4, 0, 0);
   explore::check(order == (low ? "pnl" : "hpn"), "in this order");
@@ -82,11 +82,11 @@ std::string order_of_made(PoolMode mode) {
   test::AuditedPool pool(one_of(mode));
   OpenOnce gate;
   test::hold(pool, gate);
-  accepted(pool.execute([&] {
+  pool.post([&] {
     order += 'a';
-    accepted(pool.execute([&order] { order += 'm'; }));
-  }));
-  accepted(pool.execute([&order] { order += 'b'; }));
+    pool.post([&order] { order += 'm'; });
+  });
+  pool.post([&order] { order += 'b'; });
   gate.open();
   explore::check(test::wait_idly(pool) == Status::ok, "idle");
   check_tally(pool.close(), 4, 0, 0);
@@ -113,13 +113,13 @@ const Scenario pauses(
       test::AuditedPool pool({.width = 1});
       OpenOnce first;
       OpenOnce second;
-      accepted(pool.execute([&first] { first.open(); }));
+      pool.post([&first] { first.open(); });
       first.wait();
       explore::check(pool.wait() == Status::ok, "idle, so nothing slips through");
       pool.pause();
       pool.pause();
-      accepted(pool.execute_on(0, [&second] { second.open(); }));
-      accepted(pool.execute({.priority = Priority::high}, [] {}));
+      pool.post([&second] { second.open(); }, {.worker = 0});
+      pool.post([] {}, {.priority = Priority::high});
       explore::check(pool.wait(sync::deadline_after(1ns)) == Status::timed_out, "nothing runs");
       const Tally now = pool.tally();
       explore::check(now.done == 1 && now.pending == 2, "nothing ran");
@@ -143,14 +143,12 @@ const Scenario stop_tokens(
       test::hold(pool, gate);
       sync::StopSource source;
       const sync::StopSource other;
-      accepted(
-          pool.execute({.stop = source.token()}, [counted] { explore::check(false, "stopped"); }));
-      auto stopped = pool.submit(source.token(), [counted] { return 1; });
-      auto kept = pool.submit(
-          {.priority = Priority::high, .stop = other.token()}, [](int number) { return number; },
-          2);
+      pool.post([counted] { explore::check(false, "stopped"); }, {.stop = source.token()});
+      auto stopped = pool.submit([counted] { return 1; }, {.stop = source.token()});
+      auto kept =
+          pool.submit([] { return 2; }, {.priority = Priority::high, .stop = other.token()});
       int once = 0;
-      accepted(pool.execute({.stop = other.token()}, [&once] { ++once; }));
+      pool.post([&once] { ++once; }, {.stop = other.token()});
       explore::check(source.request_stop(), "the first to ask");
       gate.open();
       stopped.wait();
@@ -188,11 +186,11 @@ const Scenario hooks(
       options.on_start = [&log](std::size_t index) { log.add(index == 0 ? '<' : '?'); };
       options.on_stop = [&log](std::size_t index) { log.add(index == 0 ? '>' : '?'); };
       test::AuditedPool pool(options);
-      accepted(pool.execute([&] {
+      pool.post([&] {
         log.add('1');
         explore::check(pool.worker_index() == 0, "there is one");
-      }));
-      accepted(pool.execute([&log] { log.add('2'); }));
+      });
+      pool.post([&log] { log.add('2'); });
       check_tally(pool.close(), 2, 0, 0);
       explore::check(log.text() == "<12>", "before the first and after the last");
     },
@@ -216,8 +214,8 @@ const Scenario comes_and_goes(
           met.arrive();
           met.await(2 * round);
         };
-        accepted(pool.execute(meet));
-        accepted(pool.execute(meet));
+        pool.post(meet);
+        pool.post(meet);
         do stopped.await(++stops);
         while (pool.statistics().threads != 1);
         explore::check(pool.statistics().started > 1, "one came for them");
@@ -239,9 +237,9 @@ const Scenario asks_later(
         sync::pause();  // so that it comes for the first one
       OpenOnce gate;
       test::hold(*pool, gate);
-      accepted(pool->execute([] {}));
+      pool->post([] {});
       const bool refused = pool->statistics().started == 1;
-      accepted(pool->execute([] {}));
+      pool->post([] {});
       explore::check(!refused || pool->statistics().started == 1, "it would refuse again");
       gate.open();
       check_tally(pool->close(), 3, 0, 0);
@@ -265,12 +263,12 @@ const Scenario refused_beside_submit(
       explore::Thread refused([&] {
         const explore::NoThreads none;
         ready.arrive();
-        accepted(pool->execute([&] { ran.arrive(); }));
+        pool->post([&] { ran.arrive(); });
       });
       ready.await(1);
       gate.open();
       ran.await(1);
-      accepted(pool->execute([&] { ran.arrive(); }));
+      pool->post([&] { ran.arrive(); });
       ran.await(2);
       refused.join();
       check_tally(pool->close(), 3, 0, 0);
@@ -289,7 +287,7 @@ const Scenario hook_waits(
         if (index == 1) ran.await(2);
       };
       test::AuditedPool pool(options);
-      for (int i = 0; i < 2; ++i) accepted(pool.execute([&ran] { ran.arrive(); }));
+      for (int i = 0; i < 2; ++i) pool.post([&ran] { ran.arrive(); });
       ran.await(2);
       check_tally(pool.close(), 2, 0, 0);
     },
@@ -308,18 +306,18 @@ const Scenario lends(
       test::AuditedPool pool(options);
       OpenOnce gate;
       Arrivals come;
-      accepted(pool.execute([&] {
+      pool.post([&] {
         blocking([&] { blocking([&] { come.await(1); }); });
         gate.wait();
-      }));
-      accepted(pool.execute([&] {
+      });
+      pool.post([&] {
         index = pool.worker_index();
         {
           TaskGroup group(pool);
           explore::check(group.run_and_wait([] {}) == Status::ok, "which leaves the seat to us");
         }
         come.arrive();
-      }));
+      });
       stopped.await(1);
       while (pool.statistics().threads != 1) sync::pause();
       const PoolStatistics figures = pool.statistics();
@@ -344,8 +342,8 @@ const Scenario stays(
         met.arrive();
         met.await(2);
       };
-      accepted(pool.execute(meet));
-      accepted(pool.execute(meet));
+      pool.post(meet);
+      pool.post(meet);
       explore::check(test::wait_idly(pool) == Status::ok, "both");
       sync::EventCount nobody;
       (void)nobody.await([] { return false; }, sync::deadline_after(1h));
@@ -362,7 +360,7 @@ const Scenario core_sleeps(
       sync::EventCount nobody;
       (void)nobody.await([] { return false; }, sync::deadline_after(1h));
       explore::check(pool.statistics().workers[0].sleeps <= 2, "until there is something to do");
-      accepted(pool.execute([] {}));
+      pool.post([] {});
       check_tally(pool.close(), 1, 0, 0);
     },
     Size::single);
@@ -373,14 +371,14 @@ const Scenario lends_in_vain(
     [] {
       test::AuditedPool pool({.width = 1});
       sync::cell<int> ran;
-      accepted(pool.execute([&ran] { blocking([&ran] { ran.write() = 1; }); }));
+      pool.post([&ran] { blocking([&ran] { ran.write() = 1; }); });
       explore::check(test::wait_idly(pool) == Status::ok && ran.read() == 1, "it ran");
       const PoolStatistics figures = pool.statistics();
       explore::check(figures.lent == 1 && figures.started == 1, "nobody came");
       {
         TaskGroup group(pool);
         explore::check(pool.worker_index() == 1, "the seat is ours");
-        explore::check(pool.execute([] { blocking([] {}); }) == Status::ok, "without a seat");
+        pool.post([] { blocking([] {}); });
         explore::check(test::wait_idly(pool) == Status::ok, "it runs all the same");
       }
       explore::check(pool.statistics().lent == 1, "there was nothing to lend");
@@ -397,9 +395,9 @@ void narrower(PoolMode mode) {
   explore::check(threads == pool->statistics().started, "those there are");
   explore::check(pool->width() == (mode == PoolMode::cached ? 2 : threads), "the most");
   sync::atomic<int> ran{0};
-  accepted(pool->execute([&ran] { ran.fetch_add(1, sync::order::relaxed); }));
+  pool->post([&ran] { ran.fetch_add(1, sync::order::relaxed); });
   if (pool->width() == 2) {
-    accepted(pool->execute_on(1, [&ran] { ran.fetch_add(1, sync::order::relaxed); }));
+    pool->post([&ran] { ran.fetch_add(1, sync::order::relaxed); }, {.worker = 1});
   }
   explore::check(pool->close().done == 1 + pool->width() / 2, "all of it");
   explore::outcome(threads);
@@ -431,8 +429,8 @@ const Scenario figures(
       explore::check(index.load(sync::order::relaxed) == 0, "the worker");
       explore::check(pool.worker_index() == ThreadPool::no_index, "not we");
       while (pool.statistics().workers[0].sleeps == 0) sync::pause();
-      accepted(pool.execute([&pool] { accepted(pool.execute([] {})); }));
-      accepted(pool.execute({.priority = Priority::low}, [] {}));
+      pool.post([&pool] { pool.post([] {}); });
+      pool.post([] {}, {.priority = Priority::low});
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
       const PoolStatistics now = pool.statistics();
       explore::check(now.workers.size() == 2 && now.workers[1].run == 0, "nobody took the seat");
@@ -575,7 +573,7 @@ const Scenario group_in_a_task(
       test::AuditedPool pool({.width = 1});
       OpenOnce gate;
       sync::cell<int> sum;
-      accepted(pool.execute([&] {
+      pool.post([&] {
         sync::cell<int> part;
         TaskGroup group(pool);
         group.run([&] {
@@ -585,7 +583,7 @@ const Scenario group_in_a_task(
         gate.wait();  // so somebody else ran it
         explore::check(group.wait() == Status::ok, "it ran");
         sum.write() = part.read() + 1;
-      }));
+      });
       explore::check(pool.wait() == Status::ok, "idle");
       explore::check(sum.read() == 2, "both");
       explore::check(pool.statistics().sum().stolen == 1, "it was taken");
@@ -674,13 +672,13 @@ const Scenario after_a_group(
       test::AuditedPool pool({.width = 1});
       sync::atomic<int> ran{0};
       const auto task = [&ran] { ran.fetch_add(1, sync::order::relaxed); };
-      accepted(pool.execute([&] {
+      pool.post([&] {
         auto group = std::make_unique<TaskGroup>(pool);
         group->run(task);
         explore::check(group->wait() == Status::ok, "it ran");
         group.reset();
-        accepted(pool.execute(task));
-      }));
+        pool.post(task);
+      });
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
       explore::check(ran.load(sync::order::relaxed) == 2, "both");
     },
@@ -693,14 +691,14 @@ const Scenario guest_tells(
       test::AuditedPool pool({.width = 1});
       OpenOnce gate;
       test::hold(pool, gate);
-      accepted(pool.execute([&] {
+      pool.post([&] {
         gate.open();
         const auto asleep = [&pool] {
           const PoolStatistics now = pool.statistics();
           return now.workers[0].run == 1 && now.workers[0].sleeps != 0;
         };
         while (!asleep()) sync::pause();
-      }));
+      });
       explore::Thread other(
           [&pool] { explore::check(test::wait_idly(pool) == Status::ok, "told"); });
       explore::check(pool.wait() == Status::ok, "idle");

@@ -36,7 +36,7 @@ const Scenario close_against_submit("thread_pool/close_against_submit", [] {
   sync::cell<int> ran;
   int accepted = 0;
   explore::Thread submitter([&] {
-    if (pool.execute([&ran] { ++ran.write(); }) == Status::ok) ++accepted;
+    if (pool.try_post([&ran] { ++ran.write(); }) == Status::ok) ++accepted;
   });
   const Tally tally = pool.close();
   submitter.join();
@@ -55,7 +55,7 @@ const Scenario visitor(
       {
         test::AuditedPool pool({.width = 1});
         auto future = pool.submit([&ran] { ran.write() = 1; });
-        (void)home.execute([waited = std::move(future)] { waited.wait(); });
+        home.post([waited = std::move(future)] { waited.wait(); });
       }
       explore::check(ran.read() == 1, "what was accepted ran");
       explore::check(home.close().done == 1, "so did who waited");
@@ -72,7 +72,7 @@ const Scenario visitor_leaves(
       test::AuditedPool home({.width = 1});
       pool->pause();
       auto future = pool->submit([] {});
-      (void)home.execute([waited = std::move(future)] { waited.wait(); });
+      home.post([waited = std::move(future)] { waited.wait(); });
       while (pool->tally().done == 0) sync::pause();
       pool.reset();
       explore::check(home.close().done == 1, "who waited is done");
@@ -96,8 +96,8 @@ void two_tasks_meet(ThreadPool& pool) {
     news.notify_all();
     (void)news.await([&met]() noexcept { return met.load(sync::order::seq_cst) >= 2; });
   };
-  explore::check(pool.execute(meet) == Status::ok, "open");
-  explore::check(pool.execute(meet) == Status::ok, "open");
+  pool.post(meet);
+  pool.post(meet);
   explore::check(pool.close().done == 2, "both ran");
 }
 
@@ -144,17 +144,15 @@ const Scenario blocks(
       test::AuditedPool pool({.width = 1});
       sync::atomic<int> come{0};
       sync::EventCount news;
-      explore::check(pool.execute([&come, &news] {
+      pool.post([&come, &news] {
         blocking([&come, &news] {
           (void)news.await([&come]() noexcept { return come.load(sync::order::relaxed) != 0; });
         });
-      }) == Status::ok,
-                     "open");
-      explore::check(pool.execute([&come, &news] {
+      });
+      pool.post([&come, &news] {
         come.store(1, sync::order::relaxed);
         news.notify_all();
-      }) == Status::ok,
-                     "open");
+      });
       explore::check(pool.close().done == 2, "both ran");
     },
     test::Size::large);
@@ -163,8 +161,8 @@ const Scenario blocks(
 const Scenario aside("thread_pool/aside", [] {
   test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
-  pool.submit({.priority = Priority::low}, [&ran] { ran.write() = 1; }).get();
-  pool.submit({.priority = Priority::high}, [&ran] { ran.write() = 2; }).get();
+  pool.submit([&ran] { ran.write() = 1; }, {.priority = Priority::low}).get();
+  pool.submit([&ran] { ran.write() = 2; }, {.priority = Priority::high}).get();
   explore::check(ran.read() == 2, "both ran");
 });
 
@@ -173,7 +171,7 @@ const Scenario pinned_against_close("thread_pool/pinned_against_close", [] {
   sync::cell<int> ran;
   int accepted = 0;
   explore::Thread submitter([&] {
-    if (pool.execute_on(0, [&ran] { ++ran.write(); }) == Status::ok) ++accepted;
+    if (pool.try_post([&ran] { ++ran.write(); }, {.worker = 0}) == Status::ok) ++accepted;
   });
   const Tally tally = pool.close();
   submitter.join();
@@ -189,7 +187,7 @@ const Scenario pinned_pause("thread_pool/pinned_pause", [] {
     pool.pause();
     pool.resume();
   });
-  explore::check(pool.execute_on(0, [&ran] { ran.write() = 1; }) == Status::ok, "open");
+  pool.post([&ran] { ran.write() = 1; }, {.worker = 0});
   other.join();
   explore::check(pool.close().done == 1, "it ran");
 });
@@ -263,7 +261,7 @@ const Scenario copy_fails(
       const Copied task(ran);
       int accepted = 0;
       for (int i = 0; i < 2; ++i) {
-        accepted += hands_over([&] { return pool->execute(task); });
+        accepted += hands_over([&] { return pool->try_post(task); });
       }
       check_books(*pool, accepted);
     },
@@ -277,7 +275,7 @@ const Scenario later_fails(
       sync::atomic<int> ran{0};
       const Copied task(ran);
       const bool accepted = hands_over([&] {
-        (void)pool->execute_after(std::chrono::nanoseconds(1), task);
+        (void)pool->post_after(std::chrono::nanoseconds(1), task);
         return Status::ok;
       });
       const Tally tally = pool->close();
@@ -297,8 +295,8 @@ const Scenario memory_fails(
       int accepted = 0;
       for (int i = 0; i < 2; ++i) {
         accepted += hands_over([&] {
-          return pool->execute({.priority = Priority::high},
-                               [big = std::array<char, 200>{}] { static_cast<void>(big); });
+          return pool->try_post([big = std::array<char, 200>{}] { static_cast<void>(big); },
+                                {.priority = Priority::high});
         });
       }
       check_books(*pool, accepted);
@@ -315,7 +313,7 @@ const Scenario visited_fails(
         const auto pool = pool_of({.width = 1});
         if (pool == nullptr) return;
         auto future = pool->submit([] { explore::may_throw("a task"); });
-        (void)home->execute([waited = std::move(future)] { waited.wait(); });
+        home->post([waited = std::move(future)] { waited.wait(); });
       }
       explore::check(home->close().done == 1, "who waited is done");
     },
@@ -331,7 +329,7 @@ const Scenario thread_fails(
       int accepted = 0;
       for (int i = 0; i < 2; ++i) {
         accepted += hands_over(
-            [&] { return pool->execute([&ran] { ran.fetch_add(1, sync::order::relaxed); }); });
+            [&] { return pool->try_post([&ran] { ran.fetch_add(1, sync::order::relaxed); }); });
       }
       check_books(*pool, accepted);
     },
@@ -345,7 +343,7 @@ const Scenario pinned_fails(
       if (pool == nullptr) return;
       int accepted = 0;
       for (int i = 0; i < 2; ++i)
-        accepted += hands_over([&] { return pool->execute_on(1, [] {}); });
+        accepted += hands_over([&] { return pool->try_post([] {}, {.worker = 1}); });
       check_books(*pool, accepted);
     },
     test::Size::large, 0, 1);

@@ -580,7 +580,7 @@ const Scenario called_off_when_due(
       test::OpenOnce gate;
       sync::atomic<int> alive{0};
       test::hold(pool, gate);
-      TimerHandle once = pool.execute_at(sync::clock::now(), [counted = test::Counted(alive)] {
+      TimerHandle once = pool.post_at(sync::clock::now(), [counted = test::Counted(alive)] {
         explore::check(false, "called off");
       });
       while (pool.statistics().from_outside != 2) sync::pause();
@@ -599,9 +599,9 @@ const Scenario waits_for_its_moment(
     "thread_pool/waits_for_its_moment",
     [] {
       test::AuditedPool pool({.width = 1});
-      TimerHandle once = pool.execute_at(sync::no_deadline, [] {});
-      TimerHandle other = pool.execute_at(sync::no_deadline, [] {});
-      TimerHandle series = pool.execute_every(std::chrono::nanoseconds::max(), [] {});
+      TimerHandle once = pool.post_at(sync::no_deadline, [] {});
+      TimerHandle other = pool.post_at(sync::no_deadline, [] {});
+      TimerHandle series = pool.post_every(std::chrono::nanoseconds::max(), [] {});
       const Tally now = pool.tally();
       explore::check(now.accepted == 2 && now.pending == 2 && now.balanced(), "but for the series");
       explore::check(pool.wait() == Status::ok, "nobody waits for them");
@@ -609,8 +609,8 @@ const Scenario waits_for_its_moment(
       explore::check(pool.tally().cancelled == 1, "told at once");
       test::check_tally(pool.close(), 0, 0, 2);
       explore::check(!other.cancel() && !series.cancel(), "the close did");
-      explore::check(test::throws<NotRun>([&] { (void)pool.execute_after(0s, [] {}); }), "closed");
-      explore::check(test::throws<std::logic_error>([&] { (void)pool.execute_every(0s, [] {}); }),
+      explore::check(test::throws<NotRun>([&] { (void)pool.post_after(0s, [] {}); }), "closed");
+      explore::check(test::throws<std::logic_error>([&] { (void)pool.post_every(0s, [] {}); }),
                      "!");
     },
     test::Size::single);
@@ -621,7 +621,7 @@ const Scenario series_throws(
     [] {
       test::AuditedPool pool({.width = 1});
       test::Arrivals runs;
-      TimerHandle series = pool.execute_every(1h, [&runs] {
+      TimerHandle series = pool.post_every(1h, [&runs] {
         runs.arrive();
         throw test::Failure{runs.count()};
       });
@@ -646,17 +646,16 @@ const Scenario dropped_when_due(
         test::AuditedPool pool({.width = 1});
         sync::atomic<bool> begun{false};
         test::OpenOnce due;
-        test::accepted(pool.execute([&] {
+        pool.post([&] {
           begun.store(true, sync::order::release);
           due.wait();
           test::until_dropping(pool);
-        }));
-        while (!begun.load(sync::order::acquire)) sync::pause();
-        once = pool.execute_at(sync::clock::now(), [counted = test::Counted(alive)] {
-          explore::check(false, "dropped");
         });
+        while (!begun.load(sync::order::acquire)) sync::pause();
+        once = pool.post_at(sync::clock::now(),
+                            [counted = test::Counted(alive)] { explore::check(false, "dropped"); });
         while (pool.statistics().from_outside != 2) sync::pause();
-        series = pool.execute_every(1h, [counted = test::Counted(alive)] {});
+        series = pool.post_every(1h, [counted = test::Counted(alive)] {});
         due.open();
         const Tally tally = pool.close(Closing::abandon);
         explore::check(tally.cancelled >= 2 && tally.done + tally.cancelled == tally.accepted,
@@ -672,7 +671,7 @@ const Scenario later("thread_pool/later", [] {
   sync::cell<int> ran;
   test::AuditedPool pool({.width = 1});
   {
-    const TimerHandle handle = pool.execute_after(1ns, [&ran] { ++ran.write(); });
+    const TimerHandle handle = pool.post_after(1ns, [&ran] { ++ran.write(); });
   }
   const Tally tally = pool.close();
   explore::check(tally.balanced() && tally.accepted == 1, "accepted");

@@ -150,7 +150,7 @@ const Scenario no_circle(
             group.run([&ran] { ++ran; });
             explore::check(group.wait() == Status::ok, "it ran");
             pool.submit([&ran] { ++ran; }).then([&ran] { ++ran; }).get();
-            TimerHandle handle = pool.execute_at(sync::no_deadline, [] {});
+            TimerHandle handle = pool.post_at(sync::no_deadline, [] {});
             explore::check(handle.cancel_and_wait(), "nobody to wait for");
           })
           .get();

@@ -20,7 +20,7 @@ using handoff::Status;
 
 struct Queue {
   template <class F>
-  Status execute(F&& function) {
+  Status try_post(F&& function) {
     functions.emplace_back(std::forward<F>(function));
     return Status::ok;
   }
@@ -32,14 +32,14 @@ static_assert(Executor<InlineExecutor>);
 
 struct SaysNothing {
   template <class F>
-  void execute(F&& function);
+  void try_post(F&& function);
   std::size_t width() const;
 };
 static_assert(!Executor<SaysNothing>);
 
 struct HasNoWidth {
   template <class F>
-  Status execute(F&& function);
+  Status try_post(F&& function);
 };
 static_assert(!Executor<HasNoWidth>);
 
@@ -48,31 +48,31 @@ static_assert(!Executor<int>);
 TEST(InlineExecutor, CallsAtOnceAndHere) {
   InlineExecutor here;
   std::thread::id ran;
-  EXPECT_EQ(here.execute([&] { ran = std::this_thread::get_id(); }), Status::ok);
+  EXPECT_EQ(here.try_post([&] { ran = std::this_thread::get_id(); }), Status::ok);
   EXPECT_EQ(ran, std::this_thread::get_id());
   EXPECT_EQ(here.width(), 1U);
 }
 
-TEST(InlineExecutor, TheFunctionEndsBeforeExecuteReturns) {
+TEST(InlineExecutor, TheFunctionEndsBeforeTheReturn) {
   auto owned = std::make_shared<int>();
   std::function<void()> function = [owned] {};
-  EXPECT_EQ(InlineExecutor().execute(std::move(function)), Status::ok);
+  EXPECT_EQ(InlineExecutor().try_post(std::move(function)), Status::ok);
   EXPECT_EQ(owned.use_count(), 1) << "as with any executor, it is not the caller's any more";
 }
 
 TEST(InlineExecutor, TakesWhatOnlyMovesAndNests) {
   InlineExecutor here;
   int sum = 0;
-  EXPECT_EQ(here.execute([&, one = std::make_unique<int>(1)] {
+  const Status status = here.try_post([&, one = std::make_unique<int>(1)] {
     sum += *one;
-    EXPECT_EQ(here.execute([&] { sum += 2; }), Status::ok);
-  }),
-            Status::ok);
+    EXPECT_EQ(here.try_post([&] { sum += 2; }), Status::ok);
+  });
+  EXPECT_EQ(status, Status::ok);
   EXPECT_EQ(sum, 3);
 }
 
 TEST(InlineExecutor, WhatTheFunctionThrowsLeavesIt) {
-  EXPECT_THROW((void)InlineExecutor().execute([] { throw std::runtime_error("planned"); }),
+  EXPECT_THROW((void)InlineExecutor().try_post([] { throw std::runtime_error("planned"); }),
                std::runtime_error);
 }
 

@@ -42,7 +42,7 @@ class Threads {
     }
   }
   template <class F>
-  Status execute(F&& function) {
+  Status try_post(F&& function) {
     const std::lock_guard lock(mutex_);
     threads_.emplace_back(std::forward<F>(function));
     ++executed;
@@ -60,7 +60,7 @@ class Threads {
 class Refusing {
  public:
   template <class F>
-  Status execute(F&&) {
+  Status try_post(F&&) {
     ++asked;
     return Status::full;
   }
@@ -71,7 +71,7 @@ class Refusing {
 class Throwing {
  public:
   template <class F>
-  Status execute(F&&) {
+  Status try_post(F&&) {
     throw std::bad_alloc();
   }
   std::size_t width() const { return 4; }
@@ -81,7 +81,7 @@ class Throwing {
 class Late {
  public:
   template <class F>
-  Status execute(F&& function) {
+  Status try_post(F&& function) {
     functions.emplace_back(std::forward<F>(function));
     return Status::ok;
   }

@@ -852,7 +852,7 @@ struct Later {
   bool refuses = false;
   std::vector<UniqueFunction<void()>> tasks;
   template <class F>
-  Status execute(F&& function) {
+  Status try_post(F&& function) {
     if (refuses) return Status::full;
     tasks.emplace_back(std::forward<F>(function));
     return Status::ok;

@@ -58,12 +58,11 @@ void live(const ThreadPoolOptions& options, std::size_t& width) {
   };
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 100; ++i) {
-      attempt([&] { EXPECT_EQ(pool.execute([&] { ++ran; }), Status::ok); });
+      attempt([&] { pool.post([&] { ++ran; }); });
       attempt([&] { (void)pool.submit([&] { ++ran; }); });
     }
     std::array<char, 200> large{};
-    attempt(
-        [&] { EXPECT_EQ(pool.execute([&ran, large] { ran += large.size() / 200; }), Status::ok); });
+    attempt([&] { pool.post([&ran, large] { ran += large.size() / 200; }); });
     {
       TaskGroup group(pool);
       for (int i = 0; i < 100; ++i) attempt([&] { group.run([&] { ++ran; }); });
@@ -131,9 +130,9 @@ void live_later(const ThreadPoolOptions& options) {
   };
   std::uint64_t series = 0;
   for (int i = 0; i < 10; ++i) {
-    attempt(accepted, [&] { return pool.execute_after(50us * i, [&] { ++ran; }); });
-    attempt(never, [&] { return pool.execute_after(1h, [] {}); });
-    if (i == 0) attempt(series, [&] { return pool.execute_every(100us, [&] { ++runs; }); });
+    attempt(accepted, [&] { return pool.post_after(50us * i, [&] { ++ran; }); });
+    attempt(never, [&] { return pool.post_after(1h, [] {}); });
+    if (i == 0) attempt(series, [&] { return pool.post_every(100us, [&] { ++runs; }); });
   }
   EXPECT_GE(accepted + never + series, 20U) << "one fails at most, what follows does not";
   while (ran < accepted || runs < 3 * series) std::this_thread::sleep_for(100us);
@@ -190,14 +189,12 @@ TEST_P(PoolFailingCalls, SleepsThatAreCutShortChangeNothing) {
 // No wake-up call while a worker is awake or on its way. A pool, and one with the fault: each task
 // wakes everybody.
 struct WakesOne {
-  static Status execute(ThreadPool& pool, const std::function<void()>& task) {
-    return pool.execute(task);
-  }
+  static void post(ThreadPool& pool, const std::function<void()>& task) { pool.post(task); }
 };
 struct WakesAll {
-  static Status execute(ThreadPool& pool, const std::function<void()>& task) {
-    for (std::size_t i = 0; i < pool.width(); ++i) (void)pool.execute_on(i, [] {});
-    return pool.execute(task);
+  static void post(ThreadPool& pool, const std::function<void()>& task) {
+    for (std::size_t i = 0; i < pool.width(); ++i) pool.post([] {}, {.worker = i});
+    pool.post(task);
   }
 };
 
@@ -209,7 +206,7 @@ std::size_t wake_ups(ThreadPool& pool, int tasks) {
   const std::size_t before = test::calls(Call::wake);
   for (int i = 0; i < tasks; ++i) {
     while (!test::all_others_sleep()) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    EXPECT_EQ(Way::execute(pool, [&] { ++ran; }), Status::ok);
+    Way::post(pool, [&] { ++ran; });
     while (ran <= i) std::this_thread::yield();
   }
   return test::calls(Call::wake) - before;
@@ -220,9 +217,9 @@ TEST_P(PoolFailingCalls, WakesAtMostOneSleeperPerTask) {
   ThreadPool pool(options(4));
   constexpr int tasks = 300;
   EXPECT_LE(wake_ups<WakesOne>(pool, tasks), 2U * tasks);
-  ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
+  pool.post([&] { gate.wait(); });
   const std::size_t before = test::calls(Call::wake);
-  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(pool.execute([] {}), Status::ok);  // a burst
+  for (int i = 0; i < 10'000; ++i) pool.post([] {});  // a burst
   EXPECT_LE(test::calls(Call::wake) - before, 2'000U);
   gate.open();
   (void)pool.wait();
@@ -234,7 +231,7 @@ TEST_P(PoolFailingCalls, AForkedChildMayExecWhileThePoolIsBusy) {
   std::atomic<bool> over{false};
   std::atomic<std::uint64_t> accepted{0};
   std::thread submitter([&] {
-    while (!over) accepted += pool.execute([] {}) == Status::ok ? 1 : 0;
+    while (!over) accepted += pool.try_post([] {}) == Status::ok ? 1 : 0;
   });
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();

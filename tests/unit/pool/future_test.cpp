@@ -152,7 +152,7 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   std::future<std::size_t> large =  // beside its task
       submit_std(pool, [kept, much = std::array<char, 1000>()] { return much.size(); });
   std::thread opener([&, closer = gettid()] {
-    while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
+    while (pool.try_post([] {}) == Status::ok) std::this_thread::yield();
     test::await_long_sleep(closer);  // it has said what to drop
     gate.open();
   });
@@ -450,7 +450,7 @@ TEST_P(FutureTest, AWaitForWhatComesFromElsewhereLendsAWorker) {
     Future<int> coming;
     detail::Promise<int> promise(coming);
     auto waiting = pool.submit([&] { return coming.get(); });
-    ASSERT_EQ(pool.execute([&] { promise.set_value(5); }), Status::ok);
+    pool.post([&] { promise.set_value(5); });
     EXPECT_EQ(waiting.get(), 5);
   }
   EXPECT_EQ(pool.close().done, 2 * test::rounds(30));
@@ -550,7 +550,7 @@ TEST_P(FutureTest, ADroppedTaskIsToldToItsCoroutine) {
   Gate over;
   test::hold(pool, gate);
   std::stop_source source;
-  expect_dropped(pool.submit(source.get_token(), [] { return 1; }), over);
+  expect_dropped(pool.submit([] { return 1; }, {.stop = source.get_token()}), over);
   source.request_stop();
   gate.open();
   over.wait();

@@ -65,7 +65,7 @@ inline void hold(ThreadPool& pool, Gate& gate) {
     begun.open();
     gate.wait();
   };
-  ASSERT_EQ(pool.execute(task), Status::ok);
+  pool.post(task);
   begun.wait();
 }
 

@@ -86,7 +86,7 @@ TEST_P(SchedulerTest, WhatACloseDropsIsStopped) {
     told = true;
   });
   std::thread opener([&] {
-    while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
+    while (pool.try_post([] {}) == Status::ok) std::this_thread::yield();
     gate.open();
   });
   const Tally tally = pool.close(Closing::abandon);

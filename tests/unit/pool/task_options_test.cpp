@@ -38,10 +38,10 @@ TEST_P(TaskOptionsTest, HighBeforeNormalBeforeLow) {
   ThreadPool pool(options(1));
   hold(pool, gate);
   for (int i = 0; i < 50; ++i) {
-    ASSERT_EQ(pool.execute({.priority = Priority::low}, [&] { order += 'l'; }), Status::ok);
-    ASSERT_EQ(pool.execute([&] { order += 'n'; }), Status::ok);
-    ASSERT_EQ(pool.execute({.priority = Priority::high}, [&] { order += 'h'; }), Status::ok);
-    ASSERT_EQ(pool.execute({.priority = Priority::normal}, [&] { order += 'n'; }), Status::ok);
+    pool.post([&] { order += 'l'; }, {.priority = Priority::low});
+    pool.post([&] { order += 'n'; });
+    pool.post([&] { order += 'h'; }, {.priority = Priority::high});
+    pool.post([&] { order += 'n'; }, {.priority = Priority::normal});
   }
   gate.open();
   const Tally tally = pool.close();
@@ -57,9 +57,8 @@ TEST_P(TaskOptionsTest, EachPriorityKeepsItsOrder) {
   ThreadPool pool(options(1));
   hold(pool, gate);
   for (int i = 0; i < 200; ++i) {
-    ASSERT_EQ(pool.execute({.priority = Priority::low}, [&, i] { low.push_back(i); }), Status::ok);
-    ASSERT_EQ(pool.execute({.priority = Priority::high}, [&, i] { high.push_back(i); }),
-              Status::ok);
+    pool.post([&, i] { low.push_back(i); }, {.priority = Priority::low});
+    pool.post([&, i] { high.push_back(i); }, {.priority = Priority::high});
   }
   gate.open();
   (void)pool.close();
@@ -75,13 +74,12 @@ TEST_P(TaskOptionsTest, HighComesNextWhateverWaits) {
   Gate gate;
   ThreadPool pool(options(1));
   hold(pool, gate);
-  ASSERT_EQ(pool.execute([&] {
+  pool.post([&] {
     order += '1';
-    EXPECT_EQ(pool.execute({.priority = Priority::high}, [&] { order += 'h'; }), Status::ok);
-    EXPECT_EQ(pool.execute({.priority = Priority::low}, [&] { order += 'l'; }), Status::ok);
-  }),
-            Status::ok);
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(pool.execute([&] { order += 'n'; }), Status::ok);
+    pool.post([&] { order += 'h'; }, {.priority = Priority::high});
+    pool.post([&] { order += 'l'; }, {.priority = Priority::low});
+  });
+  for (int i = 0; i < 3; ++i) pool.post([&] { order += 'n'; });
   gate.open();
   EXPECT_EQ(pool.wait(sync::deadline_after(1h)), Status::ok);  // does not help
   EXPECT_EQ(order, "1hnnnl");
@@ -93,11 +91,11 @@ TEST_P(TaskOptionsTest, APriorityIsEnoughToBeRun) {
   for (std::size_t i = 0; i < test::rounds(300); ++i) {
     const Priority priority = i % 2 == 0 ? Priority::high : Priority::low;
     if (i % 3 == 0) std::this_thread::sleep_for(50us);
-    EXPECT_EQ(pool.submit({.priority = priority}, [](int n) { return n; }, 7).get(), 7);
+    EXPECT_EQ(pool.submit([] { return 7; }, {.priority = priority}).get(), 7);
   }
   std::atomic<int> ran{0};
   for (int i = 0; i < 1000; ++i) {
-    ASSERT_EQ(pool.execute({.priority = Priority::low}, [&] { ++ran; }), Status::ok);
+    pool.post([&] { ++ran; }, {.priority = Priority::low});
   }
   EXPECT_EQ(pool.wait(), Status::ok);
   EXPECT_EQ(ran, 1000);
@@ -113,11 +111,11 @@ TEST_P(TaskOptionsTest, PrioritiesCountForTheCapacity) {
   for (int round = 0; round < 3; ++round) {
     gate.shut();
     hold(pool, gate);
-    ASSERT_EQ(pool.execute({.priority = Priority::high}, [&] { ++ran; }), Status::ok);
-    ASSERT_EQ(pool.execute({.priority = Priority::low}, [&] { ++ran; }), Status::ok);
-    EXPECT_EQ(pool.execute({.priority = Priority::high}, [] { FAIL(); }), Status::full);
-    EXPECT_EQ(pool.execute([] { FAIL(); }), Status::full);
-    EXPECT_EQ(pool.execute_on(0, [&] { ++ran; }), Status::ok) << "which has to be there";
+    pool.post([&] { ++ran; }, {.priority = Priority::high});
+    pool.post([&] { ++ran; }, {.priority = Priority::low});
+    EXPECT_EQ(pool.try_post([] { FAIL(); }, {.priority = Priority::high}), Status::full);
+    EXPECT_EQ(pool.try_post([] { FAIL(); }), Status::full);
+    pool.post([&] { ++ran; }, {.worker = 0});  // that worker has to be there
     gate.open();
     EXPECT_EQ(pool.wait(), Status::ok);
   }
@@ -130,10 +128,12 @@ TEST_P(TaskOptionsTest, WhatIsRefusedIsUnmoved) {
   auto function = [own = std::make_unique<int>(1)] { return *own; };
   sync::StopSource source;
   const TaskOptions low{.priority = Priority::low, .stop = source.token()};
-  EXPECT_EQ(pool.execute(low, std::move(function)), Status::closed);
-  EXPECT_EQ(pool.execute_on(0, std::move(function)), Status::closed);
-  EXPECT_THROW((void)pool.submit(low, std::move(function)), NotRun);
-  EXPECT_THROW((void)pool.submit(source.token(), std::move(function)), NotRun);
+  EXPECT_EQ(pool.try_post(std::move(function), low), Status::closed);
+  EXPECT_EQ(pool.try_post(std::move(function), {.worker = 0}), Status::closed);
+  EXPECT_THROW(pool.post(std::move(function), low), NotRun);
+  EXPECT_THROW((void)pool.submit(std::move(function), low), NotRun);
+  EXPECT_THROW((void)pool.submit(std::move(function), {.worker = 0}), NotRun);
+  EXPECT_THROW((void)pool.submit(std::move(function), {.stop = source.token()}), NotRun);
   EXPECT_EQ(function(), 1);
   EXPECT_EQ(pool.tally().accepted, 0U);
 }
@@ -145,12 +145,11 @@ TEST_P(TaskOptionsTest, WhatIsStoppedBeforeItBeginsDoesNot) {
   std::stop_source source;
   auto token = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = token;
-  auto stopped = pool.submit(source.get_token(), [token] { return *token; });
-  ASSERT_EQ(pool.execute({.stop = source.get_token()}, [token] { FAIL() << *token; }), Status::ok);
-  ASSERT_EQ(pool.execute({.priority = Priority::high, .stop = source.get_token()},
-                         [token = std::move(token)] { FAIL() << *token; }),
-            Status::ok);
-  auto kept = pool.submit(std::stop_token(), [](int n) { return n; }, 3);
+  auto stopped = pool.submit([token] { return *token; }, {.stop = source.get_token()});
+  pool.post([token] { FAIL() << *token; }, {.stop = source.get_token()});
+  pool.post([token = std::move(token)] { FAIL() << *token; },
+            {.priority = Priority::high, .stop = source.get_token()});
+  auto kept = pool.submit([] { return 3; }, {.stop = std::stop_token()});
   source.request_stop();
   gate.open();
   try {
@@ -172,11 +171,13 @@ TEST_P(TaskOptionsTest, WhatHasBegunGoesOn) {
   std::stop_source source;
   Gate begun;
   Gate gate;
-  auto future = pool.submit(source.get_token(), [&] {
-    begun.open();
-    gate.wait();
-    return source.stop_requested();
-  });
+  auto future = pool.submit(
+      [&] {
+        begun.open();
+        gate.wait();
+        return source.stop_requested();
+      },
+      {.stop = source.get_token()});
   begun.wait();
   source.request_stop();
   gate.open();
@@ -189,7 +190,7 @@ TEST_P(TaskOptionsTest, AWaitingTaskDoesNotRunWhatIsStopped) {
   ThreadPool pool(options(1));
   std::stop_source source;
   auto outer = pool.submit([&] {
-    auto inner = pool.submit(source.get_token(), [] { return 1; });
+    auto inner = pool.submit([] { return 1; }, {.stop = source.get_token()});
     source.request_stop();
     try {
       return inner.get();
@@ -212,14 +213,14 @@ TEST_P(TaskOptionsTest, APinnedTaskRunsOnItsWorkerInOrder) {
   for (int i = 0; i < each; ++i) {
     if (i % 50 == 0) std::this_thread::sleep_for(200us);  // so that some sleep
     for (std::size_t worker = 0; worker < width; ++worker) {
-      ASSERT_EQ(pool.execute_on(worker,
-                                [&, worker, i] {
-                                  if (pool.worker_index() != worker) ++elsewhere;
-                                  seen[worker].push_back(i);
-                                }),
-                Status::ok);
+      pool.post(
+          [&, worker, i] {
+            if (pool.worker_index() != worker) ++elsewhere;
+            seen[worker].push_back(i);
+          },
+          {.worker = worker});
     }
-    ASSERT_EQ(pool.execute([] {}), Status::ok);
+    pool.post([] {});
   }
   const Tally tally = pool.close();
   EXPECT_EQ(elsewhere, 0);
@@ -238,10 +239,9 @@ TEST_P(TaskOptionsTest, APinnedTaskWakesItsWorker) {
     std::atomic<std::size_t> ran_on{width};
     const auto pinned = [&] { ran_on = pool.worker_index(); };
     if (i % 2 == 0) {
-      ASSERT_EQ(pool.execute_on(i % width, pinned), Status::ok);
+      pool.post(pinned, {.worker = i % width});
     } else {
-      ASSERT_EQ(pool.execute([&] { EXPECT_EQ(pool.execute_on(i % width, pinned), Status::ok); }),
-                Status::ok);
+      pool.post([&] { pool.post(pinned, {.worker = i % width}); });
     }
     while (ran_on == width) std::this_thread::yield();
     ASSERT_EQ(ran_on, i % width);
@@ -255,20 +255,60 @@ TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
   Gate begun;
   std::atomic<int> ran{0};
   ThreadPool pool(options(2));
-  ASSERT_EQ(pool.execute_on(1,
-                            [&] {
-                              begun.open();
-                              gate.wait();
-                            }),
-            Status::ok);
+  pool.post(
+      [&] {
+        begun.open();
+        gate.wait();
+      },
+      {.worker = 1});
   begun.wait();
-  ASSERT_EQ(pool.execute_on(1, [&] { ++ran; }), Status::ok);
+  pool.post([&] { ++ran; }, {.worker = 1});
   for (int i = 0; i < 100; ++i) pool.submit([] {}).get();
   EXPECT_EQ(ran, 0);
   EXPECT_EQ(pool.wait(sync::deadline_after(1ms)), Status::timed_out);
   gate.open();
   EXPECT_EQ(pool.wait(), Status::ok);
   EXPECT_EQ(ran, 1);
+}
+
+// A task that waits for it does not run it, as it does with any other.
+TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
+  ThreadPool pool(options(2));
+  for (int i = 0; i < 100; ++i) {
+    auto index = [&] { return pool.worker_index(); };
+    std::size_t waited = 2;
+    auto outer = pool.submit(
+        [&] {
+          waited = pool.submit(index, {.worker = 1}).get();
+          return pool.worker_index();
+        },
+        {.worker = 0});
+    EXPECT_EQ(pool.submit(index, {.worker = 1}).get(), 1U);
+    EXPECT_EQ(outer.get(), 0U);
+    EXPECT_EQ(waited, 1U);
+  }
+  auto throws = [&]() -> int { throw std::runtime_error("planned"); };
+  EXPECT_THROW(pool.submit(throws, {.worker = 1}).get(), std::runtime_error);
+  Gate gate;
+  Gate begun;
+  auto hold_it = [&] {
+    begun.open();
+    gate.wait();
+  };
+  auto held = pool.submit(hold_it, {.worker = 1});
+  begun.wait();
+  auto dropped = pool.submit([] { return 1; }, {.worker = 1});
+  std::thread opener([&, closer = gettid()] {
+    while (pool.try_post([] {}) == Status::ok) std::this_thread::sleep_for(100us);
+    test::await_long_sleep(closer);  // the word to drop comes after the close
+    gate.open();
+  });
+  const Tally tally = pool.close(Closing::abandon);
+  opener.join();
+  held.get();
+  EXPECT_THROW(dropped.get(), NotRun);
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_TRUE(tally.balanced() && tally.pending == 0);
 }
 
 TEST_P(TaskOptionsTest, PinnedTasksSurviveAPause) {
@@ -278,7 +318,7 @@ TEST_P(TaskOptionsTest, PinnedTasksSurviveAPause) {
     if (i % 2 == 0) std::this_thread::sleep_for(50us);
     pool.pause();
     for (std::size_t worker = 0; worker < 2; ++worker) {
-      ASSERT_EQ(pool.execute_on(worker, [&] { ++ran; }), Status::ok);
+      pool.post([&] { ++ran; }, {.worker = worker});
     }
     if (i % 3 == 0) std::this_thread::sleep_for(50us);
     pool.resume();
@@ -288,8 +328,8 @@ TEST_P(TaskOptionsTest, PinnedTasksSurviveAPause) {
 
 TEST_P(TaskOptionsTest, AWorkerThatThereIsNotIsMisuse) {
   ThreadPool pool(options(2));
-  EXPECT_THROW((void)pool.execute_on(2, [] {}), std::logic_error);
-  EXPECT_THROW((void)pool.execute_on(ThreadPool::no_index, [] {}), std::logic_error);
+  EXPECT_THROW(pool.post([] {}, {.worker = 2}), std::logic_error);
+  EXPECT_THROW(pool.post([] {}, {.worker = ThreadPool::no_index}), std::logic_error);
 }
 
 TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
@@ -298,14 +338,14 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
     Gate gate;
     ThreadPool pool(options(1));
     hold(pool, gate);
-    auto future = pool.submit({.priority = Priority::low}, [&] { ++ran; });
+    auto future = pool.submit([&] { ++ran; }, {.priority = Priority::low});
     for (int i = 0; i < 20; ++i) {
-      ASSERT_EQ(pool.execute({.priority = Priority::low}, [&] { ++ran; }), Status::ok);
-      ASSERT_EQ(pool.execute({.priority = Priority::high}, [&] { ++ran; }), Status::ok);
-      ASSERT_EQ(pool.execute_on(0, [&] { ++ran; }), Status::ok);
+      pool.post([&] { ++ran; }, {.priority = Priority::low});
+      pool.post([&] { ++ran; }, {.priority = Priority::high});
+      pool.post([&] { ++ran; }, {.worker = 0});
     }
     std::thread opener([&, closer = gettid()] {
-      while (pool.execute([] {}) == Status::ok) std::this_thread::sleep_for(100us);
+      while (pool.try_post([] {}) == Status::ok) std::this_thread::sleep_for(100us);
       if (!drains) test::await_long_sleep(closer);  // the word to drop comes after the close
       gate.open();
     });
@@ -328,8 +368,8 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
 TEST_P(TaskOptionsTest, LowTasksThatAreWaitedForInTasksRunThere) {
   ThreadPool pool(options(1));
   auto outer = pool.submit([&] {
-    auto low = pool.submit({.priority = Priority::low}, [] { return 4; });
-    auto high = pool.submit({.priority = Priority::high}, [] { return 5; });
+    auto low = pool.submit([] { return 4; }, {.priority = Priority::low});
+    auto high = pool.submit([] { return 5; }, {.priority = Priority::high});
     return low.get() + high.get();
   });
   EXPECT_EQ(outer.get(), 9);
@@ -351,14 +391,14 @@ TEST(CachedTaskOptions, APinnedTaskStartsItsWorker) {
     if (i % 10 == 0) {
       test::fail_after(test::Call::thread, 0, EAGAIN);
       try {
-        ASSERT_EQ(pool.execute_on(3, pinned), Status::ok);  // it was there after all
+        pool.post(pinned, {.worker = 3});  // it was there after all
       } catch (const std::system_error&) {
         ASSERT_EQ(ran_on, given.width);
-        ASSERT_EQ(pool.execute_on(3, pinned), Status::ok);
+        pool.post(pinned, {.worker = 3});
       }
       (void)test::stop_failing(test::Call::thread);
     } else {
-      ASSERT_EQ(pool.execute_on(3, pinned), Status::ok);
+      pool.post(pinned, {.worker = 3});
     }
     while (ran_on == given.width) std::this_thread::yield();
     ASSERT_EQ(ran_on, 3U);

@@ -39,7 +39,7 @@ HANDOFF_EACH_MODE(ThreadPoolTest);
 TEST_P(ThreadPoolTest, RunsEachTaskOnce) {
   ThreadPool pool(options(3));
   std::vector<std::atomic<int>> times(10'000);
-  for (auto& count : times) ASSERT_EQ(pool.execute([&count] { ++count; }), Status::ok);
+  for (auto& count : times) pool.post([&count] { ++count; });
   EXPECT_EQ(pool.wait(), Status::ok);
   for (const auto& count : times) ASSERT_EQ(count, 1);
   const Tally tally = pool.close();
@@ -71,11 +71,10 @@ TEST_P(ThreadPoolTest, WorkersRunAtTheSameTimeEvenBeyondTheCpus) {
     ThreadPool pool(options(width));
     std::atomic<std::size_t> inside{0};
     for (std::size_t i = 0; i < width; ++i) {
-      ASSERT_EQ(pool.execute([&] {
+      pool.post([&] {
         ++inside;
         while (inside < width) std::this_thread::yield();
-      }),
-                Status::ok);
+      });
     }
     (void)pool.wait();
     EXPECT_EQ(inside, width);
@@ -115,7 +114,7 @@ TEST_P(ThreadPoolTest, TakesAnyCallable) {
   large[499] = 'x';
   EXPECT_EQ(pool.submit([large] { return large[499]; }).get(), 'x');
   std::atomic<char> seen{0};
-  ASSERT_EQ(pool.execute([large, &seen] { seen = large[499]; }), Status::ok);
+  pool.post([large, &seen] { seen = large[499]; });
   (void)pool.wait();
   EXPECT_EQ(seen, 'x');
 }
@@ -130,18 +129,24 @@ TEST_P(ThreadPoolTest, AResultNeedNotBeDefaultConstructible) {
   EXPECT_EQ(pool.submit([] { return NoDefault(3); }).get().value, 3);
 }
 
+TEST_P(ThreadPoolTest, ANumberIsTheWidth) {
+  ThreadPool pool(3);
+  EXPECT_EQ(pool.width(), 3U);
+  EXPECT_EQ(pool.submit([] { return 1; }).get(), 1);
+}
+
 TEST_P(ThreadPoolTest, TakesRanges) {
   ThreadPool pool(options(2));
   std::atomic<int> sum{0};
   std::vector<UniqueFunction<void()>> tasks;
   for (int i = 1; i <= 100; ++i) tasks.emplace_back([&sum, i] { sum += i; });
-  EXPECT_EQ(pool.execute_all(tasks.begin(), tasks.end()), tasks.end());
+  EXPECT_EQ(pool.try_post_all(tasks.begin(), tasks.end()), tasks.end());
   (void)pool.wait();
   EXPECT_EQ(sum, 5050);
   (void)pool.close();
   std::vector<UniqueFunction<void()>> refused;
   refused.emplace_back([] { FAIL(); });
-  EXPECT_EQ(pool.execute_all(refused.begin(), refused.end()), refused.begin());
+  EXPECT_EQ(pool.try_post_all(refused.begin(), refused.end()), refused.begin());
   EXPECT_TRUE(refused.front()) << "what is refused is unmoved";
 }
 
@@ -153,7 +158,7 @@ TEST_P(ThreadPoolTest, ClosuresEndBeforeAnybodyHears) {
     if (i % 2 == 0) {
       pool.submit([token = std::move(token)] { return *token; }).wait();
     } else {
-      ASSERT_EQ(pool.execute([token = std::move(token)] {}), Status::ok);
+      pool.post([token = std::move(token)] {});
       (void)pool.wait();
     }
     ASSERT_TRUE(watch.expired());
@@ -163,11 +168,11 @@ TEST_P(ThreadPoolTest, ClosuresEndBeforeAnybodyHears) {
 TEST_P(ThreadPoolTest, AThrowingTaskIsRethrownByWaitOnce) {
   ThreadPool pool(options(2));
   for (int i = 0; i < 10; ++i) {
-    ASSERT_EQ(pool.execute([] { throw std::runtime_error("planned"); }), Status::ok);
+    pool.post([] { throw std::runtime_error("planned"); });
   }
   EXPECT_THROW((void)pool.wait(), std::runtime_error);
   EXPECT_EQ(pool.wait(), Status::ok);
-  ASSERT_EQ(pool.execute([] { throw 7; }), Status::ok);
+  pool.post([] { throw 7; });
   EXPECT_THROW((void)pool.wait(), int);
   const Tally tally = pool.close();
   EXPECT_EQ(tally.failed, 11U);
@@ -185,7 +190,7 @@ TEST_P(ThreadPoolTest, TheErrorHandlerGetsEachFailureOnce) {
   };
   ThreadPool pool(given);
   for (int i = 0; i < 1000; ++i) {
-    ASSERT_EQ(pool.execute([] { throw std::string("x"); }), Status::ok);
+    pool.post([] { throw std::string("x"); });
   }
   EXPECT_EQ(pool.wait(), Status::ok);
   EXPECT_EQ(heard, 1000);
@@ -204,7 +209,7 @@ struct ThrowsWhenCopied {
 TEST_P(ThreadPoolTest, AClosureThatThrowsWhenCopiedIsTheCallersBusiness) {
   ThreadPool pool(options(2));
   const ThrowsWhenCopied function;
-  EXPECT_THROW((void)pool.execute(function), std::runtime_error);
+  EXPECT_THROW(pool.post(function), std::runtime_error);
   EXPECT_THROW((void)pool.submit(function), std::runtime_error);
   EXPECT_EQ(pool.submit([] { return 3; }).get(), 3) << "usable afterwards";
   const Tally tally = pool.close();
@@ -223,12 +228,11 @@ TEST_P(ThreadPoolTest, ADestructorMayHandOver) {
     HandsOver(HandsOver&& other) noexcept
         : pool(std::exchange(other.pool, nullptr)), ran(other.ran) {}
     ~HandsOver() {
-      if (pool != nullptr) (void)pool->execute([r = ran] { ++*r; });
+      if (pool != nullptr) pool->post([r = ran] { ++*r; });
     }
   };
   for (std::size_t i = 0; i < test::rounds(1000); ++i) {
-    ASSERT_EQ(pool.execute([h = HandsOver(&pool, &ran)] { EXPECT_NE(h.pool, nullptr); }),
-              Status::ok);
+    pool.post([h = HandsOver(&pool, &ran)] { EXPECT_NE(h.pool, nullptr); });
   }
   (void)pool.wait();
   EXPECT_EQ(ran, static_cast<int>(test::rounds(1000)));
@@ -239,7 +243,13 @@ TEST_P(ThreadPoolTest, RefusesWhatComesAfterTheClose) {
   EXPECT_EQ(pool.close().accepted, 0U);
   auto token = std::make_unique<int>(5);
   auto task = [token = std::move(token)] { FAIL(); };
-  EXPECT_EQ(pool.execute(std::move(task)), Status::closed);
+  EXPECT_EQ(pool.try_post(std::move(task)), Status::closed);
+  try {
+    pool.post([] { FAIL(); });
+    FAIL() << "the pool is closed";
+  } catch (const NotRun& refused) {
+    EXPECT_EQ(refused.status(), Status::closed);
+  }
   try {
     (void)pool.submit([] { return 1; });
     FAIL() << "not refused";
@@ -257,18 +267,17 @@ TEST_P(ThreadPoolTest, DrainingRunsAllButTakesNoMore) {
   std::atomic<int> in_groups{0};
   Gate gate;
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(pool.execute([&] {
+    pool.post([&] {
       gate.wait();
       ++ran;
-      if (pool.execute([] {}) == Status::closed) ++refused;
+      if (pool.try_post([] {}) == Status::closed) ++refused;
       TaskGroup group(pool);
       for (int k = 0; k < 3; ++k) group.run([&] { ++in_groups; });
       (void)group.wait();
-    }),
-              Status::ok);
+    });
   }
   std::thread opener([&] {
-    while (pool.execute([] {}) == Status::ok) std::this_thread::yield();
+    while (pool.try_post([] {}) == Status::ok) std::this_thread::yield();
     gate.open();
   });
   const Tally tally = pool.close(Closing::finish);
@@ -291,9 +300,9 @@ TEST_P(ThreadPoolTest, AbandonDropsWhatHasNotBegun) {
   begun.wait();
   std::vector<Future<void>> others;
   for (int i = 0; i < 10; ++i) others.push_back(pool.submit([] { FAIL(); }));
-  ASSERT_EQ(pool.execute([] { FAIL(); }), Status::ok);
+  pool.post([] { FAIL(); });
   std::thread opener([&, closer = gettid()] {
-    while (pool.execute([] { FAIL(); }) == Status::ok) std::this_thread::yield();
+    while (pool.try_post([] { FAIL(); }) == Status::ok) std::this_thread::yield();
     test::await_long_sleep(closer);  // it has said what to drop
     gate.open();
   });
@@ -355,7 +364,7 @@ TEST_P(ThreadPoolTest, DestructionFromATaskIsMisuse) {
   EXPECT_DEATH(
       {
         auto* const pool = new ThreadPool(options(1));
-        (void)pool->execute([pool] { delete pool; });
+        pool->post([pool] { delete pool; });
         std::this_thread::sleep_for(10s);
       },
       "");
@@ -381,13 +390,12 @@ TEST_P(ThreadPoolTest, OnFullOfAnotherTypeIsMisuse) {
 class Full {
  public:
   Full(ThreadPoolOptions given, OnFull on_full) : pool(with(given, on_full)) {
-    EXPECT_EQ(pool.execute([this] {
+    pool.post([this] {
       begun.open();
       gate.wait();
-    }),
-              Status::ok);
+    });
     begun.wait();
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(pool.execute([this] { ++ran; }), Status::ok);
+    for (int i = 0; i < 3; ++i) pool.post([this] { ++ran; });
   }
   ~Full() { gate.open(); }
 
@@ -409,7 +417,9 @@ TEST_P(ThreadPoolTest, FullRejects) {
   Full full(options(1), OnFull::reject);
   auto token = std::make_shared<int>(0);
   auto refused = [token] { FAIL(); };
-  EXPECT_EQ(full.pool.execute(std::move(refused)), Status::full);
+  EXPECT_EQ(full.pool.try_post(std::move(refused)), Status::full);
+  EXPECT_EQ(token.use_count(), 2) << "what is refused is unmoved";
+  EXPECT_THROW(full.pool.post(std::move(refused)), NotRun);
   EXPECT_EQ(token.use_count(), 2) << "what is refused is unmoved";
   try {
     (void)full.pool.submit([] { FAIL(); });
@@ -419,7 +429,7 @@ TEST_P(ThreadPoolTest, FullRejects) {
   }
   full.gate.open();
   (void)full.pool.wait();
-  EXPECT_EQ(full.pool.execute([&] { ++full.ran; }), Status::ok) << "room again";
+  full.pool.post([&] { ++full.ran; });  // room again
   EXPECT_EQ(full.pool.close().accepted, 5U);
   EXPECT_EQ(full.ran, 4);
 }
@@ -427,7 +437,7 @@ TEST_P(ThreadPoolTest, FullRejects) {
 TEST_P(ThreadPoolTest, FullRunsHere) {
   Full full(options(1), OnFull::run_here);
   std::thread::id where;
-  EXPECT_EQ(full.pool.execute([&] { where = std::this_thread::get_id(); }), Status::ok);
+  full.pool.post([&] { where = std::this_thread::get_id(); });
   EXPECT_EQ(where, std::this_thread::get_id());
   EXPECT_EQ(full.pool.submit([] { return 9; }).get(), 9);
   EXPECT_THROW(full.pool.submit([] { throw 9; }).get(), int);
@@ -438,11 +448,24 @@ TEST_P(ThreadPoolTest, FullRunsHere) {
   EXPECT_EQ(tally.failed, 1U);
 }
 
+TEST_P(ThreadPoolTest, TryPostNeitherWaitsNorRunsItHere) {
+  for (const OnFull on_full : {OnFull::wait, OnFull::run_here, OnFull::reject}) {
+    Full full(options(1), on_full);
+    EXPECT_EQ(full.pool.try_post([] { FAIL(); }), Status::full);
+    EXPECT_EQ(full.pool.try_post([] { FAIL(); }, {.priority = Priority::high}), Status::full);
+    full.gate.open();
+    (void)full.pool.wait();
+    EXPECT_EQ(full.pool.try_post([&full] { ++full.ran; }), Status::ok);
+    EXPECT_EQ(full.pool.close().done, 5U);
+    EXPECT_EQ(full.ran, 4);
+  }
+}
+
 TEST_P(ThreadPoolTest, FullWaits) {
   Full full(options(1), OnFull::wait);
   std::atomic<bool> in{false};
   std::thread submitter([&] {
-    EXPECT_EQ(full.pool.execute([&] { ++full.ran; }), Status::ok);
+    full.pool.post([&] { ++full.ran; });
     in = true;
   });
   std::this_thread::sleep_for(2ms);
@@ -459,12 +482,11 @@ TEST_P(ThreadPoolTest, AFullPoolWakesItsWaitersWhenItCloses) {
   std::vector<std::thread> submitters;
   for (int i = 0; i < 3; ++i) {
     submitters.emplace_back([&] {
-      for (;;) {
-        const Status status = full.pool.execute([] {});
-        if (status == Status::closed) break;
-        ASSERT_EQ(status, Status::ok);
+      try {
+        for (;;) full.pool.post([] {});
+      } catch (const NotRun& refused) {
+        if (refused.status() == Status::closed) ++closed;
       }
-      ++closed;
     });
   }
   std::thread closer([&] { (void)full.pool.close(); });
@@ -481,10 +503,9 @@ TEST_P(ThreadPoolTest, ATaskOfAFullPoolDoesNotWaitForItself) {
   given.capacity = 1;
   ThreadPool pool(given);
   std::atomic<int> ran{0};
-  ASSERT_EQ(pool.execute([&] {
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(pool.execute([&] { ++ran; }), Status::ok);
-  }),
-            Status::ok);
+  pool.post([&] {
+    for (int i = 0; i < 100; ++i) pool.post([&] { ++ran; });
+  });
   (void)pool.wait();
   EXPECT_EQ(ran, 100);
   EXPECT_EQ(pool.close().done, 101U);
@@ -494,7 +515,7 @@ TEST_P(ThreadPoolTest, WaitHasADeadlineAndAStop) {
   ThreadPool pool(options(1));
   EXPECT_EQ(pool.wait(sync::deadline_after(0ms)), Status::ok) << "idle";
   Gate gate;
-  ASSERT_EQ(pool.execute([&] { gate.wait(); }), Status::ok);
+  pool.post([&] { gate.wait(); });
   EXPECT_EQ(pool.wait(sync::deadline_after(1ms)), Status::timed_out);
   std::stop_source source;
   source.request_stop();
@@ -508,11 +529,10 @@ TEST_P(ThreadPoolTest, ManyMayWaitAtOnce) {
   for (std::size_t round = 0; round < test::rounds(300); ++round) {
     std::atomic<int> ran{0};
     for (int i = 0; i < 3; ++i) {
-      ASSERT_EQ(pool.execute([&] {
+      pool.post([&] {
         ++ran;
-        (void)pool.execute([&] { ++ran; });
-      }),
-                Status::ok);
+        pool.post([&] { ++ran; });
+      });
     }
     std::vector<std::thread> waiters;
     for (int i = 0; i < 3; ++i) {
@@ -612,7 +632,7 @@ TEST_P(ThreadPoolTest, PausesAndResumes) {
     begun.wait();
     pool.pause();
     std::atomic<int> ran{0};
-    for (int i = 0; i < 20; ++i) ASSERT_EQ(pool.execute([&ran] { ++ran; }), Status::ok);
+    for (int i = 0; i < 20; ++i) pool.post([&ran] { ++ran; });
     gate.open();
     EXPECT_EQ(held.get(), 3) << "what has begun goes on";
     EXPECT_EQ(pool.wait(sync::deadline_after(0ms)), Status::timed_out);
@@ -623,7 +643,7 @@ TEST_P(ThreadPoolTest, PausesAndResumes) {
     EXPECT_EQ(pool.wait(), Status::ok);
   }
   pool.pause();
-  ASSERT_EQ(pool.execute([] {}), Status::ok);
+  pool.post([] {});
   const Tally tally = pool.close();
   EXPECT_EQ(tally.done, tally.accepted) << "a close resumes";
   pool.pause();
@@ -645,11 +665,10 @@ TEST_P(ThreadPoolTest, NothingIsLostBetweenPauseAndResume) {
   for (std::size_t round = 0; round < test::rounds(500); ++round) {
     std::atomic<int> ran{0};
     for (int i = 0; i < 3; ++i) {
-      ASSERT_EQ(pool.execute([&] {
+      pool.post([&] {
         ++ran;
-        (void)pool.execute([&] { ++ran; });
-      }),
-                Status::ok);
+        pool.post([&] { ++ran; });
+      });
     }
     while (ran < 6) std::this_thread::yield();
     ASSERT_EQ(pool.wait(), Status::ok);
@@ -663,13 +682,12 @@ TEST_P(ThreadPoolTest, WhoWaitsOutsideRunsWhatIsQueued) {
   ThreadPool pool(options(1));
   Gate begun;
   Gate gate;
-  ASSERT_EQ(pool.execute([&] {
+  pool.post([&] {
     begun.open();
     gate.wait();
-  }),
-            Status::ok);
+  });
   begun.wait();
-  ASSERT_EQ(pool.execute([&gate] { gate.open(); }), Status::ok);
+  pool.post([&gate] { gate.open(); });
   EXPECT_EQ(pool.wait(), Status::ok);
 }
 
@@ -683,7 +701,7 @@ TEST_P(ThreadPoolTest, StatisticsAddUp) {
     for (int i = 0; i < 10; ++i) group.run([&parts] { ++parts; });
     (void)group.wait();
   });
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(pool.execute([] {}), Status::ok);
+  for (int i = 0; i < 100; ++i) pool.post([] {});
   gate.open();
   held.get();
   EXPECT_EQ(pool.wait(), Status::ok);
@@ -738,10 +756,10 @@ TEST(ActivePool, LongTasksStrandNoNeighbour) {
         ++held;
         gate.wait();
       }));
-      for (int k = 0; k < 40; ++k) ASSERT_EQ(pool.execute([&ran] { ++ran; }), Status::ok);
+      for (int k = 0; k < 40; ++k) pool.post([&ran] { ++ran; });
     }
     while (held + 1 < width) std::this_thread::yield();
-    for (int k = 0; k < 200; ++k) ASSERT_EQ(pool.execute([&ran] { ++ran; }), Status::ok);
+    for (int k = 0; k < 200; ++k) pool.post([&ran] { ++ran; });
     while (ran < (width - 1) * 40 + 200) std::this_thread::yield();  // hangs if one is stuck
     gate.open();
     for (auto& long_one : long_ones) long_one.get();
@@ -753,7 +771,7 @@ TEST(FixedPool, TasksBeginInTheOrderOfHandingOver) {
   std::vector<int> order;
   const int count = static_cast<int>(test::rounds(20'000));
   for (int i = 0; i < count; ++i) {
-    ASSERT_EQ(pool.execute([&order, i] { order.push_back(i); }), Status::ok);
+    pool.post([&order, i] { order.push_back(i); });
   }
   pool.submit([] {}).get();  // comes last; wait() would help, and two threads push in any order
   ASSERT_EQ(order.size(), static_cast<std::size_t>(count));

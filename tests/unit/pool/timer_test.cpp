@@ -44,12 +44,12 @@ TEST_P(TimerTest, BeginsAtItsMomentAndNotBefore) {
   std::atomic<int> early{0};
   for (const auto delay : {20ms, 0ms, 5ms, 10ms, -1000ms, 1ms}) {
     const sync::Deadline moment = sync::clock::now() + delay;
-    (void)pool.execute_at(moment, [&, moment] {
+    (void)pool.post_at(moment, [&, moment] {
       if (sync::clock::now() < moment) ++early;
       ++ran;
     });
   }
-  (void)pool.execute_after(15ms, [&] { ++ran; });
+  (void)pool.post_after(15ms, [&] { ++ran; });
   until([&] { return ran == 7; });
   EXPECT_EQ(early, 0);
   const Tally tally = pool.close();
@@ -63,10 +63,10 @@ TEST_P(TimerTest, TheEarlierComesFirst) {
   std::vector<int> order;
   const sync::Deadline soon = sync::clock::now() + 20ms;
   pool.pause();
-  TimerHandle never = pool.execute_after(1h, [&] { order.push_back(-1); });
-  (void)pool.execute_at(soon + 2ms, [&] { order.push_back(3); });
-  (void)pool.execute_at(soon, [&] { order.push_back(1); });
-  (void)pool.execute_at(soon, [&] { order.push_back(2); });
+  TimerHandle never = pool.post_after(1h, [&] { order.push_back(-1); });
+  (void)pool.post_at(soon + 2ms, [&] { order.push_back(3); });
+  (void)pool.post_at(soon, [&] { order.push_back(1); });
+  (void)pool.post_at(soon, [&] { order.push_back(2); });
   until([&] { return pool.statistics().from_outside == 3; });
   pool.resume();
   const Tally tally = pool.close();
@@ -83,10 +83,10 @@ TEST_P(TimerTest, FarMomentsNeverCome) {
   ThreadPool pool(options(1));
   std::atomic<int> ran{0};
   const auto count = [&] { ++ran; };
-  (void)pool.execute_after(std::chrono::hours::max(), count);
-  (void)pool.execute_after(std::chrono::duration<double>(1e300), count);
-  (void)pool.execute_at(sync::no_deadline, count);
-  (void)pool.execute_every(std::chrono::hours::max(), count);
+  (void)pool.post_after(std::chrono::hours::max(), count);
+  (void)pool.post_after(std::chrono::duration<double>(1e300), count);
+  (void)pool.post_at(sync::no_deadline, count);
+  (void)pool.post_every(std::chrono::hours::max(), count);
   std::this_thread::sleep_for(5ms);
   EXPECT_EQ(pool.tally().pending, 3U);
   EXPECT_EQ(pool.close().cancelled, 3U);
@@ -95,9 +95,9 @@ TEST_P(TimerTest, FarMomentsNeverCome) {
 
 TEST_P(TimerTest, WaitDoesNotWaitForWhatIsNotDue) {
   ThreadPool pool(options(1));
-  (void)pool.execute_after(1h, [] {});
-  (void)pool.execute_every(1h, [] {});
-  ASSERT_EQ(pool.execute([] {}), Status::ok);
+  (void)pool.post_after(1h, [] {});
+  (void)pool.post_every(1h, [] {});
+  pool.post([] {});
   EXPECT_EQ(pool.wait(), Status::ok);
   const Tally tally = pool.tally();
   EXPECT_EQ(tally.accepted, 2U);
@@ -109,7 +109,7 @@ TEST_P(TimerTest, CancelEndsTheClosureAtOnce) {
   ThreadPool pool(options(1));
   auto token = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = token;
-  TimerHandle handle = pool.execute_after(1h, [token = std::move(token)] { FAIL() << *token; });
+  TimerHandle handle = pool.post_after(1h, [token = std::move(token)] { FAIL() << *token; });
   EXPECT_TRUE(handle.cancel());
   EXPECT_TRUE(watch.expired());
   EXPECT_FALSE(handle.cancel());
@@ -125,8 +125,8 @@ TEST_P(TimerTest, WhatIsDueCanBeCancelledUntilItBegins) {
   pool.pause();
   auto token = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = token;
-  TimerHandle once = pool.execute_after(0s, [token = std::move(token)] { FAIL() << *token; });
-  TimerHandle series = pool.execute_every(1ms, [] { FAIL(); });
+  TimerHandle once = pool.post_after(0s, [token = std::move(token)] { FAIL() << *token; });
+  TimerHandle series = pool.post_every(1ms, [] { FAIL(); });
   until([&] { return pool.statistics().from_outside == 2; });
   EXPECT_TRUE(once.cancel());
   EXPECT_TRUE(series.cancel_and_wait()) << "which has not begun, so there is nothing to wait for";
@@ -142,7 +142,7 @@ TEST_P(TimerTest, WhatHasBegunCannotBeCancelledButWaitedFor) {
   ThreadPool pool(options(1));
   Gate begun;
   std::atomic<bool> over{false};
-  TimerHandle handle = pool.execute_after(0s, [&] {
+  TimerHandle handle = pool.post_after(0s, [&] {
     begun.open();
     std::this_thread::sleep_for(5ms);
     over = true;
@@ -162,7 +162,7 @@ TEST_P(TimerTest, ASeriesKeepsItsRateAndNeverOverlapsItself) {
   std::mutex mutex;
   std::vector<std::int64_t> slots;
   const sync::Deadline start = sync::clock::now();
-  TimerHandle handle = pool.execute_every(period, [&] {
+  TimerHandle handle = pool.post_every(period, [&] {
     if (inside.fetch_add(1) != 0) ++overlaps;
     const auto slot = (sync::clock::now() - start) / period;
     std::size_t count = 0;
@@ -197,7 +197,7 @@ TEST_P(TimerTest, ASeriesMayEndItself) {
   TimerHandle handle;
   Gate there;
   std::atomic<bool> ended{false};
-  handle = pool.execute_every(1ms, [&] {
+  handle = pool.post_every(1ms, [&] {
     there.wait();
     if (++runs == 3) ended = handle.cancel_and_wait();  // of itself it does not wait
   });
@@ -213,7 +213,7 @@ TEST_P(TimerTest, ARunThatThrowsIsHeardAndTheNextOneComes) {
   std::atomic<int> heard{0};
   given.on_error = [&](const std::exception_ptr&) { ++heard; };
   ThreadPool pool(given);
-  TimerHandle handle = pool.execute_every(1ms, [] { throw std::runtime_error("planned"); });
+  TimerHandle handle = pool.post_every(1ms, [] { throw std::runtime_error("planned"); });
   until([&] { return heard >= 3; });
   EXPECT_TRUE(handle.cancel());
   const Tally tally = pool.close();
@@ -222,7 +222,7 @@ TEST_P(TimerTest, ARunThatThrowsIsHeardAndTheNextOneComes) {
   EXPECT_TRUE(tally.balanced());
 
   ThreadPool other(options(1));
-  (void)other.execute_after(0s, [] { throw 7; });
+  (void)other.post_after(0s, [] { throw 7; });
   until([&] { return other.tally().failed == 1; });
   EXPECT_THROW((void)other.wait(), int);
 }
@@ -235,9 +235,9 @@ TEST_P(TimerTest, AnyCloseCancelsWhatWaits) {
     const std::weak_ptr<int> watch = token;
     {
       ThreadPool pool(options(2));
-      handles[0] = pool.execute_after(1h, [token = std::move(token)] { FAIL() << *token; });
-      handles[1] = pool.execute_every(1h, [] { FAIL(); });
-      handles[2] = pool.execute_every(1ms, [] {});
+      handles[0] = pool.post_after(1h, [token = std::move(token)] { FAIL() << *token; });
+      handles[1] = pool.post_every(1h, [] { FAIL(); });
+      handles[2] = pool.post_every(1ms, [] {});
       std::this_thread::sleep_for(3ms);
       const Tally tally = pool.close(closing);
       EXPECT_TRUE(tally.balanced());
@@ -255,19 +255,19 @@ TEST_P(TimerTest, AnyCloseCancelsWhatWaits) {
 TEST_P(TimerTest, AfterTheCloseNothingIsTaken) {
   for (const bool used_before : {false, true}) {
     ThreadPool pool(options(1));
-    if (used_before) (void)pool.execute_after(0s, [] {});
+    if (used_before) (void)pool.post_after(0s, [] {});
     (void)pool.close();
     auto function = [own = std::make_unique<int>(1)] { FAIL() << *own; };
-    EXPECT_THROW((void)pool.execute_after(0s, std::move(function)), NotRun);
-    EXPECT_THROW((void)pool.execute_every(1s, std::move(function)), NotRun);
+    EXPECT_THROW((void)pool.post_after(0s, std::move(function)), NotRun);
+    EXPECT_THROW((void)pool.post_every(1s, std::move(function)), NotRun);
     EXPECT_EQ(pool.tally().pending, 0U);
   }
 }
 
 TEST_P(TimerTest, APeriodOfNothingIsMisuse) {
   ThreadPool pool(options(1));
-  EXPECT_THROW((void)pool.execute_every(0s, [] {}), std::logic_error);
-  EXPECT_THROW((void)pool.execute_every(-1s, [] {}), std::logic_error);
+  EXPECT_THROW((void)pool.post_every(0s, [] {}), std::logic_error);
+  EXPECT_THROW((void)pool.post_every(-1s, [] {}), std::logic_error);
 }
 
 // A moment cannot wait for room, and takes none from others for good.
@@ -279,17 +279,17 @@ TEST_P(TimerTest, AFullPoolRefusesNoMoment) {
   std::atomic<int> ran{0};
   ThreadPool pool(given);
   hold(pool, gate);
-  ASSERT_EQ(pool.execute([&] { ++ran; }), Status::ok);
-  for (int i = 0; i < 5; ++i) (void)pool.execute_after(0s, [&] { ++ran; });
+  pool.post([&] { ++ran; });
+  for (int i = 0; i < 5; ++i) (void)pool.post_after(0s, [&] { ++ran; });
   until([&] { return pool.statistics().from_outside == 7; });
-  EXPECT_EQ(pool.execute([] {}), Status::full);
+  EXPECT_EQ(pool.try_post([] {}), Status::full);
   gate.open();
   EXPECT_EQ(pool.wait(), Status::ok);
   EXPECT_EQ(ran, 6);
   gate.shut();
   hold(pool, gate);
-  EXPECT_EQ(pool.execute([] {}), Status::ok);
-  EXPECT_EQ(pool.execute([] {}), Status::full) << "the capacity is what it was";
+  pool.post([] {});
+  EXPECT_EQ(pool.try_post([] {}), Status::full) << "the capacity is what it was";
   gate.open();
 }
 
@@ -298,9 +298,9 @@ TEST_P(TimerTest, TasksMayAskForLaterOnes) {
   std::atomic<int> ran{0};
   std::function<void(int)> next = [&](int left) {
     ++ran;
-    if (left > 0) (void)pool.execute_after(100us, [&, left] { next(left - 1); });
+    if (left > 0) (void)pool.post_after(100us, [&, left] { next(left - 1); });
   };
-  ASSERT_EQ(pool.execute([&] { next(20); }), Status::ok);
+  pool.post([&] { next(20); });
   until([&] { return ran == 21; });
   EXPECT_EQ(pool.close().done, 21U);
 }
@@ -310,14 +310,14 @@ TEST_P(TimerTest, OneThreadMoreAndOnlyWhenNeeded) {
   const std::size_t before = started();
   ThreadPool pool(options(1));
   EXPECT_EQ(started(), before + 1);
-  for (int i = 0; i < 3; ++i) (void)pool.execute_after(1h, [] {});
+  for (int i = 0; i < 3; ++i) (void)pool.post_after(1h, [] {});
   EXPECT_EQ(started(), before + 2);
 }
 
 // No call to the kernel while nothing is due, nor for what comes after the earliest.
 TEST_P(TimerTest, SleepsUntilTheMoment) {
   ThreadPool pool(options(1));
-  (void)pool.execute_after(1h, [] {});
+  (void)pool.post_after(1h, [] {});
   const auto sleeps = [] { return test::calls(test::Call::futex); };
   std::size_t before = sleeps();
   for (int quiet = 0; quiet < 3; ++quiet) {  // until all have fallen asleep
@@ -326,7 +326,7 @@ TEST_P(TimerTest, SleepsUntilTheMoment) {
     before = sleeps();
   }
   const std::size_t wakes = test::calls(test::Call::wake);
-  for (int i = 0; i < 10; ++i) (void)pool.execute_after(2h, [] {});
+  for (int i = 0; i < 10; ++i) (void)pool.post_after(2h, [] {});
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(sleeps(), before);
   EXPECT_EQ(test::calls(test::Call::wake), wakes);
@@ -345,8 +345,8 @@ TEST_P(TimerTest, StepsOfTheWallClockChangeNothing) {
     ThreadPool pool(options(2));
     const std::size_t uses = test::uses_of_wall_clock();
     const sync::Deadline moment = sync::deadline_after(40ms);
-    (void)pool.execute_at(moment, [&] { began = sync::clock::now(); });
-    TimerHandle series = pool.execute_every(5ms, [&] { ++runs; });
+    (void)pool.post_at(moment, [&] { began = sync::clock::now(); });
+    TimerHandle series = pool.post_every(5ms, [&] { ++runs; });
     until([&] { return runs >= 2; });
     EXPECT_EQ(test::uses_of_wall_clock(), uses) << "nobody looks at it";
     const auto before = wall_clock();
@@ -379,10 +379,10 @@ TEST_P(TimerTest, TheTallyIsExactWhateverComesTogether) {
         for (int i = 0; i < 40; ++i) {
           try {
             TimerHandle handle =
-                pool.execute_after(std::chrono::microseconds(mine() % 400), [&] { ++ran; });
+                pool.post_after(std::chrono::microseconds(mine() % 400), [&] { ++ran; });
             ++accepted;
             if (mine() % 2 == 0) cancelled += handle.cancel() ? 1 : 0;
-            if (mine() % 4 == 0) (void)pool.execute_every(50us, [&] { ++ran; });
+            if (mine() % 4 == 0) (void)pool.post_every(50us, [&] { ++ran; });
           } catch (const NotRun&) {
             return;
           }

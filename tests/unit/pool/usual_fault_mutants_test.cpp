@@ -32,8 +32,8 @@ class Whole {
   explicit Whole(const ThreadPoolOptions& options) : pool_(options) {}
 
   template <class F>
-  Status execute(F&& function) {
-    return pool_.execute(std::forward<F>(function));
+  void post(F&& function) {
+    pool_.post(std::forward<F>(function));
   }
   template <class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
@@ -86,8 +86,8 @@ bool wait_means_all_have_run(const ThreadPoolOptions& options) {
   std::atomic<int> ran{0};
   test::Gate gate;
   Pool pool(options);
-  (void)pool.execute([&] { gate.wait(); });
-  for (int i = 0; i < 100; ++i) (void)pool.execute([&] { ++ran; });
+  pool.post([&] { gate.wait(); });
+  for (int i = 0; i < 100; ++i) pool.post([&] { ++ran; });
   std::thread opener([&] {
     std::this_thread::sleep_for(100ms);
     gate.open();
@@ -105,7 +105,7 @@ TEST_P(UsualFaultMutants, WaitMeansThatAllHaveRun) {
 
 struct LosesAWorker : Whole {  // which began too early, and left again
   explicit LosesAWorker(ThreadPoolOptions options) : Whole(options) {
-    (void)pool_.execute([this] { gate.wait(); });
+    pool_.post([this] { gate.wait(); });
   }
   void let_it_end() { gate.open(); }
   test::Gate gate;
@@ -127,7 +127,7 @@ bool workers_stay_and_are_numbered_per_pool(const ThreadPoolOptions& options) {
   test::Gate gate;
   for (Pool* const pool : {&first, &second}) {
     for (std::size_t i = 0; i < pool->width(); ++i) {
-      (void)pool->execute([&, pool] {
+      pool->post([&, pool] {
         if (pool->worker_index() >= pool->width()) in_range = false;
         ++met;
         gate.wait();  // so each of them takes a worker
@@ -153,9 +153,9 @@ TEST_P(UsualFaultMutants, WorkersStayAndAreNumberedPerPool) {
 struct TellsOfTheOneBefore : Whole {  // the last task lies there until another one comes
   using Whole::Whole;
   template <class F>
-  Status execute(F&& function) {
+  void post(F&& function) {
     const auto before = std::exchange(last, std::forward<F>(function));
-    return before ? pool_.execute(before) : Status::ok;
+    if (before) pool_.post(before);
   }
   std::function<void()> last;
 };
@@ -164,7 +164,7 @@ bool no_task_is_left_asleep(const ThreadPoolOptions& options) {
   std::atomic<int> ran{0};
   Pool pool(options);
   for (int i = 1; i <= 3; ++i) {
-    (void)pool.execute([&] { ++ran; });
+    pool.post([&] { ++ran; });
     if (!becomes(ran, i)) return false;
   }
   return true;
@@ -195,7 +195,7 @@ bool its_end_is_that_of_all_workers(ThreadPoolOptions options) {
   options.on_stop = [&ended](std::size_t) { ++ended; };
   {
     Pool pool(options);
-    (void)pool.execute([] {});
+    pool.post([] {});
     pool.wait();
     (void)becomes(begun, 1);  // the caller may have run it, before a worker began
   }
@@ -210,13 +210,13 @@ TEST_P(UsualFaultMutants, EndsAtAnyMoment) {
 
 struct CountsTooLate : Whole {
   explicit CountsTooLate(const ThreadPoolOptions& options) : Whole(options) {
-    (void)pool_.execute([this] { ++finished; });
+    pool_.post([this] { ++finished; });
     (void)pool_.wait();
     finished = 0;  // set after the threads have begun to change it
   }
   template <class F>
-  Status execute(F&& function) {
-    return pool_.execute([this, function = std::forward<F>(function)] {
+  void post(F&& function) {
+    pool_.post([this, function = std::forward<F>(function)] {
       function();
       ++finished;
     });
@@ -231,7 +231,7 @@ struct CountsTooLate : Whole {
 template <class Pool>
 bool the_count_is_exact(const ThreadPoolOptions& options) {
   Pool pool(options);
-  for (int i = 0; i < 3; ++i) (void)pool.execute([] {});
+  for (int i = 0; i < 3; ++i) pool.post([] {});
   return pool.close().balanced();
 }
 TEST_P(UsualFaultMutants, TheCountIsExactFromTheFirstMoment) {
@@ -275,8 +275,8 @@ bool the_destructor_drains(const ThreadPoolOptions& options) {
   std::atomic<int> ran{0};
   {
     Pool pool(options);
-    (void)pool.execute([] { std::this_thread::sleep_for(100ms); });
-    for (int i = 0; i < 100; ++i) (void)pool.execute([&] { ++ran; });
+    pool.post([] { std::this_thread::sleep_for(100ms); });
+    for (int i = 0; i < 100; ++i) pool.post([&] { ++ran; });
   }
   return ran == 100;
 }
@@ -288,8 +288,8 @@ TEST_P(UsualFaultMutants, TheDestructorDrains) {
 struct BindsTasksToWorkers : Whole {
   using Whole::Whole;
   template <class F>
-  Status execute(F&& function) {
-    return pool_.execute_on(next++ % pool_.width(), std::forward<F>(function));
+  void post(F&& function) {
+    pool_.post(std::forward<F>(function), {.worker = next++ % pool_.width()});
   }
   std::size_t next = 0;
 };
@@ -298,8 +298,8 @@ bool no_task_is_stuck(const ThreadPoolOptions& options) {
   std::atomic<int> ran{0};
   test::Gate gate;
   Pool pool(options);
-  (void)pool.execute([&] { gate.wait(); });
-  for (int i = 0; i < 100; ++i) (void)pool.execute([&] { ++ran; });
+  pool.post([&] { gate.wait(); });
+  for (int i = 0; i < 100; ++i) pool.post([&] { ++ran; });
   const bool none = becomes(ran, 100);
   gate.open();
   (void)pool.close();

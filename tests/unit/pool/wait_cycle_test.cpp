@@ -425,7 +425,7 @@ TEST_P(StoppedWaitTest, ACircleThroughATimedTaskIsTold) {
   outer = pool.submit([&] {
     there.wait();
     Gate begun;
-    TimerHandle timer = pool.execute_after(std::chrono::seconds(0), [&] {
+    TimerHandle timer = pool.post_after(std::chrono::seconds(0), [&] {
       begun.open();
       EXPECT_EQ(wait(outer), Status::stopped);
     });
@@ -449,11 +449,10 @@ TEST_P(StoppedWaitTest, ACircleThroughTheEndOfAnotherPoolIsTold) {
       there.wait();
       ThreadPool other(watched(1));
       Gate begun;
-      EXPECT_EQ(other.execute([&] {
+      other.post([&] {
         begun.open();
         EXPECT_EQ(wait(outer), Status::stopped);
-      }),
-                Status::ok);
+      });
       begun.wait();
       if (!closes) {
         EXPECT_EQ(other.wait(), Status::ok);
@@ -522,13 +521,14 @@ TEST_P(StoppedWaitTest, WhatIsQueuedBehindTheGroupOfAThreadOutsideIsTold) {
   TaskGroup group(pool);
   group.run([&] {
     stolen.open();
-    auto queued = pool.submit({.priority = Priority::low}, same, 1);  // where no thief finds it
+    // Where no thief finds it.
+    auto queued = pool.submit([] { return same(1); }, {.priority = Priority::low});
     EXPECT_EQ(wait(queued), Status::stopped);
     EXPECT_EQ(queued.get(), 1);
   });
   stolen.wait();
   EXPECT_EQ(group.wait(), Status::ok);
-  expect_told_queued("int (*)(int)");
+  expect_told_queued("lambda");
 }
 
 TEST_P(StoppedWaitTest, WhatAnotherWorkerOrAStandInBeginsIsNotTold) {

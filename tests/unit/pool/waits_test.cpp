@@ -78,7 +78,7 @@ class Round {
 
   void queue_sources() {
     for (int i = 1; i <= kSources; ++i) {
-      sources.push_back(pool.submit({.priority = priority}, [i] { return i; }));
+      sources.push_back(pool.submit([i] { return i; }, {.priority = priority}));
     }
   }
 
@@ -178,7 +178,7 @@ int coroutine(Round& round) {
 
 int timer(Round& round) {
   std::promise<Future<int>> sum;
-  (void)round.pool.execute_after(
+  (void)round.pool.post_after(
       0s, [&] { sum.set_value(when_all(std::move(round.sources)).then(sum_of)); });
   return blocking([&sum] { return sum.get_future().get(); }).get();
 }
@@ -275,7 +275,7 @@ bool run_round(Attempt& attempt, const Combination& of, const Wait& wait) {
     attempt.found.set(wait.run(round));
   };
   pool.pause();
-  EXPECT_EQ(pool.execute(waiter), Status::ok);
+  pool.post(waiter);
   if (of.queued == Queued::from_outside) attempt.round->queue_sources();
   attempt.queued.open();
   pool.resume();

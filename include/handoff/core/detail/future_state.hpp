@@ -48,6 +48,11 @@ class FutureState {
   // The task's side: each ends its share.
   Outcome run_as_task() noexcept;
   Outcome drop_as_task(Outcome why) noexcept;
+  // For a task that only one worker may run: nobody else begins it. Before it is handed over, which
+  // ends by one of the two.
+  void leave_to_task() noexcept { (void)claim(); }
+  Outcome run_claimed() noexcept;
+  Outcome drop_claimed(Outcome why) noexcept;
 
   // The host's side, in FutureHost::visit().
   Outcome make_as_task() noexcept;

@@ -87,7 +87,7 @@ class LentLoop {
   void call_next(E& executor) noexcept {
     // order: relaxed, a number of helpers.
     if (!run_.left() || helpers_.fetch_sub(1, sync::order::relaxed) <= 0) return;
-    (void)attempt([&] { static_cast<void>(executor.execute(Helper<E>{&executor, Ref(*this)})); },
+    (void)attempt([&] { static_cast<void>(executor.try_post(Helper<E>{&executor, Ref(*this)})); },
                   [] {});
   }
 

@@ -242,7 +242,7 @@ struct ListenerFunctions {
           values);
     };
     // A refused task is still ours: then here.
-    if (static_cast<Node&>(self).executor->execute(std::move(task)) != Status::ok) task();
+    if (static_cast<Node&>(self).executor->try_post(std::move(task)) != Status::ok) task();
   }
 };
 

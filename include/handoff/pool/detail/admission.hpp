@@ -7,9 +7,9 @@
 // local; else it is in a queue, where a capacity and OnFull apply.
 //
 // Concurrency: anybody. Order: as the mode's.
-// Blocks: for room, with OnFull::wait, outside the pool's tasks. Allocates: what the queue or the
-// worker's nodes need; std::bad_alloc: nothing was accepted.
-// Closed: refuses all but tasks of groups and of timers.
+// Blocks: reserve() for room, with OnFull::wait, outside the pool's tasks. Allocates: what the
+// queue or the worker's nodes need; std::bad_alloc: nothing was accepted. Closed: refuses all but
+// tasks of groups and of timers.
 #pragma once
 
 #include <cstddef>
@@ -55,10 +55,22 @@ class Admission {
   // `here`: what the calling thread is in this pool; null: nothing.
   TaskPlace reserve(Worker* here) {
     if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
-    return place_of(bounded_ ? ask(here, Priority::normal) : Answer{.task = source_.reserve()});
+    return place_of(bounded_ ? ask(here, Priority::normal, on_full_)
+                             : Answer{.task = source_.reserve()});
   }
   TaskPlace reserve(Worker* here, Priority priority) {
-    return priority == Priority::normal ? reserve(here) : place_of(ask(here, priority));
+    return priority == Priority::normal ? reserve(here) : place_of(ask(here, priority, on_full_));
+  }
+
+  // Where there is no room it says so, whatever OnFull is.
+  TaskPlace try_reserve(Worker* here) {
+    if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
+    return place_of(bounded_ ? ask(here, Priority::normal, OnFull::reject)
+                             : Answer{.task = source_.reserve()});
+  }
+  TaskPlace try_reserve(Worker* here, Priority priority) {
+    return priority == Priority::normal ? try_reserve(here)
+                                        : place_of(ask(here, priority, OnFull::reject));
   }
 
   // For the worker of this index alone. Throws std::system_error if there is no thread to be had
@@ -106,7 +118,7 @@ class Admission {
     answer.task->group.write() = nullptr;
     return TaskPlace(*answer.task, calls_, called);
   }
-  Answer ask(Worker* here, Priority priority);
+  Answer ask(Worker* here, Priority priority, OnFull on_full);
   Answer ask_for(std::size_t index);
   Task* take_in_advance();
   Task* task_of(Priority priority);

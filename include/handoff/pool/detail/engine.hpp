@@ -31,6 +31,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 class ThreadPool;
 struct PoolStatistics;
+struct TaskOptions;
 struct ThreadPoolOptions;
 struct WaitCycle;
 
@@ -64,7 +65,10 @@ class Engine final : public FutureHost {
   // The way in.
   TaskPlace reserve() { return admission_.reserve(worker_here()); }
   TaskPlace reserve(Priority priority) { return admission_.reserve(worker_here(), priority); }
-  TaskPlace reserve_for(std::size_t index) { return admission_.reserve_for(index); }
+  TaskPlace try_reserve() { return admission_.try_reserve(worker_here()); }
+  // As the options say, which may name a worker.
+  TaskPlace reserve(const TaskOptions& options);
+  TaskPlace try_reserve(const TaskOptions& options);
   Admission& admission() noexcept { return admission_; }
 
   // Made at their first use. Null once closed. Throws std::bad_alloc.
@@ -108,6 +112,7 @@ class Engine final : public FutureHost {
   template <class>
   friend struct Books;
 
+  TaskPlace reserve_for(std::size_t index);
   void hand_over_due(TimedTask& due);
   void close_timers() noexcept;
   void help_until_idle(Worker& worker) noexcept;

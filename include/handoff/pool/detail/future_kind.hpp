@@ -18,4 +18,13 @@ struct FutureKind {
   [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
 };
 
+// ... that only the task itself begins: see FutureState::leave_to_task().
+struct PinnedFutureKind {
+  static Outcome run(Task& task) { return task.as<FutureState*>()->run_claimed(); }
+  static Outcome drop(Task& task, Outcome why) noexcept {
+    return task.as<FutureState*>()->drop_claimed(why);
+  }
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
+};
+
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A function that waits for its moment in a pool, and how it gets there. Not for users, who have
-// ThreadPool::execute_after() and its kin.
+// ThreadPool::post_after() and its kin.
 //
 // Concurrency: as Timers.
 #pragma once
