@@ -323,6 +323,26 @@ const Scenario expires(
     "thread_pool/expires",
     [] { drops(Closing::finish_until(sync::clock::now()), Status::timed_out); }, Size::single);
 
+// What a guest has begun is waited for, as what a worker has.
+const Scenario expires_beside_a_guest(
+    "thread_pool/expires_beside_a_guest",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      OpenOnce gate;
+      OpenOnce begun;
+      test::hold(pool, gate);
+      accepted(pool.execute([&begun] {
+        begun.open();
+        sync::pause();
+      }));
+      explore::Thread guest([&pool] { (void)pool.wait(); });
+      begun.wait();
+      gate.open();
+      check_tally(pool.close(Closing::finish_until(sync::clock::now())), 2, 0, 0);
+      guest.join();
+    },
+    Size::single);
+
 // Tasks of the pool itself are refused while it drains; those of a group are not.
 const Scenario drains(
     "thread_pool/drains",

@@ -133,6 +133,22 @@ const Scenario pauses(
     },
     Size::single);
 
+// A pool that closes is not paused any more, whoever says so how late.
+const Scenario pauses_too_late(
+    "thread_pool/pauses_too_late",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      std::uint64_t more = 0;
+      accepted(pool.execute([&] {
+        for (; pool.execute([] {}) == Status::ok; ++more) sync::pause();
+        pool.pause();
+      }));
+      accepted(pool.execute([] {}));
+      const Tally tally = pool.close();
+      check_tally(tally, 2 + more, 0, 0);
+    },
+    Size::single);
+
 const Scenario stop_tokens(
     "thread_pool/stop_tokens",
     [] {

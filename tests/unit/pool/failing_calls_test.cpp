@@ -15,6 +15,7 @@
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/clock.hpp>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -173,6 +174,29 @@ TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfMemory) {
       },
       [&] { EXPECT_TRUE(threads_become(before)); });
   EXPECT_GT(places, given_up + 20);
+}
+
+// The queue needs memory for tasks that are due: they come later. Again if this thread was so slow
+// that they had come before anything could fail.
+TEST_P(PoolFailingCalls, DueTasksAreNotLostForWantOfMemory) {
+  std::atomic<std::uint64_t> ran{0};
+  std::uint64_t tasks = 0;
+  test::Gate gate;
+  ThreadPool pool(options(1));
+  test::hold(pool, gate);
+  for (bool failed = false; !failed;) {
+    const sync::Deadline due = sync::deadline_after(50ms);
+    for (int i = 0; i < 1500; ++i, ++tasks) (void)pool.execute_at(due, [&] { ++ran; });
+    const std::size_t before = test::calls(Call::allocation);
+    test::fail_after(Call::allocation, 0, 0);
+    while (test::calls(Call::allocation) == before && sync::clock::now() < due + 1s) {
+      std::this_thread::yield();
+    }
+    failed = test::stop_failing(Call::allocation);
+  }
+  gate.open();
+  while (ran != tasks) std::this_thread::yield();
+  EXPECT_EQ(pool.close().done, tasks + 1);
 }
 
 TEST_P(PoolFailingCalls, SleepsThatAreCutShortChangeNothing) {
