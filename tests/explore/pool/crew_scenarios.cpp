@@ -4,6 +4,7 @@
 // docs/design/thread_pool.md.
 #include <array>
 #include <cstddef>
+#include <handoff/core/detail/workplace.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
@@ -41,6 +42,21 @@ const Scenario seat_changes_hands("crew/seat_changes_hands", [] {
   other.join();
   explore::check(guests.read() > 0, "one seat, and somebody had it");
   explore::outcome(static_cast<std::uint64_t>(guests.read()));
+});
+
+// ... and the place that the seat had on its thread is nobody's when it changes hands.
+const Scenario sits_and_stands_up("crew/sits_and_stands_up", [] {
+  Crew crew(nobodys_pool(), 0);
+  const auto visit = [&crew] {
+    Worker* const seat = crew.sit_down(nullptr);
+    if (seat == nullptr) return;
+    explore::check(workplace() == seat && crew.sit_down(seat) == seat, "it works there");
+    explore::check(!crew.stand_up(*seat) && crew.stand_up(*seat), "until it has got up twice");
+    explore::check(workplace() == nullptr, "and nowhere any more");
+  };
+  explore::Thread other(visit);
+  visit();
+  other.join();
 });
 
 // A guest that wakes nobody, because somebody searches, is seen by that one when it has found work.

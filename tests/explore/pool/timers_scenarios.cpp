@@ -680,4 +680,19 @@ const Scenario later("thread_pool/later", [] {
   explore::outcome(tally.done);
 });
 
+// ... and of who asks for the timers first: it is refused, or closed with all.
+const Scenario later_beside_close("thread_pool/later_beside_close", [] {
+  test::AuditedPool pool({.width = 1});
+  bool taken = false;
+  explore::Thread other([&] {
+    taken = !test::throws<NotRun>([&] { (void)pool.post_at(sync::no_deadline, [] {}); });
+  });
+  (void)pool.close();
+  other.join();
+  const Tally tally = pool.tally();
+  explore::check(tally.balanced() && tally.pending == 0, "exact");
+  explore::check(tally.cancelled == (taken ? 1U : 0U), "what was taken has an end");
+  explore::outcome(tally.cancelled);
+});
+
 }  // namespace

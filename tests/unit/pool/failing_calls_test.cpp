@@ -186,7 +186,7 @@ TEST_P(PoolFailingCalls, DueTasksAreNotLostForWantOfMemory) {
   test::hold(pool, gate);
   for (bool failed = false; !failed;) {
     const sync::Deadline due = sync::deadline_after(50ms);
-    for (int i = 0; i < 1500; ++i, ++tasks) (void)pool.execute_at(due, [&] { ++ran; });
+    for (int i = 0; i < 1500; ++i, ++tasks) (void)pool.post_at(due, [&] { ++ran; });
     const std::size_t before = test::calls(Call::allocation);
     test::fail_after(Call::allocation, 0, 0);
     while (test::calls(Call::allocation) == before && sync::clock::now() < due + 1s) {
