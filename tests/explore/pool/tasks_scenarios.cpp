@@ -316,6 +316,7 @@ const Scenario lends(
       Arrivals started;
       Arrivals stopped;
       std::size_t index = 0;
+      std::size_t threads = 0;
       ThreadPoolOptions options{.width = 1};
       options.on_start = [&started](std::size_t) { started.arrive(); };
       options.on_stop = [&stopped](std::size_t) { stopped.arrive(); };
@@ -328,6 +329,7 @@ const Scenario lends(
       });
       pool.post([&] {
         index = pool.worker_index();
+        threads = pool.statistics().threads;
         {
           TaskGroup group(pool);
           explore::check(group.run_and_wait([] {}) == Status::ok, "which leaves the seat to us");
@@ -338,6 +340,7 @@ const Scenario lends(
       while (pool.statistics().threads != 1) sync::pause();
       const PoolStatistics figures = pool.statistics();
       explore::check(figures.started == 2 && started.count() == 2, "one came and went");
+      explore::check(threads == 2, "and was counted meanwhile");
       explore::check(figures.lent == 1, "the outer region counts");
       explore::check(figures.workers[1].run == 1 && index == 1, "and ran the task");
       gate.open();
@@ -457,6 +460,18 @@ const Scenario figures(
       check_tally(pool.tally(), 4, 0, 0);
     },
     Size::single);
+
+// Whoever asks while tasks end never hears of more ends than there are tasks.
+const Scenario asked_meanwhile("thread_pool/asked_meanwhile", [] {
+  test::AuditedPool pool({.width = 1});
+  explore::Thread other([&pool] { (void)pool.try_post([] {}); });
+  for (int i = 0; i < 2; ++i) {
+    const Tally now = pool.tally();
+    explore::check(now.done <= now.accepted && now.pending <= 1, "in the midst of it");
+  }
+  other.join();
+  check_tally(pool.close(), 1, 0, 0);
+});
 
 // A guest's task is stolen by the worker, which is counted, as is the guest's own part.
 const Scenario stolen(
