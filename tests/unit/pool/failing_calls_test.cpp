@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <handoff/core/on_full.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -176,13 +177,16 @@ TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfMemory) {
   EXPECT_GT(places, given_up + 20);
 }
 
-// The queue needs memory for tasks that are due: they come later. Again if this thread was so slow
-// that they had come before anything could fail.
+// The queue needs memory for tasks that are due: they come later, and hold no room for longer than
+// others. Again if this thread was so slow that they had come before anything could fail.
 TEST_P(PoolFailingCalls, DueTasksAreNotLostForWantOfMemory) {
   std::atomic<std::uint64_t> ran{0};
   std::uint64_t tasks = 0;
   test::Gate gate;
-  ThreadPool pool(options(1));
+  ThreadPoolOptions bounded = options(1);
+  bounded.capacity = 1;
+  bounded.on_full = OnFull::reject;
+  ThreadPool pool(bounded);
   test::hold(pool, gate);
   for (bool failed = false; !failed;) {
     const sync::Deadline due = sync::deadline_after(50ms);
@@ -196,7 +200,9 @@ TEST_P(PoolFailingCalls, DueTasksAreNotLostForWantOfMemory) {
   }
   gate.open();
   while (ran != tasks) std::this_thread::yield();
-  EXPECT_EQ(pool.close().done, tasks + 1);
+  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_EQ(pool.try_post([] {}), Status::ok) << "there is room";
+  EXPECT_EQ(pool.close().done, tasks + 2);
 }
 
 TEST_P(PoolFailingCalls, SleepsThatAreCutShortChangeNothing) {

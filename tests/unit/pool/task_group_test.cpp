@@ -125,6 +125,18 @@ TEST_P(TaskGroupTest, WaitRethrowsTheFirstFailureOnce) {
   EXPECT_EQ(pool.close().failed, 5U);
 }
 
+TEST_P(TaskGroupTest, ThePoolsTallyTellsOfItsFailure) {
+  ThreadPool pool(options(1));
+  {
+    TaskGroup group(pool);
+    group.run([] { throw std::runtime_error("planned"); });
+    EXPECT_THROW((void)group.wait(), std::runtime_error);
+  }
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::runtime_error);
+}
+
 TEST_P(TaskGroupTest, CancelDropsWhatHasNotBegun) {
   ThreadPool pool(options(1));
   Gate begun;
