@@ -155,6 +155,7 @@ const Scenario no_circle(
           })
           .get();
       explore::check(ran == 3 && watchdog.told() == 0, "nobody was told");
+      explore::check(pool.statistics().lent == 0, "all that is waited for is run there");
     },
     Size::single);
 

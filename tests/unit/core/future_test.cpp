@@ -294,6 +294,24 @@ TEST(FollowingTest, BecomesAStandardFuture) {
   EXPECT_THROW((void)std::move(failed).to_std().get(), int);
 }
 
+// Moves as long as it is told to.
+struct Stubborn {
+  explicit Stubborn(bool& its_will) : moves(its_will) {}
+  Stubborn(Stubborn&& other) : moves(other.moves) {
+    if (!moves) throw std::runtime_error("stays");
+  }
+  bool& moves;
+};
+
+TEST(FollowingTest, AResultThatDoesNotMoveIsAFailureOfTheStandardFuture) {
+  bool moves = true;
+  Future<Stubborn> value;
+  Promise<Stubborn>(value).set_value(Stubborn(moves));
+  moves = false;
+  std::future<Stubborn> standard = std::move(value).to_std();
+  EXPECT_THROW((void)standard.get(), std::runtime_error);
+}
+
 // ---- Waits inside tasks -------------------------------------------------------------------------
 
 TEST(HelpTest, OutsideOfTasksNothingIsRun) {
