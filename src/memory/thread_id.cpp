@@ -13,7 +13,7 @@ namespace {
 constinit sync::atomic<std::uint64_t> numbers{0};
 
 struct Here;
-bool& has_ended() noexcept { return sync::thread_slot<bool, Here>::get(); }
+bool& is_over() noexcept { return sync::thread_slot<bool, Here>::get(); }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::array<LoneThread::Living, LoneThread::kMost> LoneThread::living_{};
 
 bool LoneThread::enroll() noexcept {
   if (number() != 0) return true;
-  if (has_ended()) return false;
+  if (is_over()) return false;
   // order: relaxed, a number alone
   const std::uint64_t first = (numbers.fetch_add(1, sync::order::relaxed) + 1) * kMost;
   for (std::size_t place = 0; place < kMost; ++place) {
@@ -41,7 +41,7 @@ LoneThread::~LoneThread() {
   // order: release pairs with the acquires in ended() and enroll().
   living_[number() % kMost].number.store(0, sync::order::release);
   number() = 0;
-  has_ended() = true;
+  is_over() = true;
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

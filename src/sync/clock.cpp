@@ -9,7 +9,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 clock::time_point clock::now() noexcept {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  static_cast<void>(clock_gettime(CLOCK_MONOTONIC, &now));  // always there
   return time_point(std::chrono::seconds(now.tv_sec) + duration(now.tv_nsec));
 }
 

@@ -105,7 +105,7 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
     std::terminate();  // terminate: nothing else tells a caller without exceptions
 #endif
   }
-  entry.release();  // the thread owns it now
+  static_cast<void>(entry.release());  // the thread owns it now
   joinable_ = true;
 }
 

@@ -388,7 +388,8 @@ void ThreadTeam::Members::finish(BulkStorage& run) noexcept {
   work.ended(tally);
 }
 
-ThreadTeam::ThreadTeam(ThreadTeamOptions options) : members_(std::make_unique<Members>(options)) {}
+ThreadTeam::ThreadTeam(const ThreadTeamOptions& options)
+    : members_(std::make_unique<Members>(options)) {}
 ThreadTeam::~ThreadTeam() = default;
 ThreadTeam::ThreadTeam(ThreadTeam&&) noexcept = default;
 ThreadTeam& ThreadTeam::operator=(ThreadTeam&&) noexcept = default;

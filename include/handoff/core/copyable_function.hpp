@@ -77,7 +77,8 @@ class CopyableFunction<R(Args...)> {
   template <class F>
   struct Held final : AnyHeld {
     template <class Given>
-    explicit Held(Given&& given) : function(std::forward<Given>(given)) {}
+    explicit Held(Given&& given)  // NOLINT(bugprone-forwarding-reference-overload): never copied
+        : function(std::forward<Given>(given)) {}
     AnyHeld* copy() const override { return new Held(function); }
     R call(Args&&... args) override {
       if constexpr (std::is_void_v<R>) {

@@ -77,7 +77,7 @@ class ThreadTeam {
 
   // If the system refuses a thread the team works with those it got: see width(). Throws
   // std::bad_alloc, with nothing left behind.
-  explicit ThreadTeam(ThreadTeamOptions options = {});
+  explicit ThreadTeam(const ThreadTeamOptions& options = {});
   ~ThreadTeam();
   ThreadTeam(ThreadTeam&&) noexcept;
   ThreadTeam& operator=(ThreadTeam&&) noexcept;

@@ -30,7 +30,8 @@ class AnyStorage {
   static constexpr bool fits =
       sizeof(T) <= Bytes && alignof(T) <= Alignment && std::is_nothrow_move_constructible_v<T>;
 
-  AnyStorage() noexcept {}  // nothing yet: not to be cleared for what follows
+  // Nothing yet; defaulted, it would clear the memory for what follows.
+  AnyStorage() noexcept {}  // NOLINT(modernize-use-equals-default)
   AnyStorage(const AnyStorage&) = delete;
   AnyStorage& operator=(const AnyStorage&) = delete;
 

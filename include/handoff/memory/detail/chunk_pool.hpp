@@ -16,7 +16,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Also its alignment: the bits below are free for a position in the chunk.
-inline constexpr std::size_t kChunkBytes = 16 * 1024;
+inline constexpr std::size_t kChunkBytes = std::size_t{16} * 1024;
 
 // At the start of each chunk; survives its time in the pool.
 struct ChunkLayout {
