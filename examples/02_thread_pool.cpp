@@ -22,7 +22,7 @@ std::size_t count_even(handoff::ThreadPool& pool, const std::vector<int>& v, std
   handoff::TaskGroup group(pool);
   group.run([&] { left = count_even(pool, v, first, middle); });
   const std::size_t right = count_even(pool, v, middle, last);
-  (void)group.wait();
+  group.wait();
   return left + right;
 }
 

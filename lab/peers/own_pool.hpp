@@ -26,7 +26,7 @@ class OwnPool {
   void execute(F job) {
     pool_.post(job);
   }
-  void wait() { require(pool_.wait()); }
+  void wait() { pool_.wait(); }
 
   Future<std::uint64_t> submit(Job job) { return pool_.submit(job); }
   void settle() { wait(); }
@@ -34,7 +34,7 @@ class OwnPool {
   void run_and_wait(Job job) {
     TaskGroup group(pool_);
     group.run(job);
-    require(group.wait());
+    group.wait();
   }
 
   template <class Body>
@@ -45,7 +45,7 @@ class OwnPool {
   template <class F>
   void enter(const F& root) {
     TaskGroup group(pool_);
-    require(group.run_and_wait(root));
+    group.run_and_wait(root);
   }
   class Group {
    public:
@@ -54,17 +54,13 @@ class OwnPool {
     void run(F task) {
       group_.run(std::move(task));
     }
-    void wait() { require(group_.wait()); }
+    void wait() { group_.wait(); }
 
    private:
     TaskGroup group_;
   };
 
  private:
-  static void require(Status status) {
-    if (status != Status::ok) throw std::runtime_error("the pool refused a task");
-  }
-
   ThreadPool pool_;
 };
 

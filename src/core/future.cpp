@@ -71,7 +71,7 @@ Outcome FutureState::drop_claimed(Outcome why) noexcept {
 
 std::exception_ptr FutureState::failure() const {
 #if defined(__cpp_exceptions)
-  if (not_run_ != Status::ok) return std::make_exception_ptr(NotRun(not_run_));
+  if (not_run_ != Status::ok) return std::make_exception_ptr(NotRun(not_run_, given_name()));
 #else
   if (not_run_ != Status::ok) rethrow();
 #endif
@@ -79,7 +79,7 @@ std::exception_ptr FutureState::failure() const {
 }
 
 void FutureState::rethrow() const {
-  if (not_run_ != Status::ok) raise(NotRun(not_run_));
+  if (not_run_ != Status::ok) raise(NotRun(not_run_, given_name()));
   std::rethrow_exception(error_);
 }
 

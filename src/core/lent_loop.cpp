@@ -20,7 +20,7 @@ void LentLoop::work() noexcept {
     LentLoop& loop = *const_cast<LentLoop*>(static_cast<const LentLoop*>(self));
     call_or([&] { loop.call_(loop.work_, block); }, [&]() noexcept { loop.run_.cancel_rest(); });
   };
-  run_.work(call, this, RunOptions{}, [](std::size_t) noexcept {});
+  run_.work(call, this, Until{}, [](std::size_t) noexcept {});
 }
 
 std::exception_ptr LentLoop::finish() noexcept {

@@ -12,13 +12,14 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/copyable_function.hpp>
+#include <handoff/pool/task_failure.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Failures {
  public:
-  using Hook = CopyableFunction<void(std::exception_ptr)>;
+  using Hook = CopyableFunction<void(const TaskFailure&)>;
 
   // The hook outlives this.
   explicit Failures(const Hook& on_error) noexcept : on_error_(on_error) {}
@@ -30,11 +31,11 @@ class Failures {
   }
 
   // Of a task without either.
-  void keep(const std::exception_ptr& failure) noexcept {
+  void keep(const TaskFailure& failure) noexcept {
     {
       const sync::Lock lock(mutex_);
-      if (!first_) first_ = failure;
-      if (!on_error_ && !untold_) untold_ = failure;
+      if (!first_) first_ = failure.error;
+      if (!on_error_ && !untold_) untold_ = failure.error;
     }
     if (on_error_) on_error_(failure);
   }

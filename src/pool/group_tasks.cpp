@@ -25,6 +25,27 @@ void GroupTasks::wait_until_done() noexcept {
   if (owner_->depth == 0) engine_.tell_idle();  // no worker's search will say so
 }
 
+// Its tasks may look at the end of the wait until it is over.
+Status GroupTasks::wait(const Until& until) {
+  if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait();
+  until_.write() = &until;
+  flags_.fetch_or(kLimited, order::release);  // order: release pairs with why_dropped(): until_
+  wait_until_done();
+  // order: relaxed, no task is left.
+  flags_.fetch_and(~std::uint32_t{kLimited}, order::relaxed);
+  return wait();
+}
+
+Outcome GroupTasks::why_dropped() noexcept {
+  // order: acquire pairs with the release in wait(): until_.
+  if ((flags_.load(order::acquire) & kCancelled) != 0) return Outcome::cancelled;
+  const Until& until = *until_.read();
+  if (until.stop_requested()) return Outcome::cancelled;
+  if (!until.has_deadline() || sync::clock::now() < until.deadline()) return Outcome::done;
+  flags_.fetch_or(kLate, order::relaxed);  // order: relaxed, as in note()
+  return Outcome::expired;
+}
+
 // All our tasks have begun, or are about to, elsewhere. Tasks in the deque of who stole one of them
 // are, most of them, parts of it.
 bool GroupTasks::help_thief() noexcept {
@@ -91,7 +112,8 @@ Status GroupTasks::settle() {
   if ((flags & kFailed) != 0 && first_failure_) {
     std::rethrow_exception(std::exchange(first_failure_, nullptr));
   }
-  return (flags & kDropped) != 0 ? Status::stopped : Status::ok;
+  if ((flags & kDropped) == 0) return Status::ok;
+  return (flags & kLate) != 0 ? Status::timed_out : Status::stopped;
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -17,7 +17,7 @@ Status PoolRun::start(Engine& engine, std::size_t count, BulkWork& work,
                       const RunOptions& options) {
   engine_ = &engine;
   work_ = &work;
-  options_ = options;
+  options_ = keep_in(stop_, options);
   members_.store(1, order::relaxed);  // order: relaxed, published by the hand-over
   // order: relaxed, as above.
   helpers_.store(static_cast<std::ptrdiff_t>(engine.width()) - 1, order::relaxed);
@@ -54,7 +54,7 @@ void PoolRun::take_part() noexcept {
   Engine& engine = *engine_;
   Worker* const worker = engine.worker_here();
   if (worker != nullptr) call_next(*worker);
-  range_.work(&call_bulk_work, &work_, options_, [](std::size_t) noexcept {});
+  range_.work(&call_bulk_work, &work_, options_.until, [](std::size_t) noexcept {});
   // Whoever was called from here and has not been stolen has nothing to do but to leave.
   // order: relaxed, this member is counted: nobody tells before it leaves.
   while (worker != nullptr && members_.load(order::relaxed) > 1 && engine.run_own(*worker)) {
@@ -106,7 +106,7 @@ class WaitedRun {
  private:
   void take_part() noexcept {
     call_next();
-    range_.work(call_, work_, options_, [](std::size_t) noexcept {});
+    range_.work(call_, work_, options_.until, [](std::size_t) noexcept {});
   }
 
   void call_next() noexcept {

@@ -34,10 +34,13 @@ bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
   return true;  // joined
 }
 
-// Of the exception that is being handled.
-void TaskRunner::keep_failure(GroupTasks* group) noexcept {
+// Of the exception that is being handled, of a task whose closure is gone.
+void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
   const std::exception_ptr failure = std::current_exception();
-  if (group == nullptr) return failures_.keep(failure);
+  if (group == nullptr) {
+    const bool is_named = task.kind_here().leaves_name;
+    return failures_.keep({failure, is_named ? task.as<const char*>() : ""});
+  }
   failures_.note(failure);
   group->keep_failure(failure);
 }
@@ -46,7 +49,7 @@ Outcome TaskRunner::run_uncounted(Task& task) noexcept {
   try {
     return task.run();  // also if the pool is dropping tasks: this one has begun
   } catch (...) {
-    keep_failure(nullptr);
+    keep_failure(task, nullptr);
     return Outcome::failed;
   }
 }

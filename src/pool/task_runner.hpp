@@ -101,17 +101,20 @@ class TaskRunner {
     if (dropping != kKeep) [[unlikely]] {
       return task.drop(dropping == kCancel ? Outcome::cancelled : Outcome::expired);
     }
-    if (group != nullptr && group->cancelled()) [[unlikely]]
-      return task.drop(Outcome::cancelled);
+    if (group != nullptr) {
+      const Outcome why = group->whether();
+      if (why != Outcome::done) [[unlikely]]
+        return task.drop(why);
+    }
     try {
       return task.run();
     } catch (...) {
-      keep_failure(group);
+      keep_failure(task, group);
       return Outcome::failed;
     }
   }
 
-  void keep_failure(GroupTasks* group) noexcept;
+  void keep_failure(Task& task, GroupTasks* group) noexcept;
 
   const std::string& thread_name_;
   const bool watches_;

@@ -250,7 +250,7 @@ void ThreadTeam::Members::work_inside(Role role) noexcept {
   const Inside inside(*job.nesting);
   // One beyond the CPUs has that of the caller where there is no caller.
   const bool is_watched = has_watcher() && (role == Role::has_cpu || job.started != nullptr);
-  run_.work(job.call, job.work, *job.options, [this, is_watched](std::size_t first) noexcept {
+  run_.work(job.call, job.work, job.options->until, [this, is_watched](std::size_t first) noexcept {
     if (is_watched) pulse_.store(first, order::relaxed);  // order: relaxed, a hint
   });
 }
@@ -328,7 +328,7 @@ Status ThreadTeam::Members::start(std::size_t count, BulkWork& work, BulkStorage
                                   const RunOptions& options) {
   storage.count_ = count;
   storage.work_ = &work;
-  storage.options_ = options;
+  storage.options_ = detail::keep_in(storage.stop_, options);
   switch (turns_.take_or_queue(storage)) {
     case Turns::Answer::now: begin(&storage); break;
     case Turns::Answer::queued: break;

@@ -144,7 +144,7 @@ class BulkAudit final : private BulkWork {
       verdict_.skipped += index.times == 0;
       verdict_.repeated += index.times > 1;
     }
-    if (plan_.options.stop.stop_requested() || plan_.options.deadline != sync::no_deadline) {
+    if (plan_.options.until.stop_requested() || plan_.options.until.has_deadline()) {
       verdict_.skipped = 0;  // verdict() knows
     }
     verdict_.unseen = unseen_;
@@ -219,9 +219,9 @@ TYPED_TEST_P(BulkSuite, AStopCancelsWhatHasNotBegun) {
     const auto bulk = TypeParam::make(width);
     for (const bool waits : {true, false}) {
       sync::StopSource source;
-      const BulkPlan plan{.count = 100'000,
-                          .options = {.block = 1, .stop = source.token()},
-                          .stop_at_first = &source};
+      const sync::StopToken token = source.token();
+      const BulkPlan plan{
+          .count = 100'000, .options = {.block = 1, .until = token}, .stop_at_first = &source};
       BulkAudit amid(plan);
       EXPECT_EQ(waits ? amid.run(*bulk) : amid.start(*bulk), BulkVerdict{});
       EXPECT_GT(amid.done(), 0U);
@@ -235,14 +235,14 @@ TYPED_TEST_P(BulkSuite, AStopCancelsWhatHasNotBegun) {
 
 TYPED_TEST_P(BulkSuite, ADeadlineExpiresWhatHasNotBegun) {
   const auto bulk = TypeParam::make(2);
-  const BulkPlan passed{.options = {.deadline = sync::Deadline{}}};
+  const BulkPlan passed{.options = {.until = sync::Deadline{}}};
   BulkAudit waited(passed);
   EXPECT_EQ(waited.run(*bulk), BulkVerdict{});
   EXPECT_EQ(waited.done(), 0U);
   BulkAudit started(passed);
   EXPECT_EQ(started.start(*bulk), BulkVerdict{});
   EXPECT_EQ(started.done(), 0U);
-  const BulkPlan in_time{.options = {.deadline = sync::deadline_after(std::chrono::hours(1))}};
+  const BulkPlan in_time{.options = {.until = std::chrono::hours(1)}};
   BulkAudit all(in_time);
   EXPECT_EQ(all.start(*bulk), BulkVerdict{});
   EXPECT_EQ(all.done(), in_time.count);

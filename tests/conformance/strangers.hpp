@@ -80,9 +80,10 @@ class StrangersBulk {
     return tally;
   }
   Status start(std::size_t count, BulkWork& work, BulkStorage&, const RunOptions& options = {}) {
-    return executor_.try_post([=, &work] {
-      work.ended(all(count, options,
-                     [&](std::size_t first, std::size_t last) { work.block(first, last); }));
+    return executor_.try_post([=, &work, token = options.until.stop_token()] {
+      const RunOptions mine{.block = options.block, .until = {options.until.deadline(), token}};
+      work.ended(
+          all(count, mine, [&](std::size_t first, std::size_t last) { work.block(first, last); }));
     });
   }
 
@@ -93,9 +94,9 @@ class StrangersBulk {
     const std::size_t size = options.block < 2 ? 16 : options.block;
     for (std::size_t first = 0, last = 0; first < count; first = last) {
       last = count - first < size ? count : first + size;
-      if (options.stop.stop_requested()) {
+      if (options.until.stop_requested()) {
         tally.cancelled += last - first;
-      } else if (sync::clock::now() >= options.deadline) {
+      } else if (sync::clock::now() >= options.until.deadline()) {
         tally.expired += last - first;
       } else {
         try {

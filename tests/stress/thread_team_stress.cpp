@@ -81,7 +81,7 @@ TEST(ThreadTeamStress, FailuresAndStopsAreCountedExactly) {
                  }
                  done += range.size();
                },
-               {.stop = source.get_token()});
+               {.until = source.get_token()});
       ASSERT_EQ(failed, 0U);
     } catch (const std::runtime_error&) {
       ASSERT_GT(failed, 0U);
@@ -158,7 +158,7 @@ class FreeRun final : public handoff::BulkWork {
   void start() noexcept {
     Books& books = books_;  // the run may be over, and this one gone, before the call returns
     const handoff::Status status = team_.start(times_.size(), *this, storage_,
-                                               {.block = shape_ % 4, .stop = source_.get_token()});
+                                               {.block = shape_ % 4, .until = source_.get_token()});
     books.wrong += status != handoff::Status::ok;
   }
 

@@ -39,7 +39,7 @@ void use_pools(std::atomic<int>& sum) {
     if (rang.pop(number) == Status::ok) Add{&sum}(number);
     TaskGroup group(pool);
     group.run(Add{&sum});
-    (void)group.wait();
+    group.wait();
     parallel_for(pool, 0, 1, [&](std::size_t) { Add{&sum}(); });
     (void)pool.close(Closing::finish);
   }

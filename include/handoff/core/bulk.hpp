@@ -25,7 +25,8 @@
 // - Storage: what the model keeps of a started run, in the caller's memory, so that no run needs an
 //   allocation. It stays where it is, and so does `work`, until ended() is called; from then on the
 //   model touches neither, so ended() may free both, or start them again.
-// - Stop and deadline: blocks that have begun run to their end; the rest counts as cancelled or
+// - Until: the options of start() need not outlive the call. Blocks that have begun run to their
+// end; the rest counts as cancelled or
 //   expired, and the run ends as usual.
 // - ended() must not throw, and must not wait for other runs of the same Bulk: it is called by one
 //   of those that would run them.
@@ -44,6 +45,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -95,10 +97,10 @@ class BulkOperation final : private BulkWork {
  public:
   // body(first, last) is called by several threads at once; completion(tally) once a start.
   BulkOperation(B& bulk, std::size_t count, Body body, Completion completion,
-                RunOptions options = {})
+                const RunOptions& options = {})
       : bulk_(bulk),
         count_(count),
-        options_(std::move(options)),
+        options_(detail::keep_in(stop_, options)),
         body_(std::move(body)),
         completion_(std::move(completion)) {}
   BulkOperation(const BulkOperation&) = delete;
@@ -115,6 +117,7 @@ class BulkOperation final : private BulkWork {
 
   B& bulk_;
   const std::size_t count_;
+  sync::StopToken stop_;  // of the options
   const RunOptions options_;
   Body body_;
   Completion completion_;

@@ -2,7 +2,7 @@
 //
 // A callable of any type behind one type that can be copied: what options hold.
 //
-//   struct Options { CopyableFunction<void(std::exception_ptr)> on_error; };
+//   struct Options { CopyableFunction<void(const TaskFailure&)> on_error; };
 //
 // For: hooks and handlers. Not for: work that is handed over (UniqueFunction, which needs no copy
 // and keeps small captures inside). std::function does the same, in a header of 15,000 lines.

@@ -25,7 +25,7 @@
 //   the result may need a task that is queued behind the waiting one. So it is for a Future of
 //   another pool, or of an operation. While only tasks of the same pool are missing it lends
 //   nobody.
-// - Neither helps nor lends: wait_until() and wait_for(), which could not keep their word if they
+// - Neither helps nor lends: wait() with a deadline or a stop, which could not keep its word if it
 //   ran a task. Inside a task they hold up a worker; on the only one a wait for what is queued
 //   behind it lasts until the deadline, and without one until the stop. Nor does a std::future
 //   (to_std.hpp). Put such a wait into blocking().
@@ -44,7 +44,6 @@
 //   Future is misuse. Where exceptions are off, NotRun is misuse.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -57,9 +56,9 @@
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -94,14 +93,10 @@ class [[nodiscard]] Future {
 
   // Until the result is ready. See the head comment for what happens inside a task.
   void wait() const { (void)state().wait(sync::no_deadline, {}); }
-
-  // ok, timed_out or stopped. Neither helps nor lends.
-  Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {}) const {
-    return state().wait(deadline, stop);
-  }
-  template <class Rep, class Period>
-  Status wait_for(std::chrono::duration<Rep, Period> time, const sync::StopToken& stop = {}) const {
-    return wait_until(sync::deadline_after(time), stop);
+  // ok, timed_out or stopped. Neither helps nor lends, unless it may wait for ever.
+  Status wait(const Until& until) const {
+    if (state().is_ready()) return Status::ok;
+    return state().wait(until.deadline(), until.stop_token());
   }
 
   // The result, once; empty afterwards.

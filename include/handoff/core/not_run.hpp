@@ -15,15 +15,19 @@ namespace handoff { inline namespace HANDOFF_ABI {
 class NotRun : public std::runtime_error {
  public:
   // full, closed: refused, and still the caller's. stopped: cancelled before it began. timed_out:
-  // its deadline passed before it began.
-  explicit NotRun(Status status)
-      : std::runtime_error(std::string("the task did not run: ") + to_string(status)),
-        status_(status) {}
+  // its deadline passed before it began. `task`: what its options call it, for what().
+  explicit NotRun(Status status, const char* task = "")
+      : std::runtime_error(text(status, task)), status_(status) {}
 
   // Why: full, closed, stopped or timed_out.
   [[nodiscard]] Status status() const noexcept { return status_; }
 
  private:
+  static std::string text(Status status, const std::string& task) {
+    return "the task " + (task.empty() ? "" : "'" + task + "' ") +
+           "did not run: " + std::string(to_string(status));
+  }
+
   Status status_;
 };
 

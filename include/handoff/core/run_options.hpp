@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What can be asked of one run over an index range (bulk.hpp).
+// What can be asked of one run over an index range (bulk.hpp), or of a loop (parallel_for.hpp).
 //
-//   team.run(rows, compute, {.block = 16, .stop = token});
+//   team.run(rows, compute, {.block = 16, .until = token});
+//   handoff::parallel_for(pool, 0, n, body, {.until = 10ms});
 #pragma once
 
 #include <cstddef>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/clock.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -19,8 +20,15 @@ struct RunOptions {
   std::size_t block = 0;
 
   // Blocks that have not begun by then do not begin.
-  sync::StopToken stop = {};
-  sync::Deadline deadline = sync::no_deadline;
+  Until until = {};
 };
+
+namespace detail {
+// The same for a run that outlives the call: the token is kept, too.
+inline RunOptions keep_in(sync::StopToken& token, const RunOptions& options) {
+  token = options.until.stop_token();
+  return {.block = options.block, .until = {options.until.deadline(), token}};
+}
+}  // namespace detail
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -37,13 +37,9 @@ class Until {
       : deadline_(sync::deadline_after(time)) {}
 
   // Up to a moment.
-  constexpr Until(sync::Deadline moment) noexcept  // NOLINT(google-explicit-constructor)
-      : deadline_(moment) {}
   constexpr Until(  // NOLINT(google-explicit-constructor)
       std::chrono::steady_clock::time_point moment) noexcept
-      : deadline_(moment == std::chrono::steady_clock::time_point::max()
-                      ? sync::no_deadline
-                      : sync::Deadline(moment.time_since_epoch())) {}
+      : deadline_(moment) {}
 
   // The wall clock may be set while the call waits: take a duration, or a moment of steady_clock.
   Until(std::chrono::system_clock::time_point moment) = delete;

@@ -28,10 +28,11 @@
 //   runs the function itself.
 // - Allocates: nothing for a closure up to 48 bytes, once the worker has its nodes.
 // - Full, closed: never refuses. Tasks of a group run also while the pool drains, and on their
-//   owner alone after it. abandon and a passed finish_until drop what has not begun; wait() says
-//   `stopped`.
-// - Cancelled: tasks that have not begun are dropped and counted as cancelled; wait() says
-//   `stopped`.
+//   owner alone after it. abandon and a passed finish_until drop what has not begun; wait(until)
+//   says `stopped`.
+// - Cancelled: tasks that have not begun are dropped and counted as cancelled. wait(until) drops
+// what has not begun by then, as cancelled or expired, waits for
+//   what has, and says `stopped` or `timed_out`.
 // - Exceptions: a task that throws is counted as failed, all others run; wait() rethrows the first
 //   that was thrown, once. run() throws std::bad_alloc, or what making the closure throws, and the
 //   function has not been accepted.
@@ -44,6 +45,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
@@ -75,13 +77,15 @@ class TaskGroup {
 
   // run(function), then wait(): the function runs on this thread, and nobody is woken for it.
   template <class F>
-  Status run_and_wait(F&& function) {
+  void run_and_wait(F&& function) {
     tasks_.run_here(std::forward<F>(function));
-    return wait();
+    wait();
   }
 
-  // ok, or stopped if a task was dropped. See the head comment.
-  Status wait() { return tasks_.wait(); }
+  // Until no task is unfinished. See the head comment.
+  void wait() { (void)tasks_.wait(); }
+  // ok; stopped or timed_out if a task was dropped.
+  Status wait(const Until& until) { return tasks_.wait(until); }
 
   // Tasks that have not begun are dropped. Any thread.
   void cancel() noexcept { tasks_.cancel(); }

@@ -4,7 +4,7 @@
 //
 //   pool.post(redraw, {.priority = handoff::Priority::high});
 //   auto answer = pool.submit([=] { return ask(server); }, {.stop = token});
-//   pool.post(flush, {.worker = 0});
+//   pool.post(flush, {.worker = 0, .name = "flush"});
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/priority.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -33,6 +34,13 @@ struct TaskOptions {
   // If a stop has been requested when the task would begin, it is not begun: it counts as
   // cancelled, and its Future has NotRun (stopped). A std::stop_token converts to one.
   sync::StopToken stop = {};
+
+  // What on_error, the watchdog and NotRun call it; a literal, or what outlives the task.
+  const char* name = "";
+
+  // If this moment has passed when the task would begin, it is not begun: it counts as expired, and
+  // its Future has NotRun (timed_out). A moment of std::chrono::steady_clock.
+  sync::Deadline deadline = sync::no_deadline;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -20,7 +20,7 @@
 // - Order: what came before a hand-over happens before the task. `stealing`, `active`: no order
 //   among tasks. `fixed`, `cached`: tasks of one priority begin in the order in which they were
 //   handed over.
-// - Blocks: wait() and close(), until the tasks are done; wait() without a deadline helps. Handing
+// - Blocks: wait() and close(), until the tasks are done; wait() for ever helps. Handing
 //   over never, but for a bounded pool with OnFull::wait; try_post() not even there.
 // - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is
 //   woken for new work if nobody is looking for any, and wakes the next one if it finds more.
@@ -70,8 +70,8 @@
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/detail/future_work.hpp>
+#include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/raw_box.hpp>
-#include <handoff/core/detail/stoppable.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
@@ -82,6 +82,7 @@
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/future_kind.hpp>
@@ -127,7 +128,7 @@ class ThreadPool {
     requires std::is_invocable_v<std::decay_t<F>&>
   void post(F&& function, const TaskOptions& options) {
     const auto reserve = [&] { return engine_->reserve(options); };
-    accepted(hand_over(reserve, std::forward<F>(function), options));
+    accepted(hand_over(reserve, std::forward<F>(function), options), options.name);
   }
 
   // The same, and neither waits for room nor runs the function here. ok, full or closed.
@@ -163,7 +164,7 @@ class ThreadPool {
     using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
     const auto reserve = [this] { return engine_->reserve(); };
-    return submit_work<Result, Work>(reserve, false, std::forward<F>(function),
+    return submit_work<Result, Work>(reserve, TaskInfo{}, std::forward<F>(function),
                                      std::forward<Args>(args)...);
   }
   // With options; the function has its arguments as captures.
@@ -171,11 +172,11 @@ class ThreadPool {
     requires std::is_invocable_v<std::decay_t<F>>
   [[nodiscard]] auto submit(F&& function, const TaskOptions& options) {
     using Result = std::invoke_result_t<std::decay_t<F>>;
-    using Work = detail::FutureWork<Result, detail::Stoppable<std::decay_t<F>>>;
+    using Work = detail::LimitedWork<Result, std::decay_t<F>>;
     const auto reserve = [&] { return engine_->reserve(options); };
     return submit_work<Result, Work>(
-        reserve, options.worker.has_value(),
-        detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
+        reserve, TaskInfo{.pinned = options.worker.has_value(), .name = options.name},
+        limits_of(options), std::forward<F>(function));
   }
 
   // Calls function() once, as soon as a worker is free from that moment on. Those of one moment are
@@ -236,12 +237,11 @@ class ThreadPool {
   // parallel_for.hpp of this room has a loop for pools.
   using OwnLoop = void;
 
-  // Until nothing is unfinished; the caller helps if it has no deadline and no stop token. Rethrows
-  // the first failure, since the last call, of tasks with neither Future nor TaskGroup nor
-  // on_error. ok, stopped or timed_out.
-  Status wait(sync::Deadline deadline = sync::no_deadline, const sync::StopToken& stop = {}) {
-    return engine_->wait(deadline, stop);
-  }
+  // Until nothing is unfinished. The caller helps, if it may wait for ever. Rethrows the first
+  // failure, since the last call, of tasks with neither Future nor TaskGroup nor on_error.
+  void wait() { (void)engine_->wait(sync::no_deadline, {}); }
+  // ok, stopped or timed_out.
+  Status wait(const Until& until) { return engine_->wait(until.deadline(), until.stop_token()); }
 
   // co_await schedule() goes on as a task of this pool; include <handoff/pool/coroutine.hpp>.
   auto schedule(Priority priority = Priority::normal) noexcept;
@@ -281,34 +281,52 @@ class ThreadPool {
  private:
   friend detail::Engine& detail::engine_of(ThreadPool& pool) noexcept;
 
-  static void accepted(Status status) {
+  static void accepted(Status status, const char* name = "") {
     if (status != Status::ok) [[unlikely]]
-      refused(status);
+      refused(status, name);
   }
-  [[noreturn, gnu::cold, gnu::noinline]] static void refused(Status why) { raise(NotRun(why)); }
+  [[noreturn, gnu::cold, gnu::noinline]] static void refused(Status why, const char* name = "") {
+    raise(NotRun(why, name));
+  }
 
+  struct TaskInfo {
+    bool pinned = false;  // nobody but the worker that it is handed to may begin it
+    const char* name = "";
+  };
+  static detail::Limits limits_of(const TaskOptions& options) {
+    return {.stop = options.stop, .deadline = options.deadline, .name = options.name};
+  }
+
+  // The closure is no larger than the options need.
   template <class Reserve, class F>
   static Status hand_over(const Reserve& reserve, F&& function, const TaskOptions& options) {
-    if (!options.stop.stop_possible()) {
-      detail::ClosureMaker<std::decay_t<F>> maker;
+    using Function = std::decay_t<F>;
+    if (options.deadline != sync::no_deadline || *options.name != 0) {
+      detail::ClosureMaker<detail::Limited<detail::Limits, Function>> maker;
       detail::TaskPlace place = reserve();
-      return place.fill(maker, std::forward<F>(function));
+      return place.fill(maker, detail::LimitedOf<detail::Limits, F>{limits_of(options),
+                                                                    std::forward<F>(function)});
     }
-    detail::ClosureMaker<detail::Stoppable<std::decay_t<F>>> maker;
+    if (options.stop.stop_possible()) {
+      detail::ClosureMaker<detail::Limited<detail::StopLimit, Function>> maker;
+      detail::TaskPlace place = reserve();
+      return place.fill(maker, detail::LimitedOf<detail::StopLimit, F>{{options.stop},
+                                                                       std::forward<F>(function)});
+    }
+    detail::ClosureMaker<Function> maker;
     detail::TaskPlace place = reserve();
-    return place.fill(maker, detail::StoppableOf<F>{options.stop, std::forward<F>(function)});
+    return place.fill(maker, std::forward<F>(function));
   }
 
-  // `pinned`: nobody but the worker that it was handed to may begin it.
   template <class Result, class Work, class Reserve, class... Given>
-  Future<Result> submit_work(const Reserve& reserve, bool pinned, Given&&... given) {
+  Future<Result> submit_work(const Reserve& reserve, const TaskInfo& info, Given&&... given) {
     detail::RawBox<Work> box;
     detail::TaskPlace place = reserve();
-    accepted(place.status());
+    accepted(place.status(), info.name);
     Work* const work = box.make(engine_.get(), std::forward<Given>(given)...);
-    if (pinned) work->leave_to_task();
+    if (info.pinned) work->leave_to_task();
     const detail::TaskKind& kind =
-        pinned ? detail::PinnedFutureKind::kind : detail::FutureKind::kind;
+        info.pinned ? detail::PinnedFutureKind::kind : detail::FutureKind::kind;
     (void)place.fill(detail::PointerMaker<detail::FutureState>(work, kind));
     return detail::FutureAccess::make<Result>(work);
   }

@@ -4,12 +4,11 @@
 //
 //   handoff::ThreadPool pool({.mode = handoff::PoolMode::cached,
 //                             .width = 100,
-//                             .on_error = [](std::exception_ptr e) { report(e); }});
+//                             .on_error = [](const auto& f) { report(f.task, f.error); }});
 #pragma once
 
 #include <chrono>
 #include <cstddef>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/pool/pool_mode.hpp>
+#include <handoff/pool/task_failure.hpp>
 #include <handoff/pool/wait_cycle.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -56,10 +56,10 @@ struct ThreadPoolOptions {
   CopyableFunction<void(std::size_t)> on_start = {};
   CopyableFunction<void(std::size_t)> on_stop = {};
 
-  // Gets what a task threw that has neither a Future nor a TaskGroup, on the thread that ran it. It
-  // must not throw, and is called by several at the same moment. Without one, wait() rethrows the
-  // first.
-  CopyableFunction<void(std::exception_ptr)> on_error = {};
+  // Gets what a task threw that has neither a Future nor a TaskGroup, and its name, on the thread
+  // that ran it. It must not throw, and is called by several at the same moment. Without one,
+  // wait() rethrows the first.
+  CopyableFunction<void(const TaskFailure&)> on_error = {};
 
   // The watchdog. Gets the tasks of this pool that wait for each other in a circle, and so would
   // never go on; with other pools that have one, also across them. The waits it knows: those for a

@@ -16,7 +16,8 @@ struct WaitCycle {
   // A task that waits for the next in the cycle, the last one for the first: for its result, for
   // what follows that, for its part of a group or a loop, or for its end.
   struct Task {
-    std::string name;        // the type of its function, as the compiler writes it
+    std::string name;  // TaskOptions::name, else the type of its function, as the compiler writes
+                       // it
     std::size_t worker = 0;  // where it runs, by index in the pool of that thread
     std::string queued;  // if not empty: what it waits for has not begun, and nobody is free to
                          // begin it; the next in the cycle is one of those who would have to

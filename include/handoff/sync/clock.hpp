@@ -11,12 +11,13 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
-// CLOCK_MONOTONIC: steps of the wall clock do not touch it.
+// CLOCK_MONOTONIC: steps of the wall clock do not touch it. Its moments are those of
+// std::chrono::steady_clock.
 struct clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;
-  using time_point = std::chrono::time_point<clock>;
+  using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
   static constexpr bool is_steady = true;
 
   // The moment; about 25 ns.

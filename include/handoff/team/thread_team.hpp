@@ -51,6 +51,7 @@
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -78,6 +79,8 @@ class ThreadTeam {
   // If the system refuses a thread the team works with those it got: see width(). Throws
   // std::bad_alloc, with nothing left behind.
   explicit ThreadTeam(const ThreadTeamOptions& options = {});
+  // With so many members: ThreadTeam team(4).
+  explicit ThreadTeam(std::size_t width) : ThreadTeam(ThreadTeamOptions{.width = width}) {}
   ~ThreadTeam();
   ThreadTeam(ThreadTeam&&) noexcept;
   ThreadTeam& operator=(ThreadTeam&&) noexcept;
@@ -112,6 +115,7 @@ class ThreadTeam {
     friend class Turns;
     std::size_t count_ = 0;
     BulkWork* work_ = nullptr;
+    sync::StopToken stop_;  // of the options
     RunOptions options_;
     BulkStorage* next_ = nullptr;  // of those that wait for their turn
   };

@@ -205,23 +205,19 @@ const Scenario waits_in_vain(
       sync::StopSource source;
       auto outside = pool.submit([] { return 1; });
       explore::check(!outside.is_ready(), "not begun");
-      explore::check(outside.wait_for(std::chrono::nanoseconds(1)) == Status::timed_out,
-                     "too late");
+      explore::check(outside.wait(std::chrono::nanoseconds(1)) == Status::timed_out, "too late");
       pool.post([&] {
         auto inside = pool.submit([&pool] { return pool.worker_index(); });
-        explore::check(inside.wait_for(std::chrono::nanoseconds(1)) == Status::timed_out,
-                       "nobody did");
-        explore::check(inside.wait_until(sync::no_deadline, source.token()) == Status::stopped,
-                       "nor");
+        explore::check(inside.wait(std::chrono::nanoseconds(1)) == Status::timed_out, "nobody did");
+        explore::check(inside.wait(source.token()) == Status::stopped, "nor");
         explore::check(inside.get() == 0, "we do");
       });
       (void)source.request_stop();
-      explore::check(outside.wait_until(sync::no_deadline, source.token()) == Status::stopped,
-                     "told");
+      explore::check(outside.wait(source.token()) == Status::stopped, "told");
       gate.open();
       outside.wait();
-      explore::check(outside.wait_for(std::chrono::nanoseconds(0)) == Status::ok, "it is there");
-      explore::check(outside.wait_until(sync::no_deadline, source.token()) == Status::ok, "it is");
+      explore::check(outside.wait(std::chrono::nanoseconds(0)) == Status::ok, "it is there");
+      explore::check(outside.wait(source.token()) == Status::ok, "it is");
       explore::check(outside.get() == 1, "the result");
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
       check_tally(pool.close(), 4, 0, 0);
@@ -240,7 +236,7 @@ const Scenario own_tasks_after(
         auto source = pool.submit([&order] { order += 's'; });
         std::move(source).then([&order] { order += 't'; }).get();
         pool.submit([&order] { order += 'f'; }).get();
-        explore::check(group.wait() == Status::ok, "nobody else would run it");
+        explore::check(group.wait(Until()) == Status::ok, "nobody else would run it");
         order += '.';
       });
       explore::check(test::wait_idly(pool) == Status::ok, "idle");
@@ -274,7 +270,7 @@ const Scenario only_its_own(
           begun.open();
           order += elsewhere.get() == 2 ? 'b' : '?';
         });
-        explore::check(group.wait() == Status::ok, "it ran");
+        explore::check(group.wait(Until()) == Status::ok, "it ran");
         order += 'a';
       });
       (void)state->run_as_task();

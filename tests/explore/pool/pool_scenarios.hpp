@@ -80,7 +80,7 @@ inline void hold(ThreadPool& pool, OpenOnce& gate) {
 // A wait that can be stopped does not help.
 inline Status wait_idly(ThreadPool& pool) {
   const sync::StopSource source;
-  return pool.wait(sync::no_deadline, source.token());
+  return pool.wait(source.token());
 }
 
 inline void accepted(Status status) { explore::check(status == Status::ok, "accepted"); }
@@ -133,7 +133,7 @@ inline void until_dropping(ThreadPool& pool) {
   for (Status status = Status::ok; status == Status::ok; sync::pause()) {
     TaskGroup group(pool);
     group.run([] {});
-    status = group.wait();
+    status = group.wait(Until());
     explore::check(status == Status::ok || status == Status::stopped, "ran or was dropped");
   }
 }

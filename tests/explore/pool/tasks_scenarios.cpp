@@ -115,12 +115,12 @@ const Scenario pauses(
       OpenOnce second;
       pool.post([&first] { first.open(); });
       first.wait();
-      explore::check(pool.wait() == Status::ok, "idle, so nothing slips through");
+      pool.wait();
       pool.pause();
       pool.pause();
       pool.post([&second] { second.open(); }, {.worker = 0});
       pool.post([] {}, {.priority = Priority::high});
-      explore::check(pool.wait(sync::deadline_after(1ns)) == Status::timed_out, "nothing runs");
+      explore::check(pool.wait(1ns) == Status::timed_out, "nothing runs");
       const Tally now = pool.tally();
       explore::check(now.done == 1 && now.pending == 2, "nothing ran");
       pool.resume();
@@ -332,7 +332,7 @@ const Scenario lends(
         threads = pool.statistics().threads;
         {
           TaskGroup group(pool);
-          explore::check(group.run_and_wait([] {}) == Status::ok, "which leaves the seat to us");
+          group.run_and_wait([] {});  // which leaves the seat to us
         }
         come.arrive();
       });
@@ -482,7 +482,7 @@ const Scenario stolen(
       OpenOnce gate;
       group.run([&gate] { gate.open(); });
       gate.wait();
-      explore::check(group.wait() == Status::ok, "it ran");
+      explore::check(group.wait(Until()) == Status::ok, "it ran");
       const PoolStatistics now = pool.statistics();
       explore::check(now.workers[0].stolen == 1 && now.workers[0].run == 1, "the worker took it");
       explore::check(now.workers[1].handed_over == 1 && now.workers[1].run == 0, "from the guest");
@@ -501,19 +501,43 @@ const Scenario group_tells(
       int ran = 0;
       group.run([] { throw Failure{1}; });
       group.run([&ran] { ++ran; });
-      explore::check(thrown_by([&] { (void)group.wait(); }) == 1 && ran == 1, "when all are done");
-      explore::check(group.wait() == Status::ok, "once");
+      explore::check(thrown_by([&] { group.wait(); }) == 1 && ran == 1, "when all are done");
+      explore::check(group.wait(Until()) == Status::ok, "once");
       explore::check(!group.cancelled(), "nobody did");
       group.run([&ran] { ran = -1; });
       group.cancel();
-      explore::check(group.cancelled() && group.wait() == Status::stopped, "dropped");
+      explore::check(group.cancelled() && group.wait(Until()) == Status::stopped, "dropped");
       explore::check(ran == 1, "what is cancelled does not begin");
-      explore::check(group.wait() == Status::stopped, "it stays so");
+      explore::check(group.wait(Until()) == Status::stopped, "it stays so");
       gate.open();
       check_tally(pool.close(), 2, 1, 1);
-      explore::check(pool.wait() == Status::ok, "the failure was the group's");
+      pool.wait();
     },
     Size::single);
+
+// A stop comes while the owner waits: tasks that have not begun are dropped, wherever they are.
+const Scenario group_waits_until("thread_pool/group_waits_until", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::StopSource source;
+  const sync::StopToken token = source.token();
+  sync::cell<int> ran;
+  explore::Thread stops([&source] { (void)source.request_stop(); });
+  Status status = Status::ok;
+  {
+    TaskGroup group(pool);
+    group.run([&ran] { ++ran.write(); });
+    status = group.wait(token);
+    explore::check(status == (ran.read() == 1 ? Status::ok : Status::stopped), "ran, or did not");
+    explore::check(!group.cancelled(), "that is for cancel()");
+    if (status == Status::stopped) {
+      explore::check(group.wait(sync::clock::now()) == Status::stopped, "it stays so");
+    }
+  }
+  stops.join();
+  explore::outcome(status == Status::ok ? 1 : 0);
+  const Tally tally = pool.close();
+  explore::check(tally.balanced() && tally.done + tally.cancelled == 1, "counted");
+});
 
 // The function runs here, and its failure is the group's; so is what the group did not wait for.
 const Scenario group_runs_here(
@@ -523,13 +547,12 @@ const Scenario group_runs_here(
       sync::cell<int> ran;
       {
         TaskGroup group(pool);
-        explore::check(group.run_and_wait([&] {
+        group.run_and_wait([&] {
           explore::check(pool.worker_index() == 1, "we are a guest");
           group.run([&ran] { ran.write() += 1; });
-        }) == Status::ok,
-                       "both ran");
+        });
         explore::check(ran.read() == 1, "also what it handed over");
-        explore::check(thrown_by([&] { (void)group.run_and_wait([] { throw Failure{5}; }); }) == 5,
+        explore::check(thrown_by([&] { group.run_and_wait([] { throw Failure{5}; }); }) == 5,
                        "what it threw");
         group.run([&ran] { ran.write() += 1; });
       }
@@ -556,9 +579,9 @@ const Scenario group_without_a_seat(
       group.run([&ran] { ++ran; });
       explore::check(ran == 1, "here and now");
       group.run([] { throw Failure{2}; });
-      explore::check(thrown_by([&] { (void)group.wait(); }) == 2, "told as ever");
+      explore::check(thrown_by([&] { group.wait(); }) == 2, "told as ever");
       explore::check(pool.tally().accepted == 0, "none of the pool's business");
-      explore::check(pool.wait() == Status::ok, "idle");
+      pool.wait();
       gate.open();
       guest.join();
     },
@@ -575,7 +598,7 @@ const Scenario seat_of_two_groups(
       explore::check(pool.worker_index() == 1, "the second is left");
       sync::cell<int> ran;
       second->run([&ran] { ran.write() = 1; });
-      explore::check(second->wait() == Status::ok && ran.read() == 1, "of use still");
+      explore::check(second->wait(Until()) == Status::ok && ran.read() == 1, "of use still");
       second.reset();
       explore::check(pool.worker_index() == ThreadPool::no_index, "gone from here");
     },
@@ -612,10 +635,10 @@ const Scenario group_in_a_task(
           gate.open();
         });
         gate.wait();  // so somebody else ran it
-        explore::check(group.wait() == Status::ok, "it ran");
+        explore::check(group.wait(Until()) == Status::ok, "it ran");
         sum.write() = part.read() + 1;
       });
-      explore::check(pool.wait() == Status::ok, "idle");
+      pool.wait();
       explore::check(sum.read() == 2, "both");
       explore::check(pool.statistics().sum().stolen == 1, "it was taken");
     },
@@ -634,7 +657,7 @@ const Scenario group_grows_elsewhere(
         group.run([&ran] { ran.write() = 1; });
       });
       begun.wait();
-      explore::check(group.wait() == Status::ok && ran.read() == 1, "that too");
+      explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "that too");
     },
     Size::single);
 
@@ -653,7 +676,8 @@ const Scenario group_sleeps_again(
           ran.write() += 1;
         });
         while (!begun.load(sync::order::relaxed)) sync::pause();
-        explore::check(group.wait() == Status::ok && ran.read() == round, "each is waited for");
+        explore::check(group.wait(Until()) == Status::ok && ran.read() == round,
+                       "each is waited for");
       }
     },
     Size::single);
@@ -671,10 +695,10 @@ const Scenario group_helps_thief(
         inner.run([&gate] { gate.open(); });
         handed_over.open();
         gate.wait();
-        explore::check(inner.wait() == Status::ok, "it ran");
+        explore::check(inner.wait(Until()) == Status::ok, "it ran");
       });
       handed_over.wait();
-      explore::check(group.wait() == Status::ok, "all of it");
+      explore::check(group.wait(Until()) == Status::ok, "all of it");
     },
     Size::single);
 
@@ -688,11 +712,11 @@ const Scenario no_memory_for_a_seat(
       std::optional<TaskGroup> group;
       {
         const explore::MayFail may_fail;
-        explore::check(pool->wait() == Status::ok, "idle");
+        pool->wait();
         group.emplace(*pool);
       }
       group->run([&ran] { ++ran; });
-      explore::check(group->wait() == Status::ok && ran == 1, "by somebody");
+      explore::check(group->wait(Until()) == Status::ok && ran == 1, "by somebody");
     },
     Size::single, 0, 1);
 
@@ -706,7 +730,7 @@ const Scenario after_a_group(
       pool.post([&] {
         auto group = std::make_unique<TaskGroup>(pool);
         group->run(task);
-        explore::check(group->wait() == Status::ok, "it ran");
+        explore::check(group->wait(Until()) == Status::ok, "it ran");
         group.reset();
         pool.post(task);
       });
@@ -732,7 +756,7 @@ const Scenario guest_tells(
       });
       explore::Thread other(
           [&pool] { explore::check(test::wait_idly(pool) == Status::ok, "told"); });
-      explore::check(pool.wait() == Status::ok, "idle");
+      pool.wait();
       other.join();
     },
     Size::single);

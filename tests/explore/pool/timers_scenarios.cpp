@@ -587,7 +587,7 @@ const Scenario called_off_when_due(
       explore::check(pool.tally().pending == 2, "the worker's");
       explore::check(once.cancel() && !once.cancel(), "it has not begun");
       gate.open();
-      explore::check(pool.wait() == Status::ok, "idle");
+      pool.wait();
       explore::check(!once.cancel_and_wait() && alive.load(sync::order::relaxed) == 0,
                      "it is gone");
       test::check_tally(pool.close(), 1, 0, 1);
@@ -604,7 +604,7 @@ const Scenario waits_for_its_moment(
       TimerHandle series = pool.post_every(std::chrono::nanoseconds::max(), [] {});
       const Tally now = pool.tally();
       explore::check(now.accepted == 2 && now.pending == 2 && now.balanced(), "but for the series");
-      explore::check(pool.wait() == Status::ok, "nobody waits for them");
+      pool.wait();
       explore::check(once.cancel(), "not begun");
       explore::check(pool.tally().cancelled == 1, "told at once");
       test::check_tally(pool.close(), 0, 0, 2);

@@ -101,7 +101,7 @@ const Scenario stop("started_run/stop", [] {
   {
     ThreadTeam team({.width = 2});
     explore::Thread stopper([&] { source.request_stop(); });
-    Freed<2>::start(team, told, {.block = 1, .stop = source.token()});
+    Freed<2>::start(team, told, {.block = 1, .until = source.token()});
     stopper.join();
   }
   const Tally tally = told.once();

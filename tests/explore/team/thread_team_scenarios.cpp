@@ -79,7 +79,7 @@ const Scenario stop("thread_team/stop", [] {
   Times<3> times;
   explore::Thread stopper([&] { source.request_stop(); });
   const Tally tally =
-      team.run(3, [&](IndexRange range) { times.add(range); }, {.stop = source.token()});
+      team.run(3, [&](IndexRange range) { times.add(range); }, {.until = source.token()});
   explore::check(tally.balanced() && tally.done == times.done(), "the tally is exact");
   explore::outcome(tally.cancelled);
 });
@@ -152,16 +152,16 @@ const Scenario gives_up(
     [] {
       ThreadTeam team({.width = 2});
       const auto nothing = [](IndexRange) { explore::check(false, "it is too late"); };
-      Tally tally = team.run(3, nothing, {.deadline = sync::clock::now()});
+      Tally tally = team.run(3, nothing, {.until = sync::clock::now()});
       explore::check(tally.expired == 3 && tally.balanced() && tally.pending == 0, "all of it");
       sync::StopSource source;
       Times<3> times;
-      const RunOptions in_time{.stop = source.token(),
-                               .deadline = sync::deadline_after(std::chrono::hours(1))};
+      const sync::StopToken token = source.token();
+      const RunOptions in_time{.until = {std::chrono::hours(1), token}};
       tally = team.run(3, [&](IndexRange range) { times.add(range); }, in_time);
       explore::check(tally.done == 3 && times.done() == 3, "all of it");
       (void)source.request_stop();
-      tally = team.run(3, nothing, {.stop = source.token()});
+      tally = team.run(3, nothing, {.until = source.token()});
       explore::check(tally.cancelled == 3 && tally.balanced() && tally.pending == 0, "all of it");
       tally = team.run(0, nothing);
       explore::check(tally.accepted == 0 && tally.balanced(), "there was none");
@@ -180,7 +180,7 @@ const Scenario stops_itself(
                                      times.add(range);
                                      (void)source.request_stop();
                                    },
-                                   {.stop = source.token()});
+                                   {.until = source.token()});
       explore::check(tally.done == times.done() && tally.done >= 1, "what has begun ends");
       explore::check(tally.balanced() && tally.cancelled == 4 - tally.done, "the rest once");
     },

@@ -159,13 +159,13 @@ TEST(PromiseTest, WakesWhoWaits) {
 TEST(PromiseTest, IsWaitedForWithADeadlineAndAStop) {
   Future<int> future;
   Promise<int> promise(future);
-  EXPECT_EQ(future.wait_for(0ms), Status::timed_out);
-  EXPECT_EQ(future.wait_for(1ms), Status::timed_out);
+  EXPECT_EQ(future.wait(0ms), Status::timed_out);
+  EXPECT_EQ(future.wait(1ms), Status::timed_out);
   std::stop_source source;
   source.request_stop();
-  EXPECT_EQ(future.wait_until(sync::no_deadline, source.get_token()), Status::stopped);
+  EXPECT_EQ(future.wait(source.get_token()), Status::stopped);
   promise.set_value(3);
-  EXPECT_EQ(future.wait_for(0ms), Status::ok);
+  EXPECT_EQ(future.wait(0ms), Status::ok);
   EXPECT_EQ(future.get(), 3);
 }
 
@@ -317,7 +317,7 @@ TEST(FollowingTest, AResultThatDoesNotMoveIsAFailureOfTheStandardFuture) {
 TEST(HelpTest, OutsideOfTasksNothingIsRun) {
   Host host;
   Future<int> future = host.submit([] { return 1; });
-  EXPECT_EQ(future.wait_for(1ms), Status::timed_out);
+  EXPECT_EQ(future.wait(1ms), Status::timed_out);
   Place place(host);
   place.depth = 0;  // it only helps there
   std::thread maker([&host] {
@@ -383,10 +383,10 @@ TEST(HelpTest, WaitsThatMayEndEarlyRunNothing) {
   Host host;
   const Place place(host);
   Future<int> future = host.submit([] { return 1; });
-  EXPECT_EQ(future.wait_for(1ms), Status::timed_out);
+  EXPECT_EQ(future.wait(1ms), Status::timed_out);
   std::stop_source source;
   source.request_stop();
-  EXPECT_EQ(future.wait_until(sync::no_deadline, source.get_token()), Status::stopped);
+  EXPECT_EQ(future.wait(source.get_token()), Status::stopped);
   EXPECT_EQ(place.inside + place.lent, 0);
   EXPECT_EQ(future.get(), 1);
 }
@@ -539,7 +539,7 @@ TEST(LendingTest, NobodyIsLentForWhatIsThereSoon) {
   EXPECT_EQ(future.get(), 1);
   Future<int> with_deadline;
   const Promise<int> promise(with_deadline);
-  EXPECT_EQ(with_deadline.wait_for(2ms), Status::timed_out) << "holds the worker up, as it says";
+  EXPECT_EQ(with_deadline.wait(2ms), Status::timed_out) << "holds the worker up, as it says";
   EXPECT_EQ(place.lent, 0);
 }
 

@@ -57,7 +57,7 @@ TEST_P(FutureTest, GivesWhatWasThrown) {
   auto future = pool.submit([]() -> int { throw std::runtime_error("planned"); });
   EXPECT_THROW(future.get(), std::runtime_error);
   EXPECT_THROW(pool.submit([] { throw 5; }).get(), int);
-  EXPECT_EQ(pool.wait(), Status::ok) << "a failure with a Future is nobody else's";
+  pool.wait();
   const Tally tally = pool.close();
   EXPECT_EQ(tally.failed, 2U);
   EXPECT_TRUE(tally.first_failure);
@@ -99,7 +99,7 @@ TEST_P(FutureTest, AStandardFutureComesWithoutAnother) {
   auto future = submit_std(pool, [kept] { return *kept; });
   future.wait();
   EXPECT_EQ(kept.use_count(), 1) << "the closure ended before anybody heard";
-  EXPECT_EQ(pool.wait(), Status::ok) << "a failure with a future is nobody else's";
+  pool.wait();
   const Tally tally = pool.close();
   EXPECT_EQ(tally.failed, 1U);
   EXPECT_TRUE(tally.first_failure);
@@ -170,15 +170,15 @@ TEST_P(FutureTest, WaitsWithADeadlineAndAStop) {
   ThreadPool pool(options(1));
   Gate gate;
   auto future = pool.submit([&] { gate.wait(); });
-  EXPECT_EQ(future.wait_for(0ms), Status::timed_out);
-  EXPECT_EQ(future.wait_for(-1h), Status::timed_out);
-  EXPECT_EQ(future.wait_for(1ms), Status::timed_out);
+  EXPECT_EQ(future.wait(0ms), Status::timed_out);
+  EXPECT_EQ(future.wait(-1h), Status::timed_out);
+  EXPECT_EQ(future.wait(1ms), Status::timed_out);
   std::stop_source source;
   source.request_stop();
-  EXPECT_EQ(future.wait_until(sync::no_deadline, source.get_token()), Status::stopped);
+  EXPECT_EQ(future.wait(source.get_token()), Status::stopped);
   EXPECT_FALSE(future.is_ready());
   std::thread opener([&] { gate.open(); });
-  EXPECT_EQ(future.wait_for(std::chrono::hours::max()), Status::ok);
+  EXPECT_EQ(future.wait(std::chrono::hours::max()), Status::ok);
   EXPECT_TRUE(future.is_ready());
   opener.join();
 }
@@ -363,12 +363,12 @@ TEST_P(FutureTest, ADeadlineInsideATaskDoesNotHelp) {
   int ran = 0;
   auto waiting = pool.submit([&] {
     auto queued = pool.submit([&ran] { return ++ran; });
-    EXPECT_EQ(queued.wait_for(1ms), Status::timed_out);
+    EXPECT_EQ(queued.wait(1ms), Status::timed_out);
     auto next = std::move(queued).then([](int n) { return n + 1; });
-    EXPECT_EQ(next.wait_for(1ms), Status::timed_out);
+    EXPECT_EQ(next.wait(1ms), Status::timed_out);
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_EQ(next.wait_until(sync::no_deadline, stop.get_token()), Status::stopped);
+    EXPECT_EQ(next.wait(stop.get_token()), Status::stopped);
     EXPECT_EQ(ran, 0);
     return next.get();
   });
@@ -492,14 +492,13 @@ TEST_P(FutureTest, AGuestIsNotReplaced) {
   detail::Promise<int> promise(coming);
   std::thread maker;
   TaskGroup group(pool);
-  EXPECT_EQ(group.run_and_wait([&] {
+  group.run_and_wait([&] {
     maker = std::thread([&promise] {
       std::this_thread::sleep_for(1ms);
       promise.set_value(5);
     });
     EXPECT_EQ(coming.get(), 5);
-  }),
-            Status::ok);
+  });
   maker.join();
   EXPECT_EQ(pool.statistics().lent, 0U);
 }

@@ -63,7 +63,7 @@ TEST_P(RunTest, AThrowingBlockFailsAloneAndTheFirstIsRethrown) {
                         {.block = 10}),
                std::runtime_error);
   for (const auto& count : times) EXPECT_EQ(count, 1);
-  EXPECT_EQ(pool.wait(), Status::ok) << "no failure of the pool";
+  pool.wait();
   EXPECT_EQ(pool.close().failed, 0U);
 }
 
@@ -144,7 +144,7 @@ TEST_P(RunTest, WaitWaitsForTheCompletion) {
         told.completion()(tally);
       });
   ASSERT_EQ(run.start(), Status::ok);
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   EXPECT_EQ(told.times, 1);
 }
 
@@ -155,7 +155,7 @@ TEST_P(RunTest, AFailureOfAStartedOneIsTheCompletionsAlone) {
       pool, 10, [](std::size_t, std::size_t) { throw std::runtime_error("planned"); },
       told.completion());
   ASSERT_EQ(run.start(), Status::ok);
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   EXPECT_EQ(told.tally.failed, 10U);
   EXPECT_THROW(std::rethrow_exception(told.tally.first_failure), std::runtime_error);
   EXPECT_EQ(pool.close().failed, 0U);
@@ -259,7 +259,7 @@ TEST_P(RunTest, APauseInTheMidstOfARunHoldsUpNobody) {
   told.await();
   EXPECT_EQ(told.tally.done, 10U);
   pool.resume();
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   EXPECT_GT(tasks, 0);
 }
 
@@ -282,7 +282,7 @@ TEST_P(RunTest, TasksStartThem) {
   parallel_for(pool, 0, runs, [&](std::size_t i) {
     EXPECT_EQ(pool.start(10, *all[i], all[i]->storage), Status::ok);
   });
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   EXPECT_EQ(told, runs);
   EXPECT_EQ(sum, 10 * runs);
 }

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -17,6 +19,7 @@
 namespace {
 
 using namespace handoff;
+using namespace std::chrono_literals;
 using test::Gate;
 
 class TaskGroupTest : public test::ModeTest {};
@@ -28,7 +31,7 @@ long fib(ThreadPool& pool, int n) {
   TaskGroup group(pool);
   group.run([&] { a = fib(pool, n - 1); });
   const long b = fib(pool, n - 2);
-  (void)group.wait();
+  group.wait();
   return a + b;
 }
 
@@ -48,7 +51,7 @@ int nest(ThreadPool& pool, int depth) {
   int below = 0;
   TaskGroup group(pool);
   group.run([&] { below = nest(pool, depth - 1); });
-  (void)group.wait();
+  group.wait();
   return below + 1;
 }
 
@@ -76,7 +79,7 @@ TEST_P(TaskGroupTest, TasksOfAGroupMayAddToIt) {
         }
       });
     }
-    ASSERT_EQ(group.wait(), Status::ok);
+    ASSERT_EQ(group.wait(Until()), Status::ok);
     ASSERT_EQ(ran, 28);
   }
 }
@@ -89,10 +92,10 @@ TEST_P(TaskGroupTest, MayBeUsedAgainAndBesideOthers) {
   for (int round = 0; round < 10; ++round) {
     first->run([&] { ++ran; });
     second->run([&] { ++ran; });
-    EXPECT_EQ(first->wait(), Status::ok);
+    first->wait();
   }
   first.reset();
-  EXPECT_EQ(second->wait(), Status::ok);
+  second->wait();
   second.reset();
   EXPECT_EQ(ran, 20);
 }
@@ -118,10 +121,10 @@ TEST_P(TaskGroupTest, WaitRethrowsTheFirstFailureOnce) {
       if (i % 4 == 0) throw std::runtime_error("planned");
     });
   }
-  EXPECT_THROW((void)group.wait(), std::runtime_error);
+  EXPECT_THROW(group.wait(), std::runtime_error);
   EXPECT_EQ(ran, 20);
-  EXPECT_EQ(group.wait(), Status::ok);
-  EXPECT_EQ(pool.wait(), Status::ok) << "a failure of a group is nobody else's";
+  EXPECT_EQ(group.wait(Until()), Status::ok);
+  pool.wait();
   EXPECT_EQ(pool.close().failed, 5U);
 }
 
@@ -130,11 +133,50 @@ TEST_P(TaskGroupTest, ThePoolsTallyTellsOfItsFailure) {
   {
     TaskGroup group(pool);
     group.run([] { throw std::runtime_error("planned"); });
-    EXPECT_THROW((void)group.wait(), std::runtime_error);
+    EXPECT_THROW(group.wait(), std::runtime_error);
   }
   const Tally tally = pool.close();
   EXPECT_EQ(tally.failed, 1U);
   EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::runtime_error);
+}
+
+TEST_P(TaskGroupTest, AWaitWithAnEndDropsWhatHasNotBegun) {
+  ThreadPool pool(options(2));
+  std::atomic<int> ran{0};
+  TaskGroup late(pool);
+  for (int i = 0; i < 10; ++i) late.run([&] { ++ran; });
+  const Status waited = late.wait(0s);
+  EXPECT_EQ(waited, ran == 10 ? Status::ok : Status::timed_out);
+  const Tally expired = pool.tally();
+  EXPECT_EQ(expired.expired + static_cast<unsigned>(ran), 10U);
+  std::stop_source source;
+  source.request_stop();
+  ran = 0;
+  TaskGroup stopped(pool);
+  for (int i = 0; i < 10; ++i) stopped.run([&] { ++ran; });
+  EXPECT_EQ(stopped.wait(source.get_token()), ran == 10 ? Status::ok : Status::stopped);
+  EXPECT_FALSE(stopped.cancelled()) << "that is for cancel()";
+  EXPECT_EQ(pool.tally().cancelled + static_cast<unsigned>(ran), 10U);
+  ran = 0;
+  TaskGroup in_time(pool);
+  for (int i = 0; i < 10; ++i) in_time.run([&] { ++ran; });
+  EXPECT_EQ(in_time.wait({1h, source.get_token()}), ran == 10 ? Status::ok : Status::stopped);
+  TaskGroup soon(pool);
+  for (int i = 0; i < 10; ++i) soon.run([&] { ++ran; });
+  EXPECT_EQ(soon.wait(1h), Status::ok);
+}
+
+// On one worker, in a task: nobody else could have begun them.
+TEST_P(TaskGroupTest, WhatTheOwnerHasToRunItselfIsDroppedToo) {
+  ThreadPool pool(options(1));
+  const Status waited = pool.submit([&] {
+                              TaskGroup group(pool);
+                              for (int i = 0; i < 10; ++i) group.run([] { FAIL(); });
+                              return group.wait(std::chrono::steady_clock::now());
+                            })
+                            .get();
+  EXPECT_EQ(waited, Status::timed_out);
+  EXPECT_EQ(pool.close().expired, 10U);
 }
 
 TEST_P(TaskGroupTest, CancelDropsWhatHasNotBegun) {
@@ -150,7 +192,7 @@ TEST_P(TaskGroupTest, CancelDropsWhatHasNotBegun) {
   for (int i = 0; i < 10; ++i) group.run([] { FAIL(); });
   group.cancel();
   EXPECT_TRUE(group.cancelled());
-  EXPECT_EQ(group.wait(), Status::stopped);
+  EXPECT_EQ(group.wait(Until()), Status::stopped);
   gate.open();
   holder.get();
   const Tally tally = pool.close();
@@ -162,9 +204,9 @@ TEST_P(TaskGroupTest, RunAndWaitRunsHere) {
   ThreadPool pool(options(2));
   TaskGroup group(pool);
   std::thread::id where;
-  EXPECT_EQ(group.run_and_wait([&] { where = std::this_thread::get_id(); }), Status::ok);
+  group.run_and_wait([&] { where = std::this_thread::get_id(); });
   EXPECT_EQ(where, std::this_thread::get_id());
-  EXPECT_THROW((void)group.run_and_wait([] { throw 3; }), int);
+  EXPECT_THROW(group.run_and_wait([] { throw 3; }), int);
 }
 
 TEST_P(TaskGroupTest, WorksOnWhenThePoolIsClosed) {
@@ -173,7 +215,7 @@ TEST_P(TaskGroupTest, WorksOnWhenThePoolIsClosed) {
   TaskGroup group(pool);
   int ran = 0;  // only this thread is left
   for (int i = 0; i < 10; ++i) group.run([&] { ++ran; });
-  EXPECT_EQ(group.wait(), Status::ok);
+  EXPECT_EQ(group.wait(Until()), Status::ok);
   EXPECT_EQ(ran, 10);
 }
 
@@ -189,7 +231,7 @@ TEST_P(TaskGroupTest, MoreOwnersThanSeats) {
       while (sitting < 70) std::this_thread::yield();
       group.run([&] { ++ran; });
       group.run([] { throw 1; });
-      EXPECT_THROW((void)group.wait(), int);
+      EXPECT_THROW(group.wait(), int);
     });
   }
   for (auto& owner : owners) owner.join();
@@ -206,7 +248,7 @@ TEST_P(TaskGroupTest, ManyOwnersAtOnce) {
         std::atomic<int> ran{0};
         TaskGroup group(pool);
         for (int k = 0; k < 20; ++k) group.run([&] { ++ran; });
-        ASSERT_EQ(group.wait(), Status::ok);
+        ASSERT_EQ(group.wait(Until()), Status::ok);
         ASSERT_EQ(ran, 20);
       }
     });

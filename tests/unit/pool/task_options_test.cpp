@@ -81,7 +81,7 @@ TEST_P(TaskOptionsTest, HighComesNextWhateverWaits) {
   });
   for (int i = 0; i < 3; ++i) pool.post([&] { order += 'n'; });
   gate.open();
-  EXPECT_EQ(pool.wait(sync::deadline_after(1h)), Status::ok);  // does not help
+  EXPECT_EQ(pool.wait(1h), Status::ok);  // does not help
   EXPECT_EQ(order, "1hnnnl");
 }
 
@@ -97,7 +97,7 @@ TEST_P(TaskOptionsTest, APriorityIsEnoughToBeRun) {
   for (int i = 0; i < 1000; ++i) {
     pool.post([&] { ++ran; }, {.priority = Priority::low});
   }
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   EXPECT_EQ(ran, 1000);
 }
 
@@ -117,7 +117,7 @@ TEST_P(TaskOptionsTest, PrioritiesCountForTheCapacity) {
     EXPECT_EQ(pool.try_post([] { FAIL(); }), Status::full);
     pool.post([&] { ++ran; }, {.worker = 0});  // that worker has to be there
     gate.open();
-    EXPECT_EQ(pool.wait(), Status::ok);
+    pool.wait();
   }
   EXPECT_EQ(ran, 9);
 }
@@ -164,6 +164,72 @@ TEST_P(TaskOptionsTest, WhatIsStoppedBeforeItBeginsDoesNot) {
   EXPECT_EQ(tally.cancelled, 3U);
   EXPECT_EQ(tally.done, 2U);
   EXPECT_EQ(tally.failed, 0U);
+}
+
+TEST_P(TaskOptionsTest, WhatIsLateDoesNotBegin) {
+  ThreadPool pool(options(1));
+  const auto now = std::chrono::steady_clock::now();
+  auto token = std::make_shared<int>(5);
+  pool.post([token] { FAIL() << *token; }, {.deadline = now});
+  auto late = pool.submit([token] { return *token; }, {.name = "late", .deadline = now});
+  auto in_time = pool.submit([] { return 3; }, {.deadline = now + 1h});
+  std::atomic<int> ran{0};
+  pool.post([&] { ++ran; }, {.deadline = sync::no_deadline});
+  pool.post([&] { ++ran; }, {.deadline = now + 1h});
+  EXPECT_EQ(in_time.get(), 3);
+  try {
+    (void)late.get();
+    FAIL() << "it is late";
+  } catch (const NotRun& refused) {
+    EXPECT_EQ(refused.status(), Status::timed_out);
+    EXPECT_STREQ(refused.what(), "the task 'late' did not run: timed_out");
+  }
+  const Tally tally = pool.close();
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(tally.expired, 2U);
+  EXPECT_EQ(tally.done, 3U);
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST_P(TaskOptionsTest, AFailureIsToldWithTheNameOfItsTask) {
+  std::mutex mutex;
+  std::vector<std::string> names;
+  auto given = options(1);
+  given.on_error = [&](const TaskFailure& failure) {
+    EXPECT_THROW(std::rethrow_exception(failure.error), int);
+    const std::lock_guard lock(mutex);
+    names.emplace_back(failure.task);
+  };
+  ThreadPool pool(given);
+  std::stop_source source;
+  std::array<char, 500> large{};
+  pool.post([] { throw 1; }, {.name = "small"});
+  pool.wait();
+  pool.post([large] { throw int{large[0]}; }, {.name = "large"});
+  pool.wait();
+  pool.post([] { throw 1; }, {.stop = source.get_token(), .name = "stoppable"});
+  pool.post([] { throw 1; }, {.stop = source.get_token()});
+  pool.post([] {}, {.name = "does not fail"});
+  pool.wait();
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"", "large", "small", "stoppable"}));
+}
+
+TEST_P(TaskOptionsTest, ARefusalNamesTheTask) {
+  ThreadPool pool(options(1));
+  (void)pool.close();
+  const auto said = [](auto&& call) {
+    try {
+      call();
+    } catch (const NotRun& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(said([&] { pool.post([] {}); }), "the task did not run: closed");
+  EXPECT_EQ(said([&] { pool.post([] {}, {.name = "x"}); }), "the task 'x' did not run: closed");
+  EXPECT_EQ(said([&] { (void)pool.submit([] {}, {.name = "x"}); }),
+            "the task 'x' did not run: closed");
 }
 
 TEST_P(TaskOptionsTest, WhatHasBegunGoesOn) {
@@ -245,7 +311,7 @@ TEST_P(TaskOptionsTest, APinnedTaskWakesItsWorker) {
     }
     while (ran_on == width) std::this_thread::yield();
     ASSERT_EQ(ran_on, i % width);
-    ASSERT_EQ(pool.wait(), Status::ok);
+    pool.wait();
   }
 }
 
@@ -265,9 +331,9 @@ TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
   pool.post([&] { ++ran; }, {.worker = 1});
   for (int i = 0; i < 100; ++i) pool.submit([] {}).get();
   EXPECT_EQ(ran, 0);
-  EXPECT_EQ(pool.wait(sync::deadline_after(1ms)), Status::timed_out);
+  EXPECT_EQ(pool.wait(1ms), Status::timed_out);
   gate.open();
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   EXPECT_EQ(ran, 1);
 }
 

@@ -40,7 +40,7 @@ TEST_P(ThreadPoolTest, RunsEachTaskOnce) {
   ThreadPool pool(options(3));
   std::vector<std::atomic<int>> times(10'000);
   for (auto& count : times) pool.post([&count] { ++count; });
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   for (const auto& count : times) ASSERT_EQ(count, 1);
   const Tally tally = pool.close();
   EXPECT_EQ(tally.accepted, times.size());
@@ -76,7 +76,7 @@ TEST_P(ThreadPoolTest, WorkersRunAtTheSameTimeEvenBeyondTheCpus) {
         while (inside < width) std::this_thread::yield();
       });
     }
-    (void)pool.wait();
+    pool.wait();
     EXPECT_EQ(inside, width);
   }
 }
@@ -115,7 +115,7 @@ TEST_P(ThreadPoolTest, TakesAnyCallable) {
   EXPECT_EQ(pool.submit([large] { return large[499]; }).get(), 'x');
   std::atomic<char> seen{0};
   pool.post([large, &seen] { seen = large[499]; });
-  (void)pool.wait();
+  pool.wait();
   EXPECT_EQ(seen, 'x');
 }
 
@@ -141,7 +141,7 @@ TEST_P(ThreadPoolTest, TakesRanges) {
   std::vector<UniqueFunction<void()>> tasks;
   for (int i = 1; i <= 100; ++i) tasks.emplace_back([&sum, i] { sum += i; });
   EXPECT_EQ(pool.try_post_all(tasks.begin(), tasks.end()), tasks.end());
-  (void)pool.wait();
+  pool.wait();
   EXPECT_EQ(sum, 5050);
   (void)pool.close();
   std::vector<UniqueFunction<void()>> refused;
@@ -159,7 +159,7 @@ TEST_P(ThreadPoolTest, ClosuresEndBeforeAnybodyHears) {
       pool.submit([token = std::move(token)] { return *token; }).wait();
     } else {
       pool.post([token = std::move(token)] {});
-      (void)pool.wait();
+      pool.wait();
     }
     ASSERT_TRUE(watch.expired());
   }
@@ -170,10 +170,10 @@ TEST_P(ThreadPoolTest, AThrowingTaskIsRethrownByWaitOnce) {
   for (int i = 0; i < 10; ++i) {
     pool.post([] { throw std::runtime_error("planned"); });
   }
-  EXPECT_THROW((void)pool.wait(), std::runtime_error);
-  EXPECT_EQ(pool.wait(), Status::ok);
+  EXPECT_THROW(pool.wait(), std::runtime_error);
+  pool.wait();
   pool.post([] { throw 7; });
-  EXPECT_THROW((void)pool.wait(), int);
+  EXPECT_THROW(pool.wait(), int);
   const Tally tally = pool.close();
   EXPECT_EQ(tally.failed, 11U);
   EXPECT_EQ(tally.accepted, 11U);
@@ -184,15 +184,16 @@ TEST_P(ThreadPoolTest, AThrowingTaskIsRethrownByWaitOnce) {
 TEST_P(ThreadPoolTest, TheErrorHandlerGetsEachFailureOnce) {
   std::atomic<int> heard{0};
   auto given = options(2);
-  given.on_error = [&](std::exception_ptr failure) {
-    EXPECT_THROW(std::rethrow_exception(failure), std::string);
+  given.on_error = [&](const TaskFailure& failure) {
+    EXPECT_THROW(std::rethrow_exception(failure.error), std::string);
+    EXPECT_STREQ(failure.task, "");
     ++heard;
   };
   ThreadPool pool(given);
   for (int i = 0; i < 1000; ++i) {
     pool.post([] { throw std::string("x"); });
   }
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   EXPECT_EQ(heard, 1000);
   EXPECT_EQ(pool.close().failed, 1000U);
 }
@@ -234,7 +235,7 @@ TEST_P(ThreadPoolTest, ADestructorMayHandOver) {
   for (std::size_t i = 0; i < test::rounds(1000); ++i) {
     pool.post([h = HandsOver(&pool, &ran)] { EXPECT_NE(h.pool, nullptr); });
   }
-  (void)pool.wait();
+  pool.wait();
   EXPECT_EQ(ran, static_cast<int>(test::rounds(1000)));
 }
 
@@ -257,7 +258,7 @@ TEST_P(ThreadPoolTest, RefusesWhatComesAfterTheClose) {
     EXPECT_EQ(refusal.status(), Status::closed);
   }
   EXPECT_EQ(pool.close(Closing::abandon).accepted, 0U) << "closing twice is the same as once";
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
 }
 
 TEST_P(ThreadPoolTest, DrainingRunsAllButTakesNoMore) {
@@ -273,7 +274,7 @@ TEST_P(ThreadPoolTest, DrainingRunsAllButTakesNoMore) {
       if (pool.try_post([] {}) == Status::closed) ++refused;
       TaskGroup group(pool);
       for (int k = 0; k < 3; ++k) group.run([&] { ++in_groups; });
-      (void)group.wait();
+      group.wait();
     });
   }
   std::thread opener([&] {
@@ -355,7 +356,7 @@ TEST_P(ThreadPoolTest, DrainUntilExpiresWhatIsLate) {
 TEST_P(ThreadPoolTest, ClosingFromATaskIsMisuse) {
   ThreadPool pool(options(2));
   EXPECT_THROW(pool.submit([&] { (void)pool.close(); }).get(), std::logic_error);
-  EXPECT_THROW(pool.submit([&] { (void)pool.wait(); }).get(), std::logic_error);
+  EXPECT_THROW(pool.submit([&] { pool.wait(); }).get(), std::logic_error);
   EXPECT_EQ(pool.submit([] { return 1; }).get(), 1) << "still open";
 }
 
@@ -428,7 +429,7 @@ TEST_P(ThreadPoolTest, FullRejects) {
     EXPECT_EQ(refusal.status(), Status::full);
   }
   full.gate.open();
-  (void)full.pool.wait();
+  full.pool.wait();
   full.pool.post([&] { ++full.ran; });  // room again
   EXPECT_EQ(full.pool.close().accepted, 5U);
   EXPECT_EQ(full.ran, 4);
@@ -454,7 +455,7 @@ TEST_P(ThreadPoolTest, TryPostNeitherWaitsNorRunsItHere) {
     EXPECT_EQ(full.pool.try_post([] { FAIL(); }), Status::full);
     EXPECT_EQ(full.pool.try_post([] { FAIL(); }, {.priority = Priority::high}), Status::full);
     full.gate.open();
-    (void)full.pool.wait();
+    full.pool.wait();
     EXPECT_EQ(full.pool.try_post([&full] { ++full.ran; }), Status::ok);
     EXPECT_EQ(full.pool.close().done, 5U);
     EXPECT_EQ(full.ran, 4);
@@ -472,7 +473,7 @@ TEST_P(ThreadPoolTest, FullWaits) {
   EXPECT_FALSE(in);
   full.gate.open();
   submitter.join();
-  (void)full.pool.wait();
+  full.pool.wait();
   EXPECT_EQ(full.ran, 4);
 }
 
@@ -506,22 +507,22 @@ TEST_P(ThreadPoolTest, ATaskOfAFullPoolDoesNotWaitForItself) {
   pool.post([&] {
     for (int i = 0; i < 100; ++i) pool.post([&] { ++ran; });
   });
-  (void)pool.wait();
+  pool.wait();
   EXPECT_EQ(ran, 100);
   EXPECT_EQ(pool.close().done, 101U);
 }
 
 TEST_P(ThreadPoolTest, WaitHasADeadlineAndAStop) {
   ThreadPool pool(options(1));
-  EXPECT_EQ(pool.wait(sync::deadline_after(0ms)), Status::ok) << "idle";
+  EXPECT_EQ(pool.wait(0ms), Status::ok) << "idle";
   Gate gate;
   pool.post([&] { gate.wait(); });
-  EXPECT_EQ(pool.wait(sync::deadline_after(1ms)), Status::timed_out);
+  EXPECT_EQ(pool.wait(1ms), Status::timed_out);
   std::stop_source source;
   source.request_stop();
-  EXPECT_EQ(pool.wait(sync::no_deadline, source.get_token()), Status::stopped);
+  EXPECT_EQ(pool.wait(source.get_token()), Status::stopped);
   gate.open();
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
 }
 
 TEST_P(ThreadPoolTest, ManyMayWaitAtOnce) {
@@ -537,7 +538,7 @@ TEST_P(ThreadPoolTest, ManyMayWaitAtOnce) {
     std::vector<std::thread> waiters;
     for (int i = 0; i < 3; ++i) {
       waiters.emplace_back([&] {
-        EXPECT_EQ(pool.wait(), Status::ok);
+        pool.wait();
         EXPECT_EQ(ran, 6);
       });
     }
@@ -600,7 +601,7 @@ TEST_P(ThreadPoolTest, ATaskMayWorkForAnotherPool) {
                                                     int n = 0;
                                                     TaskGroup group(second);
                                                     group.run([&] { ++n; });
-                                                    (void)group.wait();
+                                                    group.wait();
                                                     return n;
                                                   })
                                                   .get() +
@@ -626,7 +627,7 @@ TEST_P(ThreadPoolTest, PausesAndResumes) {
       std::atomic<int> parts{0};
       TaskGroup group(pool);
       for (int i = 0; i < 3; ++i) group.run([&parts] { ++parts; });  // it runs them itself
-      (void)group.wait();
+      group.wait();
       return parts.load();
     });
     begun.wait();
@@ -635,12 +636,12 @@ TEST_P(ThreadPoolTest, PausesAndResumes) {
     for (int i = 0; i < 20; ++i) pool.post([&ran] { ++ran; });
     gate.open();
     EXPECT_EQ(held.get(), 3) << "what has begun goes on";
-    EXPECT_EQ(pool.wait(sync::deadline_after(0ms)), Status::timed_out);
+    EXPECT_EQ(pool.wait(0ms), Status::timed_out);
     EXPECT_LE(ran, 1) << "the other worker may just have been at it";
     pool.pause();
     pool.resume();
     while (ran < 20) std::this_thread::yield();  // the workers do, nobody helps
-    EXPECT_EQ(pool.wait(), Status::ok);
+    pool.wait();
   }
   pool.pause();
   pool.post([] {});
@@ -671,7 +672,7 @@ TEST_P(ThreadPoolTest, NothingIsLostBetweenPauseAndResume) {
       });
     }
     while (ran < 6) std::this_thread::yield();
-    ASSERT_EQ(pool.wait(), Status::ok);
+    pool.wait();
   }
   over = true;
   pauser.join();
@@ -688,7 +689,7 @@ TEST_P(ThreadPoolTest, WhoWaitsOutsideRunsWhatIsQueued) {
   });
   begun.wait();
   pool.post([&gate] { gate.open(); });
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
 }
 
 TEST_P(ThreadPoolTest, StatisticsAddUp) {
@@ -699,12 +700,12 @@ TEST_P(ThreadPoolTest, StatisticsAddUp) {
     std::atomic<int> parts{0};
     TaskGroup group(pool);
     for (int i = 0; i < 10; ++i) group.run([&parts] { ++parts; });
-    (void)group.wait();
+    group.wait();
   });
   for (int i = 0; i < 100; ++i) pool.post([] {});
   gate.open();
   held.get();
-  EXPECT_EQ(pool.wait(), Status::ok);
+  pool.wait();
   const PoolStatistics now = pool.statistics();
   EXPECT_EQ(now.workers.size(), pool.index_count());
   EXPECT_EQ(now.sum().run, 111U);

@@ -41,7 +41,7 @@ class Whole {
     return pool_.submit(std::forward<F>(function), std::forward<Args>(args)...);
   }
   std::size_t worker_index() const { return pool_.worker_index(); }
-  void wait() { (void)pool_.wait(); }
+  void wait() { pool_.wait(); }
   Tally close() { return pool_.close(); }
   std::size_t width() const { return pool_.width(); }
 
@@ -211,7 +211,7 @@ TEST_P(UsualFaultMutants, EndsAtAnyMoment) {
 struct CountsTooLate : Whole {
   explicit CountsTooLate(const ThreadPoolOptions& options) : Whole(options) {
     pool_.post([this] { ++finished; });
-    (void)pool_.wait();
+    pool_.wait();
     finished = 0;  // set after the threads have begun to change it
   }
   template <class F>

@@ -153,7 +153,7 @@ TEST(StartedRun, AStopCancelsWhatHasNotBegun) {
                       ran += last - first;
                       source.request_stop();
                     },
-                    ended, {.stop = source.get_token()});
+                    ended, {.until = source.get_token()});
   ASSERT_EQ(run.start(), Status::ok);
   const Tally tally = ended.get();
   EXPECT_TRUE(tally.balanced());
@@ -161,7 +161,7 @@ TEST(StartedRun, AStopCancelsWhatHasNotBegun) {
   EXPECT_GT(tally.cancelled, 0U);
   const Ended none;
   BulkOperation stopped(team, 10, [](std::size_t, std::size_t) { FAIL(); }, none,
-                        {.stop = source.get_token()});
+                        {.until = source.get_token()});
   ASSERT_EQ(stopped.start(), Status::ok);
   EXPECT_EQ(none.get().cancelled, 10U);
 }
@@ -170,7 +170,7 @@ TEST(StartedRun, ADeadlineExpiresWhatHasNotBegun) {
   ThreadTeam team({.width = 2});
   const Ended ended;
   BulkOperation run(team, 10, [](std::size_t, std::size_t) { FAIL(); }, ended,
-                    {.deadline = sync::Deadline{}});
+                    {.until = sync::Deadline{}});
   ASSERT_EQ(run.start(), Status::ok);
   EXPECT_EQ(ended.get().expired, 10U);
 }

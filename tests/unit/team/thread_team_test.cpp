@@ -185,18 +185,18 @@ TEST(ThreadTeam, AStopCancelsWhatHasNotBegun) {
                                  ran += range.size();
                                  source.request_stop();
                                },
-                               {.stop = source.get_token()});
+                               {.until = source.get_token()});
   EXPECT_TRUE(tally.balanced());
   EXPECT_EQ(tally.done, ran);
   EXPECT_GT(tally.cancelled, 0U);
   EXPECT_EQ(tally.expired, 0U);
-  const Tally none = team.run(10, [](IndexRange) { FAIL(); }, {.stop = source.get_token()});
+  const Tally none = team.run(10, [](IndexRange) { FAIL(); }, {.until = source.get_token()});
   EXPECT_EQ(none.cancelled, 10U);
 }
 
 TEST(ThreadTeam, ADeadlineExpiresWhatHasNotBegun) {
   ThreadTeam team({.width = 2});
-  const Tally none = team.run(10, [](IndexRange) { FAIL(); }, {.deadline = sync::Deadline{}});
+  const Tally none = team.run(10, [](IndexRange) { FAIL(); }, {.until = sync::Deadline{}});
   EXPECT_EQ(none.expired, 10U);
   EXPECT_TRUE(none.balanced());
   const sync::Deadline soon = sync::deadline_after(std::chrono::milliseconds(5));
@@ -204,14 +204,11 @@ TEST(ThreadTeam, ADeadlineExpiresWhatHasNotBegun) {
                               [&](IndexRange) {
                                 while (sync::clock::now() < soon) std::this_thread::yield();
                               },
-                              {.deadline = soon});
+                              {.until = soon});
   EXPECT_TRUE(some.balanced());
   EXPECT_GT(some.done, 0U);
   EXPECT_GT(some.expired, 0U);
-  EXPECT_EQ(
-      team.run(10, [](IndexRange) {}, {.deadline = sync::deadline_after(std::chrono::hours(1))})
-          .done,
-      10U);
+  EXPECT_EQ(team.run(10, [](IndexRange) {}, {.until = std::chrono::hours(1)}).done, 10U);
 }
 
 TEST(ThreadTeam, RunFromInsideItsOwnBlockIsMisuse) {

@@ -98,6 +98,8 @@ class FutureState {
   }
   // Of the task, for a person: a name, or a text in which the compiler has written "F = the name".
   virtual const char* name() const noexcept { return "what follows a task"; }
+  // What its options call it; empty: nothing.
+  virtual const char* given_name() const noexcept { return ""; }
 
  protected:
   // A task of the host, or without one what follows others.

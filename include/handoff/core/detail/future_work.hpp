@@ -14,8 +14,8 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/raw_box.hpp>
-#include <handoff/core/detail/stoppable.hpp>
 #include <handoff/core/status.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -43,13 +43,6 @@ class FutureWork final : public FutureResult<R> {
 
  private:
   Outcome compute() noexcept override {
-    if constexpr (is_stoppable<F>) {
-      if (std::get<0>(*call_).stop.stop_requested()) {
-        call_.reset();
-        this->set_not_run(Status::stopped);
-        return Outcome::cancelled;
-      }
-    }
     const bool done = this->keep([this]() -> R { return call_as_moved<R>(*call_); });
     call_.reset();  // before anybody hears: it may hold what the waiting thread is about to end
     return done ? Outcome::done : Outcome::failed;
@@ -58,6 +51,40 @@ class FutureWork final : public FutureResult<R> {
   void destroy() noexcept override { RawBox<FutureWork>::destroy(this); }
 
   std::optional<std::tuple<F, Args...>> call_;
+};
+
+// The same without arguments, for a task that has options.
+template <class R, class F>
+class LimitedWork final : public FutureResult<R> {
+ public:
+  template <class Given>
+  LimitedWork(FutureHost* host, Limits limits, Given&& function)
+      : FutureResult<R>(host),
+        limits_(std::move(limits)),
+        function_(std::in_place, std::forward<Given>(function)) {}
+
+  const char* name() const noexcept override {
+    return *limits_.name != 0 ? limits_.name : type_name<F>();
+  }
+  const char* given_name() const noexcept override { return limits_.name; }
+
+ private:
+  Outcome compute() noexcept override {
+    const Outcome why = limits_.whether();
+    if (why != Outcome::done) {
+      function_.reset();
+      this->set_not_run(reason_of(why));
+      return why;
+    }
+    const bool done = this->keep([this]() -> R { return detail::invoke(std::move(*function_)); });
+    function_.reset();  // before anybody hears, as above
+    return done ? Outcome::done : Outcome::failed;
+  }
+  void discard() noexcept override { function_.reset(); }
+  void destroy() noexcept override { RawBox<LimitedWork>::destroy(this); }
+
+  const Limits limits_;
+  std::optional<F> function_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -18,8 +18,8 @@
 #include <handoff/core/detail/block_claims.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
-#include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -46,11 +46,10 @@ class RangeRun {
   // Claims and runs blocks until none is left or the run is given up. `claimed(first)` hears of
   // each block.
   template <class Claimed>
-  void work(BlockCall call, const void* work, const RunOptions& options,
-            const Claimed& claimed) noexcept {
+  void work(BlockCall call, const void* work, const Until& until, const Claimed& claimed) noexcept {
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
-    while (!give_up(options)) {
+    while (!give_up(until)) {
       const IndexRange block = claims_.claim();
       if (block.empty()) {
         claimed(none_left);
@@ -79,12 +78,12 @@ class RangeRun {
 
  private:
   // True if the run has to end; whoever finds out first accounts for all that is left.
-  bool give_up(const RunOptions& options) noexcept {
-    if (options.stop.stop_requested()) {
+  bool give_up(const Until& until) noexcept {
+    if (until.stop_requested()) {
       cancel_rest();
       return true;
     }
-    if (options.deadline != sync::no_deadline && sync::clock::now() >= options.deadline) {
+    if (until.has_deadline() && sync::clock::now() >= until.deadline()) {
       expire_rest();
       return true;
     }

@@ -21,13 +21,16 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/pool/detail/admission.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -77,6 +80,8 @@ class GroupTasks {
     // order: relaxed, the tasks that set flags are done.
     return flags_.load(sync::order::relaxed) == 0 ? Status::ok : settle();
   }
+  // Tasks that have not begun by then are dropped.
+  Status wait(const Until& until);
 
   void cancel() noexcept {
     // order: relaxed, a task sees it in time or not
@@ -88,6 +93,12 @@ class GroupTasks {
   }
 
   // The workers' side.
+  // Whether a task of it may begin: done; or why it is to be dropped.
+  Outcome whether() noexcept {
+    // order: relaxed, see cancel().
+    const std::uint32_t flags = flags_.load(sync::order::relaxed);
+    return (flags & (kCancelled | kLimited)) == 0 ? Outcome::done : why_dropped();
+  }
   void finished(const Worker& worker, Outcome outcome) noexcept {
     if (outcome != Outcome::done) [[unlikely]]
       note(outcome);
@@ -109,7 +120,13 @@ class GroupTasks {
   }
 
  private:
-  enum Flags : std::uint32_t { kCancelled = 1, kDropped = 2, kFailed = 4 };
+  enum Flags : std::uint32_t {
+    kCancelled = 1,
+    kDropped = 2,
+    kFailed = 4,
+    kLimited = 8,  // the wait that is on has an end: until_
+    kLate = 16,  // ... which came
+  };
 
   // In elsewhere_: the owner sleeps until the count is 0.
   static constexpr std::int64_t kAsleep = 1;
@@ -133,6 +150,7 @@ class GroupTasks {
   }
 
   void wait_until_done() noexcept;
+  Outcome why_dropped() noexcept;
   bool help_thief() noexcept;
   void sleep() noexcept;
   void tell_of_circle(WatchedWait& watched) noexcept;
@@ -146,6 +164,7 @@ class GroupTasks {
   sync::atomic<std::int64_t> elsewhere_;  // the same of all other workers, times kOne
   sync::atomic<Worker*> thief_;  // who stole one last
   sync::atomic<std::uint32_t> flags_;
+  sync::cell<const Until*> until_;
   sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;
 };

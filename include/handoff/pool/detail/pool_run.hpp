@@ -20,6 +20,7 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -48,6 +49,7 @@ class PoolRun {
 
   Engine* engine_ = nullptr;
   BulkWork* work_ = nullptr;
+  sync::StopToken stop_;  // of the options
   RunOptions options_;
   sync::atomic<std::size_t> members_;  // called and not gone
   sync::atomic<std::ptrdiff_t> helpers_;  // that may still be called

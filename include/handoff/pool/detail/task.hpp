@@ -17,9 +17,9 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/raw_box.hpp>
-#include <handoff/core/detail/stoppable.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -37,6 +37,8 @@ struct TaskKind {
   Outcome (*drop)(Task& task, Outcome why) noexcept;
   // Null: its bytes are all there is to it.
   void (*move)(Task& from, Task& to) noexcept;
+  // A closure that threw has left its name, a const char*, in its place.
+  bool leaves_name = false;
 };
 
 struct alignas(sync::cache_line) Task {
@@ -94,11 +96,12 @@ struct alignas(sync::cache_line) Task {
 static_assert(sizeof(Task) == sync::cache_line);
 #endif
 
-// Calls a closure, whatever it returns, unless it has been stopped.
+// Calls a closure, whatever it returns, unless it is stopped or late.
 template <class F>
 Outcome call_closure(F& function) {
-  if constexpr (is_stoppable<F>) {
-    if (function.stop.stop_requested()) return Outcome::cancelled;
+  if constexpr (is_limited<F>) {
+    const Outcome why = function.limits.whether();
+    if (why != Outcome::done) return why;
   }
   if constexpr (std::is_same_v<std::invoke_result_t<F&>, Outcome>) {
     return detail::invoke(function);
@@ -114,6 +117,25 @@ void tell_dropped(F& function, Outcome why) noexcept {
   if constexpr (requires { function.dropped(why); }) function.dropped(why);
 }
 
+// The name of a closure, left where that was.
+struct LeaveName {
+  template <class F>
+  LeaveName(Task& its_task, const F& function) noexcept
+      : task(its_task), name(function.limits.name) {}
+  ~LeaveName() { ::new (static_cast<void*>(task.storage)) const char*(name); }
+  LeaveName(const LeaveName&) = delete;
+  LeaveName& operator=(const LeaveName&) = delete;
+
+  Task& task;
+  const char* const name;
+};
+struct LeaveNothing {
+  template <class F>
+  LeaveNothing(Task& /*task*/, const F& /*function*/) noexcept {}
+};
+template <class F>
+using Leave = std::conditional_t<is_named<F>, LeaveName, LeaveNothing>;
+
 // A closure inside the task.
 template <class F>
 struct InlineKind {
@@ -122,6 +144,7 @@ struct InlineKind {
     ~End() { std::destroy_at(std::addressof(function)); }
   };
   static Outcome run(Task& task) {
+    [[maybe_unused]] const Leave<F> leave(task, task.as<F>());
     const End end{task.as<F>()};
     return call_closure(end.function);
   }
@@ -135,7 +158,8 @@ struct InlineKind {
     std::destroy_at(std::addressof(from.as<F>()));
   }
   [[gnu::visibility("hidden")]]  // docs/adr/0013
-  static constexpr TaskKind kind{&run, &drop, std::is_trivially_copyable_v<F> ? nullptr : &move};
+  static constexpr TaskKind kind{&run, &drop, std::is_trivially_copyable_v<F> ? nullptr : &move,
+                                 is_named<F>};
 };
 
 // A closure beside the task: too large, too aligned or dangerous to move.
@@ -144,6 +168,7 @@ struct BoxedKind {
   using Owner = typename RawBox<F>::Owner;
 
   static Outcome run(Task& task) {
+    [[maybe_unused]] const Leave<F> leave(task, *task.as<F*>());
     const Owner owner(task.as<F*>());
     return call_closure(*owner);
   }
@@ -152,7 +177,8 @@ struct BoxedKind {
     tell_dropped(*owner, why);
     return why;
   }
-  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
+  [[gnu::visibility("hidden")]]
+  static constexpr TaskKind kind{&run, &drop, nullptr, is_named<F>};
 };
 
 // What is left of a task whose closure threw while it was made.

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// A function that is not to be called once a stop has been requested, or a moment has passed. Not
+// for users, who say so in a task's options.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// What there may be to a task besides its function.
+struct Limits {
+  // done: it may begin.
+  Outcome whether() const noexcept {
+    if (stop.stop_requested()) return Outcome::cancelled;
+    const bool late = deadline != sync::no_deadline && sync::clock::now() >= deadline;
+    return late ? Outcome::expired : Outcome::done;
+  }
+
+  sync::StopToken stop;
+  sync::Deadline deadline;
+  const char* name;
+};
+
+// Most have a stop alone.
+struct StopLimit {
+  Outcome whether() const noexcept {
+    return stop.stop_requested() ? Outcome::cancelled : Outcome::done;
+  }
+
+  sync::StopToken stop;
+};
+
+// What a Limited is to be made of, where its place is.
+template <class L, class Given>
+struct LimitedOf {
+  L limits;
+  Given&& function;
+};
+
+// Whoever runs it asks whether().
+template <class L, class F>
+struct Limited {
+  template <class Given>
+  explicit Limited(LimitedOf<L, Given>&& from)
+      : limits(std::move(from.limits)), function(std::forward<Given>(from.function)) {}
+
+  template <class... Args>
+    requires std::is_invocable_v<F, Args...>
+  decltype(auto) operator()(Args&&... args) {
+    return detail::invoke(std::move(function), std::forward<Args>(args)...);
+  }
+
+  L limits;
+  F function;
+};
+
+template <class F>
+inline constexpr bool is_limited = false;
+template <class L, class F>
+inline constexpr bool is_limited<Limited<L, F>> = true;
+
+template <class F>
+inline constexpr bool is_named = false;
+template <class F>
+inline constexpr bool is_named<Limited<Limits, F>> = true;
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
