@@ -234,28 +234,37 @@ const Scenario all_come(
     },
     test::Size::single);
 
+// Two blocks wait for each other.
+void two_come(std::size_t width) {
+  sync::atomic<int> missing{2};
+  sync::EventCount met;
+  {
+    ThreadTeam team({.width = width});
+    BulkOperation run(
+        team, 2,
+        [&](std::size_t, std::size_t) {
+          // order: relaxed, here and below: a count and nothing else.
+          if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
+          (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
+        },
+        [](const Tally&) noexcept {}, {.block = 1});
+    explore::check(run.start() == Status::ok, "taken");
+  }
+}
+
 // Where the watcher is the only one beyond the CPUs it works at once: time stands still while
 // anybody can go on.
 const Scenario watcher_works(
     "started_run/watcher_works",
     [] {
       const sync::Deadline begin = sync::clock::now();
-      sync::atomic<int> missing{2};
-      sync::EventCount met;
-      {
-        ThreadTeam team({.width = 3});
-        BulkOperation run(
-            team, 2,
-            [&](std::size_t, std::size_t) {
-              // order: relaxed, here and below: a count and nothing else.
-              if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
-              (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
-            },
-            [](const Tally&) noexcept {}, {.block = 1});
-        explore::check(run.start() == Status::ok, "taken");
-      }
+      two_come(3);
       explore::check(sync::clock::now() == begin, "nobody napped");
     },
     test::Size::single);
+
+// Where there are more of them another one does.
+const Scenario another_works(
+    "started_run/another_works", [] { two_come(4); }, test::Size::single);
 
 }  // namespace
