@@ -8,8 +8,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 using sync::order;
 
 LentLoop::Ref LentLoop::make(std::size_t count, std::size_t smallest, std::size_t helpers,
-                             BlockCall call, const void* work) {
-  Ref loop(*new LentLoop(helpers, call, work));
+                             const Job& job) {
+  Ref loop(*new LentLoop(helpers, job));
   (*loop).run_.open(count, helpers + 1, smallest);
   return loop;
 }
@@ -18,15 +18,16 @@ LentLoop::Ref LentLoop::make(std::size_t count, std::size_t smallest, std::size_
 void LentLoop::work() noexcept {
   constexpr BlockCall call = [](const void* self, IndexRange block) {
     LentLoop& loop = *const_cast<LentLoop*>(static_cast<const LentLoop*>(self));
-    call_or([&] { loop.call_(loop.work_, block); }, [&]() noexcept { loop.run_.cancel_rest(); });
+    call_or([&] { loop.job_.call(loop.job_.work, block); },
+            [&]() noexcept { loop.run_.cancel_rest(); });
   };
-  run_.work(call, this, Until{}, [](std::size_t) noexcept {});
+  run_.work(call, this, *job_.until, [](std::size_t) noexcept {});
 }
 
-std::exception_ptr LentLoop::finish() noexcept {
+Tally LentLoop::finish() noexcept {
   gate_.close();
   (void)empty_.await([this]() noexcept { return gate_.is_empty(); });
-  return run_.settle().first_failure;
+  return run_.settle();
 }
 
 void LentLoop::release() noexcept {

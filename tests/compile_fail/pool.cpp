@@ -25,6 +25,15 @@ int main() {
   int nothing = 0;
   handoff::parallel_for(nothing, 0, 1, [](std::size_t) {});
 #endif
+#if defined(WRONG_task_with_arguments)  // expect: is_invocable_v
+  pool.post([](int) {});
+#endif
+#if defined(WRONG_refusal_nobody_looks_at)  // expect: nodiscard
+  pool.try_post([] {});
+#endif
+#if defined(WRONG_arguments_beside_options)  // expect: no matching
+  (void)pool.submit([](int n) { return n; }, {.name = "n"}, 1);
+#endif
 #if defined(WRONG_completion_that_may_throw)  // expect: is_nothrow_invocable_v
   handoff::BulkOperation throws(pool, 0, body, [](const handoff::Tally&) {});
 #endif

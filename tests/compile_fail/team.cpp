@@ -5,6 +5,9 @@
 #include <string>
 #include <utility>
 
+#include <vector>
+
+#include <handoff/core/parallel_for.hpp>
 #include <handoff/team/thread_team.hpp>
 
 struct Rows {
@@ -31,6 +34,18 @@ int main() {
 #endif
 #if defined(WRONG_body_for_single_indices)  // expect: is_invocable_v
   moved.run(1, [](int*) {});
+#endif
+#if defined(WRONG_loop_body)  // expect: parallel_for: the body takes an index
+  handoff::parallel_for(moved, 0, 1, [](int*) {});
+#endif
+#if defined(WRONG_loop_body_for_elements)  // expect: parallel_for: the body takes what the
+                                           // iterators
+  std::vector<int> numbers(1);
+  handoff::parallel_for(moved, numbers, [](int*) {});
+#endif
+#if defined(WRONG_reduction)  // expect: parallel_reduce: combine takes
+  (void)handoff::parallel_reduce(
+      moved, 0, 1, 0, [](int i) { return i; }, [](int*, int) { return 0; });
 #endif
 #if defined(WRONG_kernel_with_a_result)  // expect: same_as
   moved.run<scale_and_answer>(1, Rows{nullptr});

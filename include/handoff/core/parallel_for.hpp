@@ -4,11 +4,13 @@
 //
 //   handoff::parallel_for(team, 0, n, [&](std::size_t i) { c[i] = a[i] + b[i]; });
 //   handoff::parallel_for(team, 0, n, [&](handoff::IndexRange r) { add(a, b, c, r); });
+//   handoff::parallel_for(team, pixels, [](Pixel& p) { p.dim(); });  // or begin, end
+//   handoff::parallel_for(team, 0, n, body, {.block = 64, .until = 10ms});
 //   const double sum = handoff::parallel_reduce(
 //       team, 0, n, 0.0, [&](std::size_t i) { return a[i]; }, std::plus<>());
 //
-// For: loops, nested ones too. Not for: what becomes of each index (Bulk::run() has the Tally). On
-// a ThreadPool: include pool/parallel_for.hpp, whose loop has no indirect call and no allocation.
+// For: loops, nested ones too. On a ThreadPool: include pool/parallel_for.hpp, whose loop has no
+// indirect call and no allocation.
 //
 // - Concurrency: any thread, any number at a time, as far as the executor allows; nested in the
 //   body too, but for a ThreadTeam, which cannot be run from inside its own blocks.
@@ -16,9 +18,11 @@
 //   the return. Calls happen in no order among each other.
 // - The caller works with the others, so the loop ends on any executor: also on one that refuses,
 //   that runs functions at once, or that runs them when the loop is over or never.
+// - Body: one object, called by several threads at once; it may be mutable. `auto` gets an index.
+// - Indices may be of any integer types; what the body takes converts as in a call.
 // - Indices are claimed in blocks, large ones first, so nobody has to say how large: down to one
 //   index, or 1/512 of a member's share where that is more.
-// - Blocks: until every index is done.
+// - Blocks: until every index is done. options.until leaves out blocks that have not begun by then.
 // - Allocates: on a Bulk nothing, on an Executor once; parallel_reduce its partial results.
 // - Closed: an executor that refuses leaves the work to those that are there, the caller at least.
 // - Exceptions: the first one is rethrown; blocks that nobody has claimed by then are left out.
@@ -32,6 +36,7 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -44,14 +49,18 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/kernel.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/run_options.hpp>
+#include <handoff/core/tally.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// What a loop calls: body(i) or body(IndexRange), by several threads at once.
-template <class Body>
-concept LoopBody =
-    std::is_invocable_v<const Body&, std::size_t> || std::is_invocable_v<const Body&, IndexRange>;
+// What a loop over integers calls: body(i) or body(IndexRange), by several threads at once. What
+// takes both, as `auto`, gets an index.
+template <class Body, class Index = std::size_t>
+concept LoopBody = std::is_invocable_v<Body&, Index> || std::is_invocable_v<Body&, IndexRange>;
 
 // What a loop can be given to.
 template <class E>
@@ -63,93 +72,217 @@ namespace detail {
 // and do not take tiny items one by one, which are next to each other in memory.
 inline constexpr std::size_t least_part = 512;
 
-template <class Body>
-void call_body(const Body& body, IndexRange indices) {
-  if constexpr (std::is_invocable_v<const Body&, IndexRange>) {
-    body(indices);
-  } else {
-    for (const std::size_t index : indices) body(index);
+// What a loop does for blocks of [0, count). All of them call the same body, which may change.
+//
+// Indices from `first` on.
+template <class Index, class Body>
+struct IndexLoop {
+  void operator()(IndexRange part) const {
+    // Shifted here, or compilers add first to each vector of indices.
+    const Index begin = at(part.first);
+    const Index end = at(part.last);
+    if constexpr (std::is_invocable_v<Body&, Index>) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"  // what the body makes of an index is its business
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+      for (Index index = begin; index < end; ++index) static_cast<void>(body(index));
+#pragma GCC diagnostic pop
+    } else {
+      static_cast<void>(
+          body(IndexRange{static_cast<std::size_t>(begin), static_cast<std::size_t>(end)}));
+    }
   }
+  Index at(std::size_t offset) const noexcept {
+    return static_cast<Index>(static_cast<std::size_t>(first) + offset);
+  }
+
+  Index first;
+  Body& body;
+};
+
+// What iterators from `first` on lead to.
+template <class Iterator, class Body>
+struct IteratorLoop {
+  void operator()(IndexRange part) const {
+    using Offset = std::iter_difference_t<Iterator>;
+    const Iterator end = first + static_cast<Offset>(part.last);
+    for (Iterator each = first + static_cast<Offset>(part.first); each != end; ++each) {
+      static_cast<void>(body(*each));
+    }
+  }
+
+  Iterator first;
+  Body& body;
+};
+
+inline std::size_t block_of(const RunOptions& options, std::size_t count, std::size_t members) {
+  return options.block != 0 ? options.block : count / (least_part * members);
 }
 
 // In a Bulk a block that throws does not keep others from being run: here it does.
-template <class B, class Body>
-void loop_on_bulk(B& bulk, std::size_t first, std::size_t count, const Body& body) {
+template <class B, class Block>
+Tally loop_on_bulk(B& bulk, std::size_t count, const Block& block, const RunOptions& options) {
   sync::atomic<bool> failed{false};
-  const auto block = [&, first](IndexRange part) {
+  const auto unless_failed = [&](IndexRange part) {
     if (failed.load(sync::order::relaxed)) return;  // order: relaxed, a hint
-    call_or(
-        [&] { call_body(body, IndexRange{first + part.first, first + part.last}); },
-        [&]() noexcept { failed.store(true, sync::order::relaxed); });  // order: relaxed, a hint
+    call_or([&] { block(part); },
+            [&]() noexcept { failed.store(true, sync::order::relaxed); });  // order: relaxed, too
   };
   const std::size_t members = max<std::size_t>(bulk.width(), 1);
-  (void)bulk.run(count, block, RunOptions{.block = count / (least_part * members)});
+  return bulk.run(count, unless_failed,
+                  RunOptions{.block = block_of(options, count, members), .until = options.until});
 }
 
-template <class E, class Body>
-void loop_on_executor(E& executor, std::size_t first, std::size_t count, const Body& body) {
-  struct Work {
-    const Body& body;
-    std::size_t first;
-  } const work{body, first};
+template <class E, class Block>
+Tally loop_on_executor(E& executor, std::size_t count, const Block& block,
+                       const RunOptions& options) {
   constexpr BlockCall call = [](const void* given, IndexRange part) {
-    const Work& mine = *static_cast<const Work*>(given);
-    call_body(mine.body, IndexRange{mine.first + part.first, mine.first + part.last});
+    (*static_cast<const Block*>(given))(part);
   };
   const std::size_t helpers = executor.width();
-  const LentLoop::Ref loop =
-      LentLoop::make(count, count / (least_part * (helpers + 1)), helpers, call, &work);
-  if (std::exception_ptr failure = (*loop).run(executor)) {
-    std::rethrow_exception(std::move(failure));
-  }
+  const LentLoop::Ref loop = LentLoop::make(count, block_of(options, count, helpers + 1), helpers,
+                                            {call, std::addressof(block), &options.until});
+  Tally tally = (*loop).run(executor);
+  if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
+  return tally;
 }
 
-// A room may have a faster loop for an executor of its own, in a header of its own.
+// How an executor runs a loop. A room may have a faster way for one of its own, in a header of its
+// own.
 template <class E>
-concept HasOwnLoop = requires { typename E::OwnLoop; };
+struct LoopOn {
+  template <class Block>
+  static Tally run(E& executor, std::size_t count, const Block& block, const RunOptions& options) {
+    static_assert(
+        !requires { typename E::OwnLoop; },
+        "include the parallel_for.hpp of the executor's room, as pool/parallel_for.hpp");
+    if constexpr (Bulk<E>) {
+      return detail::loop_on_bulk(executor, count, block, options);
+    } else {
+      return detail::loop_on_executor(executor, count, block, options);
+    }
+  }
+};
+
+template <class T>
+concept LoopIndex = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
+
+// An end that is not above first: 0.
+template <LoopIndex Index, LoopIndex First, LoopIndex Last>
+std::size_t count_between(First first, Last last) {
+  if (std::cmp_greater_equal(first, last)) return 0;
+  if (std::is_unsigned_v<Index> && std::cmp_less(first, 0)) {
+    misuse("parallel_for: it begins below 0, and the type of its end has no sign");
+  }
+  return static_cast<std::size_t>(static_cast<Index>(last)) -
+         static_cast<std::size_t>(static_cast<Index>(first));
+}
+
+template <class R>
+concept LoopRange = requires(R& range) {
+  { std::begin(range) } -> std::random_access_iterator;
+  { std::end(range) - std::begin(range) } -> std::integral;
+};
 
 }  // namespace detail
 
-// body(i) for each i in [first, last), or body(IndexRange) for blocks that cover it.
-template <RunsLoops E, LoopBody Body>
-void parallel_for(E& executor, std::size_t first, std::size_t last, const Body& body) {
-  static_assert(!detail::HasOwnLoop<E>,
-                "include the parallel_for.hpp of the executor's room, as pool/parallel_for.hpp");
-  if (first >= last) return;
-  if constexpr (Bulk<E>) {
-    detail::loop_on_bulk(executor, first, last - first, body);
-  } else {
-    detail::loop_on_executor(executor, first, last - first, body);
+// body(i) for each i in [first, last), or body(IndexRange) for blocks that cover it. What became of
+// the indices: all are done, unless options.until left some out.
+template <RunsLoops E, detail::LoopIndex First, detail::LoopIndex Last, class Body>
+Tally parallel_for(E& executor, First first, Last last, Body&& body,
+                   const RunOptions& options = {}) {
+  using Index = std::common_type_t<First, Last>;
+  using Callable = std::remove_reference_t<Body>;
+  constexpr bool is_body = LoopBody<Callable, Index>;
+  static_assert(is_body, "parallel_for: the body takes an index, or a handoff::IndexRange");
+  if constexpr (is_body) {
+    const std::size_t count = detail::count_between<Index>(first, last);
+    if (count == 0) return {};
+    if constexpr (!std::is_invocable_v<Callable&, Index>) {
+      if (std::cmp_less(first, 0)) misuse("parallel_for: an IndexRange does not begin below 0");
+    }
+    const detail::IndexLoop<Index, Callable> block{static_cast<Index>(first), body};
+    return detail::LoopOn<E>::run(executor, count, block, options);
   }
 }
 
-// combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), with
-// brackets elsewhere.
-template <RunsLoops E, class T, class Map, class Combine>
-  requires std::is_invocable_r_v<T, const Combine&, T,
-                                 std::invoke_result_t<const Map&, std::size_t>>
-T parallel_reduce(E& executor, std::size_t first, std::size_t last, T identity, const Map& map,
-                  const Combine& combine) {
-  if (first >= last) return identity;
+// body(*i) for each i in [first, last).
+template <RunsLoops E, std::random_access_iterator Iterator, class Body>
+Tally parallel_for(E& executor, Iterator first, Iterator last, Body&& body,
+                   const RunOptions& options = {}) {
+  using Callable = std::remove_reference_t<Body>;
+  constexpr bool is_body = std::is_invocable_v<Callable&, std::iter_reference_t<Iterator>>;
+  static_assert(is_body, "parallel_for: the body takes what the iterators lead to");
+  if constexpr (is_body) {
+    if (last - first <= 0) return {};
+    const auto count = static_cast<std::size_t>(last - first);
+    const detail::IteratorLoop<Iterator, Callable> block{first, body};
+    return detail::LoopOn<E>::run(executor, count, block, options);
+  }
+}
+
+// body(element) for each element of a vector, an array, a span, ...
+template <RunsLoops E, detail::LoopRange Range, class Body>
+Tally parallel_for(E& executor, Range&& range, Body&& body, const RunOptions& options = {}) {
+  const auto first = std::begin(range);
+  return handoff::parallel_for(executor, first, first + (std::end(range) - first), body, options);
+}
+
+namespace detail {
+
+template <class E, class Index, class T, class Map, class Combine>
+T reduce(E& executor, Index first, std::size_t count, T identity, const Map& map,
+         const Combine& combine) {
   constexpr std::size_t most_parts = 256;
-  const std::size_t count = last - first;
-  const std::size_t parts = detail::min(count, most_parts);
+  const std::size_t parts = min(count, most_parts);
   const std::size_t size = count / parts;
   const std::size_t larger = count % parts;  // as many parts have one more
   struct Part {
     T value;
   };
   std::vector<Part> results(parts, Part{identity});
-  parallel_for(executor, 0, parts, [&](std::size_t part) {
-    std::size_t index = first + part * size + detail::min(part, larger);
-    const std::size_t end = index + size + (part < larger ? 1 : 0);
+  const auto reduce_part = [&](std::size_t part) {
     T value = identity;
-    for (; index < end; ++index) value = combine(std::move(value), map(index));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"  // as in IndexLoop
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+    const auto take = [&](Index index) { value = combine(std::move(value), map(index)); };
+#pragma GCC diagnostic pop
+    const std::size_t begin = part * size + min(part, larger);
+    const IndexLoop<Index, decltype(take)> loop{first, take};
+    loop(IndexRange{begin, begin + size + (part < larger ? 1 : 0)});
     results[part].value = std::move(value);
-  });
+  };
+  handoff::parallel_for(executor, std::size_t{0}, parts, reduce_part);
   T total = std::move(identity);
   for (Part& part : results) total = combine(std::move(total), std::move(part.value));
   return total;
+}
+
+}  // namespace detail
+
+// combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), with
+// brackets elsewhere.
+template <RunsLoops E, detail::LoopIndex First, detail::LoopIndex Last, class T, class Map,
+          class Combine>
+T parallel_reduce(E& executor, First first, Last last, T identity, const Map& map,
+                  const Combine& combine) {
+  using Index = std::common_type_t<First, Last>;
+  constexpr bool is_map = std::is_invocable_v<const Map&, Index>;
+  static_assert(is_map, "parallel_reduce: map takes an index");
+  if constexpr (is_map) {
+    using Mapped = std::invoke_result_t<const Map&, Index>;
+    constexpr bool is_combine = std::is_invocable_r_v<T, const Combine&, T, Mapped>;
+    static_assert(is_combine,
+                  "parallel_reduce: combine takes the identity's type and what map "
+                  "returns, and gives the first");
+    const std::size_t count = detail::count_between<Index>(first, last);
+    if constexpr (is_combine) {
+      if (count == 0) return identity;
+      return detail::reduce(executor, static_cast<Index>(first), count, std::move(identity), map,
+                            combine);
+    }
+  }
 }
 
 }}  // namespace handoff::HANDOFF_ABI

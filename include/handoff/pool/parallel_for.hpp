@@ -5,6 +5,7 @@
 //
 //   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { c[i] = a[i] + b[i]; });
 //   handoff::parallel_for(pool, 0, n, [&](handoff::IndexRange r) { add(a, b, c, r); });
+//   handoff::parallel_for(pool, pixels, [](Pixel& p) { p.dim(); }, {.until = stop});
 //   const double sum = handoff::parallel_reduce(
 //       pool, 0, n, 0.0, [&](std::size_t i) { return a[i]; }, std::plus<>());
 //
@@ -25,25 +26,33 @@
 #include <handoff/core/detail/block_claims.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/parallel_for.hpp>
+#include <handoff/core/run_options.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
-
-namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // One loop: claims, and the chain of workers that are called to it.
-template <class Body>
+template <class Block>
 class Loop {
  public:
-  Loop(ThreadPool& pool, std::size_t first, std::size_t count, const Body& body)
-      : first_(first), body_(body), more_(static_cast<std::ptrdiff_t>(pool.width())), group_(pool) {
+  Loop(ThreadPool& pool, std::size_t count, const Block& block, const RunOptions& options)
+      : block_(block),
+        until_(options.until),
+        may_end_(options.until.has_deadline() || options.until.stop_possible()),
+        more_(static_cast<std::ptrdiff_t>(pool.width())),
+        cancelled_(0),
+        expired_(0),
+        group_(pool) {
     const std::size_t members = pool.width() + 1;
-    claims_.open(count, members, count / (least_part * members));
+    claims_.open(count, members, block_of(options, count, members));
   }
 
-  void run() {
+  Tally run() {
     try {
       work();
     } catch (...) {
@@ -51,19 +60,39 @@ class Loop {
       group_.cancel();
       throw;  // the group waits in its destructor
     }
-    (void)group_.wait();
+    group_.wait();
+    // order: relaxed, all are done.
+    const std::size_t cancelled = cancelled_.load(sync::order::relaxed);
+    const std::size_t expired = expired_.load(sync::order::relaxed);  // order: relaxed, as above
+    const std::size_t count = claims_.count();
+    return {.accepted = count,
+            .done = count - cancelled - expired,
+            .cancelled = cancelled,
+            .expired = expired};
   }
 
  private:
   // Each who comes claims a block, calls the next one if there is more, and works on.
   void work() {
-    IndexRange block = claims_.claim();
-    if (block.empty()) return;
+    IndexRange part = claim();
+    if (part.empty()) return;
     call_next();
-    for (; !block.empty(); block = claims_.claim()) {
-      // Shifted here, or compilers add first_ to each vector of indices.
-      call_body(body_, IndexRange{first_ + block.first, first_ + block.last});
-    }
+    for (; !part.empty(); part = claim()) block_(part);
+  }
+
+  IndexRange claim() {
+    if (may_end_) [[unlikely]]
+      end_if_over();
+    return claims_.claim();
+  }
+
+  // What nobody has claimed by then is left out.
+  void end_if_over() noexcept {
+    const bool stopped = until_.stop_requested();
+    if (!stopped && !(until_.has_deadline() && sync::clock::now() >= until_.deadline())) return;
+    const std::size_t left = claims_.close();
+    // order: relaxed, the group's end comes after it.
+    if (left != 0) (stopped ? cancelled_ : expired_).store(left, sync::order::relaxed);
   }
 
   void call_next() {
@@ -79,21 +108,22 @@ class Loop {
     });
   }
 
-  const std::size_t first_;
-  const Body& body_;
+  const Block& block_;
+  const Until until_;
+  const bool may_end_;
   BlockClaims claims_;
   sync::atomic<std::ptrdiff_t> more_;  // who may still be called
+  sync::atomic<std::size_t> cancelled_;  // indices left out
+  sync::atomic<std::size_t> expired_;
   TaskGroup group_;  // last: its destructor waits for those who use the rest
 };
 
-}  // namespace detail
+template <std::derived_from<ThreadPool> Pool>
+struct LoopOn<Pool> {
+  template <class Block>
+  static Tally run(Pool& pool, std::size_t count, const Block& block, const RunOptions& options) {
+    return Loop<Block>(pool, count, block, options).run();
+  }
+};
 
-// body(i) for each i in [first, last), or body(IndexRange) for blocks that cover it.
-template <RunsLoops Pool, LoopBody Body>
-  requires std::derived_from<Pool, ThreadPool>
-void parallel_for(Pool& pool, std::size_t first, std::size_t last, const Body& body) {
-  if (first >= last) return;
-  detail::Loop<Body>(pool, first, last - first, body).run();
-}
-
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail

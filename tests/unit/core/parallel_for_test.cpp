@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/loop_forms.hpp"
 #include "support/support.hpp"
 
 namespace {
@@ -132,6 +133,15 @@ TEST(ParallelForOnAnExecutor, EachIndexOnce) {
     expect_each_index_once(threads);
     EXPECT_EQ(threads.executed > 0, width > 0);
   }
+}
+
+TEST(ParallelForOnAnExecutor, TakesEveryForm) {
+  InlineExecutor here;
+  test::expect_all_loop_forms(here);
+  Refusing refusing;
+  test::expect_all_loop_forms(refusing);
+  Threads threads(3);
+  test::expect_all_loop_forms(threads);
 }
 
 TEST(ParallelForOnAnExecutor, TheFirstFailureIsRethrown) {

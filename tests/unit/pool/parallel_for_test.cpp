@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/loop_forms.hpp"
 #include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -30,6 +31,14 @@ TEST_P(ParallelForTest, EveryIndexOnce) {
       for (std::size_t i = 0; i < times.size(); ++i) ASSERT_EQ(times[i], i < 10 ? 0 : 1);
     }
     parallel_for(pool, 5, 4, [](std::size_t) { FAIL(); });
+  }
+}
+
+TEST_P(ParallelForTest, TakesEveryForm) {
+  for (const std::size_t width : {1U, 3U}) {
+    ThreadPool pool(options(width));
+    test::expect_all_loop_forms(pool);
+    pool.submit([&] { test::expect_all_loop_forms(pool); }).get();
   }
 }
 

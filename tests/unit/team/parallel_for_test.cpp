@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/loop_forms.hpp"
+
 namespace {
 
 using namespace handoff;
@@ -27,6 +29,13 @@ TEST(ParallelForOnATeam, EachIndexOnce) {
     std::atomic<std::size_t> sum{0};
     parallel_for(team, 5, 100, [&](IndexRange range) { sum += range.size(); });
     EXPECT_EQ(sum, 95U);
+  }
+}
+
+TEST(ParallelForOnATeam, TakesEveryForm) {
+  for (const std::size_t width : {1U, 3U}) {
+    ThreadTeam team(width);
+    test::expect_all_loop_forms(team);
   }
 }
 

@@ -20,6 +20,7 @@
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -46,15 +47,20 @@ class LentLoop {
     LentLoop* loop_;
   };
 
-  // `helpers`: the most functions to hand over. call(work, block) must be callable until run()
-  // returns. Throws std::bad_alloc.
-  static Ref make(std::size_t count, std::size_t smallest, std::size_t helpers, BlockCall call,
-                  const void* work);
+  // What is called for each block that begins in time; until run() returns.
+  struct Job {
+    BlockCall call;
+    const void* work;
+    const Until* until;
+  };
+
+  // `helpers`: the most functions to hand over. Throws std::bad_alloc.
+  static Ref make(std::size_t count, std::size_t smallest, std::size_t helpers, const Job& job);
 
   // The caller's part, until all blocks are done. A block that throws ends the loop; blocks that
-  // nobody has claimed by then are left out. The first failure, or null.
+  // nobody has claimed by then are left out.
   template <class E>
-  std::exception_ptr run(E& executor) noexcept {
+  Tally run(E& executor) noexcept {
     gate_.open();
     call_next(executor);
     work();
@@ -62,8 +68,8 @@ class LentLoop {
   }
 
  private:
-  LentLoop(std::size_t helpers, BlockCall call, const void* work) noexcept
-      : refs_(0), helpers_(static_cast<std::ptrdiff_t>(helpers)), call_(call), work_(work) {}
+  LentLoop(std::size_t helpers, const Job& job) noexcept
+      : refs_(0), helpers_(static_cast<std::ptrdiff_t>(helpers)), job_(job) {}
 
   // What the executor is given.
   template <class E>
@@ -92,7 +98,7 @@ class LentLoop {
   }
 
   void work() noexcept;
-  std::exception_ptr finish() noexcept;
+  Tally finish() noexcept;
 
   void retain() noexcept {
     refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by somebody who holds it
@@ -101,8 +107,7 @@ class LentLoop {
 
   sync::atomic<std::size_t> refs_;
   sync::atomic<std::ptrdiff_t> helpers_;  // that may still be called
-  const BlockCall call_;
-  const void* const work_;
+  const Job job_;
   Gate gate_;
   sync::EventCount empty_;  // the caller, for the last helper inside
   alignas(sync::destructive_span) RangeRun run_;
