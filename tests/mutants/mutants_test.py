@@ -237,15 +237,6 @@ class Judgement(unittest.TestCase):
         self.assertEqual(len(self.faults("killed", gone)), 1)
         self.assertEqual(self.faults("killed", gone, False), [])
 
-    def test_a_list_that_is_not_complete_allows_a_share_in_a_sample(self):
-        mutants = [self.mutant(f"delete f:g a.{i}") for i in range(10)]
-        results = [{"name": m.name, "verdict": "survived" if i < 2 else "killed", "killer": "k"}
-                   for i, m in enumerate(mutants)]
-        for percent, sample, whole in (("20", 0, 2), ("19", 2, 2)):
-            known = {"incomplete %": (f"incomplete {percent} %", "open", "why")}
-            self.assertEqual(len(tool.faults_of_list(known, results, mutants, False)), sample)
-            self.assertEqual(len(tool.faults_of_list(known, results, mutants, True)), whole)
-
     def test_what_no_list_knows_is_new(self):
         mutants = [self.mutant(f"delete f:g abc.{i}") for i in range(1, 4)]
         with tempfile.TemporaryDirectory() as folder:
@@ -494,7 +485,7 @@ class Samples(unittest.TestCase):
         asked, built = [], []
         verdicts = [first, then]
 
-        def prepared(_folder, programs, _everything, _arguments, _room, _drawn=()):
+        def prepared(_folder, programs, _everything, _arguments, _room=None, _drawn=()):
             built.append(programs)
             return FakeTrials(verdicts[len(built) - 1], asked, most)
         before, tool.prepared = tool.prepared, prepared

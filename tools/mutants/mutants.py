@@ -113,25 +113,11 @@ def read_list(path):
     return known
 
 
-def allowed_share(known):
-    """Of a sample, how many may survive that the list does not name: none, unless it says of
-    itself that it is not complete, `incomplete 20 % | open: why`."""
-    for name, _, _ in known.values():
-        words = name.split()
-        if words[0] == "incomplete":
-            return float(words[1]) / 100
-    return 0.0
-
-
 def faults_of_list(known, results, mutants, whole):
     """Lines about the list and the survivors that it does not name."""
-    faults = []
-    names = {key_of(mutant.name) for mutant in mutants} | {"incomplete %"}
-    unlisted = [result for result in results
-                if result["verdict"] != "killed" and key_of(result["name"]) not in known]
-    if whole or len(unlisted) > allowed_share(known) * len(results):
-        faults += [f"{result['verdict']}, and not listed: {result['name']}"
-                   for result in unlisted]
+    names = {key_of(mutant.name) for mutant in mutants}
+    faults = [f"{result['verdict']}, and not listed: {result['name']}" for result in results
+              if result["verdict"] != "killed" and key_of(result["name"]) not in known]
     for result in results:
         listed = known.get(key_of(result["name"]))
         if result["verdict"] == "killed" and listed and (whole or listed[1] == "equivalent"):
@@ -504,7 +490,7 @@ def prepared(folder, programs, everything, arguments, room=None, drawn=()):
 
 def sample(folder, room, everything, mutants, known, arguments):
     """As many as the time allows, with the room's scenarios and its first tests. Those that live
-    through these are tried with all the room's tests. (results, faults)"""
+    through these are tried with all scenarios and all the room's tests. (results, faults)"""
     begin = time.monotonic()
     drawn = [mutant for mutant in mutants if key_of(mutant.name) not in known]
     trials = prepared(folder, ["explore", TESTS[room][0]], everything, arguments, room, drawn)
@@ -519,8 +505,8 @@ def sample(folder, room, everything, mutants, known, arguments):
                          least=SAMPLE_MIN)
     alive = {result["name"] for result in results if result["verdict"] != "killed"}
     if alive:
-        say(f"{len(alive)} are left for the room's other tests")
-        trials = prepared(folder, programs_of([room]), everything, arguments, room)
+        say(f"{len(alive)} are left for all other tests")
+        trials = prepared(folder, programs_of([room]), everything, arguments)
         if trials is None:
             return results, faults + ["a test fails without a mutant"]
         left = [mutant for mutant in drawn if mutant.name in alive]
@@ -574,9 +560,6 @@ def main(words):
     is_all = not sampled and not parts and not arguments.new
     faults += tell(mutants, results, known, is_all)
     write_result(folder / "result.json", mutants, results)
-    for result in results:
-        if result["verdict"] != "killed" and key_of(result["name"]) not in known:
-            say(f"{result['verdict']}, and not listed: {result['name']}")
     faults += faults_of_list(known, results, mutants, is_all)
     for line in faults:
         say(f"FAULT: {line}")
