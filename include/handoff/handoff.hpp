@@ -42,6 +42,7 @@
 #include <handoff/event/event_queue_options.hpp>
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/event/listener_options.hpp>
+#include <handoff/event/next.hpp>
 #include <handoff/event/queued_event.hpp>
 #include <handoff/event/typed_event.hpp>
 #include <handoff/pool/blocking.hpp>

@@ -112,7 +112,7 @@ void events() {
     for (int i = 1; i <= 100; ++i) expect(queue.enqueue(1, i) == Status::ok, "enqueued");
     (void)queue.close();
   });
-  while (queue.wait() == Status::ok) queue.process();
+  while (queue.wait() == Status::ok) queue.drain();
   producer.join();
   expect(sum == 5050, "all events to their listener");
   expect(handle.remove_and_wait(), "removed");

@@ -13,6 +13,7 @@
 
 #include "books/expect_reported.hpp"
 #include "books/slab_books.hpp"
+#include "support/next.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -128,6 +129,7 @@ namespace {
 using namespace handoff;
 using test::expect_reported;
 using test::fault_in;
+using test::take_if;
 using Break = detail::Books<detail::Break>;
 
 TEST(EventBooks, ListenerList) {
@@ -203,7 +205,7 @@ class StoreBook : public testing::Test {
   using Queue = EventQueue<int, void(int), Bounded>;
   StoreBook() {
     for (int i = 0; i < 4; ++i) EXPECT_EQ(queue_.enqueue(i, i), Status::ok);
-    EXPECT_EQ(queue_.process_if([](int key, int) { return key < 2; }), 2U);
+    EXPECT_EQ(queue_.drain_if(take_if([](int key, int) { return key < 2; })), 2U);
     for (int i = 4; i < 6; ++i) EXPECT_EQ(queue_.enqueue(i, i), Status::ok);
   }
   std::string fault() const { return detail::Books<Queue>::fault(queue_, 8); }
@@ -258,7 +260,7 @@ struct Coalescing : EventPolicies {
 TEST(EventBooks, ReportsAKeyThatIsForgottenOrKnownForNothing) {
   EventQueue<int, void(int), Coalescing> queue;
   for (const int key : {1, 1, 2}) EXPECT_EQ(queue.enqueue(key, key), Status::ok);
-  EXPECT_EQ(queue.process_if([] { return false; }), 0U);
+  EXPECT_EQ(queue.drain_if(take_if([] { return false; })), 0U);
   EXPECT_EQ(fault_in(queue), "");
   auto& newest = Break::newest(Break::store(queue), 2);
   for (const std::uint32_t users : {0U, 2U}) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "conformance/deferred_suite.hpp"
+#include "support/next.hpp"
 
 namespace handoff::test { namespace {
 
@@ -40,7 +41,7 @@ template <class EventQueueType>
 struct Process {
   struct Queue : WithListener<EventQueueType> {
     using WithListener<EventQueueType>::WithListener;
-    void drain() { this->queue_.process(); }
+    void drain() { this->queue_.drain(); }
   };
 };
 
@@ -49,7 +50,7 @@ struct OneByOne {
   struct Queue : WithListener<EventQueueType> {
     using WithListener<EventQueueType>::WithListener;
     void drain() {
-      while (this->queue_.process_one()) {
+      while (this->queue_.drain(1) == 1) {
       }
     }
   };
@@ -60,7 +61,7 @@ struct ByPredicate {
   struct Queue : WithListener<EventQueueType> {
     using WithListener<EventQueueType>::WithListener;
     void drain() {
-      this->queue_.process_if([] { return true; });
+      this->queue_.drain_if(take_if([] { return true; }));
     }
   };
 };
@@ -70,7 +71,7 @@ struct UntilNever {
   struct Queue : WithListener<EventQueueType> {
     using WithListener<EventQueueType>::WithListener;
     void drain() {
-      this->queue_.process_until([] { return false; });
+      this->queue_.drain_if(take_until([] { return false; }));
     }
   };
 };
@@ -79,7 +80,7 @@ struct Visitor {
   struct Queue : WithListener<One> {
     using WithListener<One>::WithListener;
     void drain() {
-      queue_.process_with([this](int, const DeferredItem& item) { handler_(item); });
+      queue_.drain([this](int, const DeferredItem& item) { handler_(item); });
     }
   };
 };
@@ -91,7 +92,7 @@ struct Batches {
       One::Event event(std::in_place, 0, std::move(item));
       return queue_.enqueue_batch({&event, 1}) == 1;
     }
-    void drain() { queue_.process(); }
+    void drain() { queue_.drain(); }
   };
 };
 

@@ -17,6 +17,7 @@
 #include "books/event_books.hpp"
 #include "model/item.hpp"
 #include "model/model.hpp"
+#include "support/next.hpp"
 #if !defined(HANDOFF_EXPLORE)
 #include "books/slab_books.hpp"
 #endif
@@ -55,11 +56,11 @@ struct OrderedRejecting : Ordered {
   static constexpr OnFull on_full = OnFull::reject;
 };
 
-const std::vector<Word> words{{"enqueue", 14},      {"enqueue_copy", 2},  {"enqueue_late", 3},
-                              {"enqueue_batch", 1}, {"process", 2},       {"process_one", 3},
-                              {"process_if", 3},    {"process_until", 3}, {"process_with", 1},
-                              {"peek", 1},          {"take", 2},          {"clear", 1},
-                              {"trim", 1},          {"close", 1},         {"script", 6}};
+const std::vector<Word> words{{"enqueue", 14},      {"enqueue_copy", 2}, {"enqueue_late", 3},
+                              {"enqueue_batch", 1}, {"drain", 2},        {"drain_some", 3},
+                              {"drain_if", 3},      {"drain_until", 3},  {"drain_visitor", 3},
+                              {"peek", 1},          {"take", 2},         {"clear", 1},
+                              {"trim", 1},          {"close", 1},        {"script", 6}};
 
 template <class Policies, class QueueUnderTest = EventQueue<int, void(const Payload&), Policies>>
 class QueueModel : public Model {
@@ -117,7 +118,7 @@ class QueueModel : public Model {
 
   // Of places, not of events.
   bool has_room() const { return kOnFull == OnFull::grow || plain_.size() < kCapacity; }
-  // While events are processed their places may be free already.
+  // While events are drained their places may be free already.
   bool may_be_full() const { return !has_room() || (turn_ != nullptr && kOnFull != OnFull::grow); }
 
   void enqueue(const Step& step) {
@@ -135,8 +136,8 @@ class QueueModel : public Model {
         if (step.what == 1) {
           status = queue_.enqueue(key, std::as_const(payload));
         } else if constexpr (kExpires) {
-          status = queue_.enqueue_until(step.what == 2 ? sync::clock::now() : sync::no_deadline,
-                                        key, std::move(payload));
+          status = queue_.enqueue_expiring(step.what == 2 ? sync::clock::now() : sync::no_deadline,
+                                           key, std::move(payload));
         } else {
           status = queue_.enqueue(key, std::move(payload));
         }
@@ -320,22 +321,36 @@ class QueueModel : public Model {
     };
     constexpr std::size_t kAll = ~std::size_t{0};
     switch (step.what) {
-      case 4: return run(step, plan(kAll, all, none, true), [&] { return queue_.process(); });
-      case 5:
-        return run(step, plan(1, all, none, true), [&] { return queue_.process_one() ? 1U : 0U; });
+      case 4: return run(step, plan(kAll, all, none, true), [&] { return queue_.drain(); });
+      case 5: {
+        const std::size_t most = 1 + step.a % 2;
+        return run(step, plan(most, all, none, true), [&] { return queue_.drain(most); });
+      }
       case 6:
         return run(step, plan(kAll, chosen, none, true),
-                   [&] { return queue_.process_if(is_chosen); });
+                   [&] { return queue_.drain_if(take_if(is_chosen)); });
       case 7:
         return run(step, plan(kAll, all, chosen, true),
-                   [&] { return queue_.process_until(is_chosen); });
-      case 8:
-        return run(step, plan(kAll, all, none), [&] {
-          return queue_.process_with(
-              [this](int key, const Payload& it) { called(key, it.number()); });
-        });
+                   [&] { return queue_.drain_if(take_until(is_chosen)); });
+      case 8: return drain_to_visitor(step, all, none, chosen, is_chosen);
       case 9: return run(step, plan(kAll, none, all), [&] { return peek(); });
       default: return run(step, plan(1, all, none), [&] { return take(); });
+    }
+  }
+
+  // To one that takes all, that leaves those that are not chosen, or that stops at a chosen one.
+  template <class All, class None, class Chosen, class IsChosen>
+  void drain_to_visitor(const Step& step, All all, None none, Chosen chosen, IsChosen is_chosen) {
+    constexpr std::size_t kAll = ~std::size_t{0};
+    const auto see = [this](int key, const Payload& it) { called(key, it.number()); };
+    switch (step.b % 3) {
+      case 0: return run(step, plan(kAll, all, none), [&] { return queue_.drain(see); });
+      case 1:
+        return run(step, plan(kAll, chosen, none),
+                   [&] { return queue_.drain(show_if(is_chosen, see)); });
+      default:
+        return run(step, plan(kAll, all, chosen),
+                   [&] { return queue_.drain(show_until(is_chosen, see)); });
     }
   }
 
@@ -475,16 +490,22 @@ const ModelTest ordered_rejecting("event_queue/ordered_rejecting",
 class Requeueing : public EventQueue<int, void(const Payload&), Plain> {
  public:
   using EventQueue::EventQueue;
-  template <class Predicate>
-  std::size_t process_if(Predicate&& predicate) {
+  template <class Chooser>
+  std::size_t drain_if(Chooser&& chooser) {
     std::vector<Event> refused;
-    const std::size_t all = process_until([&](int key, const Payload& it) {
-      if (predicate(key, it)) return false;
-      refused.push_back(std::move(*take()));
-      return true;
-    });
+    std::size_t count = 0;
+    while (std::optional<Event> event = take()) {
+      const Next next = chooser(event->key, std::get<0>(event->arguments));
+      if (next == Next::take) {
+        dispatch(*event);
+        ++count;
+      } else {
+        refused.push_back(std::move(*event));
+      }
+      if (next == Next::stop) break;
+    }
     for (Event& each : refused) (void)enqueue(each.key, std::move(std::get<0>(each.arguments)));
-    return all;
+    return count;
   }
 };
 

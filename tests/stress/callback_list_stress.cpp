@@ -95,7 +95,7 @@ TEST(CallbackListStress, NoCallAfterRemoveAndWaitInAQueue) {
   queue.append_filter([] { return true; });
   const auto call = [&] {
     for (int i = 0; i < 8; ++i) ASSERT_EQ(queue.enqueue(i % 2), Status::ok);
-    queue.process();
+    queue.drain();
   };
   race_removals(test::rounds(25'000), call, [&](auto f) { return queue.append_listener(0, f); });
 }

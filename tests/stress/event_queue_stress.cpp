@@ -13,12 +13,15 @@
 #include <vector>
 
 #include "books/event_books.hpp"
+#include "support/next.hpp"
 #include "support/support.hpp"
 #include "support/usage.hpp"
 
 namespace {
 
 using namespace handoff;
+using test::take_if;
+using test::take_until;
 using namespace std::chrono_literals;
 
 // Each event carries the newest numbers of all producers that its own one knew of. Whoever reads
@@ -82,7 +85,7 @@ void check_order(std::size_t each, Begin&& begin, std::size_t threads = 1) {
   std::size_t count = 0;
   while (count < kProducers * each) {
     ASSERT_EQ(queue.wait(), Status::ok);
-    count += queue.process_with([&](int, const Stamp& stamp) { check(stamp); });
+    count += queue.drain([&](int, const Stamp& stamp) { check(stamp); });
   }
   for (auto& producer : producers) producer.join();
   EXPECT_EQ(check.inversions, 0U);
@@ -126,7 +129,7 @@ TEST(EventQueueStress, NoWakeUpIsLost) {
   std::thread other([&] {
     for (std::size_t round = 0; round < races;) {
       ASSERT_EQ(there.wait(), Status::ok);
-      there.process_with([&](int, std::size_t number) {
+      there.drain([&](int, std::size_t number) {
         EXPECT_EQ(number, round);
         ++round;
         ASSERT_EQ(back.enqueue(0, number), Status::ok);
@@ -137,7 +140,7 @@ TEST(EventQueueStress, NoWakeUpIsLost) {
   for (std::size_t round = 0; round < races; ++round) {
     ASSERT_EQ(there.enqueue(0, round), Status::ok);
     for (auto pauses = random() % 64; pauses > 0; --pauses) sync::pause();
-    while (back.wait() == Status::ok && !back.process_one()) {
+    while (back.wait() == Status::ok && back.drain(1) == 0) {
     }
   }
   other.join();
@@ -172,11 +175,19 @@ TEST(EventQueueStress, TheBooksAreRightWhateverHappens) {
       while (queue.wait() == Status::ok) {
         try {
           switch (random() % 6) {
-            case 0: queue.process(); break;
-            case 1: queue.process_one(); break;
-            case 2: queue.process_if([&] { return random() % 2 == 0; }); break;
-            case 3: queue.process_until([&] { return random() % 64 == 0; }); break;
-            case 4: queue.process_with([&](int, std::size_t) { return ++taken % 16 != 0; }); break;
+            case 0: queue.drain(); break;
+            case 1: queue.drain(1); break;
+            case 2: queue.drain_if(take_if([&] { return random() % 2 == 0; })); break;
+            case 3: queue.drain_if(take_until([&] { return random() % 64 == 0; })); break;
+            case 4:
+              queue.drain([&](int, std::size_t) {
+                const auto chance = random() % 16;
+                if (chance == 0) return Next::stop;
+                if (chance == 1) return Next::leave;
+                ++taken;
+                return Next::take;
+              });
+              break;
             default: taken += queue.take().has_value() ? 1 : 0;
           }
         } catch (const std::runtime_error&) {
@@ -216,7 +227,7 @@ TEST(EventQueueStress, ListenersMayDoAnythingBesideOtherThreads) {
               queue.append_listener(0, [&](int) { --left_to_call; }, {.calls = 1});
               break;
             case 2: queue.prepend_listener(0, [](int) {}).remove_and_wait(); break;
-            default: queue.process_one_with([](int, int) {});
+            default: queue.drain([](int, int) {}, 1);
           }
           std::this_thread::yield();
         }
@@ -231,13 +242,13 @@ TEST(EventQueueStress, ListenersMayDoAnythingBesideOtherThreads) {
               if (depth > 0) queue.dispatch(0, depth - 1);
               break;
             default:
-              if (depth > 0) queue.process();
+              if (depth > 0) queue.drain();
               break;
           }
         });
         EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
         EXPECT_EQ(queue.enqueue(0, 1), Status::ok);
-        queue.process();
+        queue.drain();
         self.remove();
       }
       quit = true;

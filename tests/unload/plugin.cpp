@@ -57,7 +57,7 @@ void use_events(std::atomic<int>& sum) {
   queue.append_listener(1, Add{&sum});
   for (int i = 0; i < 5000; ++i) (void)queue.enqueue(1, 0);
   (void)queue.enqueue(1, 1);
-  (void)queue.process();
+  (void)queue.drain();
   CallbackList<void(int)> list;
   const auto handle = list.append(Add{&sum});
   list(1);

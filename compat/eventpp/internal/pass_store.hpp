@@ -7,12 +7,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <exception>
 #include <optional>
 #include <utility>
 
 #include <handoff/core/status.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/clock.hpp>
+#include <handoff/event/next.hpp>
 
 #include <eventpp/internal/policies.hpp>
 #include <eventpp/internal/queued_event.hpp>
@@ -23,9 +25,9 @@ template <class Policies, class Event, class R, class... Args>
 class PassStore {
   struct Events : handoff::EventQueue<Event, R(Args...), NativePolicies<Policies, Event>> {
     using Queue = handoff::EventQueue<Event, R(Args...), NativePolicies<Policies, Event>>;
+    using Queue::drain_to;
     using Queue::held;
-    using Queue::process_to;
-    using Queue::wait_until_told;
+    using Queue::wait_told;
   };
   using Queued = QueuedEvent<Event, Args...>;
 
@@ -40,21 +42,20 @@ class PassStore {
   // was one.
   template <class Handle>
   bool process(bool only_first, Handle&& handle) {
-    if (only_first) return events_.process_one_with(handle);
-    return events_.process_with(handle) != 0;
+    return events_.drain(handle, only_first ? 1 : kAll) != 0;
   }
   // The same to the listeners of a hub, which the queue remembers from event to event.
   template <class Hub>
   bool process_to(Hub& hub, bool only_first) {
-    return (only_first ? events_.process_to(hub, 1) : events_.process_to(hub)) != 0;
+    return events_.drain_to(hub, only_first ? 1 : kAll) != 0;
   }
   template <class Predicate, class Handle>
   bool process_if(Predicate&& predicate, Handle&& handle) {
-    return events_.process_if_with(without_event(predicate), handle) != 0;
+    return drain(predicate, Next::take, Next::leave, handle);
   }
   template <class Predicate, class Handle>
   bool process_until(Predicate&& predicate, Handle&& handle) {
-    return events_.process_until_with(without_event(predicate), handle) != 0;
+    return drain(predicate, Next::stop, Next::take, handle);
   }
 
   void clear() { events_.clear(); }
@@ -65,12 +66,11 @@ class PassStore {
   bool idle() noexcept { return events_.empty() && events_.tally().pending == 0; }
 
   // Until there is an event to process and nobody holds notifications back.
-  void wait() { (void)events_.wait_until_told(handoff::sync::no_deadline); }
+  void wait() { (void)events_.wait_told(); }
   // The same for so long at most; then whether nobody does and the queue is not idle.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& time) {
-    const handoff::sync::Deadline deadline = handoff::sync::deadline_after(time);
-    if (events_.wait_until_told(deadline) == handoff::Status::ok) return true;
+    if (events_.wait_told(time) == handoff::Status::ok) return true;
     return !events_.held() && !idle();
   }
 
@@ -84,12 +84,28 @@ class PassStore {
   };
 
  private:
-  // A predicate of the arguments, where event/ would give it the event too.
-  template <class Predicate>
-  static auto without_event(Predicate& predicate) {
-    return [&predicate](const Event&, const std::remove_cvref_t<Args>&... args) {
-      return predicate(const_cast<std::remove_cvref_t<Args>&>(args)...);
+  using Next = handoff::Next;
+  static constexpr std::size_t kAll = ~std::size_t{0};
+
+  // What the predicate says decides. If it throws, its event stays, as do those behind it.
+  template <class Predicate, class Handle>
+  bool drain(Predicate& predicate, Next if_true, Next if_false, Handle& handle) {
+    std::exception_ptr thrown;
+    const auto decide = [&](auto&... args) {
+      try {
+        return predicate(args...) ? if_true : if_false;
+      } catch (...) {
+        thrown = std::current_exception();
+        return Next::stop;
+      }
     };
+    const std::size_t count = events_.drain([&](const Event& event, auto&... args) {
+      const Next next = decide(args...);
+      if (next == Next::take) handle(event, args...);
+      return next;
+    });
+    if (thrown != nullptr) std::rethrow_exception(thrown);
+    return count != 0;
   }
 
   static bool put_into(Queued& to, std::optional<typename Events::Event> event) {

@@ -8,8 +8,9 @@
 //   channel.pop(item, stop);                 // until a stop is requested
 //   channel.pop(item, {10ms, stop});         // whichever comes first
 //
-// For: the last parameter of every call of the library that waits. Not for: keeping. An Until
-//   refers to the stop token, so it lives no longer than that; make one where you call.
+// For: the last parameter of every call of the library that waits; the first, where any number of
+//   others follow (select(), enqueue()). Not for: keeping. An Until refers to the stop token, so it
+//   lives no longer than that; make one where you call.
 // Concurrency: a value. Blocks, throws: never. Allocates: never; a wait that has to sleep with a
 //   std::stop_token allocates once, and may throw std::bad_alloc.
 // Time: a duration counts from the moment at which the Until is made, which reads the clock

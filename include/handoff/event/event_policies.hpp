@@ -22,7 +22,7 @@
 //     // EventQueue. A newer event of the same key replaces one that still waits.
 //     static constexpr bool coalesce = true;
 //
-//     // EventQueue. Events may have a deadline: enqueue_until().
+//     // EventQueue. Events may have a deadline: enqueue_expiring().
 //     static constexpr bool expires = true;
 //
 //     // EventQueue. What happens beyond EventQueueOptions::capacity: reject, wait or

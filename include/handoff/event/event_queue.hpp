@@ -4,11 +4,12 @@
 //
 //   handoff::EventQueue<int, void(const Reading&)> queue;
 //   auto handle = queue.append_listener(kSensor, [](const Reading& r) { ... });
-//   queue.enqueue(kSensor, reading);          // any thread
-//   queue.process();                          // to the listeners
-//   queue.process_with(visitor);              // to one visitor that the compiler can inline
+//   Status s = queue.enqueue(kSensor, reading);     // any thread
+//   queue.drain();                                  // to the listeners
+//   queue.drain(visitor);                           // to one visitor that the compiler can inline
+//   queue.drain_if(chooser, 16);                    // what it takes, at most 16, to the listeners
 //
-//   while (queue.wait(stop) == handoff::Status::ok) queue.process();   // a thread that serves it
+//   while (queue.wait(stop) == handoff::Status::ok) queue.drain();   // a thread that serves it
 //
 // For: events that cross from threads to the thread that owns the state they change; the main loop
 // of a program. Not for: events handled at once (EventDispatcher); work of all kinds (a pool).
@@ -22,10 +23,11 @@
 //   thread that has been alone for a while. So FIFO per producer, and causal between producers: an
 //   event that was enqueued because of another comes after it. With several draining threads this
 //   is the order of taking. Policies::priority comes first, where there is one.
-// - process() and its kin end: what is enqueued meanwhile is for the next call.
-// - Blocks: wait(); enqueue() only with OnFull::wait, for the moment in which another producer
-//   appends a chunk, and for some microseconds where one that was alone no longer is. An event
-//   whose enqueue() is under way holds back those behind it.
+// - A drain ends: what is enqueued meanwhile is for the next call.
+// - Blocks: wait(), and enqueue() with OnFull::wait, as long as their Until says: for ever, if
+//   nothing is said. enqueue() else only for the moment in which another producer appends a chunk,
+//   and for some microseconds where one that was alone no longer is. An event whose enqueue() is
+//   under way holds back those behind it.
 // - Wakes: enqueue() wakes one sleeper, and nobody if nobody sleeps; then it is one atomic addition
 //   at most, and no fence.
 // - Allocates: enqueue() a chunk now and then from a pool that all queues share; nothing once the
@@ -34,12 +36,12 @@
 //   the caller's), wait, or overwrite_oldest (the oldest is destroyed and counts as expired). In a
 //   listener of the same queue `wait` says full: nobody else might make room. What was done with
 //   the events that made room happens before the return of the enqueue() that took it.
-// - Closed: after close() enqueue() says closed; what is there can be processed; wait() says closed
+// - Closed: after close() enqueue() says closed; what is there can be drained; wait() says closed
 //   once nothing is left. What came before close() happens before such an answer.
 // - Exceptions: one from a listener or visitor ends the call and reaches the caller. Its event
-//   counts as failed, all others stay in the queue, in order. One from a predicate leaves its event
-//   there too, and so does one from hashing, comparing or copying a key to coalesce events. An
-//   event whose construction throws was never enqueued.
+//   counts as failed, all others stay in the queue, in order. One from the chooser of drain_if()
+//   leaves its event there too, and so does one from hashing, comparing or copying a key to
+//   coalesce. An event whose construction throws was never enqueued.
 // - Destruction: destroys what is left and calls nobody.
 #pragma once
 
@@ -59,10 +61,12 @@
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/event/detail/event_store.hpp>
 #include <handoff/event/detail/event_turn.hpp>
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/event_queue_options.hpp>
+#include <handoff/event/next.hpp>
 #include <handoff/event/queued_event.hpp>
 #include <handoff/memory/detail/chunk_pool.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -71,11 +75,9 @@
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// What a queue may be told when it is made.
 template <class Key, class Signature, class Policies = EventPolicies>
 class EventQueue;
 
@@ -87,8 +89,14 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   using Session = typename Store::Session;
   using Turn = detail::EventTurn<Key, Policies, R, Args...>;
   static constexpr OnFull kOnFull = detail::on_full<Policies>();
-  static_assert(kOnFull != OnFull::run_here,
-                "an event queue runs no listeners in enqueue(): reject, then call dispatch()");
+  static_assert(
+      kOnFull != OnFull::run_here,
+      "an event queue runs no listeners in enqueue(): set on_full = OnFull::reject in its "
+      "policies, and dispatch() what is refused");
+  static_assert(
+      Slot::kOrdered || !requires { &Policies::priority; },
+      "Policies::priority is called with the key and all arguments of an event, const");
+  static constexpr std::size_t kAll = ~std::size_t{0};
   static constexpr bool kHasKeyInside =
       requires(const std::decay_t<Args>&... args) { Policies::get_key(args...); };
   template <class... A>
@@ -110,7 +118,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class K, class... A>
     requires(kFits<A...> && std::is_constructible_v<Key, K>)
   Status enqueue(K&& key, A&&... args) {
-    return put(sync::no_deadline, std::forward<K>(key), std::forward<A>(args)...);
+    return put({}, sync::no_deadline, std::forward<K>(key), std::forward<A>(args)...);
   }
 
   // The same with the key that the arguments hold.
@@ -118,84 +126,66 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     requires(kHasKeyInside && kFits<A...>)
   Status enqueue(A&&... args) {
     Key key = Policies::get_key(std::as_const(args)...);
-    return put(sync::no_deadline, std::move(key), std::forward<A>(args)...);
+    return put({}, sync::no_deadline, std::move(key), std::forward<A>(args)...);
   }
 
-  // An event that is worth nothing after the deadline: then it is destroyed, and counts as expired.
+  // With OnFull::wait: waits for room so long. Also timed_out and stopped.
   template <class K, class... A>
-    requires(kFits<A...> && std::is_constructible_v<Key, K> && Slot::kExpires)
-  Status enqueue_until(sync::Deadline deadline, K&& key, A&&... args) {
-    return put(deadline, std::forward<K>(key), std::forward<A>(args)...);
+    requires(kFits<A...> && std::is_constructible_v<Key, K>)
+  Status enqueue(const Until& until, K&& key, A&&... args) {
+    check_that_it_waits();
+    return put(until, sync::no_deadline, std::forward<K>(key), std::forward<A>(args)...);
+  }
+  template <class... A>
+    requires(kHasKeyInside && kFits<A...>)
+  Status enqueue(const Until& until, A&&... args) {
+    Key key = Policies::get_key(std::as_const(args)...);
+    return enqueue(until, std::move(key), std::forward<A>(args)...);
+  }
+
+  // An event that is worth nothing after a time or a moment: then it is destroyed, and counts as
+  // expired.
+  template <class Time, class K, class... A>
+    requires(kFits<A...> && std::is_constructible_v<Key, K>)
+  Status enqueue_expiring(const Time& deadline, K&& key, A&&... args) {
+    static_assert(Slot::kExpires,
+                  "events of this queue do not expire: set expires = true in its policies");
+    static_assert(
+        std::is_constructible_v<Until, Time> && !std::is_constructible_v<Until, Until, Time>,
+        "an event expires after a duration or at a moment of steady_clock");
+    return put({}, Until(deadline).deadline(), std::forward<K>(key), std::forward<A>(args)...);
   }
 
   // Moves in the first events, as many as are accepted, and returns how many. Waiters are woken
   // once at the end, and where it waits for room.
-  std::size_t enqueue_batch(std::span<Event> events) {
-    const NotificationHold hold(*this);
-    std::size_t count = 0;
-    for (Event& event : events) {
-      const Status status = std::apply(
-          [&](auto&... args) {
-            return put(sync::no_deadline, std::move(event.key), std::move(args)...);
-          },
-          event.arguments);
-      if (status != Status::ok) break;
-      ++count;
-    }
-    return count;
+  std::size_t enqueue_batch(std::span<Event> events) { return put_all(events, {}); }
+  // With OnFull::wait: waits for room so long, for all of them.
+  std::size_t enqueue_batch(std::span<Event> events, const Until& until) {
+    check_that_it_waits();
+    return put_all(events, until);
   }
 
-  // Calls the listeners for what is in the queue; returns how many events that were.
-  std::size_t process() {
-    return drain(kAll, [](Turn& turn, Slot& slot) { return turn.deliver(slot); });
+  // Calls the listeners for what is in the queue, but goes through `most` events at most. Returns
+  // how many left it.
+  std::size_t drain(std::size_t most = kAll) {
+    return run(most, [](Turn& turn, Slot& slot) { return turn.deliver(slot); });
   }
 
-  // ... of the first event only. False if there was none.
-  bool process_one() {
-    return drain(1, [](Turn& turn, Slot& slot) { return turn.deliver(slot); }) == 1;
-  }
-
-  // Only those for which `predicate(key, args...)`, `predicate(args...)` or `predicate()` is true;
-  // the others stay, in their places.
-  template <class Predicate>
-  std::size_t process_if(Predicate&& predicate) {
-    return drain(kAll, [&](Turn& turn, Slot& slot) {
-      return Turn::ask(predicate, slot) ? turn.deliver(slot) : turn.keep();
-    });
-  }
-
-  // Until the predicate is true for an event, which stays, as do those behind it.
-  template <class Predicate>
-  std::size_t process_until(Predicate&& predicate) {
-    return drain(kAll, [&](Turn& turn, Slot& slot) {
-      return Turn::ask(predicate, slot) ? Turn::Next::stop : turn.deliver(slot);
-    });
-  }
-
-  // To `visitor(key, args&...)` instead of the listeners, after the filters; a visitor that returns
-  // false is given no more.
+  // To `visitor(key, args&...)` instead of the listeners, after the filters. It returns void, or a
+  // Next; what it leaves keeps the arguments as they are now.
   template <class Visitor>
-  std::size_t process_with(Visitor&& visitor) {
-    return drain(kAll, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); });
-  }
-  template <class Visitor>
-  bool process_one_with(Visitor&& visitor) {
-    return drain(1, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); }) == 1;
+    requires(!std::is_convertible_v<Visitor, std::size_t>)
+  std::size_t drain(Visitor&& visitor, std::size_t most = kAll) {
+    return run(most, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); });
   }
 
-  // To the visitor, those for which the predicate is true.
-  template <class Predicate, class Visitor>
-  std::size_t process_if_with(Predicate&& predicate, Visitor&& visitor) {
-    return drain(kAll, [&](Turn& turn, Slot& slot) {
-      return Turn::ask(predicate, slot) ? turn.show(visitor, slot) : turn.keep();
-    });
-  }
-
-  // To the visitor, until the predicate is true for an event, which stays, as do those behind it.
-  template <class Predicate, class Visitor>
-  std::size_t process_until_with(Predicate&& predicate, Visitor&& visitor) {
-    return drain(kAll, [&](Turn& turn, Slot& slot) {
-      return Turn::ask(predicate, slot) ? Turn::Next::stop : turn.show(visitor, slot);
+  // To the listeners, those that `chooser(key, args...)`, `chooser(args...)` or `chooser()` takes:
+  // it returns a Next.
+  template <class Chooser>
+  std::size_t drain_if(Chooser&& chooser, std::size_t most = kAll) {
+    return run(most, [&](Turn& turn, Slot& slot) {
+      const Next next = Turn::ask(chooser, slot);
+      return next == Next::take ? turn.deliver(slot) : next;
     });
   }
 
@@ -204,18 +194,18 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     requires std::is_copy_constructible_v<Event>
   {
     std::optional<Event> copy;
-    drain(1, [&](Turn&, Slot& slot) {
+    run(1, [&](Turn&, Slot& slot) {
       slot.copy_to(copy);
-      return Turn::Next::stop;
+      return Next::stop;
     });
     return copy;
   }
   // The first event itself.
   std::optional<Event> take() {
     std::optional<Event> taken;
-    drain(1, [&](Turn&, Slot& slot) {
+    run(1, [&](Turn&, Slot& slot) {
       slot.move_to(taken);
-      return Turn::Next::done;
+      return Next::take;
     });
     return taken;
   }
@@ -235,22 +225,17 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return count;
   }
 
-  // Whether there is nothing to process; a figure of the moment.
+  // Whether there is nothing to drain; a figure of the moment.
   bool empty() const noexcept { return !store_->any(); }
 
-  // Returns once there is something to process (ok), or never will be (closed), or the time is up,
-  // or the stop was asked for.
-  Status wait(const sync::StopToken& stop = {}) { return wait_until(sync::no_deadline, stop); }
-  template <class Rep, class Period>
-  Status wait_for(std::chrono::duration<Rep, Period> time, const sync::StopToken& stop = {}) {
-    return wait_until(sync::deadline_after(time), stop);
-  }
-  Status wait_until(sync::Deadline deadline, const sync::StopToken& stop = {}) {
-    return wait_for_any([this] { return store_->any(); }, deadline, stop);
+  // Waits while there is nothing to drain. ok, closed (and nothing ever will be), timed_out or
+  // stopped.
+  Status wait(const Until& until = {}) {
+    return wait_for_any([this] { return store_->any(); }, until);
   }
 
   // While one of these lives, enqueue() wakes nobody unless it waits for room; the end of the last
-  // one does, if there is something to process. Who is awake, or comes to wait, finds the events
+  // one does, if there is something to drain. Who is awake, or comes to wait, finds the events
   // all the same.
   class NotificationHold {
    public:
@@ -284,16 +269,14 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   }
 
  protected:
-  static constexpr std::size_t kAll = ~std::size_t{0};
-
-  // process(), or process_one(), to the listeners of another hub: for who keeps its own.
-  std::size_t process_to(typename Dispatcher::Hub& hub, std::size_t most = kAll) {
+  // As drain(), to the listeners of another hub: for who keeps its own.
+  std::size_t drain_to(typename Dispatcher::Hub& hub, std::size_t most = kAll) {
     return Turn(*store_, hub, most).run([](Turn& turn, Slot& slot) { return turn.deliver(slot); });
   }
 
-  // As wait_until(), but not before the end of the last NotificationHold.
-  Status wait_until_told(sync::Deadline deadline) {
-    return wait_for_any([this] { return !held() && store_->any(); }, deadline, {});
+  // As wait(), but not before the end of the last NotificationHold.
+  Status wait_told(const Until& until = {}) {
+    return wait_for_any([this] { return !held() && store_->any(); }, until);
   }
   bool held() const noexcept {
     return holds_.load(sync::order::relaxed) != 0;  // order: relaxed, the last one's end notifies
@@ -304,20 +287,20 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   friend struct detail::Books;
 
   template <class Each>
-  std::size_t drain(std::size_t most, Each&& each) {
+  std::size_t run(std::size_t most, Each&& each) {
     return Turn(*store_, *this->hub_, most).run(each);
   }
 
   template <class K, class... A>
-  Status put(sync::Deadline deadline, K&& key, A&&... args) {
+  Status put(const Until& until, sync::Deadline deadline, K&& key, A&&... args) {
     if (closed()) [[unlikely]]
       return Status::closed;
     if constexpr (kOnFull != OnFull::grow) {
-      const Status status = make_room();
+      const Status status = make_room(until);
       if (status != Status::ok) return status;
     }
     store_->push(deadline, std::forward<K>(key), std::forward<A>(args)...);
-    // The partner of the heavy half in wait_until(): either this sees the sleeper, or it sees the
+    // The partner of the heavy half in wait_for_any(): either this sees the sleeper, or it sees the
     // event before it sleeps.
     sync::asymmetric_fence_light();
     // order: relaxed, ordered by the fences.
@@ -326,7 +309,28 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return Status::ok;
   }
 
-  Status make_room() {
+  std::size_t put_all(std::span<Event> events, const Until& until) {
+    const NotificationHold hold(*this);
+    std::size_t count = 0;
+    for (Event& event : events) {
+      const Status status = std::apply(
+          [&](auto&... args) {
+            return put(until, sync::no_deadline, std::move(event.key), std::move(args)...);
+          },
+          event.arguments);
+      if (status != Status::ok) break;
+      ++count;
+    }
+    return count;
+  }
+
+  static consteval void check_that_it_waits() {
+    static_assert(kOnFull == OnFull::wait,
+                  "this queue never waits for room: leave the Until out, or set on_full = "
+                  "OnFull::wait in its policies");
+  }
+
+  Status make_room([[maybe_unused]] const Until& until) {
     auto& room = store_->room();
     while (!room.take()) {
       if constexpr (kOnFull == OnFull::overwrite_oldest) {
@@ -337,8 +341,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
         if (kOnFull == OnFull::reject || detail::Pass::inside(store_)) return Status::full;
         // Only who drains makes room, and a NotificationHold may have kept all of them asleep.
         arrivals_.notify_one();
-        (void)room.wait_and_take(sync::no_deadline, {});
-        return Status::ok;
+        return detail::status_of(room.wait_and_take(until));
       }
     }
     return Status::ok;
@@ -364,7 +367,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   }
 
   template <class Any>
-  Status wait_for_any(const Any& any, sync::Deadline deadline, const sync::StopToken& stop);
+  Status wait_for_any(const Any& any, const Until& until);
 
   static std::chrono::nanoseconds usual_spin() noexcept {
     return std::chrono::microseconds(sync::spin_policy() == sync::Spin::allowed ? 20 : 0);
@@ -380,17 +383,17 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
 
 template <class Key, class R, class... Args, class Policies>
 template <class Any>
-Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, sync::Deadline deadline,
-                                                           const sync::StopToken& stop) {
+Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, const Until& until) {
   bool found = false;
   const auto ready = [&] { return (found = any()) || closed(); };
   // What came before the close is there now.
   const auto verdict = [&] { return found || store_->any() ? Status::ok : Status::closed; };
   if (spin_for_.count() > 0) {
-    const sync::Deadline spin_until = detail::min(deadline, sync::deadline_after(spin_for_));
+    const sync::Deadline spin_until =
+        detail::min(until.deadline(), sync::deadline_after(spin_for_));
     for (unsigned looks = 1;; ++looks) {
       if (any()) return Status::ok;
-      if (looks % 64 == 0 && (sync::clock::now() >= spin_until || stop.stop_requested())) break;
+      if (looks % 64 == 0 && (sync::clock::now() >= spin_until || until.stop_requested())) break;
       sync::pause();
     }
   }
@@ -404,8 +407,8 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, sync:
     ~Sleeper() { count.fetch_sub(1, sync::order::relaxed); }  // order: relaxed, a count alone
   };
   const Sleeper sleeper(sleepers_);
-  const Status waited =
-      detail::status_of(arrivals_.await(ready, deadline, stop, sync::Spin::never));
+  const Status waited = detail::status_of(
+      arrivals_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never));
   return waited == Status::ok ? verdict() : waited;
 }
 

@@ -19,11 +19,13 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class Key, class... Args>
 struct QueuedEvent {
+  // From a key, and a value for each argument.
   template <class K, class... A>
   explicit QueuedEvent(std::in_place_t, K&& with_key, A&&... with)
       : key(std::forward<K>(with_key)), arguments(std::forward<A>(with)...) {}
 
-  Key key;
+  Key key;  // whose listeners it is for
+  // One for each parameter of the signature.
   std::tuple<std::decay_t<Args>...> arguments;
 };
 

@@ -17,7 +17,7 @@ int main() {
   handoff::Future<handoff::Status> pushed = pool.submit([&] { return numbers.push(42); });
   const std::optional<int> number = numbers.pop();
   if (pushed.get() != handoff::Status::ok || !number) return 1;
-  if (events.enqueue(1, *number) != handoff::Status::ok || events.process() != 1) return 1;
+  if (events.enqueue(1, *number) != handoff::Status::ok || events.drain() != 1) return 1;
   std::puts("all of it");
   return seen == 42 ? 0 : 1;
 }

@@ -15,12 +15,17 @@
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
+#include "support/next.hpp"
 
 namespace {
 
 using namespace handoff;
 using test::Scenario;
+using test::show_if;
+using test::show_until;
 using test::Size;
+using test::take_if;
+using test::take_until;
 using Values = std::vector<int>;
 using PlainQueue = EventQueue<int, void(int)>;
 using Queue = test::Audited<PlainQueue>;
@@ -38,7 +43,7 @@ void fill(Q& queue, int count) {
 template <class Q>
 Values drain(Q& queue) {
   Values seen;
-  queue.process_with([&](int, int value) { seen.push_back(value); });
+  queue.drain([&](int, int value) { seen.push_back(value); });
   return seen;
 }
 template <class Q>
@@ -69,15 +74,16 @@ const Scenario predicates(
       fill(queue, 5);
       beside_a_listener(queue, [&] {
         explore::check(
-            queue.process_if([](int key, int value) { return key == 1 && value > 1; }) == 2,
+            queue.drain_if(take_if([](int key, int value) { return key == 1 && value > 1; })) == 2,
             "by key and arguments");
-        explore::check(queue.process_if([](int value) { return value == 2; }) == 1, "by arguments");
-        explore::check(queue.process_if([] { return false; }) == 0, "by nothing");
-        explore::check(queue.process_until([](int value) { return value == 4; }) == 1,
+        explore::check(queue.drain_if(take_if([](int value) { return value == 2; })) == 1,
+                       "by arguments");
+        explore::check(queue.drain_if(take_if([] { return false; })) == 0, "by nothing");
+        explore::check(queue.drain_if(take_until([](int value) { return value == 4; })) == 1,
                        "until then");
       });
       explore::check(seen == Values{3, 5, 2, 1}, "those that were asked for");
-      explore::check(queue.process_until([] { return false; }) == 1 && seen.back() == 4,
+      explore::check(queue.drain_if(take_until([] { return false; })) == 1 && seen.back() == 4,
                      "the last");
       check_pending(queue, 0);
     },
@@ -94,19 +100,25 @@ const Scenario visitors(
         seen.push_back(value);
       };
       beside_a_listener(queue, [&] {
-        explore::check(queue.process_one_with(see) && seen == Values{1}, "one");
-        explore::check(queue.process_if_with([](int value) { return value % 2 == 0; }, see) == 3,
+        explore::check(queue.drain(see, 1) == 1 && seen == Values{1}, "one");
+        explore::check(queue.drain(show_if([](int value) { return value % 2 == 0; }, see)) == 3,
                        "those");
-        explore::check(queue.process_until_with([](int value) { return value == 5; }, see) == 1,
+        explore::check(queue.drain(show_until([](int value) { return value == 5; }, see)) == 1,
                        "up to there");
       });
       explore::check(seen == Values{1, 2, 4, 6, 3}, "those that were asked for");
-      explore::check(queue.process_with([&](int, int value) { return value != 5; }) == 1,
-                     "the last");
+      const auto last_is = [](int last) {
+        return [=](int, int value) { return value <= last ? Next::take : Next::stop; };
+      };
+      explore::check(queue.drain(last_is(4)) == 0, "none");
+      explore::check(queue.drain(last_is(5)) == 1, "the last");
       fill(queue, 3);
-      explore::check(queue.process_with([&](int, int value) { return value < 2; }) == 2,
-                     "to a stop");
-      explore::check(drain(queue) == Values{3}, "the rest");
+      explore::check(queue.drain(last_is(2)) == 2, "to a stop");
+      fill(queue, 3);
+      const auto twos = [](int, int value) { return value == 2 ? Next::take : Next::leave; };
+      explore::check(queue.drain(twos) == 1, "it leaves the others");
+      explore::check(queue.drain([](int, int) {}, 1) == 1, "one");
+      explore::check(drain(queue) == Values{1, 3}, "the rest");
     },
     Size::large);
 
@@ -132,9 +144,9 @@ const Scenario one_by_one(
         queue.dispatch(*queue.take());
         explore::check(sum == 4, "the last");
       });
-      explore::check(!queue.process_one() && queue.clear() == 0, "none is left");
+      explore::check(queue.drain(1) == 0 && queue.clear() == 0, "none is left");
       fill(queue, 3);
-      explore::check(queue.process_one() && sum == 5, "one");
+      explore::check(queue.drain(1) == 1 && sum == 5, "one");
       explore::check(queue.clear() == 2 && queue.tally().cancelled == 2, "the others");
       queue.trim();
       check_pending(queue, 0);
@@ -158,7 +170,7 @@ const Scenario changes(
       });
       beside_a_listener(queue, [&] {
         for (int i = 1; i <= 5; ++i) put(queue, 1, i);
-        explore::check(queue.process() == 5, "all of them");
+        explore::check(queue.drain() == 5, "all of them");
       });
       explore::check(seen == Values{1, 2, 12, 3, 13, 4, 14, 5},
                      "from the next event on, until then");
@@ -176,7 +188,7 @@ const Scenario alike(
       beside_a_listener(queue, [&] {
         int value = 0;
         for (const int key : {16, 0, 16, 32, 0}) put(queue, key, ++value);
-        explore::check(queue.process() == 5, "heard or not");
+        explore::check(queue.drain() == 5, "heard or not");
       });
       explore::check(seen == Values{101, 2, 103, 5}, "each by its own listeners");
     },
@@ -191,7 +203,7 @@ void table_grows_meanwhile() {
   for (int key = 1; key <= 5; ++key) queue.append_listener(key, [](int) {}).remove();
   for (const int key : {0, 5, 0}) put(queue, key, 1);
   explore::Thread other([&] { queue.append_listener(6, [](int) {}); });
-  explore::check(queue.process() == 3 && calls == 2, "each by its own listeners");
+  explore::check(queue.drain() == 3 && calls == 2, "each by its own listeners");
   other.join();
 }
 const Scenario table_grows(
@@ -216,7 +228,7 @@ const Scenario filters(
       });
       beside_a_listener(queue, [&] {
         for (int i = 1; i <= 5; ++i) put(queue, 1, i);
-        explore::check(queue.process() == 5, "asked or not");
+        explore::check(queue.drain() == 5, "asked or not");
       });
       explore::check(seen == Values{1, 2, 14, 5}, "as long as it was there");
       queue.append_filter([](int& asked) { return ++asked != 8; });
@@ -247,7 +259,7 @@ const Scenario throws(
       for (bool again = true; again;) {
         again = false;
         try {
-          (void)queue.process();
+          (void)queue.drain();
         } catch (const explore::Planned&) {
           ++failed;
           again = true;
@@ -274,10 +286,10 @@ const Scenario predicate_throws(
       explore::Thread other([&] { (void)queue.empty(); });
       std::size_t done = 0;
       try {
-        done = queue.process_if([](int value) {
+        done = queue.drain_if(take_if([](int value) {
           explore::may_throw("a predicate");
           return value % 2 == 0;
-        });
+        }));
         explore::check(done == 2, "half of them");
       } catch (const explore::Planned&) {
       }
@@ -318,7 +330,7 @@ const Scenario words("event_calls/key_inside", [] {
   explore::Thread other([&] { queue.append_listener(Word{7}, [](int) {}).remove(); });
   for (int i = 1; i <= 5; ++i) explore::check(queue.enqueue(i) == Status::ok, "accepted");
   explore::check(queue.enqueue(Word{0}, 7) == Status::ok, "under another key");
-  explore::check(queue.process() == 6, "all of them");
+  explore::check(queue.drain() == 6, "all of them");
   other.join();
   explore::check(odd == 4 && even == 13, "by the key inside, or the one that it was told");
 });
@@ -332,7 +344,7 @@ const Scenario words_removed("event_calls/key_removed_and_awaited", [] {
   sync::cell<int> owned;
   const auto handle = queue.append_listener(Word{1}, [&](int) { owned.write() += 1; });
   for (int i = 1; i <= 3; ++i) explore::check(queue.enqueue(i) == Status::ok, "accepted");
-  explore::Thread consumer([&] { explore::check(queue.process() == 3, "with or without it"); });
+  explore::Thread consumer([&] { explore::check(queue.drain() == 3, "with or without it"); });
   handle.remove_and_wait();
   owned.write() += 1;
   consumer.join();
@@ -372,7 +384,7 @@ const Scenario batch_waits("event_calls/batch_larger_than_room", [] {
   int last = 0;
   while (last < 2) {
     explore::check(queue.wait() == Status::ok, "there is one");
-    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+    queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
   }
   producer.join();
 });
@@ -391,7 +403,7 @@ const Scenario batch_rejected("event_calls/batch_rejected", [] {
   explore::check(std::get<0>(events[2].arguments) != nullptr, "still the caller's");
   other.join();
   int last = 0;
-  queue.process_with([&](int key, const std::unique_ptr<int>& value) {
+  queue.drain([&](int key, const std::unique_ptr<int>& value) {
     explore::check(key == ++last && *value == key, "in order");
   });
   explore::check(last == 2, "and no more");
@@ -404,12 +416,12 @@ const Scenario batch_rejected("event_calls/batch_rejected", [] {
 const Scenario wait_ends("event_calls/wait_ends", [] {
   Queue queue({.spin_for = kNoSpin});
   explore::Thread producer([&] { put(queue, 0, 1); });
-  const Status status = queue.wait_for(std::chrono::milliseconds(1));
+  const Status status = queue.wait(std::chrono::milliseconds(1));
   explore::check(status == Status::ok || status == Status::timed_out, "one of the two");
   producer.join();
-  explore::check(queue.wait_for(std::chrono::nanoseconds(0)) == Status::ok, "it is there");
+  explore::check(queue.wait(std::chrono::nanoseconds(0)) == Status::ok, "it is there");
   explore::check(drain(queue).size() == 1, "the event");
-  explore::check(queue.wait_for(std::chrono::milliseconds(1)) == Status::timed_out, "no other");
+  explore::check(queue.wait(std::chrono::milliseconds(1)) == Status::timed_out, "no other");
   explore::outcome(static_cast<std::uint64_t>(status));
 });
 
@@ -442,7 +454,7 @@ const Scenario two_sleep(
     [] {
       Queue queue({.spin_for = kNoSpin});
       const auto serve = [&] {
-        while (queue.wait() == Status::ok) queue.process_one_with([](int, int) {});
+        while (queue.wait() == Status::ok) queue.drain([](int, int) {}, 1);
       };
       explore::Thread one(serve);
       explore::Thread two(serve);

@@ -11,11 +11,13 @@
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
+#include "support/next.hpp"
 
 namespace {
 
 using namespace handoff;
 using test::Scenario;
+using test::take_if;
 using PlainQueue = EventQueue<int, void(int)>;  // where it ends in the midst of things
 using Queue = test::Audited<PlainQueue>;
 
@@ -34,7 +36,7 @@ const Scenario order("event_queue/enqueue", [] {
   produce(20);
   one.join();
   int last[2] = {9, 19};
-  const std::size_t count = queue.process_with([&](int, int value) {
+  const std::size_t count = queue.drain([&](int, int value) {
     const int producer = value / 10 - 1;
     explore::check(value == last[producer] + 1, "FIFO per producer");
     last[producer] = value;
@@ -44,14 +46,14 @@ const Scenario order("event_queue/enqueue", [] {
 });
 
 // While events come, one consumer takes them: in order, each once, and none that is not whole.
-const Scenario process("event_queue/process", [] {
+const Scenario drained("event_queue/drain", [] {
   Queue queue;
   explore::Thread producer([&] {
     for (int i = 1; i <= 3; ++i) put(queue, i);
   });
   int last = 0;
   const auto take = [&] {
-    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+    queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
   };
   take();
   explore::outcome(static_cast<std::uint64_t>(last));
@@ -78,7 +80,7 @@ const Scenario out_of_memory(
       });
       put(queue, 7);
       producer.join();
-      explore::check(queue.process_with([](int, int) {}) == accepted, "all but one without memory");
+      explore::check(queue.drain([](int, int) {}) == accepted, "all but one without memory");
       explore::check(queue.tally().balanced(), "the books are right");
       explore::outcome(accepted);
     },
@@ -96,7 +98,7 @@ const Scenario causal("event_queue/causal", [] {
   told.store(true, sync::order::release);  // order: release pairs with the acquire above
   other.join();
   int last = 0;
-  queue.process_with([&](int, int value) { explore::check(value == ++last, "cause first"); });
+  queue.drain([&](int, int value) { explore::check(value == ++last, "cause first"); });
   explore::outcome(static_cast<std::uint64_t>(last));
 });
 
@@ -104,7 +106,7 @@ const Scenario consumers("event_queue/two_consumers", [] {
   Queue queue;
   for (int i = 0; i < 3; ++i) put(queue, i);
   sync::cell<int> times[3];
-  const auto take = [&] { queue.process_with([&](int, int value) { times[value].write() += 1; }); };
+  const auto take = [&] { queue.drain([&](int, int value) { times[value].write() += 1; }); };
   explore::Thread other(take);
   take();
   other.join();
@@ -123,10 +125,10 @@ const Scenario recycling("event_queue/chunks", [] {
   int sum = 0;
   for (int i = 0; i < 2; ++i) {
     put(queue, 1);
-    queue.process_with([&](int, int value) { sum += value; });
+    queue.drain([&](int, int value) { sum += value; });
   }
   producer.join();
-  queue.process_with([&](int, int value) { sum += value; });
+  queue.drain([&](int, int value) { sum += value; });
   explore::check(sum == 4, "all of them");
 });
 
@@ -135,7 +137,7 @@ const Scenario wakes("event_queue/wait", [] {
   Queue queue({.spin_for = std::chrono::nanoseconds(0)});
   explore::Thread producer([&] { put(queue, 7); });
   explore::check(queue.wait() == Status::ok, "there is one");
-  explore::check(queue.process_with([](int, int) {}) == 1, "and it is whole");
+  explore::check(queue.drain([](int, int) {}) == 1, "and it is whole");
   producer.join();
 });
 
@@ -152,7 +154,7 @@ const Scenario held("event_queue/held_notification", [] {
 // Who waits for the end of the holds as well hears of it, whether event or end comes last.
 struct Told : Queue {
   using Queue::Queue;
-  using Queue::wait_until_told;
+  using Queue::wait_told;
 };
 const Scenario told("event_queue/told_at_the_end", [] {
   Told queue(EventQueueOptions{.spin_for = std::chrono::nanoseconds(0)});
@@ -161,7 +163,7 @@ const Scenario told("event_queue/told_at_the_end", [] {
     const Queue::NotificationHold hold(queue);
     put(queue, 7);
   });
-  explore::check(queue.wait_until_told(sync::no_deadline) == Status::ok, "there is one");
+  explore::check(queue.wait_told(sync::no_deadline) == Status::ok, "there is one");
   holder.join();
   producer.join();
 });
@@ -204,7 +206,7 @@ const Scenario room("event_queue/room", [] {
   int last = 0;
   while (last < 2) {
     explore::check(queue.wait() == Status::ok, "there is one");
-    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+    queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
   }
   producer.join();
 });
@@ -226,7 +228,7 @@ const Scenario listener_fails(
       while (heard < 2) {
         explore::check(queue.wait() == Status::ok, "there is one");
         try {
-          (void)queue.process();
+          (void)queue.drain();
         } catch (const explore::Planned&) {
           ++thrown;
         }
@@ -253,14 +255,14 @@ struct Coalescing : EventPolicies {
 const Scenario coalesced("event_queue/coalesced", [] {
   EventQueue<int, void(int), Coalescing> queue;
   explore::check(queue.enqueue(0, 1) == Status::ok, "accepted");
-  explore::Thread refuser([&] { (void)queue.process_if([](int) { return false; }); });
+  explore::Thread refuser([&] { (void)queue.drain_if(take_if([](int) { return false; })); });
   explore::check(queue.enqueue(0, 2) == Status::ok, "accepted");
   int last = 0;
   const auto take = [&](int, int value) { last = value; };
-  queue.process_with(take);
+  queue.drain(take);
   explore::outcome(static_cast<std::uint64_t>(last));
   refuser.join();
-  queue.process_with(take);
+  queue.drain(take);
   const Tally tally = queue.tally();
   explore::check(tally.balanced() && tally.pending == 0 && tally.done >= 1, "none is left");
 });
@@ -270,7 +272,7 @@ const Scenario hash_fails("event_queue/hash_fails", [] {
   std::optional<EventQueue<int, void(int), Coalescing>> queue(std::in_place);
   const auto drain = [&] {
     try {
-      return queue->process_with([](int, int) {});
+      return queue->drain([](int, int) {});
     } catch (const std::runtime_error&) {
       return std::size_t{0};
     }
@@ -293,7 +295,7 @@ const Scenario reused("event_queue/room_reused", [] {
   test::Audited<EventQueue<int, void(int), Bounded>> queue({.capacity = 1});
   sync::cell<int> buffer;
   explore::check(queue.enqueue(0, 1) == Status::ok, "there is room");
-  explore::Thread consumer([&] { queue.process_with([&](int, int) { buffer.write() += 1; }); });
+  explore::Thread consumer([&] { queue.drain([&](int, int) { buffer.write() += 1; }); });
   explore::check(queue.enqueue(0, 2) == Status::ok, "accepted in the end");
   buffer.write() += 1;
   consumer.join();
@@ -308,13 +310,13 @@ const Scenario appending("event_queue/append", [] {
   });
   for (int i = 0; i < 2; ++i) put(queue, 1);
   producer.join();
-  explore::check(queue.process_with([](int, int) {}) == 5, "all of them");
+  explore::check(queue.drain([](int, int) {}) == 5, "all of them");
 });
 
 // Events of one producer after the other, each in its order.
 void check_in_order(Queue& queue, std::size_t count) {
   int last[4] = {0, 10, 20, 30};
-  const std::size_t seen = queue.process_with(
+  const std::size_t seen = queue.drain(
       [&](int, int value) { explore::check(value == ++last[value / 10], "FIFO per producer"); });
   explore::check(seen == count && queue.tally().balanced(), "all of them");
 }
@@ -360,7 +362,7 @@ const Scenario when_alone(
       come(2, "++");
       other.join();
       int last = 0;
-      queue.process_with([&](int, int seen) { explore::check(seen == ++last, "in order"); });
+      queue.drain([&](int, int seen) { explore::check(seen == ++last, "in order"); });
       explore::check(last == value, "all of them");
     },
     test::Size::large);
@@ -427,7 +429,7 @@ const Scenario alone_and_consumed("event_queue/alone_and_consumed", [] {
   });
   int last = 0;
   const auto take = [&] {
-    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+    queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
   };
   take();
   explore::outcome(static_cast<std::uint64_t>(last));
@@ -443,7 +445,7 @@ const Scenario alone_again("event_queue/alone_again", [] {
   for (int i = 1; i <= 3; ++i) put(queue, i);
   int last = 0;
   const auto take = [&] {
-    queue.process_with([&](int, int value) { explore::check(value == ++last, "in order"); });
+    queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
   };
   explore::Thread consumer(take);
   for (int i = 4; i <= 5; ++i) put(queue, i);
@@ -473,9 +475,9 @@ const Scenario fragile("event_queue/event_fails", [] {
     explore::check(!accepted(-1), "never enqueued");
   });
   explore::check(accepted(2), "accepted");
-  std::size_t count = queue.process_with([](int, const Fragile&) {});
+  std::size_t count = queue.drain([](int, const Fragile&) {});
   producer.join();
-  count += queue.process_with([](int, const Fragile&) {});
+  count += queue.drain([](int, const Fragile&) {});
   explore::check(count == 2 && queue.tally().accepted == 2, "but for the one that failed");
 });
 
@@ -486,7 +488,7 @@ const Scenario removal("event_queue/remove_and_wait", [] {
   put(queue, 1);
   put(queue, 2);
   const auto handle = queue.append_listener(0, [&](int) { owned.write() += 1; });
-  explore::Thread consumer([&] { explore::check(queue.process() == 2, "with or without it"); });
+  explore::Thread consumer([&] { explore::check(queue.drain() == 2, "with or without it"); });
   handle.remove_and_wait();
   owned.write() += 1;
   consumer.join();
@@ -502,7 +504,7 @@ void removed_among_keys(std::initializer_list<int> keys) {
     explore::check(queue.enqueue(key, 1) == Status::ok, "there is room");
   }
   explore::Thread consumer(
-      [&] { explore::check(queue.process() == keys.size(), "with or without it"); });
+      [&] { explore::check(queue.drain() == keys.size(), "with or without it"); });
   handle.remove_and_wait();
   owned.write() += 1;
   consumer.join();
@@ -552,7 +554,7 @@ const Scenario ended("event_queue/end_in_a_listener", [] {
   for (int i = 0; i < 3; ++i) put(*queue, i);
   const auto handle = queue->append_listener(0, [&](int) { queue.reset(); });
   explore::Thread remover([&] { handle.remove(); });
-  const std::size_t count = queue->process();
+  const std::size_t count = queue->drain();
   remover.join();
   explore::check(count == (queue.has_value() ? 3 : 1), "no more after the end");
   explore::outcome(count);

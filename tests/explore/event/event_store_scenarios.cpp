@@ -18,12 +18,17 @@
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
+#include "support/next.hpp"
 
 namespace {
 
 using namespace handoff;
 using test::Scenario;
+using test::show_if;
+using test::show_until;
 using test::Size;
+using test::take_if;
+using test::take_until;
 using Values = std::vector<int>;
 
 // A number in memory of its own. A negative one cannot be made.
@@ -103,7 +108,7 @@ template <class Queue>
 Values drain(Queue& queue) {
   Values seen;
   const std::size_t count =
-      queue.process_with([&](const Thing&, const Thing& event) { seen.push_back(event.number()); });
+      queue.drain([&](const Thing&, const Thing& event) { seen.push_back(event.number()); });
   explore::check(count == seen.size(), "it says how many");
   return seen;
 }
@@ -137,13 +142,13 @@ void comes_back(const Values& in_order, const Values& until, const Values& refus
     for (const int value : {21, 10, 22, 11, 30}) put(queue, 0, value);
     Values seen;
     const auto see = [&](const Thing&, const Thing& event) { seen.push_back(event.number()); };
-    explore::check(queue.process_until_with([](const Thing& event) { return event.number() == 22; },
-                                            see) == until.size() &&
+    explore::check(queue.drain(show_until([](const Thing& event) { return event.number() == 22; },
+                                          see)) == until.size() &&
                        seen == until,
                    "up to that one");
     seen.clear();
     const auto odd = [](const Thing& event) { return event.number() % 2 != 0; };
-    explore::check(queue.process_if_with(odd, see) == 5 - until.size() - refused.size(),
+    explore::check(queue.drain(show_if(odd, see)) == 5 - until.size() - refused.size(),
                    "those that it is true for");
     explore::check(drain(queue) == refused, "the others stay in their order");
   });
@@ -164,19 +169,21 @@ template <class Policies>
 void ends_although_more_come(const Values& first, const Values& second) {
   QueueOf<Policies> queue;
   for (int i = 1; i <= 5; ++i) put(queue, i, i);
-  explore::check(queue.process_if([](const Thing& event) { return event.number() == 1; }) == 1,
-                 "one goes");
+  explore::check(
+      queue.drain_if(take_if([](const Thing& event) { return event.number() == 1; })) == 1,
+      "one goes");
   Values seen;
-  queue.process_with([&](const Thing&, const Thing& event) {
+  queue.drain([&](const Thing&, const Thing& event) {
+    if (seen.size() == 3) return Next::stop;
     seen.push_back(event.number());
     put(queue, event.number() + 10, event.number() + 10);
-    return seen.size() < 3;
+    return Next::take;
   });
   explore::check(seen == first, "no more than it is told to");
   explore::check(queue.tally().pending == 4, "the others are still there");
   beside_a_look(queue, [&] {
     seen.clear();
-    const std::size_t count = queue.process_with([&](const Thing&, const Thing& event) {
+    const std::size_t count = queue.drain([&](const Thing&, const Thing& event) {
       seen.push_back(event.number());
       if (event.number() < 20) put(queue, event.number() + 20, event.number() + 20);
     });
@@ -208,11 +215,12 @@ const Scenario back_meanwhile(
       for (int i = 1; i <= 3; ++i) put(queue, i, i);
       Values seen;
       beside_a_look(queue, [&] {
-        explore::check(queue.process_with([&](const Thing&, const Thing& event) {
+        explore::check(queue.drain([&](const Thing&, const Thing& event) {
           seen.push_back(event.number());
           if (event.number() != 1) return;
           put(queue, 4, 4);
-          explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "all refused");
+          explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0,
+                         "all refused");
         }) == 3,
                        "what was there at the beginning");
       });
@@ -230,7 +238,7 @@ const Scenario by_priority("event_store/by_priority", [] {
     put(queue, 0, 20);
     put(queue, 0, 11);
   });
-  (void)queue.process_if([](const Thing& event) { return event.number() / 10 != 1; });
+  (void)queue.drain_if(take_if([](const Thing& event) { return event.number() / 10 != 1; }));
   put(queue, 0, 30);
   const Values first = drain(queue);
   for (std::size_t i = 1; i < first.size(); ++i) {
@@ -250,7 +258,7 @@ const Scenario two_by_priority("event_store/two_consumers_by_priority", [] {
   for (const int value : {10, 30, 20}) put(queue, 0, value);
   Values elsewhere;
   explore::Thread other([&] {
-    queue.process_one_with([&](const Thing&, const Thing& e) { elsewhere.push_back(e.number()); });
+    queue.drain([&](const Thing&, const Thing& e) { elsewhere.push_back(e.number()); }, 1);
   });
   const Values here = drain(queue);
   other.join();
@@ -279,15 +287,15 @@ void passes_over() {
                    "never enqueued");
     beside_a_look(queue, [&] {
       int seen = 0;
-      explore::check(queue.process_one_with([&](const Thing&, const Thing& event) {
-        seen = event.number();
-      }) && seen == 1,
-                     "the first that was made");
+      explore::check(
+          queue.drain([&](const Thing&, const Thing& event) { seen = event.number(); }, 1) == 1 &&
+              seen == 1,
+          "the first that was made");
     });
     explore::check(drain(queue) == Values{2}, "and the next");
   }
   put_fails(queue, 1);
-  explore::check(!queue.process_one(), "none");
+  explore::check(queue.drain(1) == 0, "none");
   check_books(queue, 4, 4);
 }
 
@@ -317,7 +325,7 @@ const Scenario replaced(
       QueueOf<Coalescing<Plain>> queue;
       beside_a_look(queue, [&] {
         for (const int value : {1, 2, 3, 11, 13, 21}) put(queue, value % 10, value);
-        explore::check(queue.process_one(), "one of them");
+        explore::check(queue.drain(1) == 1, "one of them");
         explore::check(drain(queue) == Values{13, 21}, "the newest of each");
       });
       check_books(queue, 6, 3, 3);
@@ -334,7 +342,8 @@ const Scenario not_replaced(
       QueueOf<Coalescing<Plain>> queue;
       put(queue, 1, 1);
       put(queue, 3, 3);
-      explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "all are refused");
+      explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0,
+                     "all are refused");
       put(queue, 1, 11);
       put(queue, 3, 13);
       put(queue, 1, 21);
@@ -358,14 +367,15 @@ const Scenario while_taken(
       put(queue, 2, 2);
       beside_a_look(queue, [&] {
         int asked = 0;
-        const std::size_t count = queue.process_if([&](const Thing& key, const Thing&) {
+        const std::size_t count = queue.drain_if(take_if([&](const Thing& key, const Thing&) {
           if (++asked == 1) {
             put(queue, 1, 11);
             // Gathers the newer one while this call has the older one.
-            explore::check(queue.process_until([](const Thing&) { return true; }) == 0, "none");
+            explore::check(queue.drain_if(take_until([](const Thing&) { return true; })) == 0,
+                           "none");
           }
           return key.number() != 1;
-        });
+        }));
         explore::check(count == 1 && asked == 2, "the other one");
       });
       check_books(queue, 3, 1, 1);
@@ -397,7 +407,7 @@ const Scenario room_of_replaced(
       for (int round = 0; round < 3; ++round) {
         for (const int value : {1, 2, 11}) put(queue, value % 10, value);
         explore::check(queue.enqueue(5, 5) == Status::full, "full");
-        explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "refused");
+        explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0, "refused");
         beside_a_look(queue, [&] { explore::check(drain(queue) == Values{2, 11}, "the newest"); });
       }
       check_books(queue, 9, 6, 3);
@@ -412,7 +422,7 @@ const Scenario late(
       QueueOf<Expiring> queue;
       const auto now = sync::clock::now();
       const auto until = [&](sync::Deadline deadline, int value) {
-        explore::check(queue.enqueue_until(deadline, 0, value) == Status::ok, "accepted");
+        explore::check(queue.enqueue_expiring(deadline, 0, value) == Status::ok, "accepted");
       };
       beside_a_look(queue, [&] {
         until(now, 1);
@@ -422,10 +432,10 @@ const Scenario late(
         put(queue, 0, 5);
         until(now, 6);
         int seen = 0;
-        explore::check(queue.process_one_with([&](const Thing&, const Thing& event) {
-          seen = event.number();
-        }) && seen == 2,
-                       "the first that is not late");
+        explore::check(
+            queue.drain([&](const Thing&, const Thing& event) { seen = event.number(); }, 1) == 1 &&
+                seen == 2,
+            "the first that is not late");
         explore::check(drain(queue) == Values{4, 5}, "nor those");
       });
       check_books(queue, 6, 3, 0, 3);
@@ -444,7 +454,7 @@ const Scenario rejects(
         put(queue, 0, 2);
         explore::check(queue.enqueue(0, std::move(third)) == Status::full, "no room");
         explore::check(third.is_there(), "what is refused is still the caller's");
-        explore::check(queue.process_one() && queue.enqueue(0, std::move(third)) == Status::ok,
+        explore::check(queue.drain(1) == 1 && queue.enqueue(0, std::move(third)) == Status::ok,
                        "room for one");
         explore::check(queue.enqueue(0, 4) == Status::full, "and for no more");
       });
@@ -459,7 +469,8 @@ const Scenario overwrites(
       QueueOf<Bounded<OnFull::overwrite_oldest>> queue({.capacity = 2});
       beside_a_look(queue, [&] {
         for (int i = 1; i <= 3; ++i) put(queue, 0, i);
-        explore::check(queue.process_if([](const Thing&) { return false; }) == 0, "they come back");
+        explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0,
+                       "they come back");
         put(queue, 0, 4);
       });
       explore::check(drain(queue) == Values{3, 4}, "the oldest are gone");
@@ -480,7 +491,7 @@ void full_in_a_listener() {
   });
   beside_a_look(queue, [&] {
     put(queue, 0, 1);
-    explore::check(queue.process() == 1 && calls == 1, "once");
+    explore::check(queue.drain() == 1 && calls == 1, "once");
     put(queue, 0, 3);
   });
   explore::check(drain(queue) == Values{3}, "there is room again");
@@ -512,6 +523,28 @@ const Scenario both_wait(
     },
     Size::large);
 
+// A producer waits for room, but not for ever: its event is there, or it still has it.
+const Scenario waits_so_long(
+    "event_store/waits_for_room_so_long",
+    [] {
+      QueueOf<Bounded<OnFull::wait>> queue(
+          {.capacity = 1, .spin_for = std::chrono::nanoseconds(0)});
+      put(queue, 0, 1);
+      Thing second(2);
+      Status status = Status::ok;
+      explore::Thread producer(
+          [&] { status = queue.enqueue(std::chrono::milliseconds(1), 0, std::move(second)); });
+      const Values seen = drain(queue);
+      producer.join();
+      explore::check(!seen.empty() && seen[0] == 1, "the first");
+      explore::check(status == Status::ok || status == Status::timed_out, "one of the two");
+      explore::check(second.is_there() == (status == Status::timed_out), "taken, or its own");
+      const std::size_t rest = drain(queue).size();
+      explore::check(seen.size() + rest == (status == Status::ok ? 2U : 1U), "as it was told");
+      explore::outcome(static_cast<std::uint64_t>(status) * 10 + seen.size());
+    },
+    Size::large);
+
 // ---- The end, and memory ----
 
 // A listener ends the queue: what is left is destroyed and nobody is called, whatever it held.
@@ -519,7 +552,7 @@ template <class Policies>
 void ends_in_a_listener() {
   auto queue = std::make_optional<PlainQueueOf<Policies>>();
   for (int i = 1; i <= 3; ++i) put(*queue, i, i);
-  (void)queue->process_if([](const Thing& event) { return event.number() == 3; });
+  (void)queue->drain_if(take_if([](const Thing& event) { return event.number() == 3; }));
   put(*queue, 4, 4);
   put(*queue, 1, 5);
   int calls = 0;
@@ -530,7 +563,7 @@ void ends_in_a_listener() {
   };
   for (const int key : {1, 2}) queue->append_listener(key, end);
   explore::Thread other([kept = queue->append_listener(4, [](const Thing&) {})] { kept.remove(); });
-  explore::check(queue->process() == 1, "no more after the end");
+  explore::check(queue->drain() == 1, "no more after the end");
   explore::check(calls == 1, "nobody is called");
   other.join();
 }
@@ -562,10 +595,10 @@ void memory_fails() {
     });
   };
   for (int i = 1; i <= 3; ++i) fill(i);
-  attempt([&] { (void)queue->process_if([](const Thing& e) { return e.number() == 1; }); });
+  attempt([&] { (void)queue->drain_if(take_if([](const Thing& e) { return e.number() == 1; })); });
   fill(2);
   attempt([&] { queue->trim(); });
-  attempt([&] { (void)queue->process_one(); });
+  attempt([&] { (void)queue->drain(1); });
   explore::outcome(failed ? 1 : 0);
   const std::uint64_t before = queue->tally().done;
   const std::uint64_t rest = drain(*queue).size();
@@ -590,17 +623,17 @@ template <class Policies>
 void trimmed_meanwhile(bool came_back_before) {
   QueueOf<Policies> queue;
   for (int i = 1; i <= 4; ++i) put(queue, i, i);
-  if (came_back_before) (void)queue.process_if([](const Thing&) { return false; });
+  if (came_back_before) (void)queue.drain_if(take_if([](const Thing&) { return false; }));
   explore::Thread other([&] { (void)queue.empty(); });
   std::optional<explore::MayFail> may_fail;
   bool thrown = false;
   try {
-    (void)queue.process_if([&](const Thing& event) {
+    (void)queue.drain_if(take_if([&](const Thing& event) {
       if (event.number() == 1) return false;
       queue.trim();
       may_fail.emplace();
       throw explore::Planned{"by the predicate"};
-    });
+    }));
   } catch (const explore::Planned&) {
     thrown = true;
   }

@@ -660,7 +660,7 @@ const Scenario own_event("listeners/waits_for_its_own_events_only", [] {
   for (const int value : {1, 2, 3, 4}) {
     explore::check(queue.enqueue(value == 1 || value == 4 ? 1 : 2, value) == Status::ok, "room");
   }
-  explore::Thread caller([&] { queue.process(); });
+  explore::Thread caller([&] { queue.drain(); });
   await(inside);
   explore::check(other.remove_and_wait(), "removed");
   set(removed);
@@ -744,7 +744,7 @@ const Scenario deep_queue("listeners/deepest_full", [] {
   explore::check(queue.enqueue(1) == Status::ok, "there is room");
   queue.append_listener(
       1, [&] { explore::check(queue.enqueue(1) == Status::full, "it would wait for itself"); });
-  at_the_deepest([&] { explore::check(queue.process() == 1, "once"); });
+  at_the_deepest([&] { explore::check(queue.drain() == 1, "once"); });
   explore::Thread other([&] { explore::check(queue.enqueue(1) == Status::ok, "room again"); });
   other.join();
   explore::check(queue.tally().pending == 1, "one is left");
@@ -756,7 +756,7 @@ const Scenario full_elsewhere("listeners/full_elsewhere", [] {
   explore::check(queue.enqueue(1) == Status::ok, "there is room");
   CallbackList<void()> list;
   list.append([&] { explore::check(queue.enqueue(1) == Status::ok, "once there is room"); });
-  explore::Thread consumer([&] { explore::check(queue.process_one(), "the first"); });
+  explore::Thread consumer([&] { explore::check(queue.drain(1) == 1, "the first"); });
   list();
   consumer.join();
   explore::check(queue.tally().pending == 1 && queue.tally().done == 1, "one is left");

@@ -137,7 +137,7 @@ TEST(TypedEvent, KnowsItsKeyInABox) {
       listen_to<Key>(queue, [&](const Key& key) { heard += 'k' + std::to_string(key.code); });
   EXPECT_EQ(enqueue_event<Click>(queue, 3, 4), Status::ok);
   EXPECT_EQ(enqueue_event<Key>(queue, 5), Status::ok);
-  EXPECT_EQ(queue.process(), 2U);
+  EXPECT_EQ(queue.drain(), 2U);
   EXPECT_EQ(heard, "7k5");
   dispatch_event<Key>(queue, 6);
   EXPECT_EQ(heard, "7k5k6");

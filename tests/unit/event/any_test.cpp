@@ -169,7 +169,7 @@ TEST(AnyData, CarriesManyKindsThroughOneQueue) {
   EXPECT_EQ(queue.enqueue(1, std::string("a")), Status::ok);
   EXPECT_EQ(queue.enqueue(2, std::make_unique<int>(2)), Status::ok);
   EXPECT_EQ(queue.enqueue(1, std::string("c")), Status::ok);
-  EXPECT_EQ(queue.process(), 3U);
+  EXPECT_EQ(queue.drain(), 3U);
   EXPECT_EQ(seen, "a2c");
 }
 
@@ -329,7 +329,7 @@ TEST(AnyId, IsAKeyOfAQueue) {
   EXPECT_EQ(queue.enqueue("add", 3), Status::ok);
   EXPECT_EQ(queue.enqueue(Color::green, 5), Status::ok);
   EXPECT_EQ(queue.enqueue("add", 1), Status::ok);
-  EXPECT_EQ(queue.process(), 3U);
+  EXPECT_EQ(queue.drain(), 3U);
   EXPECT_EQ(sum, 16);
 }
 

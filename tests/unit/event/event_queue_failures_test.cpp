@@ -22,12 +22,17 @@
 
 #include "books/event_books.hpp"
 #include "support/failing.hpp"
+#include "support/next.hpp"
 #include "support/support.hpp"
 
 namespace {
 
 using namespace handoff;
 using test::Call;
+using test::show_if;
+using test::show_until;
+using test::take_if;
+using test::take_until;
 
 enum class Fault : std::uint8_t { hash, compare, key, argument, listener, visitor, predicate };
 constexpr Fault kFaults[] = {Fault::hash,     Fault::compare, Fault::key,      Fault::argument,
@@ -127,22 +132,23 @@ std::vector<std::pair<const char*, Drain<Queue>>> drains() {
     return [&seen](const Key&, const Argument& argument) { seen.hear(argument, Fault::visitor); };
   };
   return {
-      {"process", [](Queue& queue, Seen&) { queue.process(); }},
-      {"process_one", [](Queue& queue, Seen&) { queue.process_one(); }},
-      {"process_if", [=](Queue& queue, Seen&) { queue.process_if(even); }},
-      {"process_until", [=](Queue& queue, Seen&) { queue.process_until(even); }},
-      {"process_with", [=](Queue& queue, Seen& seen) { queue.process_with(visitor(seen)); }},
-      {"process_one_with",
-       [=](Queue& queue, Seen& seen) { queue.process_one_with(visitor(seen)); }},
-      {"process_if_with",
-       [=](Queue& queue, Seen& seen) { queue.process_if_with(even, visitor(seen)); }},
-      {"process_until_with",
-       [=](Queue& queue, Seen& seen) { queue.process_until_with(even, visitor(seen)); }},
+      {"to the listeners", [](Queue& queue, Seen&) { queue.drain(); }},
+      {"one to the listeners", [](Queue& queue, Seen&) { queue.drain(1); }},
+      {"chosen ones", [=](Queue& queue, Seen&) { queue.drain_if(take_if(even)); }},
+      {"up to one", [=](Queue& queue, Seen&) { queue.drain_if(take_until(even)); }},
+      {"to a visitor", [=](Queue& queue, Seen& seen) { queue.drain(visitor(seen)); }},
+      {"one to a visitor", [=](Queue& queue, Seen& seen) { queue.drain(visitor(seen), 1); }},
+      {"chosen ones to a visitor",
+       [=](Queue& queue, Seen& seen) { queue.drain(show_if(even, visitor(seen))); }},
+      {"up to one, to a visitor",
+       [=](Queue& queue, Seen& seen) { queue.drain(show_until(even, visitor(seen))); }},
       {"visitor that stops",
        [](Queue& queue, Seen& seen) {
-         queue.process_with([&](const Key&, const Argument& argument) {
+         bool first = true;
+         queue.drain([&](const Key&, const Argument& argument) {
+           if (!std::exchange(first, false)) return Next::stop;
            seen.hear(argument, Fault::visitor);
-           return false;
+           return Next::take;
          });
        }},
       {"peek and take",
@@ -154,7 +160,7 @@ std::vector<std::pair<const char*, Drain<Queue>>> drains() {
        }},
       {"trim",
        [](Queue& queue, Seen&) {
-         queue.process_one();
+         queue.drain(1);
          queue.trim();
        }},
   };
@@ -201,7 +207,7 @@ class Round {
     }
     enqueue_batch(*queue);
     attempt([&] { drain(*queue, seen_); });
-    attempt([&] { queue->process_if([](const Argument&) { return false; }); });
+    attempt([&] { queue->drain_if(take_if([](const Argument&) { return false; })); });
     enqueue(*queue, next_++);
 
     plan.kind = {};
@@ -214,7 +220,7 @@ class Round {
   // Nothing fails any more.
   void finish(Queue& queue) {
     memory_failed_ = test::stop_failing(Call::allocation);
-    queue.process_with([this](const Key&, const Argument& a) { seen_.heard.push_back(a.value); });
+    queue.drain([this](const Key&, const Argument& a) { seen_.heard.push_back(a.value); });
     check(queue);
     if constexpr (requires { Policies::on_full; }) check_room(queue);
   }

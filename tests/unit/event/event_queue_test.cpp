@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,11 +27,14 @@
 #include "books/slab_books.hpp"
 #include "support/allocated.hpp"
 #include "support/failing.hpp"
+#include "support/next.hpp"
 #include "support/support.hpp"
 
 namespace {
 
 using namespace handoff;
+using test::take_if;
+using test::take_until;
 using namespace std::chrono_literals;
 template <class Policies>
 using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;
@@ -46,7 +50,7 @@ void fill(Q& queue, int count) {
 template <class Q>
 std::vector<int> drain(Q& queue) {
   std::vector<int> values;
-  queue.process_with([&](int, int value) { values.push_back(value); });
+  queue.drain([&](int, int value) { values.push_back(value); });
   return values;
 }
 
@@ -70,19 +74,19 @@ TEST(EventQueue, DeliversInOrder) {
   for (int key = 0; key < 10; ++key) {
     queue.append_listener(key, [&](int value) { seen.push_back(value); });
   }
-  EXPECT_EQ(queue.process(), 0U);
+  EXPECT_EQ(queue.drain(), 0U);
   EXPECT_TRUE(queue.empty());
   fill(queue, 5000);  // many chunks
   EXPECT_FALSE(queue.empty());
   EXPECT_TRUE(seen.empty());
   expect_books(queue.tally(), 5000, 0, 5000);
-  EXPECT_EQ(queue.process(), 5000U);
+  EXPECT_EQ(queue.drain(), 5000U);
   EXPECT_EQ(seen, range(0, 5000));
   EXPECT_TRUE(queue.empty());
   expect_books(queue.tally(), 5000, 5000, 0);
 }
 
-TEST(EventQueue, ProcessEndsAlthoughListenersEnqueue) {
+TEST(EventQueue, ADrainEndsAlthoughListenersEnqueue) {
   Queue queue;
   int calls = 0;
   queue.append_listener(1, [&](int value) {
@@ -91,7 +95,7 @@ TEST(EventQueue, ProcessEndsAlthoughListenersEnqueue) {
   });
   ASSERT_EQ(queue.enqueue(1, 0), Status::ok);
   for (int round = 1; round <= 1000; ++round) {
-    EXPECT_EQ(queue.process(), 1U);
+    EXPECT_EQ(queue.drain(), 1U);
     EXPECT_EQ(calls, round);
   }
   EXPECT_EQ(drain(queue), std::vector{1000});
@@ -101,14 +105,14 @@ TEST(EventQueue, OneAtATime) {
   Queue queue;
   int last = -1;
   queue.append_listener(0, [&](int value) { last = value; });
-  EXPECT_FALSE(queue.process_one());
+  EXPECT_EQ(queue.drain(1), 0U);
   ASSERT_EQ(queue.enqueue(0, 5), Status::ok);
   ASSERT_EQ(queue.enqueue(0, 6), Status::ok);
-  EXPECT_TRUE(queue.process_one());
+  EXPECT_EQ(queue.drain(1), 1U);
   EXPECT_EQ(last, 5);
-  EXPECT_TRUE(queue.process_one_with([&](int, int value) { last = value; }));
+  EXPECT_EQ(queue.drain([&](int, int value) { last = value; }, 1), 1U);
   EXPECT_EQ(last, 6);
-  EXPECT_FALSE(queue.process_one_with([](int, int) {}));
+  EXPECT_EQ(queue.drain([](int, int) {}, 1), 0U);
 }
 
 TEST(EventQueue, RefusedEventsStayInTheirPlaces) {
@@ -118,10 +122,10 @@ TEST(EventQueue, RefusedEventsStayInTheirPlaces) {
     queue.append_listener(key, [&](int value) { seen.push_back(value); });
   }
   fill(queue, 1000);
-  EXPECT_EQ(queue.process_if([](int key, int) { return key % 2 == 1; }), 500U);
+  EXPECT_EQ(queue.drain_if(take_if([](int key, int) { return key % 2 == 1; })), 500U);
   EXPECT_EQ(seen, range(1, 1000, 2));
-  EXPECT_EQ(queue.process_if([](int value) { return value >= 998; }), 1U);
-  EXPECT_EQ(queue.process_if([] { return false; }), 0U);
+  EXPECT_EQ(queue.drain_if(take_if([](int value) { return value >= 998; })), 1U);
+  EXPECT_EQ(queue.drain_if(take_if([] { return false; })), 0U);
   fill(queue, 3);  // behind what has come back
   auto expected = range(0, 998, 2);
   expected.insert(expected.end(), {0, 1, 2});
@@ -132,8 +136,8 @@ TEST(EventQueue, RefusedEventsStayInTheirPlaces) {
 TEST(EventQueue, UntilTold) {
   Queue queue;
   fill(queue, 600);
-  EXPECT_EQ(queue.process_until([](int value) { return value == 450; }), 450U);
-  EXPECT_EQ(queue.process_until([](int value) { return value == 450; }), 0U);
+  EXPECT_EQ(queue.drain_if(take_until([](int value) { return value == 450; })), 450U);
+  EXPECT_EQ(queue.drain_if(take_until([](int value) { return value == 450; })), 0U);
   EXPECT_EQ(drain(queue), range(450, 600));
 }
 
@@ -141,12 +145,43 @@ TEST(EventQueue, AVisitorMayStop) {
   Queue queue;
   fill(queue, 600);
   int seen = 0;
-  EXPECT_EQ(queue.process_with([&](int key, int& value) {
+  EXPECT_EQ(queue.drain([&](int key, int& value) {
     EXPECT_EQ(key, value % 10);
-    return ++seen < 100;
+    return ++seen <= 100 ? Next::take : Next::stop;
   }),
             100U);
+  EXPECT_EQ(seen, 101);
   EXPECT_EQ(drain(queue), range(100, 600));
+}
+
+TEST(EventQueue, AVisitorMayLeaveEventsWhereTheyAre) {
+  Queue queue;
+  fill(queue, 600);
+  EXPECT_EQ(queue.drain([](int, int& value) {
+    if (value == 500) return Next::stop;
+    if (value % 2 == 0) return Next::take;
+    ++value;
+    return Next::leave;
+  }),
+            250U);
+  std::vector<int> expected = range(2, 502, 2);  // as the visitor has left them
+  for (const int value : range(500, 600)) expected.push_back(value);
+  EXPECT_EQ(drain(queue), expected);
+  expect_books(queue.tally(), 600, 600, 0);
+}
+
+// What is left counts too.
+TEST(EventQueue, ADrainGoesThroughNoMoreThanItIsTold) {
+  Queue queue;
+  fill(queue, 10);
+  EXPECT_EQ(queue.drain([](int, int) {}, 0), 0U);
+  EXPECT_EQ(queue.drain(3), 3U);
+  EXPECT_EQ(queue.drain([](int, int value) { return value == 4 ? Next::take : Next::leave; }, 3),
+            1U);
+  EXPECT_EQ(queue.drain_if([](int) { return Next::leave; }, 2), 0U);
+  EXPECT_EQ(queue.drain_if([](int) { return Next::take; }, 2), 2U);
+  EXPECT_EQ(drain(queue), (std::vector{6, 7, 8, 9}));
+  expect_books(queue.tally(), 10, 10, 0);
 }
 
 TEST(EventQueue, FiltersApplyToVisitorsToo) {
@@ -176,7 +211,7 @@ TEST(EventQueue, PeekTakeDispatch) {
   EXPECT_EQ(event->key, "a");
   queue.dispatch(*event);
   EXPECT_EQ(seen, "first1");
-  EXPECT_EQ(queue.process(), 1U);
+  EXPECT_EQ(queue.drain(), 1U);
   EXPECT_EQ(seen, "second2");
 }
 
@@ -193,7 +228,7 @@ TEST(EventQueue, KeysFromArguments) {
   queue.append_listener(3, [&](const Message& message) { sum += *message.body; });
   ASSERT_EQ(queue.enqueue(Message{3, std::make_unique<int>(4)}), Status::ok);
   ASSERT_EQ(queue.enqueue(5, Message{3, std::make_unique<int>(8)}), Status::ok);
-  EXPECT_EQ(queue.process(), 2U);
+  EXPECT_EQ(queue.drain(), 2U);
   EXPECT_EQ(sum, 4);
 }
 
@@ -217,10 +252,10 @@ TEST(EventQueue, OverAlignedMoveOnlyArgumentsAllEnd) {
     queue.append_listener(0, [&](const Wide& wide) { sum += wide.value; });
     for (int i = 0; i < 300; ++i) ASSERT_EQ(queue.enqueue(0, Wide(i)), Status::ok);
     EXPECT_EQ(Wide::alive, 300);
-    for (int i = 0; i < 100; ++i) EXPECT_TRUE(queue.process_one());
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(queue.drain(1), 1U);
     EXPECT_EQ(Wide::alive, 200);
     EXPECT_EQ(sum, 99 * 50);
-    EXPECT_EQ(queue.process_if([](const Wide& wide) { return wide.value % 2 == 0; }), 100U);
+    EXPECT_EQ(queue.drain_if(take_if([](const Wide& wide) { return wide.value % 2 == 0; })), 100U);
     EXPECT_EQ(Wide::alive, 100);
     EXPECT_TRUE(queue.take().has_value());
   }
@@ -251,13 +286,13 @@ TEST(EventQueue, AThrowingListenerLosesNothing) {
       }
     }
     fill(queue, count);
-    EXPECT_THROW(queue.process(), std::runtime_error);
+    EXPECT_THROW(queue.drain(), std::runtime_error);
     const Tally tally = queue.tally();
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(tally.failed, 1U);
     EXPECT_EQ(tally.pending, static_cast<std::uint64_t>(count - event - 1));
     EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::runtime_error);
-    queue.process();
+    queue.drain();
     for (std::size_t i = 0; i < listeners; ++i) {
       auto expected = range(0, count);
       if (i >= place % listeners) expected.erase(expected.begin() + event);
@@ -269,12 +304,12 @@ TEST(EventQueue, AThrowingListenerLosesNothing) {
 TEST(EventQueue, AThrowingPredicateOrVisitor) {
   Queue queue;
   fill(queue, 10);
-  EXPECT_THROW(queue.process_if([](int value) {
+  EXPECT_THROW(queue.drain_if(take_if([](int value) {
     if (value == 5) throw std::runtime_error("as asked");
     return value < 3;
-  }),
+  })),
                std::runtime_error);
-  EXPECT_THROW(queue.process_with([](int, int value) {
+  EXPECT_THROW(queue.drain([](int, int value) {
     if (value == 6) throw std::runtime_error("as asked");
   }),
                std::runtime_error);
@@ -303,13 +338,13 @@ TEST(EventQueue, AnEventThatCannotBeMadeWasNeverThere) {
       ASSERT_EQ(queue.enqueue(0, fragile), Status::ok);
     }
   }
-  EXPECT_EQ(queue.process_with([&](int, const Fragile& f) { seen.push_back(f.value); }), 600U);
+  EXPECT_EQ(queue.drain([&](int, const Fragile& f) { seen.push_back(f.value); }), 600U);
   EXPECT_EQ(seen.front(), 1);
   EXPECT_EQ(seen.back(), 899);
   expect_books(queue.tally(), 600, 600, 0);
 }
 
-TEST(EventQueue, ProcessOneIsNotContentWithAnEventThatCouldNotBeMade) {
+TEST(EventQueue, ADrainOfOnePassesOverAnEventThatCouldNotBeMade) {
   test::Audited<EventQueue<int, void(const Fragile&)>> queue;
   for (const int i : {3, 6, 7, 9, 8}) {
     try {
@@ -319,11 +354,11 @@ TEST(EventQueue, ProcessOneIsNotContentWithAnEventThatCouldNotBeMade) {
   }
   int seen = 0;
   const auto see = [&](int, const Fragile& fragile) { seen = fragile.value; };
-  EXPECT_TRUE(queue.process_one_with(see));
+  EXPECT_EQ(queue.drain(see, 1), 1U);
   EXPECT_EQ(seen, 7);
-  EXPECT_TRUE(queue.process_one_with(see));
+  EXPECT_EQ(queue.drain(see, 1), 1U);
   EXPECT_EQ(seen, 8);
-  EXPECT_FALSE(queue.process_one_with(see));
+  EXPECT_EQ(queue.drain(see, 1), 0U);
 }
 
 TEST(EventQueue, MemoryThatFailsLosesNothing) {
@@ -341,7 +376,7 @@ TEST(EventQueue, MemoryThatFailsLosesNothing) {
       const auto even = [](int value) { return value % 2 == 0; };
       queue.append_listener(4, [&](int) { ++seen; });
       try {
-        queue.process_if(even);
+        queue.drain_if(take_if(even));
       } catch (const std::bad_alloc&) {
       }
       const Tally tally = queue.tally();
@@ -360,7 +395,7 @@ TEST(EventQueue, TheSteadyStateAllocatesNothing) {
   queue.append_listener(1, [&](int value) { sum += value; });
   const auto round = [&] {
     for (int i = 0; i < 2000; ++i) ASSERT_EQ(queue.enqueue(1, 1), Status::ok);
-    queue.process();
+    queue.drain();
   };
   round();
   round();
@@ -386,9 +421,9 @@ TEST(EventQueue, ItsEndInAListenerEndsTheCall) {
     queue->append_listener(0, [&](const std::shared_ptr<int>&) { ++calls; });
     for (int i = 0; i < 500; ++i) ASSERT_EQ(queue->enqueue(0, kept), Status::ok);
     if (from_visitor) {
-      queue->process_with([&](int, std::shared_ptr<int>&) { end(); });
+      queue->drain([&](int, std::shared_ptr<int>&) { end(); });
     } else {
-      queue->process();
+      queue->drain();
     }
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(kept.use_count(), 1) << "all the others are destroyed";
@@ -399,7 +434,7 @@ TEST(EventQueue, ClearCountsAsCancelled) {
   Queue queue;
   fill(queue, 700);
   EXPECT_EQ(queue.clear(), 700U);
-  EXPECT_EQ(queue.process(), 0U);
+  EXPECT_EQ(queue.drain(), 0U);
   EXPECT_EQ(queue.tally().cancelled, 700U);
   EXPECT_TRUE(queue.tally().balanced());
 }
@@ -411,7 +446,7 @@ TEST(EventQueue, ClosedIsClosed) {
   EXPECT_EQ(queue.enqueue(0, 1), Status::closed);
   EXPECT_TRUE(queue.closed());
   EXPECT_EQ(queue.wait(), Status::ok);
-  EXPECT_EQ(queue.process(), 2U);
+  EXPECT_EQ(queue.drain(), 2U);
   EXPECT_EQ(queue.wait(), Status::closed);
   EXPECT_EQ(queue.close().done, 2U);
 }
@@ -423,7 +458,7 @@ TEST(EventQueue, Batches) {
   for (int i = 0; i < 500; ++i) events.emplace_back(std::in_place, i, std::to_string(i));
   EXPECT_EQ(queue.enqueue_batch(events), 500U);
   int next = 0;
-  queue.process_with([&](int key, const std::string& text) {
+  queue.drain([&](int key, const std::string& text) {
     EXPECT_EQ(key, next);
     EXPECT_EQ(text, std::to_string(next++));
   });
@@ -445,7 +480,7 @@ TEST(EventQueue, RejectsWhenFull) {
     EXPECT_EQ(queue.enqueue(0, std::make_unique<int>(2)), Status::ok);
     EXPECT_EQ(queue.enqueue(0, std::move(mine)), Status::full);
     ASSERT_NE(mine, nullptr) << "a refused argument is still the caller's";
-    EXPECT_EQ(queue.process(), 2U);
+    EXPECT_EQ(queue.drain(), 2U);
   }
   EXPECT_EQ(queue.tally().accepted, 10U);
 }
@@ -464,7 +499,7 @@ TEST(EventQueue, WaitsForRoom) {
   std::vector<int> seen;
   while (seen.size() < 100) {
     ASSERT_EQ(queue.wait(), Status::ok);
-    queue.process_with([&](int, int value) {
+    queue.drain([&](int, int value) {
       // Inside the queue's own listener nobody else might make room.
       if (value == 50) {
         while (queue.enqueue(9, 1000) == Status::ok) {
@@ -475,6 +510,34 @@ TEST(EventQueue, WaitsForRoom) {
   }
   producer.join();
   EXPECT_EQ(seen, range(0, 100));
+}
+
+TEST(EventQueue, WaitsForRoomNoLongerThanItIsTold) {
+  EventQueue<int, void(std::unique_ptr<int>), Bounded<OnFull::wait>> queue({.capacity = 1});
+  auto mine = std::make_unique<int>(2);
+  std::stop_source source;
+  EXPECT_EQ(queue.enqueue(0ns, 0, std::make_unique<int>(1)), Status::ok) << "there is room";
+  EXPECT_EQ(queue.enqueue(1ms, 0, std::move(mine)), Status::timed_out);
+  std::thread stopper([&] { source.request_stop(); });
+  EXPECT_EQ(queue.enqueue({1h, source.get_token()}, 0, std::move(mine)), Status::stopped);
+  stopper.join();
+  ASSERT_NE(mine, nullptr) << "a refused argument is still the caller's";
+  std::vector<decltype(queue)::Event> events;
+  events.emplace_back(std::in_place, 0, std::move(mine));
+  EXPECT_EQ(queue.enqueue_batch(events, 1ms), 0U);
+  EXPECT_EQ(queue.drain(), 1U);
+  EXPECT_EQ(queue.enqueue_batch(events, 1ms), 1U);
+  EXPECT_EQ(queue.tally().accepted, 2U);
+}
+
+TEST(EventQueue, WaitsForRoomByTheKeyInside) {
+  struct Policies : Bounded<OnFull::wait> {
+    static int get_key(int value) { return value % 10; }
+  };
+  QueueOf<Policies> queue({.capacity = 1});
+  EXPECT_EQ(queue.enqueue(1ms, 13), Status::ok);
+  EXPECT_EQ(queue.enqueue(1ms, 14), Status::timed_out);
+  EXPECT_EQ(queue.drain([](int key, int value) { EXPECT_EQ(key, value % 10); }), 1U);
 }
 
 // While notifications are held back too: by the batch itself, and by another thread.
@@ -491,7 +554,7 @@ TEST(EventQueue, WhoWaitsForRoomWakesWhoCanMakeIt) {
   std::vector<int> seen;
   while (seen.size() < 100) {
     ASSERT_EQ(queue.wait(), Status::ok);
-    queue.process_with([&](int, int value) { seen.push_back(value); });
+    queue.drain([&](int, int value) { seen.push_back(value); });
   }
   producer.join();
   EXPECT_EQ(seen, range(0, 100));
@@ -508,7 +571,7 @@ TEST(EventQueue, PrioritiesAndThenTheOrderOfEnqueueing) {
   for (int key = 9; key >= 0; --key) {
     for (int i = key; i < 100; i += 10) expected.push_back(i);
   }
-  EXPECT_EQ(queue.process_until([](int value) { return value == 8; }), 10U);
+  EXPECT_EQ(queue.drain_if(take_until([](int value) { return value == 8; })), 10U);
   EXPECT_EQ(queue.enqueue(9, 999), Status::ok);
   std::vector<int> rest(expected.begin() + 10, expected.end());
   rest.insert(rest.begin(), 999);
@@ -525,7 +588,7 @@ TEST(EventQueue, NewerEventsReplaceWaitingOnes) {
   fill(queue, 1000);
   EXPECT_EQ(drain(queue), range(990, 1000));
   fill(queue, 15);
-  EXPECT_EQ(queue.process_if([](int value) { return value != 7; }), 9U);
+  EXPECT_EQ(queue.drain_if(take_if([](int value) { return value != 7; })), 9U);
   fill(queue, 10);
   EXPECT_EQ(drain(queue).size(), 11U) << "one that was given back is not replaced";
   const Tally tally = queue.tally();
@@ -534,44 +597,57 @@ TEST(EventQueue, NewerEventsReplaceWaitingOnes) {
   EXPECT_EQ(tally.cancelled, 995U);
 }
 
-TEST(EventQueue, ProcessOneIsNotContentWithAnEventThatANewerOneReplaced) {
+TEST(EventQueue, ADrainOfOnePassesOverAnEventThatANewerOneReplaced) {
   QueueOf<Coalescing> queue;
   for (const int value : {1, 2, 3}) (void)queue.enqueue(7, value);
   int seen = 0;
-  EXPECT_TRUE(queue.process_one_with([&](int, int value) { seen = value; }));
+  EXPECT_EQ(queue.drain([&](int, int value) { seen = value; }, 1), 1U);
   EXPECT_EQ(seen, 3);
-  EXPECT_FALSE(queue.process_one_with([](int, int) {}));
+  EXPECT_EQ(queue.drain([](int, int) {}, 1), 0U);
 }
 
 struct Expiring : EventPolicies {
   static constexpr bool expires = true;
 };
 
-TEST(EventQueue, ProcessOneIsNotContentWithALateEvent) {
+TEST(EventQueue, ADrainOfOnePassesOverALateEvent) {
   QueueOf<Expiring> queue;
-  EXPECT_EQ(queue.enqueue_until(sync::clock::now() - 1ns, 0, 1), Status::ok);
+  EXPECT_EQ(queue.enqueue_expiring(sync::clock::now() - 1ns, 0, 1), Status::ok);
   EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
   int seen = 0;
-  EXPECT_TRUE(queue.process_one_with([&](int, int value) { seen = value; }));
+  EXPECT_EQ(queue.drain([&](int, int value) { seen = value; }, 1), 1U);
   EXPECT_EQ(seen, 2);
-  EXPECT_FALSE(queue.process_one_with([](int, int) {}));
+  EXPECT_EQ(queue.drain([](int, int) {}, 1), 0U);
 }
 
 TEST(EventQueue, LateEventsExpire) {
   QueueOf<Expiring> queue;
   const auto now = sync::clock::now();
-  EXPECT_EQ(queue.enqueue_until(now - 1ns, 0, 1), Status::ok);
-  EXPECT_EQ(queue.enqueue_until(now + 1h, 0, 2), Status::ok);
+  EXPECT_EQ(queue.enqueue_expiring(now - 1ns, 0, 1), Status::ok);
+  EXPECT_EQ(queue.enqueue_expiring(now + 1h, 0, 2), Status::ok);
   EXPECT_EQ(queue.enqueue(0, 3), Status::ok);
-  EXPECT_EQ(drain(queue), (std::vector{2, 3}));
-  EXPECT_EQ(queue.tally().expired, 1U);
+  EXPECT_EQ(queue.enqueue_expiring(0ns, 0, 4), Status::ok);
+  EXPECT_EQ(queue.enqueue_expiring(1h, 0, 5), Status::ok);
+  EXPECT_EQ(queue.enqueue_expiring(std::chrono::steady_clock::now() + 1h, 0, 6), Status::ok);
+  EXPECT_EQ(queue.enqueue_expiring(std::chrono::steady_clock::now() - 1ns, 0, 7), Status::ok);
+  EXPECT_EQ(drain(queue), (std::vector{2, 3, 5, 6}));
+  EXPECT_EQ(queue.tally().expired, 3U);
   EXPECT_TRUE(queue.tally().balanced());
+}
+
+TEST(EventQueue, ADrainThatPassedALateEventTakesNoneThatCameMeanwhile) {
+  QueueOf<Expiring> queue;
+  queue.append_listener(0, [&](int value) { EXPECT_EQ(queue.enqueue(0, value + 1), Status::ok); });
+  EXPECT_EQ(queue.enqueue_expiring(0ns, 0, 1), Status::ok);
+  EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
+  EXPECT_EQ(queue.drain(2), 1U);
+  EXPECT_EQ(drain(queue), std::vector{3});
 }
 
 TEST(EventQueue, WaitingEnds) {
   for (const auto spin : {-1ns, 0ns, 100'000ns}) {
     Queue queue({.spin_for = spin});
-    EXPECT_EQ(queue.wait_for(1ms), Status::timed_out);
+    EXPECT_EQ(queue.wait(1ms), Status::timed_out);
     sync::StopSource source;
     std::thread stopper([&] { source.request_stop(); });
     EXPECT_EQ(queue.wait(source.token()), Status::stopped);
@@ -579,8 +655,8 @@ TEST(EventQueue, WaitingEnds) {
     std::thread producer([&] { EXPECT_EQ(queue.enqueue(1, 1), Status::ok); });
     EXPECT_EQ(queue.wait(), Status::ok);
     producer.join();
-    EXPECT_EQ(queue.wait_for(0s), Status::ok);
-    queue.process();
+    EXPECT_EQ(queue.wait(0s), Status::ok);
+    queue.drain();
     std::thread closer([&] { (void)queue.close(); });
     EXPECT_EQ(queue.wait(), Status::closed);
     closer.join();
@@ -591,7 +667,7 @@ TEST(EventQueue, HeldNotificationsComeAtTheEnd) {
   Queue queue({.spin_for = 0ns});
   std::thread consumer([&] {
     EXPECT_EQ(queue.wait(), Status::ok);
-    EXPECT_EQ(queue.process(), 3U) << "woken once, for all of them";
+    EXPECT_EQ(queue.drain(), 3U) << "woken once, for all of them";
   });
   {
     const Queue::NotificationHold outer(queue);
@@ -636,10 +712,10 @@ TEST(EventQueue, AChunkForgetsWhatItHeldBefore) {
       }
     }
     std::vector<int> seen;
-    queue.process_with([&](int, const Odd& odd) { seen.push_back(odd.value); });
+    queue.drain([&](int, const Odd& odd) { seen.push_back(odd.value); });
     EXPECT_EQ(seen, expected);
     EXPECT_TRUE(queue.empty());
-    EXPECT_EQ(queue.process(), 0U);
+    EXPECT_EQ(queue.drain(), 0U);
     expect_books(queue.tally(), expected.size(), expected.size(), 0);
   }
 }
@@ -659,23 +735,23 @@ TEST(EventQueue, ABurstLeavesNoMemoryBehind) {
   };
   EventQueue<int, void(const Payload&)> queue;
   ASSERT_EQ(queue.enqueue(0, Payload{}), Status::ok);
-  queue.process();
+  queue.drain();
   queue.trim();
   ::malloc_trim(0);  // what other tests have left would be used first
   const std::size_t before = resident_bytes();
   for (int i = 0; i < 1'000'000; ++i) ASSERT_EQ(queue.enqueue(0, Payload{}), Status::ok);
   EXPECT_GT(resident_bytes(), before + (60U << 20));
-  EXPECT_EQ(queue.process(), 1'000'000U);
+  EXPECT_EQ(queue.drain(), 1'000'000U);
   queue.trim();
   EXPECT_LE(resident_bytes(), before + (1U << 20));
 
   // And without being asked, once that much is not needed for a while.
   for (int i = 0; i < 200'000; ++i) ASSERT_EQ(queue.enqueue(0, Payload{}), Status::ok);
   EXPECT_GT(resident_bytes(), before + (12U << 20));
-  queue.process();
+  queue.drain();
   for (int i = 0; i < 2'000'000; ++i) {
     ASSERT_EQ(queue.enqueue(0, Payload{}), Status::ok);
-    if (i % 1000 == 0) queue.process();
+    if (i % 1000 == 0) queue.drain();
   }
   EXPECT_LE(resident_bytes(), before + (4U << 20));
 }
@@ -696,7 +772,7 @@ TEST(EventQueue, AKeyThatComesAgainInTheMidstOfACall) {
   queue.append_listener(3, [&](int value) { seen.push_back(200 + value); });
   int value = 0;
   for (const int key : {1, 1, 2, 3, 1, 3, 1}) ASSERT_EQ(queue.enqueue(key, ++value), Status::ok);
-  EXPECT_EQ(queue.process(), 7U);
+  EXPECT_EQ(queue.drain(), 7U);
   EXPECT_EQ(seen, (std::vector{1, 204, 105, 206, 107}));
 }
 
@@ -717,7 +793,7 @@ TEST(EventQueue, AKeyThatIsLeftOutBetweenTwoOfItsEvents) {
     for (const int key : {1, 1, by_another ? 3 : 1, 1}) {
       ASSERT_EQ(queue.enqueue(key, ++value), Status::ok);
     }
-    EXPECT_EQ(queue.process(), 4U);
+    EXPECT_EQ(queue.drain(), 4U);
     EXPECT_EQ(seen, by_another ? (std::vector{1, 2, 104}) : (std::vector{1, 2, 103, 104}));
   }
 }
@@ -726,13 +802,14 @@ TEST(EventQueue, AKeyThatIsLeftOutBetweenTwoOfItsEvents) {
 TEST(EventQueue, ManyComeBackAndManyMoreCome) {
   Queue queue;
   fill(queue, 3000);
-  EXPECT_EQ(queue.process_if([](int value) { return value >= 2000 && value % 2 == 0; }), 500U);
+  EXPECT_EQ(queue.drain_if(take_if([](int value) { return value >= 2000 && value % 2 == 0; })),
+            500U);
   fill(queue, 3000);
   std::vector<int> seen;
-  EXPECT_EQ(queue.process_until([&](int value) {
+  EXPECT_EQ(queue.drain_if(take_until([&](int value) {
     seen.push_back(value);
     return seen.size() > 4000;
-  }),
+  })),
             4000U);
   auto expected = range(0, 2000);
   const auto odd = range(2001, 3000, 2);
@@ -749,12 +826,12 @@ TEST(EventQueue, ManyComeBackAndManyMoreCome) {
 TEST(EventQueue, TrimmingKeepsRoomForWhatIsThere) {
   Queue queue;
   fill(queue, 4000);
-  EXPECT_EQ(queue.process_if([] { return false; }), 0U);
-  EXPECT_EQ(queue.process_if([](int value) { return value >= 10; }), 3990U);
+  EXPECT_EQ(queue.drain_if(take_if([] { return false; })), 0U);
+  EXPECT_EQ(queue.drain_if(take_if([](int value) { return value >= 10; })), 3990U);
   const std::size_t before = test::allocated_bytes();
   queue.trim();
   EXPECT_LT(test::allocated_bytes() + 4000 * sizeof(void*), before);
-  EXPECT_EQ(queue.process_until([](int value) { return value == 5; }), 5U);
+  EXPECT_EQ(queue.drain_if(take_until([](int value) { return value == 5; })), 5U);
   EXPECT_EQ(drain(queue), range(5, 10));
 }
 
@@ -763,7 +840,7 @@ TEST(EventQueue, TrimmingGivesFreeChunksBack) {
   using Book = detail::Books<detail::SlabPool>;
   Queue queue;
   fill(queue, 20'000);
-  EXPECT_EQ(queue.process(), 20'000U);
+  EXPECT_EQ(queue.drain(), 20'000U);
   EXPECT_GT(Book::kept(detail::slab_pool), 2U);
   queue.trim();
   EXPECT_EQ(Book::kept(detail::slab_pool), 0U);
@@ -785,7 +862,7 @@ TEST(EventQueue, AnEventIsNotThereBeforeItIsMade) {
   test::Audited<EventQueue<int, void(const Looking&)>> queue;
   std::size_t seen = 0;
   const std::function<void()> look = [&] {
-    seen += queue.process_with([](int key, const Looking& event) {
+    seen += queue.drain([](int key, const Looking& event) {
       EXPECT_EQ(key, 3);
       EXPECT_EQ(event.number, 7);
     });
@@ -833,15 +910,16 @@ TYPED_TEST(EventQueueOfStrings, AllOfThemEndWithTheQueue) {
   for (int i = 0; i < 300; ++i) {
     ASSERT_EQ(queue.enqueue(text(i % 70), text(i)), Status::ok);
     if (i % 100 == 50) {
-      queue.process_if(
-          [](const std::string& key, const std::string&) { return key.back() % 2 == 0; });
+      queue.drain_if(
+          take_if([](const std::string& key, const std::string&) { return key.back() % 2 == 0; }));
     }
   }
   queue.append_listener(text(7), [&](const std::string& value) {
     ++heard;
     EXPECT_EQ(value.substr(0, 40), std::string(40, 'x'));
   });
-  queue.process_until([](const std::string& key, const std::string&) { return key.back() == '9'; });
+  queue.drain_if(
+      take_until([](const std::string& key, const std::string&) { return key.back() == '9'; }));
   EXPECT_LE(heard, 5U);
   EXPECT_GT(queue.tally().pending, 0U);
   EXPECT_TRUE(queue.tally().balanced());
@@ -870,17 +948,17 @@ TEST(EventQueue, ListenersOnAnExecutor) {
   const auto handle =
       queue.append_listener_on(later, 1, [&](const std::string& text) { seen += text; });
   ASSERT_EQ(queue.enqueue(1, std::string("a")), Status::ok);
-  EXPECT_EQ(queue.process(), 1U);
+  EXPECT_EQ(queue.drain(), 1U);
   EXPECT_EQ(seen, "");
   later.run();
   EXPECT_EQ(seen, "a");
   later.refuses = true;
   ASSERT_EQ(queue.enqueue(1, std::string("b")), Status::ok);
-  queue.process();
+  queue.drain();
   EXPECT_EQ(seen, "ab") << "refused, so called here";
   later.refuses = false;
   ASSERT_EQ(queue.enqueue(1, std::string("c")), Status::ok);
-  queue.process();
+  queue.drain();
   EXPECT_TRUE(handle.remove_and_wait());
   later.run();
   EXPECT_EQ(seen, "ab") << "removed before it ran";

@@ -77,7 +77,7 @@ TEST(ThreadEnd, DestructorsOfThreadLocalsMayEnqueueAlone) {
       for (int i = 0; i < 5000; ++i) EXPECT_EQ(queue.enqueue(0, i), Status::ok);
     };
   }).join();
-  EXPECT_EQ(queue.process(), 10'000U);
+  EXPECT_EQ(queue.drain(), 10'000U);
 }
 
 TEST(ThreadEnd, AfterItAPassIsMisuse) {
@@ -114,7 +114,7 @@ TEST(ThreadEnd, AfterItAThreadMayEnqueueButIsNotAloneAnyMore) {
     EXPECT_TRUE(LoneThread::enroll());
     key.call(late);
   }).join();
-  EXPECT_EQ(queue.process(), 10'000U);
+  EXPECT_EQ(queue.drain(), 10'000U);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(LoneThread, ThoseThatComeTooLateHaveNone) {
     EXPECT_FALSE(LoneThread::enroll());
     for (int i = 0; i < 5000; ++i) EXPECT_EQ(queue.enqueue(0, i), Status::ok);
   }).join();
-  EXPECT_EQ(queue.process(), 5000U);
+  EXPECT_EQ(queue.drain(), 5000U);
   end.unlock();
   threads.clear();
   std::jthread([] { EXPECT_TRUE(LoneThread::enroll()); }).join();

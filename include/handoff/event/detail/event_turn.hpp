@@ -21,6 +21,7 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/event/detail/event_hub.hpp>
 #include <handoff/event/detail/event_store.hpp>
+#include <handoff/event/next.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 #include <handoff/sync/detail/fence.hpp>
 
@@ -33,32 +34,26 @@ class EventTurn {
   using Store = EventStore<Key, Policies, Args...>;
   using Slot = typename Store::Slot;
 
-  // What became of an event.
-  enum class Next : std::uint8_t {
-    done,  // go on
-    done_last,  // and give no more
-    kept,  // the session has it
-    stop,  // it stays, with those behind it
-  };
-
   EventTurn(Store& store, Hub& hub, std::size_t most)
       : store_(store), hub_(hub), alive_(&store), pass_(&hub), session_(store, most) {}
   EventTurn(const EventTurn&) = delete;
   EventTurn& operator=(const EventTurn&) = delete;
 
-  // Gives each event to `each(turn, slot)`, which says what became of it. Returns how many are
-  // done.
+  // Gives each event to `each(turn, slot)`, which says what becomes of it. Returns how many are
+  // taken.
   template <class Each>
   std::size_t run(Each&& each) {
     std::size_t count = 0;
     while (Slot* const slot = session_.next()) {
       const Next next = each(*this, *slot);
       if (next == Next::stop) break;
-      if (next != Next::kept) {
+      if (next == Next::take) {
         session_.done();
         ++count;
+      } else {
+        session_.refuse();
       }
-      if (next == Next::done_last || store_.ended()) break;
+      if (store_.ended()) break;
     }
     return count;
   }
@@ -73,13 +68,13 @@ class EventTurn {
           },
           slot.arguments());
     });
-    return Next::done;
+    return Next::take;
   }
 
   // To the visitor, after the filters.
   template <class Visitor>
   Next show(Visitor& visitor, Slot& slot) {
-    bool go_on = true;
+    Next next = Next::take;
     attempt([&] {
       std::apply(
           [&](auto&... args) {
@@ -87,22 +82,16 @@ class EventTurn {
               pass_.renew(&hub_);
               if (!hub_.filter(args...)) return;
             }
-            go_on = show_with(visitor, slot.key(), args...);
+            next = show_with(visitor, slot.key(), args...);
           },
           slot.arguments());
     });
-    return go_on ? Next::done : Next::done_last;
+    return next;
   }
 
-  // To nobody: back to its place in the queue.
-  Next keep() {
-    session_.refuse();
-    return Next::kept;
-  }
-
-  template <class Predicate>
-  static bool ask(Predicate& predicate, const Slot& slot) {
-    return std::apply([&](const auto&... args) { return ask_with(predicate, slot.key(), args...); },
+  template <class Chooser>
+  static Next ask(Chooser& chooser, const Slot& slot) {
+    return std::apply([&](const auto&... args) { return ask_with(chooser, slot.key(), args...); },
                       slot.arguments());
   }
 
@@ -178,24 +167,38 @@ class EventTurn {
   }
 
   template <class Visitor, class... A>
-  static bool show_with(Visitor& visitor, const Key& key, A&... args) {
-    if constexpr (std::is_void_v<std::invoke_result_t<Visitor&, const Key&, A&...>>) {
-      detail::invoke(visitor, key, args...);
-      return true;
+  static Next show_with(Visitor& visitor, const Key& key, A&... args) {
+    static_assert(std::is_invocable_v<Visitor&, const Key&, A&...>,
+                  "a visitor is called with the key and the arguments of an event");
+    using Result = std::invoke_result_t<Visitor&, const Key&, A&...>;
+    static_assert(std::is_void_v<Result> || std::is_same_v<Result, Next>,
+                  "a visitor returns void, or handoff::Next: take, leave or stop");
+    if constexpr (std::is_same_v<Result, Next>) {
+      return detail::invoke(visitor, key, args...);
     } else {
-      return static_cast<bool>(detail::invoke(visitor, key, args...));
+      detail::invoke(visitor, key, args...);
+      return Next::take;
     }
   }
 
-  template <class Predicate, class... A>
-  static bool ask_with(Predicate& predicate, const Key& key, const A&... args) {
-    if constexpr (std::is_invocable_v<Predicate&, const Key&, const A&...>) {
-      return static_cast<bool>(detail::invoke(predicate, key, args...));
-    } else if constexpr (std::is_invocable_v<Predicate&, const A&...>) {
-      return static_cast<bool>(detail::invoke(predicate, args...));
+  template <class Chooser, class... A>
+  static Next ask_with(Chooser& chooser, const Key& key, const A&... args) {
+    if constexpr (std::is_invocable_v<Chooser&, const Key&, const A&...>) {
+      return asked([&] { return detail::invoke(chooser, key, args...); });
+    } else if constexpr (std::is_invocable_v<Chooser&, const A&...>) {
+      return asked([&] { return detail::invoke(chooser, args...); });
     } else {
-      return static_cast<bool>(detail::invoke(predicate));
+      static_assert(std::is_invocable_v<Chooser&>,
+                    "a chooser is called with key and arguments, with the arguments, or with "
+                    "nothing, all of them const");
+      return asked([&] { return detail::invoke(chooser); });
     }
+  }
+  template <class Call>
+  static Next asked(Call&& call) {
+    static_assert(std::is_same_v<std::invoke_result_t<Call&>, Next>,
+                  "a chooser of drain_if() returns handoff::Next: take, leave or stop");
+    return call();
   }
 
   Store& store_;

@@ -12,10 +12,9 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/take_one.hpp>
-#include <handoff/sync/clock.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -28,9 +27,9 @@ class Room {
     left_.fetch_add(count, sync::order::release);  // order: release pairs with take_one()
     given_.notify_some(count);
   }
-  // Whether it has taken, before the deadline and the stop.
-  sync::Wakeup wait_and_take(sync::Deadline deadline, const sync::StopToken& stop) {
-    return given_.await([this] { return take(); }, deadline, stop);
+  // Whether it has taken, or why not.
+  sync::Wakeup wait_and_take(const Until& until) {
+    return given_.await([this] { return take(); }, until.deadline(), until.stop_token());
   }
 
  private:

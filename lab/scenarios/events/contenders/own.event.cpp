@@ -21,10 +21,10 @@ class Own {
   void enqueue(int key, const Payload& payload) {
     if (queue_.enqueue(key, payload) != Status::ok) throw std::runtime_error("refused");
   }
-  void process() { queue_.process(); }
+  void process() { queue_.drain(); }
   template <class Visitor>
   void visit(Visitor&& visitor) {
-    queue_.process_with(visitor);
+    queue_.drain(visitor);
   }
   void await() { (void)queue_.wait(); }
 
