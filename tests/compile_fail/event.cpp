@@ -1,15 +1,94 @@
 // SPDX-License-Identifier: MIT
 //
-// What listeners may not be, and what a box does not hold.
+// What listeners, visitors and choosers may not be, what a box does not hold, and what an event
+// queue of the wrong type cannot do.
 
+#include <chrono>
+#include <stop_token>
 #include <string>
 
 #include <handoff/core/status.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/event/any_data.hpp>
 #include <handoff/event/callback_list.hpp>
+#include <handoff/event/event_queue.hpp>
+
+using namespace std::chrono_literals;
+using handoff::OnFull;
+
+template <OnFull kOnFull>
+struct Bounded : handoff::EventPolicies {
+  static constexpr OnFull on_full = kOnFull;
+  static constexpr bool expires = true;
+};
+template <class Policies = handoff::EventPolicies>
+using Queue = handoff::EventQueue<int, void(int), Policies>;
+
+int enqueue_wrongly() {
+  Queue<> queue;
+  Queue<Bounded<OnFull::wait>> waiting;
+  if (waiting.enqueue(1ms, 1, 2) != queue.enqueue(1, 2)) return 1;
+  if (waiting.enqueue_expiring(1ms, 1, 2) != waiting.enqueue_expiring(1s, 1, 2)) return 1;
+  std::stop_source stopper;
+  const std::stop_token stop = stopper.get_token();
+
+#if defined(WRONG_runs_in_enqueue)  // expect: set on_full = OnFull::reject in its policies
+  Queue<Bounded<OnFull::run_here>> runs;
+#endif
+#if defined(WRONG_wait_where_it_grows)  // expect: this queue never waits for room: leave the Until
+  if (queue.enqueue(1ms, 1, 2) != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_wait_where_it_rejects)  // expect: this queue never waits for room: leave the
+                                          // Until
+  Queue<Bounded<OnFull::reject>> rejecting;
+  if (rejecting.enqueue(stop, 1, 2) != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_batch_waits_where_it_overwrites)  // expect: this queue never waits for room
+  Queue<Bounded<OnFull::overwrite_oldest>> overwriting;
+  overwriting.enqueue_batch({}, 1ms);
+#endif
+#if defined(WRONG_expires)  // expect: do not expire: set expires = true in its policies
+  if (queue.enqueue_expiring(1ms, 1, 2) != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_expires_by_a_stop)  // expect: expires after a duration or at a moment
+  if (waiting.enqueue_expiring(stop, 1, 2) != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_priority)  // expect: called with the key and all arguments
+  struct ByKeyAlone : handoff::EventPolicies {
+    static int priority(int key) { return key; }
+  };
+  Queue<ByKeyAlone> by_key_alone;
+#endif
+#if defined(WRONG_event_of_text)  // expect: enqueue
+  if (queue.enqueue(1, "text") != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_refusal_nobody_looks_at)  // expect: nodiscard
+  queue.enqueue(1, 2);
+#endif
+  return 0;
+}
+
+void drain_wrongly() {
+  Queue<> queue;
+  queue.drain([](int, int) { return handoff::Next::leave; });
+  queue.drain_if([] { return handoff::Next::leave; });
+
+#if defined(WRONG_visitor_says_bool)  // expect: a visitor returns void, or handoff::Next
+  queue.drain([](int, int) { return true; });
+#endif
+#if defined(WRONG_visitor_without_key)  // expect: called with the key and the arguments
+  queue.drain([](int) {});
+#endif
+#if defined(WRONG_chooser_says_bool)  // expect: a chooser of drain_if\(\) returns handoff::Next
+  queue.drain_if([](int value) { return value > 0; });
+#endif
+#if defined(WRONG_chooser_of_text)  // expect: a chooser is called with key and arguments
+  queue.drain_if([](const std::string&) { return handoff::Next::take; });
+#endif
+}
 
 int main() {
+  drain_wrongly();
   handoff::AnyData<> data(1);
   handoff::CallbackList<void()> list;
   struct HasNoWidth {
@@ -29,4 +108,5 @@ int main() {
   int number = 0;
   data.emplace<int&>(number);
 #endif
+  return enqueue_wrongly();
 }
