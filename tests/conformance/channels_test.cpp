@@ -11,6 +11,7 @@
 #include <handoff/queue/spsc_ring.hpp>
 
 #include "conformance/transfer_suite.hpp"
+#include "conformance/whole_item_suite.hpp"
 
 namespace handoff::test { namespace {
 
@@ -54,6 +55,7 @@ using Raced = testing::Types<Bounded, OverMpsc>;
 using ToMany = testing::Types<Bounded, Segments, SmallSegments, Unbounded>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferBasics, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferWholeItem, All);
 INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferBounds, WithBound);
 INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferItems, All);
 INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferBatches, All);

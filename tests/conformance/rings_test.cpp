@@ -8,6 +8,7 @@
 #include <handoff/queue/spsc_ring.hpp>
 
 #include "conformance/transfer_suite.hpp"
+#include "conformance/whole_item_suite.hpp"
 
 namespace handoff::test { namespace {
 
@@ -31,6 +32,7 @@ using FromMany = testing::Types<Mpsc, Mpmc>;
 using ToMany = testing::Types<Mpmc>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferBasics, All);
+INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferWholeItem, All);
 INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferBounds, All);
 INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferItems, All);
 INSTANTIATE_TYPED_TEST_SUITE_P(Rings, TransferBatches, All);

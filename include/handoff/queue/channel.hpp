@@ -6,6 +6,7 @@
 //   Status s = frames.push(std::move(frame));       // any thread; waits while 64 are under way
 //   for (Frame& f : frames) { ... }                 // any thread; until closed and drained
 //   std::optional<Frame> next = frames.pop(10ms);   // any thread; waits 10 ms at most
+//   std::optional<Frame> now = frames.try_pop();    // any thread; never waits
 //   frames.close();                                 // any thread
 //
 //   UnboundedChannel<Line> log;                     // a push never waits
@@ -15,8 +16,9 @@
 // pool runs them); a thread that must not sleep (the rings).
 // Several channels at once: select.hpp.
 //
-// Tier: transfer. A Channel adds waiting to a queue, `Queue`, by default an MpmcRing. The queue
-// decides on order, on which threads push and pop, and on allocation (see there).
+// Names: those of P0260, C++'s concurrent queues. async_push and async_pop are kept free for
+// senders. Tier: transfer. A Channel adds waiting to a queue, `Queue`, by default an MpmcRing. The
+// queue decides on order, on which threads push and pop, and on allocation (see there).
 // Concurrency: push*, pop*, try_*, consume() and close() as the queue allows it (with an SpscRing
 //   close() is the producer's); the rest by any thread.
 // Order: that of the queue. What was done before a push happens before the pop.
@@ -130,6 +132,12 @@ class Channel {
 
   // ok, empty or closed (and drained).
   Status try_pop(T& out) { return popped(queue_.try_pop(out)); }
+  // The same for items that have no empty state to begin with; nothing where that says not ok.
+  [[nodiscard]] std::optional<T> try_pop() {
+    std::optional<T> item;
+    (void)popped(take(item));
+    return item;
+  }
   std::size_t try_pop_batch(std::span<T> out) {
     const std::size_t count = queue_.try_pop_batch(out);
     announce_places(count);

@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -123,6 +124,13 @@ class SegmentQueue {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "an item whose assignment may throw could get lost here: use consume()");
     return take([&](T& item) { out = std::move(item); });
+  }
+
+  // The item itself, if there is one now: for items that have no empty state to begin with.
+  [[nodiscard]] std::optional<T> try_pop() noexcept {
+    std::optional<T> item;
+    (void)take([&](T& front) { item.emplace(std::move(front)); });
+    return item;
   }
 
   // Moves out as many as there are and have room in `out`; returns how many.

@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -121,6 +122,13 @@ class SpscRing {
     // order: release pairs with the acquire in free_places(): the place is bare before it is free.
     head_.store(head + 1, sync::order::release);
     return Status::ok;
+  }
+
+  // The item itself, if there is one now: for items that have no empty state to begin with.
+  [[nodiscard]] std::optional<T> try_pop() noexcept {
+    std::optional<T> item;
+    consume([&](T& front) { item.emplace(std::move(front)); }, 1);
+    return item;
   }
 
   // Moves out as many as there are and have room in `out`; returns how many.

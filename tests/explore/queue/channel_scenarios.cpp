@@ -72,6 +72,16 @@ const Scenario two_writers("channel/two_writers", [] {
   explore::check(channel.was_size() == 2, "four in, two out");
 });
 
+// A pop that does not wait makes room for a push that does.
+const Scenario try_pop("channel/try_pop", [] {
+  Bounded channel(1);
+  (void)channel.push(1);
+  explore::Thread writer([&] { explore::check(channel.push(2) == Status::ok, "there is room"); });
+  explore::check(channel.try_pop() == 1, "what was there");
+  writer.join();
+  explore::check(channel.try_pop() == 2 && !channel.try_pop(), "and what came");
+});
+
 // Two consumers, one item, then close: one gets the item, both learn of the end. The push may be
 // half done when the close comes.
 const Scenario close_wakes("channel/close", [] {

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -103,6 +104,13 @@ class TicketRing {
     if (claim.count == 0) return drained(claim.first) ? Status::closed : Status::empty;
     take(claim.first, out);
     return Status::ok;
+  }
+
+  // The item itself, if there is one now: for items that have no empty state to begin with.
+  [[nodiscard]] std::optional<T> try_pop() noexcept {
+    std::optional<T> item;
+    consume([&](T& front) { item.emplace(std::move(front)); }, 1);
+    return item;
   }
 
   // Moves out as many as there are and have room in `out`; returns how many.
