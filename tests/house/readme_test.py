@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""What the texts show is what there is: README's example, links, folders and presets; the umbrella
-header too."""
+"""What the texts show is what there is: examples, links, folders and presets; the umbrella header
+too.
+
+Each ```cpp block of README and the guides, and each example in the head comment of a public header
+of queue/ and event/, is compiled without a warning, all in one unit. examples.toml says what stands
+around them. README's example is also cut out of a program that is run.
+"""
 
 import json
 import re
+import subprocess
+import sys
+import tomllib
 import unittest
 from pathlib import Path
 
@@ -28,6 +36,81 @@ def tests_named_in(text):
 
 def texts():
     return [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("lab/*.md")]
+
+
+# Nobody uses what an example ends with, nor what `...` would use.
+WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-Wno-unused-variable",
+            "-Wno-unused-parameter", "-Wno-unused-but-set-variable")
+DECLARATION = re.compile(r"template|class|struct|int main|void \w+\(")
+TYPE = re.compile(r"struct [^\n]* \{\n.*?^\};\n", re.MULTILINE | re.DOTALL)  # code may follow it
+compiler = None  # the command line: the compiler and its -I
+
+
+def blocks_of_text(text):
+    """(first line, code) of each ```cpp block."""
+    for found in re.finditer(r"^```cpp\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield text.count("\n", 0, found.start(1)) + 1, found.group(1)
+
+
+def blocks_of_head(text):
+    """(first line, code) of each example in a head comment: set in, below an empty line."""
+    head = text.split("#pragma once")[0].splitlines()
+    code, first = [], 0
+    for number, line in enumerate([*head, ""], 1):
+        if code and line == "//":
+            code.append("")
+        elif line.startswith("//   ") and (code or head[number - 2] == "//"):
+            first = first if code else number
+            code.append(line[5:])
+        elif code:
+            yield first, "\n".join(code).rstrip() + "\n"
+            code = []
+
+
+def examples():
+    """(path, first line, code) of each example that is compiled."""
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/guide/*.md"))]:
+        for first, code in blocks_of_text(path.read_text()):
+            yield path.relative_to(ROOT).as_posix(), first, code
+    for room in ("queue", "event"):
+        for path in sorted(ROOT.glob(f"include/handoff/{room}/*.hpp")):
+            for first, code in blocks_of_head(path.read_text()):
+                yield path.relative_to(ROOT).as_posix(), first, code
+
+
+def without_dots(code):
+    """Where an example leaves something to the reader, nothing."""
+    code = re.sub(r"\{ \.\.\. \}", "{}", code)
+    code = re.sub(r"^( *)\.\.\.$", r"\1", code, flags=re.MULTILINE)
+    return re.sub(r"\) \.\.\.(?=  //|$)", ") {}", code, flags=re.MULTILINE)
+
+
+def unit_of(all_examples, contexts):
+    """The unit in which each stands in a namespace of its own, in what its context says."""
+    parts = ["#include <cmath>\n#include <mutex>\n#include <handoff/handoff.hpp>\n",
+             "using namespace handoff;\nusing namespace std::chrono_literals;\n"]
+    turns = {path: iter(of_path) for path, of_path in contexts.items()}
+    for number, (path, first, code) in enumerate(all_examples):
+        context = next(turns.get(path, iter(())), {})
+        parts.insert(0, "".join(f"{line}\n" for line in code.splitlines()
+                                if line.startswith("#include")))
+        code = re.sub(r"^#include.*$", "", without_dots(code), flags=re.MULTILINE)
+        parts += [f"namespace example_{number} {{\n", context.get("outside", ""), "\n"]
+        if DECLARATION.match(code.lstrip("\n")):
+            own = TYPE.match(code)
+            rest = code[own.end():] if own else ""
+            parts += [f'#line {first} "{path}"\n', code[:own.end()] if own else code]
+            first, code = first + code.count("\n") - rest.count("\n"), rest
+        parts += ["void example() {\n", context.get("inside", ""),
+                  f'\n#line {first} "{path}"\n', code, "}\n}\n"]
+    return "".join(parts)
+
+
+def compile_unit(text):
+    """What the compiler says of it: nothing."""
+    done = subprocess.run([*compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, "-x", "c++", "-"],
+                          input=text, capture_output=True, text=True, check=False)
+    return done.stderr if done.returncode != 0 else ""
 
 
 def public_headers():
@@ -55,6 +138,32 @@ class ReadmeTest(unittest.TestCase):
         cut = EXAMPLE.read_text().split(MARK)[1]
         self.assertEqual(block((ROOT / "README.md").read_text(), "cpp"), cut)
         self.assertLessEqual(sum(1 for line in cut.splitlines() if line.strip()), LINES_MAX)
+
+    def test_every_example_compiles_without_a_warning(self):
+        found = list(examples())
+        contexts = tomllib.loads((ROOT / "tests/house/examples.toml").read_text())
+        self.assertGreater(len(found), 20)
+        self.assertEqual([path for path, of_path in contexts.items()
+                          if len(of_path) > sum(1 for each in found if each[0] == path)], [],
+                         "more contexts than examples")
+        said = compile_unit(unit_of(found, contexts))
+        if said:
+            self.fail(f"mend the example, or what examples.toml says stands around it:\n{said}")
+
+    def test_an_example_that_warns_is_found(self):
+        for code, words in (("int n = 1L << 40;\n", "conversion"),
+                            ("handoff::UnboundedChannel<int> log;\nlog.push(1);\n", "nodiscard"),
+                            ("int n = 0;\nauto f = [](int n) { ... };\n", "shadow"),
+                            ("queue.no_such_call();\n", "queue")):
+            said = compile_unit(unit_of([("docs/guide/none.md", 7, code)], {}))
+            self.assertIn(words, said)
+            self.assertIn("docs/guide/none.md:", said)
+
+    def test_an_example_in_a_head_comment_is_found(self):
+        text = ("// Licence\n//\n// What it is.\n//\n//   int a = 1;\n//\n//     int b = 2;\n//\n"
+                "// Words:\n//   set in, no example.\n//\n//   int c;\n#pragma once\n")
+        self.assertEqual(list(blocks_of_head(text)), [(5, "int a = 1;\n\n  int b = 2;\n"),
+                                                      (12, "int c;\n")])
 
     def test_the_umbrella_includes_every_public_header(self):
         text = (ROOT / "include" / UMBRELLA).read_text()
@@ -102,4 +211,5 @@ class ReadmeTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    compiler = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1])

@@ -3,7 +3,7 @@
 // A box of fixed size for a payload of any type: one event queue for events of many kinds.
 //
 //   handoff::EventQueue<Kind, void(const handoff::AnyData<64>&)> queue;
-//   queue.enqueue(Kind::key, KeyPressed{27});
+//   handoff::Status s = queue.enqueue(Kind::key, KeyPressed{27});
 //   queue.append_listener(Kind::key, [](const auto& data) {
 //     press(data.template get<KeyPressed>().code);
 //   });

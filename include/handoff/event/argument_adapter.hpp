@@ -6,8 +6,9 @@
 //   events.append_listener(Kind::click, handoff::adapt<void(const Click&)>(
 //       [](const Click& click) { ... }));                      // struct Click : Event
 //
-//   handoff::call_when([](const Click& c) { return c.button == 1; }, on_left_click)
-//   handoff::adapt<void(const Click&)>(handoff::call_when(is_left, on_left_click))
+//   auto is_left = [](const Click& click) { return click.button == 1; };
+//   events.append_listener(Kind::click, handoff::adapt<void(const Click&)>(
+//       handoff::call_when(is_left, on_left_click)));
 //
 // For: one list for a family of types where the key, or whoever knows, says which one it is. Not
 // for: types that only the event itself knows (AnyData says misuse, a std::variant visits).

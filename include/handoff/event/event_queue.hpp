@@ -4,10 +4,10 @@
 //
 //   handoff::EventQueue<int, void(const Reading&)> queue;
 //   auto handle = queue.append_listener(kSensor, [](const Reading& r) { ... });
-//   Status s = queue.enqueue(kSensor, reading);     // any thread
-//   queue.drain();                                  // to the listeners
-//   queue.drain(visitor);                           // to one visitor that the compiler can inline
-//   queue.drain_if(chooser, 16);                    // what it takes, at most 16, to the listeners
+//   handoff::Status s = queue.enqueue(kSensor, reading);    // any thread
+//   queue.drain();                                          // to the listeners
+//   queue.drain(visitor);                   // to one visitor that the compiler can inline
+//   queue.drain_if(chooser);                // to the listeners, those that it takes
 //
 //   while (queue.wait(stop) == handoff::Status::ok) queue.drain();   // a thread that serves it
 //

@@ -9,7 +9,7 @@
 //   };
 //   handoff::EventQueue<Kind, void(const handoff::AnyData<>&)> queue;
 //   handoff::listen_to<Click>(queue, [](const Click& click) { ... });
-//   handoff::enqueue_event<Click>(queue, 3, 4);
+//   handoff::Status s = handoff::enqueue_event<Click>(queue, 3, 4);
 //
 // For: dispatchers and queues whose one argument is the event, a box for any event, or a reference
 // to what they all derive from. Not for: a key that depends on the event's value

@@ -4,7 +4,7 @@
 //
 //   MpmcRing<Job> ring(1024);
 //   if (ring.try_push(std::move(job)) == Status::full) { ... }     // any thread
-//   ring.consume([](Job& job) { run(job); }, 16);                 // any thread
+//   ring.consume([](Job& next) { run(next); }, 16);                 // any thread
 //
 // For: work that any of several threads may take, a pool of free things. Not for: one consumer
 // (MpscRing is cheaper); waiting (Channel).

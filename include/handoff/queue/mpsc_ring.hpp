@@ -4,7 +4,7 @@
 //
 //   MpscRing<Job> ring(1024);
 //   if (ring.try_push(std::move(job)) == Status::full) { ... }     // any thread
-//   ring.consume([](Job& job) { run(job); });                     // one thread
+//   ring.consume([](Job& next) { run(next); });                     // one thread
 //
 // For: an actor's inbox, a logger, results on their way back. Not for: one producer (SpscRing is
 // cheaper); more consumers (MpmcRing); waiting (Channel).

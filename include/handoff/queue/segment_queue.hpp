@@ -3,8 +3,8 @@
 // A queue without a bound, from many threads to many.
 //
 //   SegmentQueue<Job> queue;
-//   queue.try_push(std::move(job));                               // any thread
-//   queue.consume([](Job& job) { run(job); }, 16);                 // any thread
+//   Status s = queue.try_push(std::move(job));                      // any thread
+//   queue.consume([](Job& next) { run(next); }, 16);                 // any thread
 //
 // For: producers that must not wait and whose items cannot be counted beforehand. Not for: where a
 // bound is known (a ring is cheaper and tells a producer when it is too fast); waiting (Channel).

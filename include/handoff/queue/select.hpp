@@ -4,8 +4,9 @@
 //
 //   Status s = select(on_item(frames, [&](Frame f) { show(f); }),
 //                     on_item(orders, [&](Order o) { obey(o); }));
-//   s = select(10ms, on_item(...), ...);      // waits 10 ms at most
-//   while (select(...) == Status::ok) {}      // until all of them are closed and drained
+//   s = select(10ms, on_item(frames, show), on_item(orders, obey));      // waits 10 ms at most
+//   while (select(on_item(frames, show), on_item(orders, obey)) == Status::ok) {
+//   }                                         // until all of them are closed and drained
 //
 // For: a thread that serves several channels. Not for: one channel (pop); dozens of them (let the
 // producers share one that carries a std::variant).

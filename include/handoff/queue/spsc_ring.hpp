@@ -4,7 +4,7 @@
 //
 //   SpscRing<Frame> ring(64);
 //   while (ring.try_push(std::move(frame)) == Status::full) { ... }      // the producer
-//   ring.consume([](Frame& frame) { show(frame); });                     // the consumer
+//   ring.consume([](Frame& next) { show(next); });                       // the consumer
 //
 // For: a pipeline's stages, a device and its reader; the cheapest way there is between two
 // threads. Not for: more than one thread on a side (MpscRing, MpmcRing); waiting (Channel).

@@ -4,8 +4,8 @@
 //
 //   deque.reserve();                         // the owner
 //   deque.push(task);                        // the owner: newest end
-//   if (deque.pop(task) == Status::ok) ...   // the owner: the newest
-//   if (deque.steal(task) == Status::ok) ... // any thread: the oldest
+//   if (deque.pop(task) == Status::ok) run(task);   // the owner: the newest
+//   if (deque.steal(task) == Status::ok) run(task); // any thread: the oldest
 //
 // For: schedulers, this library's pools among them. The owner works on what it made last (still in
 // its cache), thieves take what it made first (the largest part of a divided problem). Not for: a
