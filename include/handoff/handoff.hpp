@@ -53,6 +53,7 @@
 #include <handoff/pool/scheduler.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/submit_std.hpp>
+#include <handoff/pool/task_failure.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/pool/thread_pool.hpp>
