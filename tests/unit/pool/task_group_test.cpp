@@ -7,6 +7,7 @@
 #include <chrono>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/clock.hpp>
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
@@ -126,6 +127,27 @@ TEST_P(TaskGroupTest, WaitRethrowsTheFirstFailureOnce) {
   EXPECT_EQ(group.wait(Until()), Status::ok);
   pool.wait();
   EXPECT_EQ(pool.close().failed, 5U);
+}
+
+// The only worker is held, so nothing begins but what the owner runs, and the group goes on.
+TEST_P(TaskGroupTest, AWaitDropsTheRestAndNoMore) {
+  test::Gate gate;
+  ThreadPool pool(options(1));
+  test::hold(pool, gate);
+  std::stop_source source;
+  source.request_stop();
+  const std::stop_token stop = source.get_token();
+  int ran = 0;
+  TaskGroup group(pool);
+  for (const Until& until : {Until(stop), Until(sync::clock::now())}) {
+    group.run([&ran] { ++ran; });
+    EXPECT_EQ(group.wait(until), until.has_deadline() ? Status::timed_out : Status::stopped);
+    EXPECT_EQ(ran, 0);
+  }
+  group.run([&ran] { ++ran; });
+  group.wait();
+  EXPECT_EQ(ran, 1);
+  gate.open();
 }
 
 TEST_P(TaskGroupTest, ThePoolsTallyTellsOfItsFailure) {
