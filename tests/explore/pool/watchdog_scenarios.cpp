@@ -153,7 +153,25 @@ const Scenario no_circle(
           })
           .get();
       explore::check(ran == 3 && watchdog.told() == 0, "nobody was told");
-      explore::check(pool.statistics().lent == 0, "all that is waited for is run there");
+    },
+    Size::single);
+
+// What is waited for is looked at for the book first, and is run by who waits all the same.
+const Scenario runs_what_is_behind(
+    "watchdog/runs_what_is_behind",
+    [] {
+      Watchdog watchdog;
+      test::AuditedPool pool(watchdog.options(1, 0));
+      OpenOnce there;
+      Future<int> next;
+      auto waiting = pool.submit([&] {
+        there.wait();
+        return next.get();
+      });
+      next = pool.submit([] { return 1; }).then([](int n) { return n + 1; });
+      there.open();
+      explore::check(waiting.get() == 2, "what follows");
+      explore::check(pool.statistics().lent == 0, "nobody else is needed");
     },
     Size::single);
 
