@@ -9,7 +9,7 @@
 
 #include "compat/policies.hpp"
 
-namespace {
+namespace eventdispatcher_test { namespace {
 
 template <class Policies>
 class EventppDispatcher : public testing::Test {
@@ -243,4 +243,4 @@ TEST(EventppDispatching, AMixinIsAskedByWhatItInherits) {
   EXPECT_EQ(calls, 0);
 }
 
-}  // namespace
+}}  // namespace eventdispatcher_test

@@ -16,7 +16,7 @@
 
 #include "compat/policies.hpp"
 
-namespace {
+namespace heter_test { namespace {
 
 using Prototypes = eventpp::HeterTuple<void(), void(int), void(const std::string&, int)>;
 
@@ -196,4 +196,4 @@ TEST(EventppHeterOthers, RemoversKnowThemToo) {
   EXPECT_EQ(calls, 4);
 }
 
-}  // namespace
+}}  // namespace heter_test

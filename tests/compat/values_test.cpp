@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace {
+namespace values_test { namespace {
 
 struct Large {
   char text[200];
@@ -158,4 +158,4 @@ TEST(EventppMaker, WritesClassesWithMembers) {
   EXPECT_EQ(many.o(), 16);
 }
 
-}  // namespace
+}}  // namespace values_test

@@ -7,7 +7,7 @@
 #include "harness/bursts.hpp"
 #include "harness/user_error.hpp"
 
-namespace {
+namespace scenario_test { namespace {
 
 using namespace handoff::lab;
 
@@ -82,4 +82,4 @@ TEST(Contender, AppliesByMetricAndByTheParametersThatTheMetricHas) {
   EXPECT_TRUE(contender.applies(Mail().cells({}, {"speed"}).front()));
 }
 
-}  // namespace
+}}  // namespace scenario_test

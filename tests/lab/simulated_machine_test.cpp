@@ -12,7 +12,7 @@
 #include "harness/verdict.hpp"
 #include "support/support.hpp"
 
-namespace {
+namespace simulated_machine_test { namespace {
 
 using namespace handoff::lab;
 
@@ -195,4 +195,4 @@ TEST(SimulatedMachineCanary, VerdictsThatAreTooSimpleFail) {
   EXPECT_FALSE(tally(StateOf::machine, always_sure, 1).believable());
 }
 
-}  // namespace
+}}  // namespace simulated_machine_test

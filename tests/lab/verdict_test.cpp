@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace verdict_test { namespace {
 
 using namespace handoff::lab;
 
@@ -92,4 +92,4 @@ TEST(JudgeChange, HasAWordForEach) {
   EXPECT_EQ(name_of(Change::too_noisy), "too noisy");
 }
 
-}  // namespace
+}}  // namespace verdict_test

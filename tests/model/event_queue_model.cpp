@@ -22,7 +22,7 @@
 #include "books/slab_books.hpp"
 #endif
 
-namespace {
+namespace event_queue_model { namespace {
 
 using namespace handoff;
 using namespace handoff::test;
@@ -512,4 +512,4 @@ class Requeueing : public EventQueue<int, void(const Payload&), Plain> {
 const ModelCanary requeueing("event_queue/takes_and_puts_back",
                              model<QueueModel<Plain, Requeueing>>(words), 4);
 
-}  // namespace
+}}  // namespace event_queue_model

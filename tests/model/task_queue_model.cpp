@@ -13,7 +13,7 @@
 #include "model/model.hpp"
 #include "pool/task_queue.hpp"
 
-namespace {
+namespace task_queue_model { namespace {
 
 using namespace handoff;
 using namespace handoff::test;
@@ -151,14 +151,14 @@ class Stopping : public detail::BasicTaskQueue<2> {
   }
 };
 
-}  // namespace
+}}  // namespace task_queue_model
 
 template <>
-struct handoff::detail::Books<Stopping> : Books<BasicTaskQueue<2>> {};
+struct handoff::detail::Books<task_queue_model::Stopping> : Books<BasicTaskQueue<2>> {};
 
-namespace {
+namespace task_queue_model { namespace {
 
 // Three tasks and a claim.
 const ModelCanary stopping("task_queue/stops_too_early", model<TaskQueueModel<Stopping>>(words), 4);
 
-}  // namespace
+}}  // namespace task_queue_model

@@ -20,7 +20,7 @@
 #include "model/model.hpp"
 #include "pool/timers.hpp"
 
-namespace {
+namespace timers_model { namespace {
 
 using namespace handoff;
 using namespace handoff::test;
@@ -305,4 +305,4 @@ class LastFirst : public TimersModel {
 
 const ModelCanary last_first("timers/wrong_order", model<LastFirst>(words), 2);
 
-}  // namespace
+}}  // namespace timers_model

@@ -14,7 +14,7 @@
 
 #include "support/failing.hpp"
 
-namespace {
+namespace copyable_function_test { namespace {
 
 using handoff::CopyableFunction;
 
@@ -146,4 +146,4 @@ TEST(CopyableFunction, LetsExceptionsThroughAndStaysUsable) {
   EXPECT_EQ(calls, 2);
 }
 
-}  // namespace
+}}  // namespace copyable_function_test

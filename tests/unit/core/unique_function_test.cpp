@@ -12,7 +12,7 @@
 
 #include "support/failing.hpp"
 
-namespace {
+namespace unique_function_test { namespace {
 
 using handoff::UniqueFunction;
 
@@ -177,4 +177,4 @@ TEST(UniqueFunction, IsEmptyWhileItsCaptureIsDestroyed) {
   EXPECT_TRUE(was_empty);
 }
 
-}  // namespace
+}}  // namespace unique_function_test

@@ -20,7 +20,7 @@
 #include "support/failing.hpp"
 #include "support/support.hpp"
 
-namespace {
+namespace callback_list_test { namespace {
 
 using namespace handoff;
 using List = CallbackList<void(int)>;
@@ -537,4 +537,4 @@ TEST(CallbackList, RemovalsBesideAPassThatGoesOnSoonAskNoMore) {
   other.join();
 }
 
-}  // namespace
+}}  // namespace callback_list_test

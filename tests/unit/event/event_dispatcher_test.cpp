@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace event_dispatcher_test { namespace {
 
 using namespace handoff;
 
@@ -219,4 +219,4 @@ TEST(EventDispatcher, CountedAndConditionalListeners) {
   EXPECT_EQ(conditional, 3);
 }
 
-}  // namespace
+}}  // namespace event_dispatcher_test

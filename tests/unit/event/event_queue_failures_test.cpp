@@ -25,7 +25,7 @@
 #include "support/next.hpp"
 #include "support/support.hpp"
 
-namespace {
+namespace event_queue_failures_test { namespace {
 
 using namespace handoff;
 using test::Call;
@@ -375,4 +375,4 @@ TEST(EventQueueFailures, RoomWithoutMemoryIsGivenBack) {
   EXPECT_EQ(queue.tally().pending, capacity);
 }
 
-}  // namespace
+}}  // namespace event_queue_failures_test

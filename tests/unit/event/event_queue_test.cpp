@@ -30,7 +30,7 @@
 #include "support/next.hpp"
 #include "support/support.hpp"
 
-namespace {
+namespace event_queue_test { namespace {
 
 using namespace handoff;
 using test::take_if;
@@ -964,4 +964,4 @@ TEST(EventQueue, ListenersOnAnExecutor) {
   EXPECT_EQ(seen, "ab") << "removed before it ran";
 }
 
-}  // namespace
+}}  // namespace event_queue_test

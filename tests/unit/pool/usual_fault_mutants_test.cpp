@@ -18,7 +18,7 @@
 
 #include "unit/pool/modes.hpp"
 
-namespace {
+namespace usual_fault_mutants_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -365,4 +365,4 @@ TEST_P(UsualFaultMutants, TakesEveryCallableAndNoUnknownMode) {
   EXPECT_FALSE(refuses_an_unknown_mode<MakesNoPool>(options(1)));
 }
 
-}  // namespace
+}}  // namespace usual_fault_mutants_test

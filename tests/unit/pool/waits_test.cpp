@@ -36,7 +36,7 @@
 #include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
-namespace {
+namespace waits_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -345,4 +345,4 @@ INSTANTIATE_TEST_SUITE_P(Each, WaitsTest, testing::Combine(test::modes, testing:
                                   std::get<1>(of.param).name;
                          });
 
-}  // namespace
+}}  // namespace waits_test
