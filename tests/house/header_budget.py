@@ -2,8 +2,8 @@
 """What each public header adds to a unit that includes <thread> already.
 
 Counted, not timed: the lines that are left for the compiler after preprocessing, which do not
-change from run to run (docs/adr/0005-tests-count.md). The seconds are printed for the reader, of
-those headers that add enough to be felt.
+change from run to run (docs/adr/0005-tests-count.md). --seconds prints for a reader how long the
+compiler takes, too, for those headers that add enough to be felt.
 """
 
 import argparse
@@ -72,17 +72,18 @@ def main():
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--lines-max", type=int, default=LINES_MAX)
     parser.add_argument("--times-future", type=float, help="of each header, in place of the table")
+    parser.add_argument("--seconds", action="store_true", help="print them; judges nothing")
     parser.add_argument("headers", nargs="+")
     arguments = parser.parse_args()
 
     base = lines(arguments, ["thread"])
-    base_seconds = seconds(arguments, ["thread"])
-    print(f"<thread> alone: {base} lines, {base_seconds:.2f} s; at most {arguments.lines_max} more")
+    base_seconds = seconds(arguments, ["thread"]) if arguments.seconds else 0
+    print(f"<thread> alone: {base} lines; at most {arguments.lines_max} more")
     faults = 0
     for header in arguments.headers:
         added = lines(arguments, ["thread", header]) - base
         took = ""
-        if added >= LINES_FELT:
+        if arguments.seconds and added >= LINES_FELT:
             took = f"{seconds(arguments, ['thread', header]) - base_seconds:+.2f} s"
         most = max(arguments.lines_max, LINES_MAX_OF.get(header, 0))
         verdict = "" if added <= most else "  TOO MANY: include less, or less widely"
