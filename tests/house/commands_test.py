@@ -17,8 +17,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-REAL = ("bash", "basename", "cat", "dirname", "env", "grep", "kill", "mkdir", "sed", "sleep",
-        "tail", "tr")
+REAL = ("bash", "basename", "cat", "date", "dirname", "env", "grep", "kill", "mkdir", "sed",
+        "sleep", "tail", "tr")
 STAND_INS = {
     "dpkg-query": 'for p in $(cat "$STATE/installed"); do echo "installed $p"; done',
     "apt-get": 'case "$*" in *--no-remove*) echo "$*" | tr " " "\\n" >> "$STATE/installed" ;; esac',
@@ -50,6 +50,7 @@ class Project:
         self.write_script(program, "handoff", 'pwd > "$STATE/folder"; exit 3')
         self.write_script(self.root / "tools" / "beside_neighbours", "beside_neighbours",
                           'echo "deep=${HANDOFF_TEST_DEEP-no}" >> "$STATE/record"')
+        self.write_script(self.root / "tools" / "seconds", "seconds", 'echo "where they went" >&2')
         (self.state / "installed").write_text("")
         self.install_all()
 
@@ -240,6 +241,18 @@ class CommandsTest(unittest.TestCase):
             for preset in ("debug", "full", "asan-ubsan", "tsan", "clang"):
                 self.assertRegex(done.stderr, rf"(?m)^build {preset}: \d+ s$")
 
+    def test_at_the_end_it_says_where_the_seconds_went(self):
+        done = self.project.call("check")
+        self.assertEqual(done.stderr.splitlines()[-1], "where they went")
+        self.assertRegex(self.project.record()[-1],
+                         r"^seconds .*/a project/build \d+ \d+ debug asan-ubsan tsan clang full$")
+        self.project.call("check", "--quick")
+        self.assertRegex(self.project.record()[-1], r"build \d+ \d+ debug$")
+
+    def test_check_fails_without_them(self):
+        self.project.write_script(self.project.root / "tools" / "seconds", "seconds", "exit 4")
+        self.assertEqual(self.project.call("check").returncode, 4)
+
     def test_quick_is_one_build(self):
         done = self.project.call("check", "--quick")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -253,7 +266,7 @@ class CommandsTest(unittest.TestCase):
     def test_deep_goes_on_beside_neighbours(self):
         self.project.call("check", "--deep")
         build = self.project.root / "build" / "debug"
-        self.assertEqual(self.project.record()[-2:], [f"beside_neighbours {build}", "deep=no"])
+        self.assertEqual(self.project.record()[-3:-1], [f"beside_neighbours {build}", "deep=no"])
 
     def test_only_deep_does_and_only_after_all_has_passed(self):
         self.project.call("check")
