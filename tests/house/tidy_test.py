@@ -6,14 +6,17 @@ more file with one fault. Tidy must report that file and line, name the rule, an
 """
 
 import importlib.machinery
+import itertools
+import re
 import subprocess
 import sys
 import tempfile
 import types
 import unittest
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-TIDY = Path(__file__).resolve().parents[2] / "tools" / "tidy"
+ROOT = Path(__file__).resolve().parents[2]
+TIDY = ROOT / "tools" / "tidy"
 LICENCE = "SPDX-License-Identifier: MIT"
 HEAD = f"// {LICENCE}\n//\n// A part that exists to be looked at by the tests.\n"
 HEADER = HEAD + "#pragma once\n\n"  # what follows begins on line 6
@@ -87,6 +90,15 @@ CPP_FAULTS = {
         "src/pool/a.cpp", '#include "../../tests/support/x.hpp"\n', 5, "nor the tests"),
     "lab includes sources": (
         "lab/harness/a.cpp", '#include "src/pool/engine.hpp"\n', 5, "public headers"),
+    "lab includes what is inside": (
+        "lab/harness/a.cpp",
+        "#include <handoff/core/detail/x.hpp>\n", 5, "promised to nobody"),
+    "example includes what is inside": (
+        "examples/a.cpp",
+        "#include <handoff/core/detail/x.hpp>\n", 5, "promised to nobody"),
+    "long header": ("include/handoff/pool/a.hpp", "int x;\n" * 596, 601, "a file of 601 lines"),
+    "long source": ("src/pool/a.cpp", "int x;\n" * 597, 601, "a file of 601 lines"),
+    "long file of the lab": ("lab/harness/a.cpp", "int x;\n" * 700, 601, "a file of 704 lines"),
     "JSON amid the lab": (
         "lab/commands/a.hpp", "#include <nlohmann/json.hpp>\n", 6, "use the typed Row"),
     "a key read by a writer": (
@@ -205,6 +217,13 @@ def call_tidy(*arguments):
     return done.returncode, done.stdout, done.stderr
 
 
+def floors_of_the_house():
+    """The floors as CONTRIBUTING tells them, from the ground up: each a list of rooms."""
+    text = re.sub(r"\s+", " ", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    told = re.search(r"Includes only point down: (.*?)\.", text)[1]
+    return [floor.strip("` ").split(", ") for floor in told.split("<-")]
+
+
 class TidyTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -242,6 +261,34 @@ class TidyTest(unittest.TestCase):
                 self.assertTrue(found[0].startswith(f"{path}:{line}: "), found[0])
                 self.assertIn(words, found[0])
             (self.root / path).unlink()
+
+    def test_files_of_the_greatest_length_pass(self):
+        write_tree(self.root, {"include/handoff/pool/long.hpp": HEADER + "int x;\n" * 595,
+                               "tests/unit/long.cpp": UNIT + "int x;\n" * 700,
+                               "docs/long.md": "word\n" * 700})
+        self.assertEqual(list(self.tidy.faults(self.root)), [])
+
+    def test_every_arrow_that_does_not_point_down_is_reported(self):
+        floors = floors_of_the_house()
+        floor_of = {room: number for number, floor in enumerate(floors) for room in floor}
+        self.assertGreaterEqual(len(floor_of), 15)
+        self.assertEqual(set(floor_of), set(self.tidy.FLOOR))
+        for ours, theirs in itertools.product(floor_of, repeat=2):
+            down = ours == theirs or floor_of[ours] > floor_of[theirs]
+            words = "sibling" if floor_of[ours] == floor_of[theirs] else "only point down"
+            for path, include in itertools.product(
+                    (f"include/handoff/{ours}/a.hpp", f"include/handoff/{ours}/detail/a.hpp",
+                     f"src/{ours}/a.hpp", f"src/{ours}/a.cpp"),
+                    (f"<handoff/{theirs}/b.hpp>", f"<handoff/{theirs}/detail/b.hpp>",
+                     f'"{theirs}/b.hpp"')):
+                with self.subTest(f"{path} includes {include}"):
+                    text = f"// {LICENCE}\n#include {include}\n"
+                    if include[0] == '"' and path.startswith("include/"):
+                        continue  # a public header has no way into src/
+                    source = self.tidy.Source(PurePosixPath(path), text, "cpp")
+                    found = list(self.tidy.rule_includes(source))
+                    self.assertEqual([line for line, _ in found], [] if down else [2])
+                    self.assertTrue(down or words in found[0][1], found)
 
     def test_an_atomic_without_a_scenario_is_reported(self):
         part = "include/handoff/pool/notifier.hpp"
