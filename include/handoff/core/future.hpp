@@ -221,12 +221,12 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
 template <class R>
 template <class F>
 auto Future<R>::then(F&& function) && {
-  using Next = detail::Continuation<R, std::decay_t<F>>;
+  using Continued = detail::Continuation<R, std::decay_t<F>>;
   detail::FutureResult<R>& before = state();
-  auto* const next = detail::RawBox<Next>().make(&before, std::forward<F>(function));
+  auto* const next = detail::RawBox<Continued>().make(&before, std::forward<F>(function));
   state_ = nullptr;  // its share is the continuation's now
-  auto future = detail::FutureAccess::make<typename Next::Result>(next);
-  before.continue_with({&Next::call, next});
+  auto future = detail::FutureAccess::make<typename Continued::Result>(next);
+  before.continue_with({&Continued::call, next});
   return future;
 }
 
