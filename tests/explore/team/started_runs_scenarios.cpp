@@ -264,7 +264,6 @@ const Scenario watcher_works(
     test::Size::single);
 
 // Where there are more of them another one does.
-const Scenario another_works(
-    "started_run/another_works", [] { two_come(4); }, test::Size::single);
+const Scenario another_works("started_run/another_works", [] { two_come(4); }, test::Size::single);
 
 }  // namespace
