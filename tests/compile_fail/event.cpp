@@ -92,7 +92,7 @@ int main() {
   handoff::AnyData<> data(1);
   handoff::CallbackList<void()> list;
   struct HasNoWidth {
-    handoff::Status execute(handoff::UniqueFunction<void()>) { return handoff::Status::ok; }
+    handoff::Status try_post(handoff::UniqueFunction<void()>) { return handoff::Status::ok; }
   } no_executor;
 
 #if defined(WRONG_rvalue_reference)  // expect: none of them may be moved from

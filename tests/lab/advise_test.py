@@ -117,7 +117,7 @@ class Advise(LabTest):
         done = self.run_lab("advise", "rows.json", "--grain", "1us", "--count", "1000")
         self.assertEqual(done.returncode, 0, done.stderr)
         for words in ["1000 tasks of 1.00 us; 2 threads",
-                      "take  own.pool.stealing, handoff::ThreadPool, mode stealing: execute() and "
+                      "take  own.pool.stealing, handoff::ThreadPool, mode stealing: post() and "
                       "wait(): 510 us in all, 510 ns each",
                       "else  peer.onetbb: 600 us", "25.0 us", "grain unit=task width=2",
                       "own.pool.stealing is noisy: others took 1 CPU"]:
