@@ -462,16 +462,19 @@ const Scenario figures(
     Size::single);
 
 // Whoever asks while tasks end never hears of more ends than there are tasks.
-const Scenario asked_meanwhile("thread_pool/asked_meanwhile", [] {
-  test::AuditedPool pool({.width = 1});
-  explore::Thread other([&pool] { (void)pool.try_post([] {}); });
-  for (int i = 0; i < 2; ++i) {
-    const Tally now = pool.tally();
-    explore::check(now.done <= now.accepted && now.pending <= 1, "in the midst of it");
-  }
-  other.join();
-  check_tally(pool.close(), 1, 0, 0);
-});
+const Scenario asked_meanwhile(
+    "thread_pool/asked_meanwhile",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      explore::Thread other([&pool] { (void)pool.try_post([] {}); });
+      for (int i = 0; i < 2; ++i) {
+        const Tally now = pool.tally();
+        explore::check(now.done <= now.accepted && now.pending <= 1, "in the midst of it");
+      }
+      other.join();
+      check_tally(pool.close(), 1, 0, 0);
+    },
+    Size::single);
 
 // A guest's task is stolen by the worker, which is counted, as is the guest's own part.
 const Scenario stolen(
