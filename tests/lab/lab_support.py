@@ -19,6 +19,15 @@ CELL = ("run", "matmul", "--set", "n=64", "--set", "kernel=ikj", "--quick", "--n
 SMALL = (*CELL, "--launches", "1")
 
 
+def faults_in(text):
+    """The rows of a result file that say why the program did not end with 0; or the text."""
+    try:
+        rows = json.loads(text)["rows"]
+    except (ValueError, KeyError):
+        return text
+    return "\n".join(json.dumps(row) for row in rows if row["status"] != "ok")
+
+
 class LabTest(unittest.TestCase):
     """Runs the program in an empty folder of its own."""
 
@@ -35,7 +44,7 @@ class LabTest(unittest.TestCase):
     def result_of(self, *arguments, exit_code=0):
         """The result file that a run wrote to stdout."""
         done = self.run_lab(*arguments, "--json")
-        self.assertEqual(done.returncode, exit_code, done.stderr)
+        self.assertEqual(done.returncode, exit_code, done.stderr + faults_in(done.stdout))
         return json.loads(done.stdout)
 
     def assert_refused(self, *arguments, mentions=(), leaves=()):

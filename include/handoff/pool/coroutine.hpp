@@ -19,6 +19,8 @@
 // Contract: executor tier.
 // - Concurrency, order, full: as ThreadPool::post(). Where a full pool has the caller run the
 //   task (OnFull::run_here, and OnFull::wait inside a task) the coroutine goes on where it is.
+// - Lifetime: a hand-over is a call on the pool, by the thread the coroutine leaves; it may return
+//   after the coroutine is over. So a pool outlives the pools whose workers hand over to it.
 // - Blocks: as post(). Allocates: nothing beside the queue's memory.
 // - Closed, full: co_await throws NotRun where the coroutine is. Dropped by a close: it goes on, on
 //   a worker, and co_await throws NotRun (stopped: cancelled; timed_out: expired). So it always

@@ -215,21 +215,20 @@ const Scenario all_come(
       sync::atomic<int> missing{3};
       sync::EventCount met;
       sync::atomic<int> told{0};
-      {
-        ThreadTeam team({.width = 4});
-        BulkOperation run(
-            team, 3,
-            [&](std::size_t, std::size_t) {
-              // order: relaxed, here and below: a count and nothing else.
-              if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
-              (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
-            },
-            [&](const Tally& tally) noexcept {
-              told.fetch_add(tally.done == 3 ? 1 : 9, order::relaxed);  // order: relaxed
-            },
-            {.block = 1});
-        explore::check(run.start() == Status::ok, "taken");
-      }
+      std::optional<ThreadTeam> team(std::in_place, ThreadTeamOptions{.width = 4});
+      BulkOperation run(
+          *team, 3,
+          [&](std::size_t, std::size_t) {
+            // order: relaxed, here and below: a count and nothing else.
+            if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
+            (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
+          },
+          [&](const Tally& tally) noexcept {
+            told.fetch_add(tally.done == 3 ? 1 : 9, order::relaxed);  // order: relaxed
+          },
+          {.block = 1});
+      explore::check(run.start() == Status::ok, "taken");
+      team.reset();  // waits for the run, which ends later
       explore::check(told.load(order::relaxed) == 1, "all three met");  // order: relaxed
     },
     test::Size::single);
@@ -238,18 +237,17 @@ const Scenario all_come(
 void two_come(std::size_t width) {
   sync::atomic<int> missing{2};
   sync::EventCount met;
-  {
-    ThreadTeam team({.width = width});
-    BulkOperation run(
-        team, 2,
-        [&](std::size_t, std::size_t) {
-          // order: relaxed, here and below: a count and nothing else.
-          if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
-          (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
-        },
-        [](const Tally&) noexcept {}, {.block = 1});
-    explore::check(run.start() == Status::ok, "taken");
-  }
+  std::optional<ThreadTeam> team(std::in_place, ThreadTeamOptions{.width = width});
+  BulkOperation run(
+      *team, 2,
+      [&](std::size_t, std::size_t) {
+        // order: relaxed, here and below: a count and nothing else.
+        if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
+        (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
+      },
+      [](const Tally&) noexcept {}, {.block = 1});
+  explore::check(run.start() == Status::ok, "taken");
+  team.reset();  // waits for the run, which ends later
 }
 
 // Where the watcher is the only one beyond the CPUs it works at once: time stands still while
