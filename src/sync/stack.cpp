@@ -3,6 +3,7 @@
 // Where a thread's stack ends, asked once a thread.
 #include <pthread.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <handoff/sync/detail/stack.hpp>
 

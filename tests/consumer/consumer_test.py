@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A stranger's project, built in each way a stranger may come to the library.
 
-Named by the test class to run: FindPackage, PkgConfig, AddSubdirectory, Shared. What is installed
-is moved as a whole before it is used, so a path of this machine in it would be found out.
+Named by the test class to run: FindPackage, PkgConfig, AddSubdirectory, Shared; Programs builds and
+runs five programs in the first three of these ways, with another compiler or standard library too.
+What is installed is moved as a whole before it is used, so a path of this machine in it would be
+found out.
 """
 
 import argparse
@@ -14,7 +16,9 @@ import unittest
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent / "project"
+PROGRAMS = Path(__file__).resolve().parent / "programs"
 SOURCE = Path(__file__).resolve().parents[2]
+ALL_AT_A_TIME = ("-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0")  # in seconds
 settings = None  # the command line
 
 
@@ -28,7 +32,8 @@ def call(*command, **keywords):
 
 def configure(source, build, *arguments):
     return ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(build),
-            f"-DCMAKE_CXX_COMPILER={settings.compiler}", "-DCMAKE_BUILD_TYPE=Release", *arguments]
+            f"-DCMAKE_CXX_COMPILER={settings.compiler}", "-DCMAKE_BUILD_TYPE=Release",
+            f"-DCMAKE_CXX_FLAGS={' '.join(settings.flags)}", *arguments]
 
 
 class Consumer(unittest.TestCase):
@@ -42,6 +47,13 @@ class Consumer(unittest.TestCase):
         """Installs, moves what was installed, and gives the folder where it is now."""
         call("cmake", "--install", binary_folder, "--prefix", self.folder / "first")
         return (self.folder / "first").rename(self.folder / "moved here")
+
+    def pkg_config(self, prefix, *questions):
+        """What pkg-config answers about what is installed there."""
+        found = list(prefix.rglob("handoff.pc"))
+        self.assertEqual(len(found), 1)
+        environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": str(found[0].parent)}
+        return call("pkg-config", *questions, "handoff", env=environment)
 
     def expect_it_works(self, *arguments):
         told = call(*configure(PROJECT, self.build, *arguments))
@@ -77,21 +89,45 @@ class FindPackage(Consumer):
 class PkgConfig(Consumer):
     def test_it_works(self):
         prefix = self.install(settings.build)
-        found = list(prefix.rglob("handoff.pc"))
-        self.assertEqual(len(found), 1)
-        environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": str(found[0].parent)}
-        self.assertEqual(call("pkg-config", "--modversion", "handoff", env=environment).strip(),
-                         settings.version)
-        flags = shlex.split(call("pkg-config", "--cflags", "--libs", "handoff", env=environment))
+        self.assertEqual(self.pkg_config(prefix, "--modversion").strip(), settings.version)
+        flags = shlex.split(self.pkg_config(prefix, "--cflags", "--libs"))
         program = self.folder / "stranger"
         call(settings.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", PROJECT / "main.cpp",
              "-o", program, *flags)
         self.assertEqual(call(program).strip(), settings.version)
 
 
+class Programs(Consumer):
+    """The library is built once, by add_subdirectory(), and installed from there."""
+
+    def expect_right(self, folder):
+        programs = [source.stem for source in PROGRAMS.glob("*.cpp")]
+        self.assertEqual(len(programs), 5)
+        for program in programs:
+            self.assertEqual(call(folder / program, timeout=60).strip(), "right", program)
+
+    def build_and_run(self, build, *arguments):
+        call(*configure(PROGRAMS, build, "-DCMAKE_BUILD_TYPE=Debug", *arguments))
+        call("cmake", "--build", build)
+        self.expect_right(build)
+
+    def test_they_compile_at_the_first_try_and_work(self):
+        self.build_and_run(self.build, f"-DHANDOFF_SOURCE={SOURCE}", "-DHANDOFF_INSTALL=ON")
+        prefix = self.install(self.build)
+        self.build_and_run(self.folder / "found", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+        flags = shlex.split(self.pkg_config(prefix, "--cflags", "--libs"))
+        (self.folder / "told").mkdir()
+        for source in PROGRAMS.glob("*.cpp"):
+            call(settings.compiler, *settings.flags, "-std=c++20", "-O2", "-Wall", "-Wextra",
+                 "-Wconversion", "-Wshadow", "-Werror", source, "-o",
+                 self.folder / "told" / source.stem, *flags)
+        self.expect_right(self.folder / "told")
+
+
 class AddSubdirectory(Consumer):
     def test_only_the_library_comes_along(self):
-        told = self.expect_it_works(f"-DHANDOFF_SOURCE={SOURCE}")
+        told = self.expect_it_works(f"-DHANDOFF_SOURCE={SOURCE}", *ALL_AT_A_TIME)
         self.assertIn("targets: [handoff;handoff_eventpp]\n", told)
         self.assertIn("options: []\n", told)
         self.assertIn("launcher: []\n", told)
@@ -108,7 +144,7 @@ class Shared(Consumer):
     def test_it_works_with_headers_in_another_folder(self):
         library = self.folder / "library"
         call(*configure(SOURCE, library, "-DBUILD_SHARED_LIBS=ON", "-DHANDOFF_TESTS=OFF",
-                        "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF",
+                        "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF", *ALL_AT_A_TIME,
                         "-DCMAKE_INSTALL_INCLUDEDIR=headers/of_handoff"))
         call("cmake", "--build", library)
         prefix = self.install(library)
@@ -123,6 +159,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True, help="binary folder of a finished build")
     parser.add_argument("--compiler", required=True)
+    parser.add_argument("--flag", dest="flags", action="append", default=[],
+                        help="for the compiler, everywhere")
     parser.add_argument("--version", required=True, help="the version that must come out")
     settings, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest])

@@ -41,7 +41,7 @@ def texts():
 # Nobody uses what an example ends with, nor what `...` would use.
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-Wno-unused-variable",
             "-Wno-unused-parameter", "-Wno-unused-but-set-variable")
-DECLARATION = re.compile(r"template|class|struct|int main|void \w+\(")
+DECLARATION = re.compile(r"template|class|struct|int main|(void|Job) \w+\(")
 TYPE = re.compile(r"struct [^\n]* \{\n.*?^\};\n", re.MULTILINE | re.DOTALL)  # code may follow it
 compiler = None  # the command line: the compiler and its -I
 

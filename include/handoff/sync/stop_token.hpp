@@ -20,6 +20,10 @@
 
 #include <handoff/config.hpp>
 
+#if !defined(__cpp_lib_jthread)
+#error "no std::stop_token here: C++20 is needed, with libc++ before 20 -fexperimental-library too"
+#endif
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 namespace detail {
