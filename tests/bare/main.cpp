@@ -147,6 +147,11 @@ void futures() {
   int sum = 0;
   for (Future<int>& part : when_all(std::move(parts)).get()) sum += part.get();
   expect(sum == 3, "many as one");
+  Future<int> one;
+  Future<void> other;
+  detail::Promise<int>(one).set_value(1);
+  detail::Promise<void>(other).set_value();
+  expect(std::get<0>(when_all(std::move(one), std::move(other)).get()) == 1, "of any type");
 }
 
 void log_misuse(const char* what) { std::fprintf(stderr, "misuse: %s\n", what); }

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include <handoff/core/copyable_function.hpp>
+#include <handoff/core/future.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/unique_function.hpp>
+#include <handoff/core/when_all.hpp>
 
 handoff::Status push() { return handoff::Status::ok; }
 
@@ -26,6 +28,11 @@ int main() {
 #endif
 #if defined(WRONG_callable_that_cannot_be_copied)  // expect: conversion|no viable
   handoff::CopyableFunction<int()> copied = [held = std::make_unique<int>(1)] { return *held; };
+#endif
+#if defined(WRONG_futures_that_are_kept)  // expect: deleted
+  handoff::Future<int> one;
+  handoff::Future<int> two;
+  (void)handoff::when_all(one, two);
 #endif
 #if defined(WRONG_status_nobody_looks_at)  // expect: nodiscard
   push();

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// Many Futures as one.
+// Several Futures as one.
+//
+//   auto both = when_all(pool.submit(load, path), pool.submit(ask, server));
+//   auto [text, answer] = both.get();                // a std::tuple<Text, int>
 //
 //   std::vector<Future<int>> parts = ...;
 //   for (Future<int>& part : when_all(std::move(parts)).get()) sum += part.get();
+//
+// For: parts of different types, whose results are wanted together (the first form); any number of
+// parts of one type, each of which may fail for itself (the second). Not for: tasks without results
+// (TaskGroup), loops (parallel_for).
 //
 // Contract: as Future::then(). Allocates: once.
 #pragma once
 
 #include <cstddef>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <handoff/config.hpp>
@@ -23,14 +33,82 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
-// Futures that are all ready. Each of them has this as what comes next.
+// What one part gives to the result of all.
 template <class R>
-class Gathering final : public FutureResult<std::vector<Future<R>>> {
+using PartResult = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
+
+// Futures of one type. They are themselves the result, so that none of them has failed for all.
+template <class R>
+class GatheredList {
  public:
-  explicit Gathering(std::vector<Future<R>> futures)
-      : FutureResult<std::vector<Future<R>>>(nullptr),
-        futures_(std::move(futures)),
-        missing_(futures_.read().size() + 1) {}
+  using Result = std::vector<Future<R>>;
+
+  explicit GatheredList(std::vector<Future<R>> futures) : futures_(std::move(futures)) {}
+
+  std::size_t size() const noexcept { return futures_.size(); }
+  FutureState* source(std::size_t index) const noexcept {
+    return index < size() ? &FutureAccess::state(futures_[index]) : nullptr;
+  }
+  // Once ready.
+  const FutureState* first_failed() const noexcept { return nullptr; }
+  Result result() noexcept { return std::move(futures_); }
+
+ private:
+  std::vector<Future<R>> futures_;
+};
+
+// Futures of any types. The result is theirs.
+template <class... Rs>
+class GatheredTuple {
+ public:
+  using Result = std::tuple<PartResult<Rs>...>;
+
+  explicit GatheredTuple(Future<Rs>&... futures) : states_(FutureAccess::release(futures)...) {}
+
+  std::size_t size() const noexcept { return sizeof...(Rs); }
+  FutureState* source(std::size_t index) const noexcept {
+    return first_that([index](const FutureState& /*state*/) mutable { return index-- == 0; });
+  }
+  const FutureState* first_failed() const noexcept {
+    return first_that([](const FutureState& state) { return state.has_failed(); });
+  }
+  Result result() {
+    return std::apply([](auto&... states) { return Result(result_of(*states)...); }, states_);
+  }
+
+ private:
+  template <class Choose>
+  FutureState* first_that(Choose choose) const noexcept {
+    FutureState* found = nullptr;
+    std::apply(
+        [&](const auto&... states) {
+          (void)((choose(*states) && (found = states.get()) != nullptr) || ...);
+        },
+        states_);
+    return found;
+  }
+
+  template <class R>
+  static decltype(auto) result_of(FutureResult<R>& state) {
+    if constexpr (std::is_void_v<R>) {
+      return std::monostate();
+    } else {
+      return state.result();
+    }
+  }
+
+  std::tuple<StateOwner<Rs>...> states_;
+};
+
+// Futures that are all ready. Each of them has this as what comes next.
+template <class Parts>
+class Gathering final : public FutureResult<typename Parts::Result> {
+ public:
+  template <class... Given>
+  explicit Gathering(Given&&... given)
+      : FutureResult<typename Parts::Result>(nullptr),
+        parts_(Parts(std::forward<Given>(given)...)),
+        missing_(parts_.read().size() + 1) {}
 
   void begin() noexcept {
     for (std::size_t i = 0; FutureState* const each = source(i); ++i) {
@@ -49,32 +127,47 @@ class Gathering final : public FutureResult<std::vector<Future<R>>> {
   }
 
   Outcome compute() noexcept override {
-    (void)this->keep([this] { return std::move(futures_.write()); });
+    Parts parts = std::move(parts_.write());  // they end here, before anybody hears
+    const FutureState* const failed = parts.first_failed();
+    if (failed == nullptr || !this->take_failure_of(*failed)) {
+      (void)this->keep([&parts] { return parts.result(); });
+    }
     return Outcome::elsewhere;
   }
   void destroy() noexcept override { RawBox<Gathering>::destroy(this); }
   FutureState::Way* way() noexcept override { return &way_; }
-  FutureState* source(std::size_t index) noexcept override {
-    const std::vector<Future<R>>& futures = futures_.read();
-    return index < futures.size() ? &FutureAccess::state(futures[index]) : nullptr;
-  }
+  FutureState* source(std::size_t index) noexcept override { return parts_.read().source(index); }
 
-  sync::cell<std::vector<Future<R>>> futures_;
+  sync::cell<Parts> parts_;
   sync::atomic<std::size_t> missing_;
   FutureState::Way way_;
 };
 
+template <class Parts, class... Given>
+Future<typename Parts::Result> gather(Given&&... given) {
+  auto* const gathering = RawBox<Gathering<Parts>>().make(std::forward<Given>(given)...);
+  auto future = FutureAccess::make<typename Parts::Result>(gathering);
+  gathering->begin();
+  return future;
+}
+
 }  // namespace detail
+
+// Ready when all of them are; the result is a std::tuple of their results, in their order, with a
+// std::monostate for each void. If some failed or were dropped, get() throws what that of the first
+// of them would have thrown, and the other results are lost. An empty Future among them is misuse.
+template <class R, class... Rs>
+[[nodiscard]] Future<std::tuple<detail::PartResult<R>, detail::PartResult<Rs>...>> when_all(
+    Future<R> future, Future<Rs>... futures) {
+  return detail::gather<detail::GatheredTuple<R, Rs...>>(future, futures...);
+}
 
 // Ready when all of them are; the result is they themselves, in their order. An empty Future among
 // them is misuse.
 template <class R>
 [[nodiscard]] Future<std::vector<Future<R>>> when_all(std::vector<Future<R>> futures) {
   for (const Future<R>& future : futures) (void)future.is_ready();
-  auto* const gathering = detail::RawBox<detail::Gathering<R>>().make(std::move(futures));
-  auto future = detail::FutureAccess::make<std::vector<Future<R>>>(gathering);
-  gathering->begin();
-  return future;
+  return detail::gather<detail::GatheredList<R>>(std::move(futures));
 }
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -17,6 +17,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,40 @@ const Scenario all("future/when_all", [] {
   explore::Thread two([&] { (void)second->run_as_task(); });
   auto ready = when_all(std::move(futures)).get();
   explore::check(ready[0].get() + ready[1].get() == 3, "all results");
+  one.join();
+  two.join();
+});
+
+// Two parts that end at once: one of them brings the result of both, of whatever type.
+const Scenario all_of_any_type("future/when_all_of_any_type", [] {
+  sync::cell<int> seen;
+  auto* const first = state_of([] { return 1; });
+  auto* const second = state_of([&seen] { seen.write() = 2; });
+  auto both = when_all(FutureAccess::make<int>(first), FutureAccess::make<void>(second));
+  explore::Thread one([&] { (void)first->run_as_task(); });
+  explore::Thread two([&] { (void)second->run_as_task(); });
+  explore::check(std::get<0>(both.get()) + seen.read() == 3, "all results");
+  one.join();
+  two.join();
+});
+
+// One of them fails, and its like is all that is left: no result of the other lives on.
+const Scenario all_fail_with_one("future/when_all_fails_with_one", [] {
+  sync::atomic<int> alive{0};
+  auto* const first = state_of([counted = test::Counted(alive)] { return counted; });
+  auto* const second = state_of([] { return 2; });
+  auto both = when_all(FutureAccess::make<test::Counted>(first), FutureAccess::make<int>(second));
+  explore::Thread one([&] { (void)first->run_as_task(); });
+  explore::Thread two([&] { (void)second->drop_as_task(Outcome::cancelled); });
+  both.wait();
+  explore::check(alive.load(sync::order::relaxed) == 0, "none");
+  bool ran = true;
+  try {
+    (void)both.get();
+  } catch (const NotRun&) {
+    ran = false;
+  }
+  explore::check(!ran, "says so");
   one.join();
   two.join();
 });

@@ -203,9 +203,9 @@ class FutureResult : public FutureState {
   // Where it lies, if there is one and R is not void.
   std::add_rvalue_reference_t<R> result() noexcept {
     if constexpr (std::is_reference_v<R>) {
-      return static_cast<R>(**result_);
+      return static_cast<R>(*result_->value);
     } else {
-      return std::move(*result_);
+      return std::move(result_->value);
     }
   }
 
@@ -225,24 +225,29 @@ class FutureResult : public FutureState {
   void emplace(Make& make) {
     if constexpr (std::is_void_v<R>) {
       static_cast<void>(make());
-    } else if constexpr (std::is_reference_v<R>) {
-      R made = make();
-      result_ = std::addressof(made);
     } else {
-      result_.emplace(Maker<Make>{make});
+      result_.emplace(make);
     }
   }
 
-  // Lets the result be made in its place, without a move.
-  template <class Make>
-  struct Maker {
-    Make& make;
-    operator R() const { return make(); }  // NOLINT(google-explicit-constructor)
-  };
+  // The result is made in its place, without a move, and by nothing but make(): a type that can be
+  // made of anything, as std::any, is not offered more than that.
   struct Nothing {};
-  using Kept = std::conditional_t<
-      std::is_void_v<R>, Nothing,
-      std::conditional_t<std::is_reference_v<R>, std::add_pointer_t<R>, std::remove_cv_t<R>>>;
+  struct Referred {
+    template <class Make>
+    explicit Referred(Make& make) {
+      R made = make();
+      value = std::addressof(made);
+    }
+    std::add_pointer_t<R> value;
+  };
+  struct Made {
+    template <class Make>
+    explicit Made(Make& make) : value(make()) {}
+    std::remove_cv_t<R> value;
+  };
+  using Kept = std::conditional_t<std::is_void_v<R>, Nothing,
+                                  std::conditional_t<std::is_reference_v<R>, Referred, Made>>;
   std::optional<Kept> result_;
 };
 

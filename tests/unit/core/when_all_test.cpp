@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+//
+// Several Futures as one: parts of one type, and parts of any types.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <exception>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/when_all.hpp>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "support/failing.hpp"
+#include "support/future_host.hpp"
+#include "support/support.hpp"
+
+namespace { namespace parts {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using detail::Outcome;
+using detail::Promise;
+using test::Host;
+using test::Place;
+
+template <class R>
+Status status_of(Future<R>& future) {
+  try {
+    (void)future.get();
+  } catch (const NotRun& error) {
+    return error.status();
+  }
+  return Status::ok;
+}
+
+// ---- Of one type, any number --------------------------------------------------------------------
+
+TEST(WhenAllTest, GathersWhatComesFromAnywhere) {
+  Host host;
+  std::vector<Future<int>> parts(2);
+  Promise<int> promise(parts[0]);
+  Promise<int>(parts[1]).drop(Status::stopped);
+  parts.push_back(host.submit([] { return 3; }));
+  auto all = when_all(std::move(parts));
+  EXPECT_FALSE(all.is_ready());
+  host.run_all();
+  EXPECT_FALSE(all.is_ready());
+  promise.set_value(1);
+  auto ready = all.get();
+  ASSERT_EQ(ready.size(), 3U);
+  EXPECT_EQ(ready[0].get(), 1);
+  EXPECT_EQ(status_of(ready[1]), Status::stopped);
+  EXPECT_EQ(ready[2].get(), 3);
+  EXPECT_TRUE(when_all(std::vector<Future<int>>()).is_ready());
+  EXPECT_THROW((void)when_all(std::vector<Future<int>>(1)), std::logic_error);
+}
+
+// ---- Of any types -------------------------------------------------------------------------------
+
+TEST(WhenAllTest, GivesTheResultsOfAnyTypesInTheirOrder) {
+  Host host;
+  Future<std::unique_ptr<int>> only_moved;
+  Promise<std::unique_ptr<int>> promise(only_moved);
+  int target = 4;
+  auto all = when_all(host.submit([] { return std::string("first"); }), std::move(only_moved),
+                      host.submit([&target]() -> int& { return target; }), host.submit([] {}));
+  static_assert(
+      std::is_same_v<decltype(all.get()),
+                     std::tuple<std::string, std::unique_ptr<int>, int&, std::monostate>>);
+  host.run_all();
+  EXPECT_FALSE(all.is_ready());
+  promise.set_value(std::make_unique<int>(2));
+  ASSERT_TRUE(all.is_ready());
+  auto [text, pointer, reference, nothing] = all.get();
+  EXPECT_EQ(text, "first");
+  EXPECT_EQ(*pointer, 2);
+  EXPECT_EQ(&reference, &target);
+  EXPECT_EQ(nothing, std::monostate());
+  EXPECT_FALSE(all.valid());
+}
+
+TEST(WhenAllTest, OnePartIsATupleOfOne) {
+  Host host;
+  auto all = when_all(host.submit([] { return 1; }));
+  EXPECT_FALSE(all.is_ready());
+  host.run_all();
+  EXPECT_EQ(all.get(), std::tuple(1));
+}
+
+TEST(WhenAllTest, IsReadyAtOnceIfAllPartsAre) {
+  Host host;
+  auto one = host.submit([] { return 1; });
+  auto two = host.submit([] { return 2L; });
+  host.run_all();
+  auto all = when_all(std::move(one), std::move(two));
+  EXPECT_TRUE(all.is_ready());
+  EXPECT_EQ(all.get(), std::tuple(1, 2L));
+}
+
+TEST(WhenAllTest, FailsAsTheFirstInOrderOnceAllAreThere) {
+  Host host;
+  Future<int> last;
+  Promise<int> promise(last);
+  auto all =
+      when_all(host.submit([] { return 1; }), host.submit([]() -> long { throw 5; }),
+               host.submit([] { throw std::runtime_error("the second one"); }), std::move(last));
+  host.run_all();
+  EXPECT_FALSE(all.is_ready());
+  promise.drop(Status::stopped);
+  EXPECT_THROW((void)all.get(), int);
+}
+
+TEST(WhenAllTest, IsDroppedWithAPart) {
+  for (const Outcome why : {Outcome::cancelled, Outcome::expired}) {
+    Host host;
+    Future<int> there;
+    Promise<int>(there).set_value(1);
+    auto all = when_all(std::move(there), host.submit([] { return 2; }));
+    bool ran = false;
+    auto next = std::move(all).then([&ran](const std::tuple<int, int>&) { ran = true; });
+    host.drop_all(why);
+    EXPECT_EQ(status_of(next), detail::reason_of(why));
+    EXPECT_FALSE(ran);
+  }
+}
+
+struct StaysWhereItIs {
+  StaysWhereItIs() = default;
+  StaysWhereItIs(StaysWhereItIs&&) { throw std::runtime_error("stays"); }
+};
+
+TEST(WhenAllTest, AResultThatDoesNotMoveIsAFailure) {
+  Host host;
+  auto all = when_all(host.submit([] { return 1; }), host.submit([] { return StaysWhereItIs(); }));
+  host.run_all();
+  EXPECT_THROW((void)all.get(), std::runtime_error);
+}
+
+// What a part kept is gone when somebody hears of the result, whether it went into that or not.
+TEST(WhenAllTest, ThePartsEndBeforeAnybodyHears) {
+  const auto token = std::make_shared<int>(1);
+  for (const bool fails : {false, true}) {
+    Host host;
+    auto all = when_all(host.submit([token] { return token; }), host.submit([fails] {
+      if (fails) throw 5;
+    }));
+    host.run_all();
+    EXPECT_EQ(token.use_count(), fails ? 1 : 2);
+  }
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST(WhenAllTest, AnEmptyPartIsMisuse) {
+  const auto token = std::make_shared<int>(1);
+  {
+    Host host;
+    EXPECT_THROW((void)when_all(host.submit([token] { return 1; }), Future<long>()),
+                 std::logic_error);
+    EXPECT_THROW((void)when_all(Future<long>()), std::logic_error);
+    host.run_all();
+    EXPECT_EQ(host.outcomes.size(), 1U) << "the other one is a task as before";
+  }
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST(WhenAllTest, AllocatesOnce) {
+  Future<int> one;
+  Future<void> two;
+  Promise<int> first(one);
+  Promise<void> second(two);
+  const std::size_t before = test::calls(test::Call::allocation);
+  auto all = when_all(std::move(one), std::move(two));
+  EXPECT_EQ(test::calls(test::Call::allocation) - before, 1U);
+  first.set_value(1);
+  second.set_value();
+  EXPECT_EQ(std::get<0>(all.get()), 1);
+  EXPECT_EQ(test::calls(test::Call::allocation) - before, 1U);
+  test::until_whole(test::Call::allocation, 0, [] {
+    try {
+      Future<int> number;
+      Future<long> other;
+      Promise<int>(number).set_value(1);
+      Promise<long>(other).set_value(2);
+      EXPECT_EQ(when_all(std::move(number), std::move(other)).get(), std::tuple(1, 2L));
+    } catch (const std::bad_alloc&) {
+    }
+  });
+}
+
+TEST(WhenAllTest, ATaskThatWaitsRunsWhatNobodyHasBegun) {
+  Host host;
+  const Place place(host);
+  auto sum = when_all(host.submit([] { return 1; }).then([](int n) { return n + 10; }),
+                      host.submit([] {}), host.submit([] { return 2L; }))
+                 .then([](const std::tuple<int, std::monostate, long>& ready) {
+                   return std::get<0>(ready) + std::get<2>(ready);
+                 });
+  EXPECT_EQ(sum.get(), 13);
+  EXPECT_EQ(host.visits.size(), 3U);
+  EXPECT_EQ(place.lent, 0);
+}
+
+TEST(WhenAllTest, PartsOfSeveralThreadsMeet) {
+  for (int i = 0; i < static_cast<int>(test::rounds(300)); ++i) {
+    Future<int> one;
+    Future<std::string> two;
+    Promise<int> number(one);
+    Promise<std::string> text(two);
+    auto all = when_all(std::move(one), std::move(two));
+    std::thread first([&] { number.set_value(i); });
+    std::thread second([&] { text.set_value(std::to_string(i)); });
+    const auto [n, digits] = all.get();
+    first.join();
+    second.join();
+    ASSERT_EQ(std::to_string(n), digits);
+  }
+}
+
+}}  // namespace ::parts
