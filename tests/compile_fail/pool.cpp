@@ -34,6 +34,9 @@ int main() {
 #if defined(WRONG_arguments_beside_options)  // expect: no matching
   (void)pool.submit([](int n) { return n; }, {.name = "n"}, 1);
 #endif
+#if defined(WRONG_index_of_who_may_be_no_worker)  // expect: convert|no viable
+  const std::size_t index = pool.worker_index();
+#endif
 #if defined(WRONG_completion_that_may_throw)  // expect: is_nothrow_invocable_v
   handoff::BulkOperation throws(pool, 0, body, [](const handoff::Tally&) {});
 #endif

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <handoff/config.hpp>
@@ -35,9 +36,9 @@ class PerWorker {
 
   // The calling thread's value. Misuse outside the tasks of the pool.
   T& here() {
-    const std::size_t index = pool_.worker_index();
-    if (index == ThreadPool::no_index) misuse("PerWorker: here() outside the tasks of its pool");
-    return slots_[index].value;
+    const std::optional<std::size_t> index = pool_.worker_index();
+    if (!index) misuse("PerWorker: here() outside the tasks of its pool");
+    return slots_[*index].value;
   }
 
   // Over the values of all threads.

@@ -63,6 +63,7 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -103,9 +104,6 @@ class ThreadPool {
  public:
   // The most threads of a pool.
   static constexpr std::size_t max_width = 4096;
-
-  // The worker_index() of a thread that does not work for the pool.
-  static constexpr std::size_t no_index = ~std::size_t{0};
 
   // Throws std::system_error if the system refuses the first thread; if it refuses another, the
   // pool works with those it got. Throws std::bad_alloc. Either way nothing is left behind.
@@ -269,10 +267,11 @@ class ThreadPool {
   [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
 
   // Who the calling thread is in this pool: below width() for its own threads, below index_count()
-  // for a thread that helps; no_index for others.
-  [[nodiscard]] std::size_t worker_index() const noexcept {
+  // for a thread that helps; std::nullopt for others, which compares as less than any index.
+  [[nodiscard]] std::optional<std::size_t> worker_index() const noexcept {
     const detail::Worker* const worker = engine_->worker_here();
-    return worker != nullptr ? worker->index : no_index;
+    if (worker == nullptr) return std::nullopt;
+    return worker->index;
   }
 
   // One more than the largest worker_index().

@@ -16,6 +16,7 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -123,7 +124,7 @@ const Scenario runs_here(
       int here = 0;
       pool.post([&here, &pool, counted = test::Counted(alive)] {
         ++here;
-        explore::check(pool.worker_index() == ThreadPool::no_index, "nobody's thread but ours");
+        explore::check(!pool.worker_index(), "nobody's thread but ours");
       });
       explore::check(here == 1 && alive.load(sync::order::relaxed) == 0, "it is over");
       std::array<char, 100> large{};
@@ -264,8 +265,8 @@ const Scenario goes_over(
     [] {
       test::AuditedPool pool({.width = 1});
       Status why = Status::full;
-      std::size_t index = ThreadPool::no_index;
-      [](ThreadPool& there, Status& refusal, std::size_t& at) -> Job {
+      std::optional<std::size_t> index;
+      [](ThreadPool& there, Status& refusal, std::optional<std::size_t>& at) -> Job {
         co_await there.schedule(Priority::high);
         refusal = Status::ok;
         at = there.worker_index();
@@ -398,12 +399,12 @@ const Scenario who_waits_helps(
       test::hold(pool, gate);
       std::size_t index = 0;
       pool.post([&] {
-        index = pool.worker_index();
+        index = pool.worker_index().value();
         gate.open();
       });
       pool.wait();
       explore::check(index == 1 && pool.index_count() == 2, "on the seat behind the workers");
-      explore::check(pool.worker_index() == ThreadPool::no_index, "which is free again");
+      explore::check(!pool.worker_index(), "which is free again");
       const PoolStatistics figures = pool.statistics();
       explore::check(figures.workers[0].run == 1 && figures.workers[1].run == 1, "one each");
     },

@@ -328,7 +328,7 @@ const Scenario lends(
         gate.wait();
       });
       pool.post([&] {
-        index = pool.worker_index();
+        index = pool.worker_index().value();
         threads = pool.statistics().threads;
         {
           TaskGroup group(pool);
@@ -443,10 +443,10 @@ const Scenario figures(
     [] {
       test::AuditedPool pool({.width = 1});
       explore::check(pool.width() == 1 && pool.index_count() == 2, "a worker and a seat");
-      sync::atomic<std::size_t> index{ThreadPool::no_index};
-      pool.submit([&] { index.store(pool.worker_index(), sync::order::relaxed); }).get();
+      sync::atomic<std::size_t> index{2};
+      pool.submit([&] { index.store(pool.worker_index().value(), sync::order::relaxed); }).get();
       explore::check(index.load(sync::order::relaxed) == 0, "the worker");
-      explore::check(pool.worker_index() == ThreadPool::no_index, "not we");
+      explore::check(!pool.worker_index(), "not we");
       while (pool.statistics().workers[0].sleeps == 0) sync::pause();
       pool.post([&pool] { pool.post([] {}); });
       pool.post([] {}, {.priority = Priority::low});
@@ -560,7 +560,7 @@ const Scenario group_runs_here(
         group.run([&ran] { ran.write() += 1; });
       }
       explore::check(ran.read() == 2, "the group's end waits");
-      explore::check(pool.worker_index() == ThreadPool::no_index, "we are none any more");
+      explore::check(!pool.worker_index(), "we are none any more");
     },
     Size::single);
 
@@ -603,7 +603,7 @@ const Scenario seat_of_two_groups(
       second->run([&ran] { ran.write() = 1; });
       explore::check(second->wait(Until()) == Status::ok && ran.read() == 1, "of use still");
       second.reset();
-      explore::check(pool.worker_index() == ThreadPool::no_index, "gone from here");
+      explore::check(!pool.worker_index(), "gone from here");
     },
     Size::single);
 
@@ -616,10 +616,10 @@ const Scenario seats_crosswise(
       auto first = std::make_unique<TaskGroup>(one);
       auto second = std::make_unique<TaskGroup>(other);
       first.reset();
-      explore::check(one.worker_index() == ThreadPool::no_index, "gone from the first");
+      explore::check(!one.worker_index(), "gone from the first");
       explore::check(other.worker_index() == 1, "but not from the second");
       second.reset();
-      explore::check(other.worker_index() == ThreadPool::no_index, "gone from there too");
+      explore::check(!other.worker_index(), "gone from there too");
     },
     Size::single);
 

@@ -42,7 +42,7 @@ TEST_P(BlockingTest, WhoBlocksIsReplaced) {
     Gate gate;
     auto held = pool.submit([&] { blocking([&] { gate.wait(); }); });
     auto other = pool.submit([&] {
-      EXPECT_LT(pool.worker_index(), pool.index_count());
+      EXPECT_LT(pool.worker_index().value(), pool.index_count());
       int parts = 0;
       TaskGroup group(pool);  // a stand-in is a worker like others
       group.run([&parts] { ++parts; });

@@ -32,7 +32,7 @@ HANDOFF_EACH_MODE(CoroutineTest);
 Job hop(ThreadPool& pool, Priority priority, std::shared_ptr<std::atomic<int>> there) {
   const auto here = std::this_thread::get_id();
   co_await pool.schedule(priority);
-  if (pool.worker_index() < pool.width() && std::this_thread::get_id() != here) ++*there;
+  if (pool.worker_index().value() < pool.width() && std::this_thread::get_id() != here) ++*there;
 }
 
 TEST_P(CoroutineTest, GoesOnAsATaskOfThePool) {
@@ -50,9 +50,9 @@ TEST_P(CoroutineTest, GoesOnAsATaskOfThePool) {
 Job between(ThreadPool& one, ThreadPool& other, int times, std::atomic<int>& right, Gate& over) {
   for (int i = 0; i < times; ++i) {
     co_await one.schedule();
-    if (one.worker_index() == 0 && other.worker_index() == ThreadPool::no_index) ++right;
+    if (one.worker_index() == 0 && !other.worker_index()) ++right;
     co_await other.schedule();
-    if (other.worker_index() == 0 && one.worker_index() == ThreadPool::no_index) ++right;
+    if (other.worker_index() == 0 && !one.worker_index()) ++right;
   }
   over.open();
 }

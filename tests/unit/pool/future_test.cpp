@@ -509,7 +509,7 @@ test::Job add(ThreadPool& pool, Future<int> one, Future<int> other, std::atomic<
               Gate& over) {
   const int first = co_await one;
   const int second = co_await std::move(other);
-  EXPECT_LT(pool.worker_index(), pool.width()) << "where the last result was made";
+  EXPECT_LT(pool.worker_index().value(), pool.width()) << "where the last result was made";
   sum = first + second;
   over.open();
 }

@@ -41,7 +41,8 @@ TEST_P(SchedulerTest, CompletesOnAWorker) {
   EXPECT_NE(scheduler, Scheduler(other));
   EXPECT_EQ(scheduler.query(senders::get_forward_progress_guarantee_t{}),
             senders::forward_progress_guarantee::parallel);
-  const auto work = senders::then(scheduler.schedule(), [&] { return pool.worker_index(); });
+  const auto work =
+      senders::then(scheduler.schedule(), [&] { return pool.worker_index().value(); });
   for (int i = 0; i < 200; ++i) {
     const auto index = senders::sync_wait(work);
     ASSERT_TRUE(index.has_value());
@@ -137,7 +138,7 @@ TEST_P(SchedulerTest, IsAStandardScheduler) {
   static_assert(detail::senders::scheduler<PoolScheduler>);
   ThreadPool pool(options(2));
   auto work = detail::senders::schedule(pool.get_scheduler()) |
-              detail::senders::then([&] { return pool.worker_index(); });
+              detail::senders::then([&] { return pool.worker_index().value(); });
   EXPECT_LT(std::get<0>(detail::senders::sync_wait(std::move(work)).value()), 2U);
 }
 
@@ -145,7 +146,7 @@ TEST_P(SchedulerTest, IsAStandardScheduler) {
 TEST_P(SchedulerTest, WorksWithStandardAlgorithms) {
   namespace std_senders = detail::senders;
   ThreadPool pool(options(2));
-  const auto on_pool = [&pool](int x) { return pool.worker_index() < 2 ? x + 1 : 0; };
+  const auto on_pool = [&pool](int x) { return pool.worker_index().value() < 2 ? x + 1 : 0; };
   const auto result = [](auto&& work) {
     return std_senders::sync_wait(std::forward<decltype(work)>(work)).value();
   };

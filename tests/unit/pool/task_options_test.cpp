@@ -10,6 +10,7 @@
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -303,7 +304,7 @@ TEST_P(TaskOptionsTest, APinnedTaskWakesItsWorker) {
   ThreadPool pool(options(width));
   for (std::size_t i = 0; i < test::rounds(400); ++i) {
     std::atomic<std::size_t> ran_on{width};
-    const auto pinned = [&] { ran_on = pool.worker_index(); };
+    const auto pinned = [&] { ran_on = pool.worker_index().value(); };
     if (i % 2 == 0) {
       pool.post(pinned, {.worker = i % width});
     } else {
@@ -342,7 +343,7 @@ TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
   ThreadPool pool(options(2));
   for (int i = 0; i < 100; ++i) {
     auto index = [&] { return pool.worker_index(); };
-    std::size_t waited = 2;
+    std::optional<std::size_t> waited;
     auto outer = pool.submit(
         [&] {
           waited = pool.submit(index, {.worker = 1}).get();
@@ -395,7 +396,7 @@ TEST_P(TaskOptionsTest, PinnedTasksSurviveAPause) {
 TEST_P(TaskOptionsTest, AWorkerThatThereIsNotIsMisuse) {
   ThreadPool pool(options(2));
   EXPECT_THROW(pool.post([] {}, {.worker = 2}), std::logic_error);
-  EXPECT_THROW(pool.post([] {}, {.worker = ThreadPool::no_index}), std::logic_error);
+  EXPECT_THROW(pool.post([] {}, {.worker = ~std::size_t{0}}), std::logic_error);
 }
 
 TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
@@ -453,7 +454,7 @@ TEST(CachedTaskOptions, APinnedTaskStartsItsWorker) {
   for (std::size_t i = 0; i < test::rounds(50); ++i) {
     if (i % 10 == 0) std::this_thread::sleep_for(3ms);  // it ends
     std::atomic<std::size_t> ran_on{given.width};
-    const auto pinned = [&] { ran_on = pool.worker_index(); };
+    const auto pinned = [&] { ran_on = pool.worker_index().value(); };
     if (i % 10 == 0) {
       test::fail_after(test::Call::thread, 0, EAGAIN);
       try {

@@ -16,6 +16,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <stop_token>
@@ -56,13 +57,13 @@ TEST_P(ThreadPoolTest, TasksRunOnTheThreadsOfThePool) {
     pool.submit([&] {
           const std::lock_guard lock(mutex);
           seen.insert(std::this_thread::get_id());
-          EXPECT_LT(pool.worker_index(), 3U);
+          EXPECT_LT(pool.worker_index().value(), 3U);
         })
         .get();
   }
   EXPECT_LE(seen.size(), 3U);
   EXPECT_FALSE(seen.contains(std::this_thread::get_id()));
-  EXPECT_EQ(pool.worker_index(), ThreadPool::no_index);
+  EXPECT_EQ(pool.worker_index(), std::nullopt);
 }
 
 // Both must be inside at once, or this hangs.

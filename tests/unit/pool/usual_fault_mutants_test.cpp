@@ -40,7 +40,7 @@ class Whole {
   auto submit(F&& function, Args&&... args) {
     return pool_.submit(std::forward<F>(function), std::forward<Args>(args)...);
   }
-  std::size_t worker_index() const { return pool_.worker_index(); }
+  std::size_t worker_index() const { return pool_.worker_index().value(); }
   void wait() { pool_.wait(); }
   Tally close() { return pool_.close(); }
   std::size_t width() const { return pool_.width(); }

@@ -9,6 +9,7 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -53,8 +54,8 @@ TEST_P(UsualFaults, WorkersStayAndAreNumberedPerPool) {
     std::atomic<unsigned> indices{0};
     for (int i = 0; i < 2; ++i) {
       second.post([&] {
-        EXPECT_EQ(first.worker_index(), ThreadPool::no_index);
-        indices |= 1U << second.worker_index();
+        EXPECT_EQ(first.worker_index(), std::nullopt);
+        indices |= 1U << second.worker_index().value();
         ++met;
         while (met < 2) std::this_thread::yield();  // both workers at once, or this hangs
       });

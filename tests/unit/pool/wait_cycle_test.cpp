@@ -68,7 +68,7 @@ class WaitCycleTest : public test::ModeTest {
     std::vector<std::size_t> workers(count);
     for (std::size_t i = 0; i < count; ++i) {
       futures[i] = pool.submit([&, i] {
-        workers[i] = pool.worker_index();
+        workers[i] = pool.worker_index().value();
         ++inside;
         all_there.wait();
         ++awake;
