@@ -167,11 +167,13 @@ struct WaitReceiver {
     finish();
   }
   void set_stopped() && noexcept { finish(); }
+  // Once it is over this receiver may be gone: what notify_all() needs is held here.
   void finish() const noexcept {
-    result->over = true;
-    result->over.notify_all();
+    const std::shared_ptr<Result<T>> held = result;
+    held->over = true;
+    held->over.notify_all();
   }
-  std::shared_ptr<Result<T>> result;  // notify_all() comes after its end is seen
+  std::shared_ptr<Result<T>> result;
   std::stop_token token;
 };
 template <class S>
