@@ -2,13 +2,16 @@
 //
 // What may not be done with the parts of core/.
 
+#include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/unique_function.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/core/when_all.hpp>
 
 handoff::Status push() { return handoff::Status::ok; }
@@ -19,6 +22,8 @@ int main() {
   };
   handoff::UniqueFunction<int(int)> moved = std::move(next);
   if (push() != handoff::Status::ok) return moved(1);
+  handoff::Future<int> future;
+  handoff::Future<void> nothing;
 
 #if defined(WRONG_copy)  // expect: deleted
   handoff::UniqueFunction<int(int)> copy = moved;
@@ -34,7 +39,22 @@ int main() {
   handoff::Future<int> two;
   (void)handoff::when_all(one, two);
 #endif
-#if defined(WRONG_status_nobody_looks_at)  // expect: nodiscard
+#if defined(WRONG_status_nobody_looks_at)  // expect: says whether the call did what it should
   push();
+#endif
+#if defined(WRONG_continuation_of_another_type)  // expect: then: the function takes the result
+  (void)std::move(future).then([](const std::string&) {});
+#endif
+#if defined(WRONG_continuation_of_nothing)  // expect: of a Future<void> nothing
+  (void)std::move(nothing).then([](int) {});
+#endif
+#if defined(WRONG_continuation_of_one_that_stays)  // expect: then: takes the Future away: std::move
+  (void)future.then([](int) {});
+#endif
+#if defined(WRONG_future_nobody_keeps)  // expect: take the result, or post\(\) what nobody waits
+  std::move(future).then([](int) {});
+#endif
+#if defined(WRONG_wall_clock)  // expect: deleted.*system_clock|invokes a deleted
+  handoff::Until until = std::chrono::system_clock::now();
 #endif
 }

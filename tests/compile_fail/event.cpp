@@ -59,10 +59,19 @@ int enqueue_wrongly() {
   };
   Queue<ByKeyAlone> by_key_alone;
 #endif
-#if defined(WRONG_event_of_text)  // expect: enqueue
+#if defined(WRONG_event_of_text)  // expect: takes the key and the arguments of the signature
   if (queue.enqueue(1, "text") != handoff::Status::ok) return 1;
 #endif
-#if defined(WRONG_refusal_nobody_looks_at)  // expect: nodiscard
+#if defined(WRONG_event_without_key)  // expect: takes the key and the arguments of the signature
+  if (queue.enqueue(1) != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_until_behind_the_event)  // expect: an Until comes first
+  if (waiting.enqueue(1, 2, 1ms) != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_wait_by_the_wall_clock)  // expect: system_clock
+  if (queue.wait(std::chrono::system_clock::now() + 1s) != handoff::Status::ok) return 1;
+#endif
+#if defined(WRONG_refusal_nobody_looks_at)  // expect: says whether the call did what it should
   queue.enqueue(1, 2);
 #endif
   return 0;
@@ -73,16 +82,17 @@ void drain_wrongly() {
   queue.drain([](int, int) { return handoff::Next::leave; });
   queue.drain_if([] { return handoff::Next::leave; });
 
-#if defined(WRONG_visitor_says_bool)  // expect: a visitor returns void, or handoff::Next
+#if defined(WRONG_visitor_says_bool)  // expect: the visitor takes key and arguments, and returns
+                                      // void
   queue.drain([](int, int) { return true; });
 #endif
-#if defined(WRONG_visitor_without_key)  // expect: called with the key and the arguments
+#if defined(WRONG_visitor_without_key)  // expect: the visitor takes key and arguments, and returns
   queue.drain([](int) {});
 #endif
-#if defined(WRONG_chooser_says_bool)  // expect: a chooser of drain_if\(\) returns handoff::Next
+#if defined(WRONG_chooser_says_bool)  // expect: all const, and returns handoff::Next
   queue.drain_if([](int value) { return value > 0; });
 #endif
-#if defined(WRONG_chooser_of_text)  // expect: a chooser is called with key and arguments
+#if defined(WRONG_chooser_of_text)  // expect: drain_if: the chooser takes key and arguments
   queue.drain_if([](const std::string&) { return handoff::Next::take; });
 #endif
 }
@@ -98,7 +108,26 @@ int main() {
 #if defined(WRONG_rvalue_reference)  // expect: none of them may be moved from
   handoff::CallbackList<void(std::string&&)> moved_from;
 #endif
-#if defined(WRONG_executor)  // expect: Executor
+#if defined(WRONG_listener_of_an_argument)  // expect: a listener takes the arguments of the
+  list.append([](int) {});
+#endif
+#if defined(WRONG_listener_of_text)  // expect: a listener takes the arguments of the
+  handoff::EventQueue<int, void(int)> queue;
+  queue.append_listener(1, [](const std::string&) {});
+#endif
+#if defined(WRONG_listener_without_key)  // expect: no matching
+  handoff::EventQueue<int, void(int)> keyed;
+  keyed.append_listener([](int) {});
+#endif
+#if defined(WRONG_listener_without_the_result)  // expect: a listener takes the arguments of the
+  handoff::CallbackList<bool(int)> deciding;
+  deciding.append([](int) {});
+#endif
+#if defined(WRONG_temporary_for_a_reference)  // expect: no match
+  handoff::CallbackList<void(int&)> changing;
+  changing(1);
+#endif
+#if defined(WRONG_executor)  // expect: takes an executor, which has try_post
   list.append_on(no_executor, [] {});
 #endif
 #if defined(WRONG_copied_data)  // expect: deleted

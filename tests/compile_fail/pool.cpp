@@ -1,35 +1,73 @@
 // SPDX-License-Identifier: MIT
 //
-// What may not be done with a pool.
+// What may not be done with a pool, its groups and its futures.
 
+#include <chrono>
 #include <cstddef>
+#include <memory>
+#include <string>
 
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/parallel_for.hpp>
+#include <handoff/pool/blocking.hpp>
+#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+
+using namespace std::chrono_literals;
+
+void post(handoff::ThreadPool& pool) {
+  handoff::TaskGroup group(pool);
+  int answer = 42;
+  pool.post([&answer] { ++answer; });
+
+#if defined(WRONG_task_with_arguments)  // expect: a task takes no arguments: capture what it needs
+  pool.post([](int) {});
+#endif
+#if defined(WRONG_task_with_arguments_and_options)  // expect: a task takes no arguments
+  pool.post([](int) {}, {.name = "counts"});
+#endif
+#if defined(WRONG_tried_task_with_arguments)  // expect: a task takes no arguments
+  (void)pool.try_post([](int) {});
+#endif
+#if defined(WRONG_task_of_a_group_with_arguments)  // expect: a task takes no arguments
+  group.run([](int) {});
+#endif
+#if defined(WRONG_missing_capture)  // expect: not captured|cannot be implicitly captured
+  pool.post([] { ++answer; });
+#endif
+#if defined(WRONG_refusal_nobody_looks_at)  // expect: says whether the call did what it should
+  pool.try_post([] {});
+#endif
+#if defined(WRONG_handler_of_another_type)  // expect: CopyableFunction<void ?\(const .*TaskFailure
+                                            // ?&\)>
+  handoff::ThreadPoolOptions options;
+  options.on_error = [](int) {};
+#endif
+#if defined(WRONG_copy_of_a_pool)  // expect: deleted
+  handoff::ThreadPool copy = pool;
+#endif
+#if defined(WRONG_group_without_a_pool)  // expect: no matching
+  handoff::TaskGroup alone;
+#endif
+}
 
 int main() {
   handoff::ThreadPool pool;
-  const auto body = [](std::size_t, std::size_t) {};
-  const auto completion = [](const handoff::Tally&) noexcept {};
-  handoff::BulkOperation operation(pool, 0, body, completion);
+  post(pool);
+  handoff::Future<int> future = pool.submit([](int n) { return n; }, 1);
+  const std::unique_ptr<int> owned = std::make_unique<int>(1);
+  int answer = 42;
 
-#if defined(WRONG_loop_without_the_rooms_header)  // expect: pool/parallel_for.hpp
-  handoff::parallel_for(pool, 0, 1, [](std::size_t) {});
+#if defined(WRONG_result_nobody_takes)  // expect: take the result, or post\(\) what nobody waits
+                                        // for
+  pool.submit([] { return 1; });
 #endif
-#if defined(WRONG_reduction_without_it)  // expect: pool/parallel_for.hpp
-  (void)handoff::parallel_reduce(
-      pool, 0, 1, 0, [](std::size_t) { return 1; }, [](int a, int b) { return a + b; });
+#if defined(WRONG_arguments_of_another_type)  // expect: takes the arguments that follow it
+  (void)pool.submit([](int n) { return n; }, "one");
 #endif
-#if defined(WRONG_loop_on_what_runs_nothing)  // expect: RunsLoops
-  int nothing = 0;
-  handoff::parallel_for(nothing, 0, 1, [](std::size_t) {});
+#if defined(WRONG_argument_too_many)  // expect: takes the arguments that follow it
+  (void)pool.submit([](int n) { return n; }, 1, 2);
 #endif
-#if defined(WRONG_task_with_arguments)  // expect: is_invocable_v
-  pool.post([](int) {});
-#endif
-#if defined(WRONG_refusal_nobody_looks_at)  // expect: nodiscard
-  pool.try_post([] {});
+#if defined(WRONG_reference_to_an_argument)  // expect: takes the arguments that follow it
+  (void)pool.submit([](int& n) { ++n; }, answer);
 #endif
 #if defined(WRONG_arguments_beside_options)  // expect: no matching
   (void)pool.submit([](int n) { return n; }, {.name = "n"}, 1);
@@ -37,13 +75,21 @@ int main() {
 #if defined(WRONG_index_of_who_may_be_no_worker)  // expect: convert|no viable
   const std::size_t index = pool.worker_index();
 #endif
-#if defined(WRONG_completion_that_may_throw)  // expect: is_nothrow_invocable_v
-  handoff::BulkOperation throws(pool, 0, body, [](const handoff::Tally&) {});
+#if defined(WRONG_arguments_and_then_options)  // expect: with options the function takes no
+                                               // arguments
+  (void)pool.submit([](int n) { return n; }, handoff::TaskOptions{.name = "n"});
 #endif
-#if defined(WRONG_body_of_one_index)  // expect: is_invocable_v
-  handoff::BulkOperation one_index(pool, 0, [](std::size_t) {}, completion);
+#if defined(WRONG_argument_that_cannot_be_copied)  // expect: std::move\(\) those that have none
+  (void)pool.submit([](std::unique_ptr<int>) {}, owned);
 #endif
-#if defined(WRONG_copy_of_an_operation)  // expect: deleted
-  auto copy = operation;
+#if defined(WRONG_copied_future)  // expect: deleted
+  handoff::Future<int> copy = future;
 #endif
+#if defined(WRONG_wait_by_the_wall_clock)  // expect: system_clock
+  (void)future.wait(std::chrono::system_clock::now() + 1s);
+#endif
+#if defined(WRONG_blocking_on_a_value)  // expect: blocking: what waits is a function
+  handoff::blocking(future.get());
+#endif
+  return future.get() - answer;
 }

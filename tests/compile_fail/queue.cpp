@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/select.hpp>
+#include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/spsc_ring.hpp>
+#include <handoff/queue/steal_deque.hpp>
 
 struct ThrowingMove {
   ThrowingMove() = default;
@@ -44,22 +44,16 @@ int main() {
 #if defined(WRONG_copy)  // expect: deleted
   handoff::MpmcRing<int> copy = shared;
 #endif
-#if defined(WRONG_channel_without_a_bound)  // expect: no matching
-  handoff::Channel<int> endless;
-#endif
 #if defined(WRONG_throwing_move_in_segments)  // expect: must move without throwing
   handoff::SegmentQueue<ThrowingMove> throwing_segments;
 #endif
-#if defined(WRONG_select_handler)  // expect: no matching
-  handoff::Channel<int> numbers(1);
-  if (handoff::select(handoff::on_item(numbers, [](std::string) {})) != handoff::Status::ok)
-    return 1;
+#if defined(WRONG_bound_of_what_has_none)  // expect: no matching
+  handoff::SegmentQueue<int> bounded(64);
 #endif
-#if defined(WRONG_push_nobody_looks_at)  // expect: nodiscard
-  handoff::UnboundedChannel<int> log;
-  log.push(1);
+#if defined(WRONG_large_items_to_steal)  // expect: deque
+  handoff::StealDeque<std::string> strings;
 #endif
-#if defined(WRONG_refusal_nobody_looks_at)  // expect: nodiscard
+#if defined(WRONG_refusal_nobody_looks_at)  // expect: says whether the call did what it should
   shared.try_push(2);
 #endif
 }

@@ -91,9 +91,13 @@ concept Bulk =
 // It stays in place; it ends, or is started again, only when the completion has been called. The
 // completion itself may do both.
 template <class B, class Body, class Completion>
-  requires Bulk<B> && std::is_invocable_v<Body&, std::size_t, std::size_t> &&
-           std::is_nothrow_invocable_v<Completion&, const Tally&>
 class BulkOperation final : private BulkWork {
+  static_assert(Bulk<B>, "BulkOperation: runs on a ThreadTeam, a ThreadPool, or another Bulk");
+  static_assert(std::is_invocable_v<Body&, std::size_t, std::size_t>,
+                "BulkOperation: the body takes the first index and the last, as two numbers");
+  static_assert(std::is_nothrow_invocable_v<Completion&, const Tally&>,
+                "BulkOperation: the completion takes a const handoff::Tally& and is noexcept");
+
  public:
   // body(first, last) is called by several threads at once; completion(tally) once a start.
   BulkOperation(B& bulk, std::size_t count, Body body, Completion completion,

@@ -70,7 +70,7 @@ template <class R>
 class FutureAwaiter;
 
 template <class R>
-class [[nodiscard]] Future {
+class [[nodiscard("take the result, or post() what nobody waits for")]] Future {
  public:
   using value_type = R;
 
@@ -111,6 +111,10 @@ class [[nodiscard]] Future {
   // what get() would have thrown is passed on. Empty afterwards.
   template <class F>
   auto then(F&& function) &&;
+  template <class F>
+  void then(F&&) & {
+    static_assert(std::is_void_v<F>, "then: takes the Future away: std::move(future).then(f)");
+  }
 
   // The result, without blocking a thread. Empty afterwards.
   FutureAwaiter<R> operator co_await() { return FutureAwaiter<R>(std::move(*this)); }
@@ -157,6 +161,9 @@ struct FutureAccess {
     return state;
   }
 };
+
+template <class F, class R>
+concept TakesResult = (std::is_void_v<R> && std::is_invocable_v<F>) || std::is_invocable_v<F, R>;
 
 template <class F, class R>
 struct ThenResult {
@@ -221,6 +228,8 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
 template <class R>
 template <class F>
 auto Future<R>::then(F&& function) && {
+  static_assert(detail::TakesResult<std::decay_t<F>, R>,
+                "then: the function takes the result; of a Future<void> nothing");
   using Continued = detail::Continuation<R, std::decay_t<F>>;
   detail::FutureResult<R>& before = state();
   auto* const next = detail::RawBox<Continued>().make(&before, std::forward<F>(function));

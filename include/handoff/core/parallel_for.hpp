@@ -151,11 +151,10 @@ Tally loop_on_executor(E& executor, std::size_t count, const Block& block,
 // own.
 template <class E>
 struct LoopOn {
+  using ForAll = void;
+
   template <class Block>
   static Tally run(E& executor, std::size_t count, const Block& block, const RunOptions& options) {
-    static_assert(
-        !requires { typename E::OwnLoop; },
-        "include the parallel_for.hpp of the executor's room, as pool/parallel_for.hpp");
     if constexpr (Bulk<E>) {
       return detail::loop_on_bulk(executor, count, block, options);
     } else {
@@ -163,6 +162,10 @@ struct LoopOn {
     }
   }
 };
+
+template <class E>
+concept LoopIsIncluded =
+    !(requires { typename E::OwnLoop; } && requires { typename LoopOn<E>::ForAll; });
 
 template <class T>
 concept LoopIndex = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
@@ -188,14 +191,19 @@ concept LoopRange = requires(R& range) {
 
 // body(i) for each i in [first, last), or body(IndexRange) for blocks that cover it. What became of
 // the indices: all are done, unless options.until left some out.
-template <RunsLoops E, detail::LoopIndex First, detail::LoopIndex Last, class Body>
+template <class E, detail::LoopIndex First, detail::LoopIndex Last, class Body>
 Tally parallel_for(E& executor, First first, Last last, Body&& body,
                    const RunOptions& options = {}) {
+  static_assert(RunsLoops<E>,
+                "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
+  static_assert(detail::LoopIsIncluded<E>,
+                "parallel_for: include the parallel_for.hpp of the executor's room, as "
+                "pool/parallel_for.hpp");
   using Index = std::common_type_t<First, Last>;
   using Callable = std::remove_reference_t<Body>;
   constexpr bool is_body = LoopBody<Callable, Index>;
   static_assert(is_body, "parallel_for: the body takes an index, or a handoff::IndexRange");
-  if constexpr (is_body) {
+  if constexpr (is_body && RunsLoops<E>) {
     const std::size_t count = detail::count_between<Index>(first, last);
     if (count == 0) return {};
     if constexpr (!std::is_invocable_v<Callable&, Index>) {
@@ -207,13 +215,18 @@ Tally parallel_for(E& executor, First first, Last last, Body&& body,
 }
 
 // body(*i) for each i in [first, last).
-template <RunsLoops E, std::random_access_iterator Iterator, class Body>
+template <class E, std::random_access_iterator Iterator, class Body>
 Tally parallel_for(E& executor, Iterator first, Iterator last, Body&& body,
                    const RunOptions& options = {}) {
+  static_assert(RunsLoops<E>,
+                "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
+  static_assert(detail::LoopIsIncluded<E>,
+                "parallel_for: include the parallel_for.hpp of the executor's room, as "
+                "pool/parallel_for.hpp");
   using Callable = std::remove_reference_t<Body>;
   constexpr bool is_body = std::is_invocable_v<Callable&, std::iter_reference_t<Iterator>>;
   static_assert(is_body, "parallel_for: the body takes what the iterators lead to");
-  if constexpr (is_body) {
+  if constexpr (is_body && RunsLoops<E>) {
     if (last - first <= 0) return {};
     const auto count = static_cast<std::size_t>(last - first);
     const detail::IteratorLoop<Iterator, Callable> block{first, body};
@@ -222,10 +235,34 @@ Tally parallel_for(E& executor, Iterator first, Iterator last, Body&& body,
 }
 
 // body(element) for each element of a vector, an array, a span, ...
-template <RunsLoops E, detail::LoopRange Range, class Body>
+template <class E, class Range, class Body>
 Tally parallel_for(E& executor, Range&& range, Body&& body, const RunOptions& options = {}) {
-  const auto first = std::begin(range);
-  return handoff::parallel_for(executor, first, first + (std::end(range) - first), body, options);
+  static_assert(RunsLoops<E>,
+                "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
+  static_assert(detail::LoopIsIncluded<E>,
+                "parallel_for: include the parallel_for.hpp of the executor's room, as "
+                "pool/parallel_for.hpp");
+  constexpr bool is_range = detail::LoopRange<Range>;
+  static_assert(is_range,
+                "parallel_for: a range is a vector, an array, a span: one whose iterators "
+                "jump; copy others into a vector");
+  if constexpr (is_range) {
+    static_assert(std::is_invocable_v<Body&, decltype(*std::begin(range))>,
+                  "parallel_for: the body takes an element of the range");
+    const auto first = std::begin(range);
+    return handoff::parallel_for(executor, first, first + (std::end(range) - first), body, options);
+  }
+}
+
+// Neither integers nor iterators that jump: says so.
+template <class E, class First, class Last, class Body>
+  requires(!(detail::LoopIndex<First> && detail::LoopIndex<Last>) &&
+           !std::random_access_iterator<First> && !detail::LoopRange<First>)
+Tally parallel_for(E&, First, Last, Body&&, const RunOptions& = {}) {
+  static_assert(detail::LoopIndex<First> && detail::LoopIndex<Last>,
+                "parallel_for: from and to are integers, or iterators of a vector, an array, a "
+                "span");
+  return {};
 }
 
 namespace detail {
@@ -263,10 +300,15 @@ T reduce(E& executor, Index first, std::size_t count, T identity, const Map& map
 
 // combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), with
 // brackets elsewhere.
-template <RunsLoops E, detail::LoopIndex First, detail::LoopIndex Last, class T, class Map,
+template <class E, detail::LoopIndex First, detail::LoopIndex Last, class T, class Map,
           class Combine>
 T parallel_reduce(E& executor, First first, Last last, T identity, const Map& map,
                   const Combine& combine) {
+  static_assert(RunsLoops<E>,
+                "parallel_reduce: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
+  static_assert(detail::LoopIsIncluded<E>,
+                "parallel_reduce: include the parallel_for.hpp of the executor's room, as "
+                "pool/parallel_for.hpp");
   using Index = std::common_type_t<First, Last>;
   constexpr bool is_map = std::is_invocable_v<const Map&, Index>;
   static_assert(is_map, "parallel_reduce: map takes an index");
@@ -277,7 +319,7 @@ T parallel_reduce(E& executor, First first, Last last, T identity, const Map& ma
                   "parallel_reduce: combine takes the identity's type and what map "
                   "returns, and gives the first");
     const std::size_t count = detail::count_between<Index>(first, last);
-    if constexpr (is_combine) {
+    if constexpr (is_combine && RunsLoops<E>) {
       if (count == 0) return identity;
       return detail::reduce(executor, static_cast<Index>(first), count, std::move(identity), map,
                             combine);

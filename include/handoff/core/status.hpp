@@ -12,7 +12,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-enum class [[nodiscard]] Status : std::uint8_t {
+enum class [[nodiscard("it says whether the call did what it should")]] Status : std::uint8_t {
   ok,         // done
   full,       // no room now; the item is still the caller's
   empty,      // nothing there now; more may come

@@ -73,10 +73,14 @@ class CallbackList<R(Args...), Policies> {
   // Behind, or in front of, all of its priority.
   template <class F>
   ListenerHandle append(F&& function, ListenerOptions options = {}) {
+    static_assert(Functions::template kTakes<F>,
+                  "a listener takes the arguments of the list's signature: see adapt() for others");
     return add(Functions::make(std::forward<F>(function), options), detail::Place::back);
   }
   template <class F>
   ListenerHandle prepend(F&& function, ListenerOptions options = {}) {
+    static_assert(Functions::template kTakes<F>,
+                  "a listener takes the arguments of the list's signature: see adapt() for others");
     return add(Functions::make(std::forward<F>(function), options), detail::Place::front);
   }
 
@@ -84,6 +88,8 @@ class CallbackList<R(Args...), Policies> {
   // longer in this list, or never was.
   template <class F>
   ListenerHandle insert(const ListenerHandle& before, F&& function, ListenerOptions options = {}) {
+    static_assert(Functions::template kTakes<F>,
+                  "a listener takes the arguments of the list's signature: see adapt() for others");
     return add(Functions::make(std::forward<F>(function), options), detail::Place::before,
                detail::ListenerAccess::listener(before));
   }
@@ -100,8 +106,9 @@ class CallbackList<R(Args...), Policies> {
   // Called on the executor, some time later, with copies of the arguments; not at all if it was
   // removed by then. remove_and_wait() waits for calls that run there. An executor that refuses
   // has it called here. It outlives the listener.
-  template <Executor E, class F>
+  template <class E, class F>
   ListenerHandle append_on(E& executor, F&& function, int priority = 0) {
+    static_assert(Executor<E>, "append_on: takes an executor, which has try_post() and width()");
     return add(Functions::make_on(executor, std::forward<F>(function), priority),
                detail::Place::back);
   }

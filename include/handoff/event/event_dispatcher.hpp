@@ -54,15 +54,21 @@ class EventDispatcher<Key, R(Args...), Policies> {
   // As their namesakes in CallbackList, for one key.
   template <class F>
   ListenerHandle append_listener(const Key& key, F&& function, ListenerOptions options = {}) {
+    static_assert(Functions::template kTakes<F>,
+                  "a listener takes the arguments of the signature: see adapt() for others");
     return add(key, Functions::make(std::forward<F>(function), options), detail::Place::back);
   }
   template <class F>
   ListenerHandle prepend_listener(const Key& key, F&& function, ListenerOptions options = {}) {
+    static_assert(Functions::template kTakes<F>,
+                  "a listener takes the arguments of the signature: see adapt() for others");
     return add(key, Functions::make(std::forward<F>(function), options), detail::Place::front);
   }
   template <class F>
   ListenerHandle insert_listener(const Key& key, const ListenerHandle& before, F&& function,
                                  ListenerOptions options = {}) {
+    static_assert(Functions::template kTakes<F>,
+                  "a listener takes the arguments of the signature: see adapt() for others");
     return add(key, Functions::make(std::forward<F>(function), options), detail::Place::before,
                detail::ListenerAccess::listener(before));
   }
@@ -74,8 +80,10 @@ class EventDispatcher<Key, R(Args...), Policies> {
                                      priority),
                detail::Place::back);
   }
-  template <Executor E, class F>
+  template <class E, class F>
   ListenerHandle append_listener_on(E& executor, const Key& key, F&& function, int priority = 0) {
+    static_assert(Executor<E>,
+                  "append_listener_on: takes an executor, which has try_post() and width()");
     return add(key, Functions::make_on(executor, std::forward<F>(function), priority),
                detail::Place::back);
   }

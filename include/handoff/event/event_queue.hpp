@@ -99,9 +99,19 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   static constexpr std::size_t kAll = ~std::size_t{0};
   static constexpr bool kHasKeyInside =
       requires(const std::decay_t<Args>&... args) { Policies::get_key(args...); };
+  template <class Tuple, class... A>
+  static constexpr bool kMakes =
+      std::tuple_size_v<Tuple> == sizeof...(A) && std::is_constructible_v<Tuple, A...>;
   template <class... A>
-  static constexpr bool kFits = sizeof...(A) == sizeof...(Args) &&
-                                std::is_constructible_v<std::tuple<std::decay_t<Args>...>, A...>;
+  static constexpr bool kFits = kMakes<std::tuple<std::decay_t<Args>...>, A...>;
+  // What enqueue() can make an event of, without and with an Until.
+  template <class... A>
+  static constexpr bool kIsEvent =
+      (kHasKeyInside && kFits<A...>) || kMakes<std::tuple<Key, std::decay_t<Args>...>, A...>;
+  template <class... A>
+  static constexpr bool kIsWaitingEvent =
+      (kHasKeyInside && kMakes<std::tuple<Until, std::decay_t<Args>...>, A...>) ||
+      kMakes<std::tuple<Until, Key, std::decay_t<Args>...>, A...>;
 
  public:
   // What peek() and take() return.
@@ -127,6 +137,16 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   Status enqueue(A&&... args) {
     Key key = Policies::get_key(std::as_const(args)...);
     return put({}, sync::no_deadline, std::move(key), std::forward<A>(args)...);
+  }
+
+  // No event: says so.
+  template <class... A>
+    requires(!kIsEvent<A...> && !kIsWaitingEvent<A...>)
+  Status enqueue(A&&...) {
+    static_assert(
+        kIsEvent<A...>,
+        "enqueue: takes the key and the arguments of the signature; an Until comes first");
+    return Status::closed;
   }
 
   // With OnFull::wait: waits for room so long. Also timed_out and stopped.
@@ -176,6 +196,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class Visitor>
     requires(!std::is_convertible_v<Visitor, std::size_t>)
   std::size_t drain(Visitor&& visitor, std::size_t most = kAll) {
+    static_assert(Turn::template kShows<Visitor>,
+                  "drain: the visitor takes key and arguments, and returns void or handoff::Next");
     return run(most, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); });
   }
 
@@ -183,6 +205,9 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   // it returns a Next.
   template <class Chooser>
   std::size_t drain_if(Chooser&& chooser, std::size_t most = kAll) {
+    static_assert(Turn::template kAsks<Chooser>,
+                  "drain_if: the chooser takes key and arguments, the arguments, or nothing, all "
+                  "const, and returns handoff::Next");
     return run(most, [&](Turn& turn, Slot& slot) {
       const Next next = Turn::ask(chooser, slot);
       return next == Next::take ? turn.deliver(slot) : next;

@@ -34,8 +34,8 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 // Calls function() and returns what it returns.
 template <class F>
-  requires std::is_invocable_v<F>
 decltype(auto) blocking(F&& function) {
+  static_assert(std::is_invocable_v<F>, "blocking: what waits is a function without arguments");
   const detail::Lending lending;
   return detail::invoke(std::forward<F>(function));
 }

@@ -67,6 +67,7 @@ class TaskGroup {
   // Calls function() once, somewhere, before wait() returns.
   template <class F>
   void run(F&& function) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     detail::Worker* const worker = tasks_.worker_here();
     if (worker == nullptr) [[unlikely]]
       return tasks_.run_here(std::forward<F>(function));
@@ -78,6 +79,7 @@ class TaskGroup {
   // run(function), then wait(): the function runs on this thread, and nobody is woken for it.
   template <class F>
   void run_and_wait(F&& function) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     tasks_.run_here(std::forward<F>(function));
     wait();
   }

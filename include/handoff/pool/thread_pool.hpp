@@ -100,6 +100,14 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+namespace detail {
+template <class F>
+concept IsTask = std::is_invocable_v<std::decay_t<F>&>;
+template <class... Args>
+concept AreTaskOptions =
+    (sizeof...(Args) == 1) && (std::is_same_v<std::remove_cvref_t<Args>, TaskOptions> && ...);
+}  // namespace detail
+
 class ThreadPool {
  public:
   // The most threads of a pool.
@@ -116,30 +124,30 @@ class ThreadPool {
 
   // Calls function() once, on one of the threads. Throws NotRun if refused.
   template <class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
   void post(F&& function) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     detail::ClosureMaker<std::decay_t<F>> maker;
     detail::TaskPlace place = engine_->reserve();
     accepted(place.fill(maker, std::forward<F>(function)));
   }
   template <class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
   void post(F&& function, const TaskOptions& options) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     const auto reserve = [&] { return engine_->reserve(options); };
     accepted(hand_over(reserve, std::forward<F>(function), options), options.name);
   }
 
   // The same, and neither waits for room nor runs the function here. ok, full or closed.
   template <class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
-  [[nodiscard]] Status try_post(F&& function) {
+  Status try_post(F&& function) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     detail::ClosureMaker<std::decay_t<F>> maker;
     detail::TaskPlace place = engine_->try_reserve();
     return place.fill(maker, std::forward<F>(function));
   }
   template <class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
-  [[nodiscard]] Status try_post(F&& function, const TaskOptions& options) {
+  Status try_post(F&& function, const TaskOptions& options) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     const auto reserve = [&] { return engine_->try_reserve(options); };
     return hand_over(reserve, std::forward<F>(function), options);
   }
@@ -157,8 +165,12 @@ class ThreadPool {
   // Calls function(args...) once, with copies of them, and keeps the result. Throws NotRun if
   // refused.
   template <class F, class... Args>
-    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
-  [[nodiscard]] auto submit(F&& function, Args&&... args) {
+    requires(!detail::AreTaskOptions<Args...>)
+  auto submit(F&& function, Args&&... args) {
+    static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>,
+                  "submit: the function takes the arguments that follow it, moved from a copy");
+    static_assert((std::is_constructible_v<std::decay_t<Args>, Args> && ...),
+                  "submit: keeps copies of the arguments: std::move() those that have none");
     using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
     const auto reserve = [this] { return engine_->reserve(); };
@@ -167,8 +179,9 @@ class ThreadPool {
   }
   // With options; the function has its arguments as captures.
   template <class F>
-    requires std::is_invocable_v<std::decay_t<F>>
-  [[nodiscard]] auto submit(F&& function, const TaskOptions& options) {
+  auto submit(F&& function, const TaskOptions& options) {
+    static_assert(std::is_invocable_v<std::decay_t<F>>,
+                  "submit: with options the function takes no arguments: capture what it needs");
     using Result = std::invoke_result_t<std::decay_t<F>>;
     using Work = detail::LimitedWork<Result, std::decay_t<F>>;
     const auto reserve = [&] { return engine_->reserve(options); };
@@ -211,8 +224,9 @@ class ThreadPool {
   // Calls body(IndexRange) for blocks that cover [0, count) once, on several threads at once.
   // Returns what became of the indices; rethrows the first failure when all have been run.
   template <class Body>
-    requires std::is_invocable_v<const Body&, IndexRange>
   Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
+    static_assert(std::is_invocable_v<const Body&, IndexRange>,
+                  "run: the body takes a handoff::IndexRange; parallel_for() takes single indices");
     Tally tally =
         detail::run_in_pool(*engine_, count, &call_block_body<Body>, std::addressof(body), options);
     if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));

@@ -63,6 +63,9 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T, class Queue = MpmcRing<T>>
 class Channel {
+  static_assert(std::is_object_v<T> && std::is_nothrow_move_constructible_v<T>,
+                "a channel holds values that move without throwing: mark the move constructor "
+                "noexcept, or hold a std::unique_ptr");
   static constexpr bool kBounded = requires(const Queue& queue) { queue.capacity(); };
 
  public:

@@ -29,13 +29,21 @@
 // The calls: ticket_ring.hpp. Proof: docs/design/rings.md.
 #pragma once
 
+#include <type_traits>
+
 #include <handoff/config.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/queue/detail/ticket_ring.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
 class MpmcRing : public detail::TicketRing<T, detail::Consumers::many> {
+  static_assert(detail::HeldByValue<T>, "a ring holds values, not references");
+  static_assert(std::is_nothrow_move_constructible_v<T>,
+                "a ring's item must move without throwing: mark its move constructor noexcept, or "
+                "hold a std::unique_ptr to it");
+
  public:
   using detail::TicketRing<T, detail::Consumers::many>::TicketRing;
 };

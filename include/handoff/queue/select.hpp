@@ -91,9 +91,10 @@ class SelectCase final : public detail::SelectSource {
 
 // What to do with an item of `channel`: handler(T&&).
 template <class T, class Queue, class Handler>
-  requires std::is_invocable_v<std::decay_t<Handler>&, T&&>
 SelectCase<Channel<T, Queue>, std::decay_t<Handler>> on_item(Channel<T, Queue>& channel,
                                                              Handler&& handler) {
+  static_assert(std::is_invocable_v<std::decay_t<Handler>&, T&&>,
+                "on_item: the handler takes an item of the channel");
   return {channel, std::forward<Handler>(handler)};
 }
 

@@ -91,15 +91,21 @@ class ThreadTeam {
   // Calls body(IndexRange) for blocks that cover [0, count) exactly once, on several threads at
   // once. Returns what became of the indices.
   template <class Body>
-    requires std::is_invocable_v<const Body&, IndexRange>
   Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
+    static_assert(std::is_invocable_v<const Body&, IndexRange>,
+                  "run: the body takes a handoff::IndexRange; parallel_for() takes single indices");
     return run_blocks(count, &call_block_body<Body>, std::addressof(body), options);
   }
 
   // The same for a kernel: kernel(IndexRange, const Arguments&).
   template <auto kernel, class Arguments>
-    requires KernelOf<kernel, Arguments>
   Tally run(std::size_t count, const Arguments& arguments, const RunOptions& options = {}) {
+    static_assert(
+        std::is_trivially_copyable_v<Arguments>,
+        "run: a kernel's arguments are copied byte by byte, also to other processes: hand "
+        "it pointers, spans and numbers");
+    static_assert(KernelOf<kernel, Arguments>,
+                  "run: a kernel is a function (IndexRange, const Arguments&) that returns void");
     return run_blocks(count, &call_kernel<kernel, Arguments>, std::addressof(arguments), options);
   }
 

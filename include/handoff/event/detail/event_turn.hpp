@@ -27,9 +27,24 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
+template <class Result>
+concept VisitorResult = std::is_void_v<Result> || std::is_same_v<Result, Next>;
+template <class F, class... A>
+concept Visits = std::is_invocable_v<F&, A...> && VisitorResult<std::invoke_result_t<F&, A...>>;
+template <class F, class... A>
+concept Chooses =
+    std::is_invocable_v<F&, A...> && std::is_same_v<std::invoke_result_t<F&, A...>, Next>;
+
 template <class Key, class Policies, class R, class... Args>
 class EventTurn {
  public:
+  // What show() and ask() can be given.
+  template <class Visitor>
+  static constexpr bool kShows = Visits<Visitor, const Key&, std::decay_t<Args>&...>;
+  template <class Chooser>
+  static constexpr bool kAsks = Chooses<Chooser, const Key&, const std::decay_t<Args>&...> ||
+                                Chooses<Chooser, const std::decay_t<Args>&...> || Chooses<Chooser>;
+
   using Hub = EventHub<Key, Policies, R, Args...>;
   using Store = EventStore<Key, Policies, Args...>;
   using Slot = typename Store::Slot;
@@ -168,12 +183,7 @@ class EventTurn {
 
   template <class Visitor, class... A>
   static Next show_with(Visitor& visitor, const Key& key, A&... args) {
-    static_assert(std::is_invocable_v<Visitor&, const Key&, A&...>,
-                  "a visitor is called with the key and the arguments of an event");
-    using Result = std::invoke_result_t<Visitor&, const Key&, A&...>;
-    static_assert(std::is_void_v<Result> || std::is_same_v<Result, Next>,
-                  "a visitor returns void, or handoff::Next: take, leave or stop");
-    if constexpr (std::is_same_v<Result, Next>) {
+    if constexpr (Chooses<Visitor, const Key&, A&...>) {
       return detail::invoke(visitor, key, args...);
     } else {
       detail::invoke(visitor, key, args...);
@@ -183,22 +193,13 @@ class EventTurn {
 
   template <class Chooser, class... A>
   static Next ask_with(Chooser& chooser, const Key& key, const A&... args) {
-    if constexpr (std::is_invocable_v<Chooser&, const Key&, const A&...>) {
-      return asked([&] { return detail::invoke(chooser, key, args...); });
-    } else if constexpr (std::is_invocable_v<Chooser&, const A&...>) {
-      return asked([&] { return detail::invoke(chooser, args...); });
+    if constexpr (Chooses<Chooser, const Key&, const A&...>) {
+      return detail::invoke(chooser, key, args...);
+    } else if constexpr (Chooses<Chooser, const A&...>) {
+      return detail::invoke(chooser, args...);
     } else {
-      static_assert(std::is_invocable_v<Chooser&>,
-                    "a chooser is called with key and arguments, with the arguments, or with "
-                    "nothing, all of them const");
-      return asked([&] { return detail::invoke(chooser); });
+      return detail::invoke(chooser);
     }
-  }
-  template <class Call>
-  static Next asked(Call&& call) {
-    static_assert(std::is_same_v<std::invoke_result_t<Call&>, Next>,
-                  "a chooser of drain_if() returns handoff::Next: take, leave or stop");
-    return call();
   }
 
   Store& store_;

@@ -118,6 +118,11 @@ template <class R, class... Args>
 struct ListenerFunctions {
   using Call = R (*)(Listener&, ListenerArgument<Args>...);
 
+  // Whether F can be a listener.
+  template <class F>
+  static constexpr bool kTakes =
+      std::is_invocable_r_v<R, std::decay_t<F>&, ListenerArgument<Args>&...>;
+
   template <class F>
   static ListenerRef make(F&& function, const ListenerOptions& options) {
     using Function = std::decay_t<F>;
@@ -168,7 +173,7 @@ struct ListenerFunctions {
     return found;
   }
 
-  template <Executor E, class F>
+  template <class E, class F>
   static ListenerRef make_on(E& executor, F&& function, int priority) {
     if (is_empty_function(function)) {
       misuse("an empty function was added as a listener; test it first");

@@ -24,15 +24,9 @@ struct RingStart {
   std::uint64_t position = 0;
 };
 
+// What a ring can hold. An item whose move throws could not stay whole when it is refused.
 template <class T>
-consteval bool is_ring_item() {
-  static_assert(std::is_object_v<T> && !std::is_const_v<T>, "a ring holds values, not references");
-  static_assert(std::is_nothrow_move_constructible_v<T>,
-                "a ring's item must move without throwing, or a refused item could not stay whole: "
-                "mark its move constructor noexcept, or let the ring hold a std::unique_ptr to it");
-  static_assert(std::is_nothrow_destructible_v<T>, "a ring's item must not throw when destroyed");
-  return true;
-}
+concept HeldByValue = std::is_object_v<T> && !std::is_const_v<T>;
 
 // Throws the std::length_error of RingSlots.
 [[noreturn]] void refuse_capacity(std::size_t asked, std::size_t most);

@@ -43,8 +43,6 @@ enum class Consumers : std::uint8_t { one, many };
 
 template <class T, Consumers kConsumers>
 class TicketRing {
-  static_assert(is_ring_item<T>());
-
  public:
   using value_type = T;
 
@@ -99,7 +97,8 @@ class TicketRing {
 
   // ok, empty or closed (and drained).
   Status try_pop(T& out) noexcept {
-    check_assignment();
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "an item whose assignment may throw could get lost here: use consume()");
     const Claim claim = claim_items(1);
     if (claim.count == 0) return drained(claim.first) ? Status::closed : Status::empty;
     take(claim.first, out);
@@ -115,7 +114,8 @@ class TicketRing {
 
   // Moves out as many as there are and have room in `out`; returns how many.
   std::size_t try_pop_batch(std::span<T> out) noexcept {
-    check_assignment();
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "an item whose assignment may throw could get lost here: use consume()");
     if (out.empty()) return 0;
     const Claim claim = claim_items(out.size());
     for (std::size_t i = 0; i < claim.count; ++i) take(claim.first + 2 * i, out[i]);
@@ -197,11 +197,6 @@ class TicketRing {
     TicketRing& ring_;
     const Ticket ticket_;
   };
-
-  static consteval void check_assignment() {
-    static_assert(std::is_nothrow_move_assignable_v<T>,
-                  "an item whose assignment may throw could get lost here: use consume()");
-  }
 
   static constexpr bool is_closed(Ticket tail) noexcept { return (tail & kClosed) != 0; }
 
