@@ -72,10 +72,10 @@ Admission::Answer Admission::ask_for(std::size_t index) {
   return {.task = queues->reserve_for(index)};
 }
 
-Task* Admission::take_in_advance() {
+Task* Admission::take_in_advance(Priority priority) {
   parts_.room.take_in_advance();
   try {
-    return source_.reserve();
+    return task_of(priority);
   } catch (...) {
     parts_.room.give_back(1);
     throw;

@@ -132,13 +132,18 @@ TaskPlace Engine::try_reserve(const TaskOptions& options) {
 }
 
 TaskPlace Engine::reserve_for(std::size_t index) {
-  if (index >= width()) misuse("ThreadPool: TaskOptions::worker names one that there is not");
+  check_worker(index);
   return admission_.reserve_for(index);
+}
+
+void Engine::check_worker(std::size_t index) const {
+  if (index >= width()) misuse("ThreadPool: TaskOptions::worker names one that there is not");
 }
 
 // ---- Timers -------------------------------------------------------------------------------------
 
-Timers* Engine::timers() {
+Timers* Engine::timers_for(const TaskOptions& options) {
+  if (options.worker) check_worker(*options.worker);
   return parts_->timers.get(
       parts_->making_timers, [this]() -> std::unique_ptr<Timers, Timers::Release> {
         if (parts_->unqueued.closed()) return nullptr;  // close_timers() may have been here
@@ -151,7 +156,9 @@ Timers* Engine::timers() {
 }
 
 void Engine::hand_over_due(TimedTask& due) {
-  TaskPlace place = admission_.reserve_due();
+  const TaskOptions& options = due.options();
+  TaskPlace place = options.worker ? admission_.reserve_for(*options.worker)
+                                   : admission_.reserve_due(options.priority);
   (void)place.fill(PointerMaker<TimedTask>(&due, TimedKind::kind));
 }
 

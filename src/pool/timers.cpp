@@ -8,6 +8,7 @@
 #include <handoff/sync/detail/this_thread.hpp>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "wait_watch.hpp"
@@ -19,7 +20,7 @@ using sync::order;
 
 namespace {
 
-// Without memory for a place in the queue: how long until the next try.
+// Without memory for a place in the queue, or a thread for its worker: how long until the next try.
 constexpr std::chrono::milliseconds kTryAgain{1};
 
 // The next moment of a series, after `moment`, which has come.
@@ -195,6 +196,7 @@ void Timers::hand_over(TimedTask& due) noexcept {
     pool_.hand_over(pool_.self, due);
     return;
   } catch (const std::bad_alloc&) {
+  } catch (const std::system_error&) {
   }
   {
     const Lock lock(mutex_);
@@ -213,9 +215,10 @@ void Timers::hand_over(TimedTask& due) noexcept {
 
 Outcome Timers::run(TimedTask& task) {
   Timers& timers = task.timers_;
-  if (!timers.begin(task)) {
+  const Outcome why = timers.begin(task);
+  if (why != Outcome::done) {
     timers.end(task);
-    return Outcome::cancelled;
+    return why;
   }
   struct EndRun {
     TimedTask& task;
@@ -224,7 +227,8 @@ Outcome Timers::run(TimedTask& task) {
   if (watching(workplace()) == nullptr) [[likely]] {
     task.call();
   } else {
-    const WatchedRun watched(&task, "a task that was to begin later");
+    const char* const name = task.options_.name;
+    const WatchedRun watched(&task, *name != 0 ? name : "a task that was to begin later");
     task.call();
   }
   return Outcome::done;
@@ -241,12 +245,16 @@ Outcome Timers::drop(TimedTask& task, Outcome why) noexcept {
   return why;
 }
 
-bool Timers::begin(TimedTask& task) noexcept {
+// done: it may begin. Else it is over, of a series the whole.
+Outcome Timers::begin(TimedTask& task) noexcept {
+  const TaskOptions& options = task.options_;
+  const Outcome allowed = whether_to_begin(options.stop, options.deadline);
   const Lock lock(mutex_);
   TimedTask::Times& now = times(task);
-  now.state = now.cancelled ? State::ending : State::running;
+  const Outcome why = now.cancelled ? Outcome::cancelled : allowed;
+  now.state = why == Outcome::done ? State::running : State::ending;
   now.runner = sync::this_thread_id();
-  return !now.cancelled;
+  return why;
 }
 
 void Timers::end_run(TimedTask& task) noexcept {

@@ -45,7 +45,8 @@ class Timers {
   // The pool, whose workers run what is due.
   struct Pool {
     void* self;
-    // Throws std::bad_alloc, and then the task is offered again later.
+    // Throws std::bad_alloc, and std::system_error if the task is for a worker that gets no thread.
+    // Then it is offered again later.
     void (*hand_over)(void* self, TimedTask& due);
     std::string thread_name;
     sync::CpuSet where;
@@ -116,7 +117,7 @@ class Timers {
   TimedTask* take_due(sync::Deadline& next) noexcept;
   void hand_over(TimedTask& due) noexcept;
   bool is_news(sync::Deadline awaited) noexcept;
-  bool begin(TimedTask& task) noexcept;
+  Outcome begin(TimedTask& task) noexcept;
   void end_run(TimedTask& task) noexcept;
   void end(TimedTask& task) noexcept;
 
@@ -131,11 +132,15 @@ class Timers {
 
 // The task in a pool's queue that leads to a timed one.
 struct TimedKind {
-  static Outcome run(Task& task) { return Timers::run(*task.as<TimedTask*>()); }
+  static Outcome run(Task& task) {
+    TimedTask& timed = *task.as<TimedTask*>();
+    const LeaveName leave(task, timed.options().name);
+    return Timers::run(timed);
+  }
   static Outcome drop(Task& task, Outcome why) noexcept {
     return Timers::drop(*task.as<TimedTask*>(), why);
   }
-  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr, true};
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

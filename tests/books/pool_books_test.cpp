@@ -138,7 +138,7 @@ TEST(PoolBooks, Timers) {
     std::array<TimerHandle, 4> handles;
     std::array<detail::TimedTask*, 4> tasks{};
     for (std::size_t i = 0; i < 4; ++i) {
-      tasks[i] = detail::add_timed(timers, sync::deadline_after(1h * (i + 1)), 0ns, [] {});
+      tasks[i] = detail::add_timed(timers, sync::deadline_after(1h * (i + 1)), 0ns, {}, [] {});
       handles[i] = TimerHandle(*tasks[i]);
     }
     auto& book = Break::book(timers);

@@ -158,7 +158,7 @@ class TimersModel : public Model {
   void begin_mark(sync::Deadline moment) {
     detail::RawBox<detail::TimedFunction<void (*)()>> box;
     (void)pool_.timers.prepare();
-    mark_ = box.make(pool_.timers, moment, TimedTask::Duration::zero(), +[] {});
+    mark_ = box.make(pool_.timers, moment, TimedTask::Duration::zero(), TaskOptions{}, +[] {});
     pool_.mark_is(mark_);
     pool_.timers.leave(*mark_);
     pool_.timers.add(*mark_);
@@ -167,7 +167,7 @@ class TimersModel : public Model {
   void add(const Step& step, sync::Deadline moment, int period) {
     TimedTask* task = nullptr;
     const bool had_memory = has_memory_for(step, [&] {
-      task = detail::add_timed(pool_.timers, moment, std::chrono::hours(period),
+      task = detail::add_timed(pool_.timers, moment, std::chrono::hours(period), {},
                                [item = Item(0), this] { runs_ += item.number() + 1; });
     });
     if (!had_memory) return;
@@ -181,7 +181,7 @@ class TimersModel : public Model {
     try {
       const Item::FailingCopies failing(true);
       (void)has_memory_for(step, [&] {
-        (void)detail::add_timed(pool_.timers, far_, TimedTask::Duration::zero(), function);
+        (void)detail::add_timed(pool_.timers, far_, TimedTask::Duration::zero(), {}, function);
       });
     } catch (const Item::CopyFailed&) {
     }

@@ -5,6 +5,13 @@
 //   pool.post(redraw, {.priority = handoff::Priority::high});
 //   auto answer = pool.submit([=] { return ask(server); }, {.stop = token});
 //   pool.post(flush, {.worker = 0, .name = "flush"});
+//   pool.post_every(100ms, beat, {.stop = token});
+//
+// In a coroutine that g++ 12 compiles, a stop token in braces inside a co_await expression is
+// destroyed twice, by a fault of that compiler. Keep the Future first:
+//
+//   auto answer = pool.submit([=] { return ask(server); }, {.stop = token});
+//   use(co_await answer);
 #pragma once
 
 #include <cstddef>

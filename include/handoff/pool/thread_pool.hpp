@@ -193,16 +193,18 @@ class ThreadPool {
   // Calls function() once, as soon as a worker is free from that moment on. Those of one moment are
   // handed over in the order in which they were asked for. Throws NotRun if closed, and
   // std::system_error if the system refuses the thread that waits; then nothing was taken. The
-  // handle calls it off, and need not be kept.
+  // handle calls it off, and need not be kept. The options hold from the moment on: a stop before
+  // it leaves the function where it is until then.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  TimerHandle post_at(sync::Deadline moment, F&& function) {
-    return timed(moment, sync::clock::duration::zero(), std::forward<F>(function));
+  TimerHandle post_at(sync::Deadline moment, F&& function, const TaskOptions& options = {}) {
+    return timed(moment, sync::clock::duration::zero(), options, std::forward<F>(function));
   }
   template <class Rep, class Period, class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  TimerHandle post_after(std::chrono::duration<Rep, Period> delay, F&& function) {
-    return post_at(sync::deadline_after(delay), std::forward<F>(function));
+  TimerHandle post_after(std::chrono::duration<Rep, Period> delay, F&& function,
+                         const TaskOptions& options = {}) {
+    return post_at(sync::deadline_after(delay), std::forward<F>(function), options);
   }
 
   // Calls function() again and again until the handle or a close() ends it, for the first time when
@@ -210,14 +212,16 @@ class ThreadPool {
   // while the one before it goes on: those whose moments pass meanwhile are left out, and the next
   // one is due at the first multiple that is still to come. (For a pause between end and beginning,
   // let the function ask for post_after().) Each run counts as a task. One that throws is
-  // treated as any task that throws, and the next one comes. A period of nothing is misuse.
+  // treated as any task that throws, and the next one comes. The first run that a stop or the
+  // deadline of the options keeps from beginning ends the series. A period of nothing is misuse.
   template <class Rep, class Period, class F>
     requires std::is_invocable_v<std::decay_t<F>&>
-  TimerHandle post_every(std::chrono::duration<Rep, Period> period, F&& function) {
+  TimerHandle post_every(std::chrono::duration<Rep, Period> period, F&& function,
+                         const TaskOptions& options = {}) {
     if (!(period > period.zero())) {
       misuse("ThreadPool: post_every() with a period of nothing or less");
     }
-    return timed(sync::deadline_after(period), detail::whole_nanoseconds(period),
+    return timed(sync::deadline_after(period), detail::whole_nanoseconds(period), options,
                  std::forward<F>(function));
   }
 
@@ -345,12 +349,14 @@ class ThreadPool {
   }
 
   template <class F>
-  TimerHandle timed(sync::Deadline moment, sync::clock::duration period, F&& function) {
-    detail::Timers* const timers = engine_->timers();
+  TimerHandle timed(sync::Deadline moment, sync::clock::duration period, const TaskOptions& options,
+                    F&& function) {
+    detail::Timers* const timers = engine_->timers_for(options);
     detail::TimedTask* const task =
-        timers == nullptr ? nullptr
-                          : detail::add_timed(*timers, moment, period, std::forward<F>(function));
-    if (task == nullptr) refused(Status::closed);
+        timers == nullptr
+            ? nullptr
+            : detail::add_timed(*timers, moment, period, options, std::forward<F>(function));
+    if (task == nullptr) refused(Status::closed, options.name);
     return TimerHandle(*task);
   }
 

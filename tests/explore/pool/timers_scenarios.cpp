@@ -54,9 +54,10 @@ struct OneThread {
   }
 
   template <class F>
-  TimerHandle add(std::chrono::nanoseconds delay, std::chrono::nanoseconds period, F function) {
+  TimerHandle add(std::chrono::nanoseconds delay, std::chrono::nanoseconds period, F function,
+                  const TaskOptions& options = {}) {
     return TimerHandle(
-        *add_timed(timers, sync::deadline_after(delay), period, std::move(function)));
+        *add_timed(timers, sync::deadline_after(delay), period, options, std::move(function)));
   }
 };
 
@@ -78,6 +79,24 @@ const Scenario cancel("timers/cancel", [] {
   explore::outcome(static_cast<std::uint64_t>(pool.done));
 });
 
+// A stop, while the handle may cancel: one of the two ends it, or it had begun.
+const Scenario stop("timers/stop_beside_cancel", [] {
+  OneThread pool;
+  sync::StopSource source;
+  sync::cell<int> ran;
+  TimerHandle handle = pool.add(1ns, 0ns, [&ran] { ++ran.write(); }, {.stop = source.token()});
+  explore::Thread other([&] { (void)source.request_stop(); });
+  const bool cancelled = handle.cancel();
+  other.join();
+  pool.timers.close();
+  test::audit(pool.timers);
+  const int not_due = static_cast<int>(pool.timers.figures().cancelled);
+  explore::check(ran.read() == pool.done, "ran once at most");
+  explore::check(pool.done + pool.cancelled + not_due == 1, "one end");
+  explore::check(!cancelled || ran.read() == 0, "what was cancelled did not run");
+  explore::outcome(static_cast<std::uint64_t>(pool.done + 2 * pool.cancelled + 4 * not_due));
+});
+
 const Scenario waits("timers/cancel_and_wait", [] {
   OneThread pool;
   sync::cell<int> ran;
@@ -94,8 +113,9 @@ const Scenario close("timers/close", [] {
   sync::cell<int> ran;
   int accepted = 0;
   explore::Thread other([&] {
-    if (TimedTask* const task = add_timed(pool.timers, sync::deadline_after(1ns),
-                                          TimedTask::Duration::zero(), [&ran] { ++ran.write(); })) {
+    if (TimedTask* const task =
+            add_timed(pool.timers, sync::deadline_after(1ns), TimedTask::Duration::zero(), {},
+                      [&ran] { ++ran.write(); })) {
       ++accepted;
       const TimerHandle handle(*task);
     }
@@ -204,7 +224,7 @@ const Scenario in_order(
       constexpr std::array<int, 9> hours{5, 2, 8, 2, 6, 1, 5, 7, 3};
       for (std::size_t i = 0; i < hours.size(); ++i) {
         handles.emplace_back(*add_timed(
-            pool.timers, begin + std::chrono::hours(hours[i]), 0ns,
+            pool.timers, begin + std::chrono::hours(hours[i]), 0ns, {},
             [&order, &runs, begin, what = static_cast<char>('a' + i), after = hours[i]] {
               explore::check(sync::clock::now() >= begin + std::chrono::hours(after), "not early");
               order += what;
@@ -270,7 +290,7 @@ const Scenario endless_period(
     [] {
       OneThread pool;
       test::Arrivals runs;
-      TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), TimedTask::Duration::max(),
+      TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), TimedTask::Duration::max(), {},
                                     [&runs] { runs.arrive(); }));
       runs.await(1);
       explore::check(handle.cancel_and_wait(), "it would come again, some time");
@@ -290,13 +310,13 @@ const Scenario from_inside(
       test::OpenOnce both_there;
       TimerHandle once;
       TimerHandle series;
-      once = TimerHandle(*add_timed(pool.timers, sync::clock::now(), 0ns, [&] {
+      once = TimerHandle(*add_timed(pool.timers, sync::clock::now(), 0ns, {}, [&] {
         both_there.wait();
         explore::check(!once.cancel_and_wait(), "it has begun");
         runs.arrive();
       }));
       series = TimerHandle(
-          *add_timed(pool.timers, sync::clock::now(), 1h, [&, counted = test::Counted(alive)] {
+          *add_timed(pool.timers, sync::clock::now(), 1h, {}, [&, counted = test::Counted(alive)] {
             both_there.wait();
             explore::check(series.cancel_and_wait() && !series.cancel(), "not once more");
             runs.arrive();
@@ -365,13 +385,14 @@ const Scenario given_up(
       OneThread pool;
       const test::Fragile fragile;
       explore::check(test::throws<std::bad_alloc>([&] {
-                       (void)add_timed(pool.timers, sync::deadline_after(1h), 0ns, fragile);
+                       (void)add_timed(pool.timers, sync::deadline_after(1h), 0ns, {}, fragile);
                      }),
                      "told");
       test::audit(pool.timers);
       pool.timers.close();
       explore::check(pool.timers.figures().cancelled == 0, "nothing was");
-      explore::check(add_timed(pool.timers, sync::clock::now(), 0ns, fragile) == nullptr, "closed");
+      explore::check(add_timed(pool.timers, sync::clock::now(), 0ns, {}, fragile) == nullptr,
+                     "closed");
     },
     test::Size::single);
 
@@ -402,7 +423,7 @@ void refused_and_called_off(std::chrono::nanoseconds period) {
     explore::check(handle.cancel(), "it has not begun");
     tries.arrive();
   };
-  handle = TimerHandle(*add_timed(pool.timers, sync::deadline_after(1h), period,
+  handle = TimerHandle(*add_timed(pool.timers, sync::deadline_after(1h), period, {},
                                   [counted = test::Counted(alive)] {}));
   there.open();
   tries.await(1);
@@ -432,7 +453,7 @@ const Scenario refused_and_closed(
         }
       };
       {
-        const TimerHandle gone(*add_timed(pool.timers, sync::deadline_after(1h), 0ns,
+        const TimerHandle gone(*add_timed(pool.timers, sync::deadline_after(1h), 0ns, {},
                                           [counted = test::Counted(alive)] {}));
       }
       tries.await(1);
@@ -466,7 +487,7 @@ void close_comes_between(std::chrono::nanoseconds period) {
   sync::atomic<int> alive{0};
   const Closes closes(pool.timers, alive);
   explore::Thread other([&] {
-    TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), period, closes));
+    TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), period, {}, closes));
     explore::check(alive.load(sync::order::relaxed) == 1, "gone at once");
     explore::check(!handle.cancel_and_wait(), "the close did");
   });
@@ -491,7 +512,7 @@ const Scenario tries_again(
       pool.misses = 1;
       test::Arrivals runs;
       const sync::Deadline begin = sync::deadline_after(1h);
-      const TimerHandle handle(*add_timed(pool.timers, begin, 0ns, [&] {
+      const TimerHandle handle(*add_timed(pool.timers, begin, 0ns, {}, [&] {
         explore::check(sync::clock::now() >= begin + 1ms, "not at once");
         runs.arrive();
       }));

@@ -15,14 +15,17 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
+// done: a task with these may begin.
+inline Outcome whether_to_begin(const sync::StopToken& stop, sync::Deadline deadline) noexcept {
+  if (stop.stop_requested()) return Outcome::cancelled;
+  const bool late = deadline != sync::no_deadline && sync::clock::now() >= deadline;
+  return late ? Outcome::expired : Outcome::done;
+}
+
 // What there may be to a task besides its function.
 struct Limits {
   // done: it may begin.
-  Outcome whether() const noexcept {
-    if (stop.stop_requested()) return Outcome::cancelled;
-    const bool late = deadline != sync::no_deadline && sync::clock::now() >= deadline;
-    return late ? Outcome::expired : Outcome::done;
-  }
+  Outcome whether() const noexcept { return whether_to_begin(stop, deadline); }
 
   sync::StopToken stop;
   sync::Deadline deadline;

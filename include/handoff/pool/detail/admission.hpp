@@ -94,7 +94,7 @@ class Admission {
 
   // For a timed task: as there is none after the close of the timers, never refused. It takes room
   // even if there is none: a moment that has come cannot wait.
-  TaskPlace reserve_due() { return place_of({.task = take_in_advance()}); }
+  TaskPlace reserve_due(Priority priority) { return place_of({.task = take_in_advance(priority)}); }
 
   // Runs and counts a task that found no room.
   void run_refused(Task& task) noexcept;
@@ -120,7 +120,7 @@ class Admission {
   }
   Answer ask(Worker* here, Priority priority, OnFull on_full);
   Answer ask_for(std::size_t index);
-  Task* take_in_advance();
+  Task* take_in_advance(Priority priority);
   Task* task_of(Priority priority);
 
   const Parts parts_;

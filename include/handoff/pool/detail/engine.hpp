@@ -71,8 +71,9 @@ class Engine final : public FutureHost {
   TaskPlace try_reserve(const TaskOptions& options);
   Admission& admission() noexcept { return admission_; }
 
-  // Made at their first use. Null once closed. Throws std::bad_alloc.
-  Timers* timers();
+  // For a timed task with such options. Made at their first use. Null once closed. Throws
+  // std::bad_alloc.
+  Timers* timers_for(const TaskOptions& options);
 
   // The way of a task that waits, on a thread that works for this pool.
   TaskRunner& runner() noexcept;
@@ -113,6 +114,7 @@ class Engine final : public FutureHost {
   friend struct Books;
 
   TaskPlace reserve_for(std::size_t index);
+  void check_worker(std::size_t index) const;
   void hand_over_due(TimedTask& due);
   void close_timers() noexcept;
   void help_until_idle(Worker& worker) noexcept;

@@ -19,6 +19,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/task_options.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
@@ -27,19 +28,24 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Timers;
 
-// A function and its moments.
+// A function, its moments, and what else was said of it.
 class TimedTask {
  public:
   using Duration = sync::clock::duration;
 
   // `period` zero: once.
-  TimedTask(Timers& timers, sync::Deadline moment, Duration period) noexcept
-      : timers_(timers), period_(period), times_(Times{.when = moment, .moment = moment}) {}
+  TimedTask(Timers& timers, sync::Deadline moment, Duration period,
+            const TaskOptions& options) noexcept
+      : timers_(timers),
+        period_(period),
+        options_(options),
+        times_(Times{.when = moment, .moment = moment}) {}
   TimedTask(const TimedTask&) = delete;
   TimedTask& operator=(const TimedTask&) = delete;
 
   Timers& timers() const noexcept { return timers_; }
   bool is_series() const noexcept { return period_ != Duration::zero(); }
+  const TaskOptions& options() const noexcept { return options_; }
 
  protected:
   virtual ~TimedTask() = default;
@@ -75,6 +81,7 @@ class TimedTask {
 
   Timers& timers_;
   const Duration period_;
+  const TaskOptions options_;
   sync::cell<Times> times_;
 };
 
@@ -82,8 +89,9 @@ template <class F>
 class TimedFunction final : public TimedTask {
  public:
   template <class Given>
-  TimedFunction(Timers& timers, sync::Deadline moment, Duration period, Given&& function)
-      : TimedTask(timers, moment, period), function_(std::forward<Given>(function)) {}
+  TimedFunction(Timers& timers, sync::Deadline moment, Duration period, const TaskOptions& options,
+                Given&& function)
+      : TimedTask(timers, moment, period, options), function_(std::forward<Given>(function)) {}
   ~TimedFunction() override {}
 
  private:
@@ -132,11 +140,11 @@ class TimedPlace {
 // Null: closed, and the function is still the caller's. Else the caller's share in the task.
 template <class F>
 TimedTask* add_timed(Timers& timers, sync::Deadline moment, TimedTask::Duration period,
-                     F&& function) {
+                     const TaskOptions& options, F&& function) {
   RawBox<TimedFunction<std::decay_t<F>>> box;
   TimedPlace place(timers);
   if (!place) return nullptr;
-  TimedTask* const task = box.make(timers, moment, period, std::forward<F>(function));
+  TimedTask* const task = box.make(timers, moment, period, options, std::forward<F>(function));
   place.fill(*task);
   return task;
 }
