@@ -47,6 +47,9 @@ int enqueue_wrongly() {
   Queue<Bounded<OnFull::overwrite_oldest>> overwriting;
   overwriting.enqueue_batch({}, 1ms);
 #endif
+#if defined(WRONG_capacity_where_it_grows)  // expect: leave the capacity out, or set on_full
+  Queue<> with_capacity({.capacity = 64});
+#endif
 #if defined(WRONG_expires)  // expect: do not expire: set expires = true in its policies
   if (queue.enqueue_expiring(1ms, 1, 2) != handoff::Status::ok) return 1;
 #endif

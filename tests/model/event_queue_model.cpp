@@ -17,6 +17,7 @@
 #include "books/event_books.hpp"
 #include "model/item.hpp"
 #include "model/model.hpp"
+#include "support/event_queue_options.hpp"
 #include "support/next.hpp"
 #if !defined(HANDOFF_EXPLORE)
 #include "books/slab_books.hpp"
@@ -463,7 +464,7 @@ class QueueModel : public Model {
   }
 
   const int alive_before_ = Item::alive();
-  QueueUnderTest queue_{{.capacity = kCapacity}};
+  QueueUnderTest queue_{test::room_for<QueueUnderTest>(kCapacity)};
   std::vector<Event> plain_;  // places that were claimed, in that order
   std::vector<Step> script_;  // what listeners do, the last one first
   Turn* turn_ = nullptr;

@@ -25,8 +25,8 @@
 //     // EventQueue. Events may have a deadline: enqueue_expiring().
 //     static constexpr bool expires = true;
 //
-//     // EventQueue. What happens beyond EventQueueOptions::capacity: reject, wait or
-//     // overwrite_oldest. Unless said, grow: there is no capacity.
+//     // EventQueue. What happens beyond BoundedEventQueueOptions::capacity: reject,
+//     // wait or overwrite_oldest. Unless said, grow: there is no capacity.
 //     static constexpr OnFull on_full = OnFull::reject;
 //   };
 #pragma once

@@ -118,10 +118,21 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   using Event = QueuedEvent<Key, Args...>;
   using Dispatcher::dispatch;
 
+  // EventQueueOptions, or BoundedEventQueueOptions.
+  using Options =
+      std::conditional_t<kOnFull == OnFull::grow, EventQueueOptions, BoundedEventQueueOptions>;
+
   // Throws std::bad_alloc.
-  explicit EventQueue(const EventQueueOptions& options = {})
-      : store_(Store::make(detail::max<std::size_t>(options.capacity, 1))),
+  explicit EventQueue(const Options& options = {})
+      : store_(Store::make(capacity_of(options))),
         spin_for_(options.spin_for.count() >= 0 ? options.spin_for : usual_spin()) {}
+  // Says what is wrong with EventQueue({.capacity = 64}).
+  template <class Wrong = BoundedEventQueueOptions>
+    requires(kOnFull == OnFull::grow && std::is_same_v<Wrong, BoundedEventQueueOptions>)
+  explicit EventQueue(const Wrong& /*options*/) {
+    static_assert(sizeof(Wrong) == 0,
+                  "this queue grows: leave the capacity out, or set on_full in its policies");
+  }
   ~EventQueue() { store_->end(); }
 
   // ok, full or closed.
@@ -394,6 +405,13 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class Any>
   Status wait_for_any(const Any& any, const Until& until);
 
+  static std::size_t capacity_of([[maybe_unused]] const Options& options) noexcept {
+    if constexpr (kOnFull == OnFull::grow) {
+      return 0;
+    } else {
+      return detail::max<std::size_t>(options.capacity, 1);
+    }
+  }
   static std::chrono::nanoseconds usual_spin() noexcept {
     return std::chrono::microseconds(sync::spin_policy() == sync::Spin::allowed ? 20 : 0);
   }

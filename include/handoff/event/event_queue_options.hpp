@@ -3,6 +3,7 @@
 // What an EventQueue is told when it is made.
 //
 //   handoff::EventQueue<int, void(), Bounded> queue({.capacity = 64});
+//   handoff::EventQueue<int, void()> patient({.spin_for = 0ns});
 #pragma once
 
 #include <chrono>
@@ -12,12 +13,19 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+// Of a queue that grows.
 struct EventQueueOptions {
-  // Events that may wait, if Policies::on_full is not grow. At least 1.
-  std::size_t capacity = 1024;
-
   // How long wait() looks before it sleeps: less latency for more CPU. Negative: 20 microseconds,
   // about what a sleep and a wake-up cost, and none where no other thread could run meanwhile.
+  std::chrono::nanoseconds spin_for{-1};
+};
+
+// Of a queue with a bound, which Policies::on_full gives it.
+struct BoundedEventQueueOptions {
+  // Events that may wait. At least 1.
+  std::size_t capacity = 1024;
+
+  // As above.
   std::chrono::nanoseconds spin_for{-1};
 };
 

@@ -18,6 +18,7 @@
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
+#include "support/event_queue_options.hpp"
 #include "support/next.hpp"
 
 namespace {
@@ -587,7 +588,7 @@ void memory_fails() {
     }
   };
   std::optional<QueueOf<Policies>> queue;
-  attempt([&] { queue.emplace(EventQueueOptions{.capacity = 3}); });
+  attempt([&] { queue.emplace(test::room_for<QueueOf<Policies>>(3)); });
   if (!queue.has_value()) return;
   const auto fill = [&](int key) {
     attempt([&] {

@@ -21,6 +21,7 @@
 #include <gtest/gtest.h>
 
 #include "books/event_books.hpp"
+#include "support/event_queue_options.hpp"
 #include "support/failing.hpp"
 #include "support/next.hpp"
 #include "support/support.hpp"
@@ -191,7 +192,7 @@ class Round {
 
   void run(const Drain<Queue>& drain) {
     std::optional<Queue> queue;
-    if (!attempt([&] { queue.emplace(EventQueueOptions{.capacity = kCapacity}); })) {
+    if (!attempt([&] { queue.emplace(test::room_for<Queue>(kCapacity)); })) {
       memory_failed_ = test::stop_failing(Call::allocation);
       return;
     }
