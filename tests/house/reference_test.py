@@ -24,12 +24,12 @@ HEADER = """\
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // How it is closed.
-enum class Lid {
+enum class [[nodiscard("whether it holds")]] Lid {
   loose,  // it may fall off
   tight,
 };
 
-class Box {
+class [[nodiscard("open it")]] Box {
  public:
   Box() = default;
 
@@ -95,7 +95,8 @@ class ReferenceTest(unittest.TestCase):
 
     def test_private_names_and_detail_are_nobodys_business(self):
         names, missing = self.missing(HEADER.replace(
-            "class Box {", "namespace detail {\nclass Nail {\n public:\n  int length();\n};\n"
+            "class [[nodiscard(\"open it\")]] Box {",
+            "namespace detail {\nclass Nail {\n public:\n  int length();\n};\n"
             "}  // namespace detail\n\nclass Box {"))
         self.assertNotIn("Box::size_", names)
         self.assertFalse([name for name in names if "Nail" in name])
@@ -104,7 +105,7 @@ class ReferenceTest(unittest.TestCase):
     def test_a_head_comment_becomes_that_of_the_type(self):
         text = reference.converted(HEADER, "box")
         self.assertIn("/// ~~~{.cpp}\n/// Box box(3);\n", text)
-        self.assertIn("/// - **Blocks:** never.\nclass Box {", text)
+        self.assertIn("/// - **Blocks:** never.\nclass [[nodiscard(\"open it\")]] Box {", text)
         self.assertIn("loose,  ///< it may fall off", text)
         self.assertNotIn("HANDOFF_ABI", text)
 

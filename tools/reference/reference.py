@@ -28,7 +28,7 @@ TRAILING = re.compile(r"^(.*?[;,{}\w)])( +)// (.*)$")
 NAMESPACES = re.compile(r"^namespace handoff \{ inline namespace HANDOFF_ABI \{(.*)$")
 CLOSED = re.compile(r"^\}(\}+)  // namespace handoff::HANDOFF_ABI(.*)$")
 ACCESS = re.compile(r"^ *(?:public|protected|private):$")
-TYPE = re.compile(r"^(?:template <.*> )?(?:class|struct|enum class|union) (?:\[\[\w+\]\] )?"
+TYPE = re.compile(r"^(?:template <.*> )?(?:class|struct|enum class|union) (?:\[\[.*?\]\] )?"
                   r"(?:alignas\(.*?\) )?(\w+)(.*)$")
 SAID_BY_CPP = ("operator=", "operator==", "operator!=", "begin", "end", "value_type",
                "difference_type", "await_ready", "await_suspend", "await_resume", "connect",
