@@ -26,8 +26,7 @@
 //   allocation. It stays where it is, and so does `work`, until ended() is called; from then on the
 //   model touches neither, so ended() may free both, or start them again.
 // - Until: the options of start() need not outlive the call. Blocks that have begun run to their
-// end; the rest counts as cancelled or
-//   expired, and the run ends as usual.
+//   end; the rest counts as cancelled or expired, and the run ends as usual.
 // - ended() must not throw, and must not wait for other runs of the same Bulk: it is called by one
 //   of those that would run them.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Executor: whatever can be given a function to call. Rooms meet through this concept: who wants
-// to run something elsewhere takes an Executor and need not know of pools.
+// Executor: a type that calls the functions it is given. Code that runs functions elsewhere takes
+// an Executor and need not know of pools.
 //
 //   class Reactor {  // a model of it
 //    public:

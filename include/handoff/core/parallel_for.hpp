@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops whose indices are shared out to others: to any Bulk, to any Executor.
+// Parallel loops: their indices run on the threads of any Bulk or any Executor.
 //
 //   handoff::parallel_for(team, 0, n, [&](std::size_t i) { c[i] = a[i] + b[i]; });
 //   handoff::parallel_for(team, 0, n, [&](handoff::IndexRange r) { add(a, b, c, r); });

@@ -14,18 +14,18 @@
 // starts faster.
 //
 // Contract: executor tier; for run() and start() bulk tier (core/bulk.hpp).
-// - Concurrency: everything by any thread, and from inside tasks, but close() and the destructor,
-//   which are misuse inside a task of this pool, and wait(), which is too: it would wait for
-//   itself. The destructor comes last, when no other call on the pool is going on.
+// - Concurrency: thread-safe. From inside a task of this pool wait(), close() and destruction are
+//   misuse: the task would wait for itself. The destructor comes last, when no other call on the
+//   pool is going on.
 // - Order: what came before a hand-over happens before the task. `stealing`, `active`: no order
 //   among tasks. `fixed`, `cached`: tasks of one priority begin in the order in which they were
 //   handed over.
-// - Blocks: wait() and close(), until the tasks are done; wait() for ever helps. Handing
-//   over never, but for a bounded pool with OnFull::wait; try_post() not even there.
+// - Blocks: wait() and close(), until the tasks are done; wait() without a limit runs tasks
+//   meanwhile. post() and submit() block only on a full pool with OnFull::wait, try_post() never.
 // - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is
 //   woken for new work if nobody is looking for any, and wakes the next one if it finds more.
 // - Threads: `cached` begins with `core` of them. New work that finds all busy starts one more, on
-//   the thread that hands it over, up to the width; who has had nothing to do for `idle_time` ends,
+//   the thread that hands it over, up to the width. A worker that was idle for `idle_time` ends,
 //   down to the core. A thread that the system refuses is asked for again later. A task that waits
 //   for something else says so by blocking() (blocking.hpp), and is replaced meanwhile.
 // - Allocates: post() nothing up to 48 bytes of closure, once the queue has grown to what is
@@ -41,13 +41,13 @@
 //   Tally. A second close() waits for the first and returns the same. The destructor finishes.
 // - Exceptions: of a task with a Future go there, of a TaskGroup there; of others to on_error, else
 //   the next wait() rethrows the first. All count as failed, and the Tally keeps the first.
-// - Stack: a task that waits runs what it waits for, one inside the other. When three quarters of
-//   the stack are in use, what is deeper runs on a further thread, which is this worker meanwhile.
+// - Stack: a task that waits runs what it waits for on its own stack. When three quarters of the
+//   stack are in use, a further thread runs the rest and stands in for this worker.
 // - Later: post_at(), post_after() and post_every() hand over when the moment has come, on a clock
-//   that no step of the wall clock touches (and that stands while the machine is suspended). One
-//   thread more, started with the first of them, sleeps until then. What waits for
-//   its moment is in the tally() as pending, but wait() does not wait for it, and a close() of any
-//   kind cancels it. It never counts for the capacity, and is never refused but by a close.
+//   that no step of the wall clock touches (and that stands while the machine is suspended). The
+//   first of them starts one more thread, which sleeps until then. A timed task counts as pending
+//   in the tally(), but wait() does not wait for it, and any close() cancels it. It does not count
+//   against the capacity, and only a closed pool refuses it.
 // - Ranges: run() takes part and helps, as parallel_for does, but says what became of each index;
 //   start() hands over one task, whose members come as they get free, and returns. Any number at a
 //   time, nested too. A started run that is dropped before it begins is cancelled or expired whole;

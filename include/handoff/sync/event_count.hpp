@@ -3,7 +3,7 @@
 // The one way to sleep until another thread made a condition true.
 //
 // The condition lives in the caller's own variables (a queue that is not empty, a count that is
-// zero); the EventCount only carries the news that it may have changed. The thread that changes it
+// zero); the EventCount only tells that it may have changed. The thread that changes it
 // calls notify_*() afterwards; the thread that needs it waits:
 //
 //   events.await([&] { return queue.try_pop(item) == Status::ok; });          // the usual way

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Threads that share out one index range: each claims blocks of it until none is left.
+// Threads that divide one index range among themselves: each claims blocks until none is left.
 //
 //   handoff::ThreadTeam team{{.width = 8}};
 //   team.run(rows, [&](handoff::IndexRange r) { for (auto i : r) compute_row(a[i], b, c[i]); });
@@ -15,11 +15,11 @@
 //   the same team, however deep, run() is misuse; start() is not, and other teams may be run there,
 //   nested in one order everywhere, as locks are.
 // - The caller of run() is a member: a team of `width` starts width - 1 threads. Members beyond the
-//   CPUs that this process may use take part only in a run that stands still for some hundred
-//   microseconds, because its blocks wait for something; then all of them do, soon.
+//   CPUs that this process may use sleep, unless a run makes no progress for some hundred
+//   microseconds because its blocks wait for something. Then all of them join in.
 // - start() returns at once, and the started threads do all the work; where the caller's CPU is
-//   free, one more of them takes part. A team of one has none: start() does the work there and
-//   then, or leaves it to whoever ends the run that is on.
+//   free, one more of them takes part. A team of one has no started threads: start() does the work
+//   itself, or leaves it to the thread that ends the current run.
 // - Order: what came before run() or start() happens before every block; every block happens before
 //   run() returns, or before the completion. Blocks run in no order among themselves; nor do the
 //   completions of several runs.
@@ -27,12 +27,12 @@
 //   some microseconds (only where each can have a CPU) and then sleep at no cost.
 // - Allocates: the constructor; run() and start() nothing.
 // - Stopped or late: blocks that have begun run to their end; the rest is counted as cancelled or
-//   expired, and the run ends. A started run that waits for its turn hears of it then.
+//   expired, and the run ends. A started run that waits for its turn checks when its turn comes.
 // - Exceptions: a block that throws is counted as failed, whole; all others run; then run()
 //   rethrows the first that was thrown, and a completion finds it in its Tally. After run(),
 //   tally() has the figures.
-// - Closing: the destructor waits for the runs that were started, completions too. From its begin
-//   on a start(), which only a completion can still call, says `closed`.
+// - Closing: the destructor waits for the runs that were started, completions too. From then
+//   on start(), which only a completion can still call, says `closed`.
 //
 // Source: the claims are guided self-scheduling (block_claims.hpp); the gate that lets late
 // members miss a run is described in docs/design/thread_team.md.
