@@ -306,9 +306,14 @@ void close_amid_waits(int enough, Capacity... capacity) {
   ASSERT_EQ(taken.load(), accepted.load());
 }
 
+// Each round lasts until five threads had their turns, and what was pushed meanwhile is taken:
+// beside busy neighbours that is some tenths of a second, so the time is bounded, too.
 TEST(Channel, stress_close_against_waits) {
   auto dice = handoff::test::random();
+  const auto until =
+      std::chrono::steady_clock::now() + std::chrono::seconds(handoff::test::deep() ? 50 : 5);
   for (std::size_t round = 0; round < handoff::test::rounds(500); ++round) {
+    if (round != 0 && std::chrono::steady_clock::now() > until) break;
     const int enough = static_cast<int>(dice() % 50);
     ASSERT_NO_FATAL_FAILURE(close_amid_waits<Channel<int>>(enough, 1 + dice() % 3));
     ASSERT_NO_FATAL_FAILURE(close_amid_waits<UnboundedChannel<int>>(enough));
