@@ -129,7 +129,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   // Says what is wrong with EventQueue({.capacity = 64}).
   template <class Wrong = BoundedEventQueueOptions>
     requires(kOnFull == OnFull::grow && std::is_same_v<Wrong, BoundedEventQueueOptions>)
-  explicit EventQueue(const Wrong& /*options*/) {
+  explicit EventQueue(const Wrong& /*options*/) : store_(nullptr), spin_for_() {
     static_assert(sizeof(Wrong) == 0,
                   "this queue grows: leave the capacity out, or set on_full in its policies");
   }
