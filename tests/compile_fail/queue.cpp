@@ -21,6 +21,12 @@ struct ThrowingAssignment {
   ThrowingAssignment& operator=(ThrowingAssignment&&) noexcept(false) { return *this; }
 };
 
+struct ThrowingEnd {
+  ThrowingEnd() = default;
+  ThrowingEnd(ThrowingEnd&&) noexcept {}
+  ~ThrowingEnd() noexcept(false) {}
+};
+
 int main() {
   handoff::SpscRing<std::unique_ptr<int>> ring(4);
   handoff::MpmcRing<int> shared(4);
@@ -28,6 +34,9 @@ int main() {
 
 #if defined(WRONG_reference)  // expect: holds values
   handoff::SpscRing<int&> references(4);
+#endif
+#if defined(WRONG_throwing_destructor)  // expect: whose destructors do not throw
+  handoff::SpscRing<ThrowingEnd> endings(4);
 #endif
 #if defined(WRONG_throwing_move)  // expect: must move without throwing
   handoff::MpmcRing<ThrowingMove> throwing(4);

@@ -61,7 +61,8 @@ consteval std::size_t segment_places(std::size_t item_bytes) {
 
 template <class T, std::size_t kPlaces = detail::segment_places(sizeof(T))>
 class SegmentQueue {
-  static_assert(detail::HeldByValue<T>, "a queue holds values, not references");
+  static_assert(detail::HeldByValue<T>,
+                "a queue holds values, not references, whose destructors do not throw");
   static_assert(std::is_nothrow_move_constructible_v<T>,
                 "a queue's item must move without throwing: mark its move constructor noexcept, or "
                 "hold a std::unique_ptr to it");

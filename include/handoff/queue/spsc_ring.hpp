@@ -45,7 +45,8 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
 class SpscRing {
-  static_assert(detail::HeldByValue<T>, "a ring holds values, not references");
+  static_assert(detail::HeldByValue<T>,
+                "a ring holds values, not references, whose destructors do not throw");
   static_assert(std::is_nothrow_move_constructible_v<T>,
                 "a ring's item must move without throwing: mark its move constructor noexcept, or "
                 "hold a std::unique_ptr to it");

@@ -24,9 +24,11 @@ struct RingStart {
   std::uint64_t position = 0;
 };
 
-// What a ring can hold. An item whose move throws could not stay whole when it is refused.
+// What a ring can hold, if it moves without throwing too: else it could not stay whole when it is
+// refused.
 template <class T>
-concept HeldByValue = std::is_object_v<T> && !std::is_const_v<T>;
+concept HeldByValue =
+    std::is_object_v<T> && !std::is_const_v<T> && std::is_nothrow_destructible_v<T>;
 
 // Throws the std::length_error of RingSlots.
 [[noreturn]] void refuse_capacity(std::size_t asked, std::size_t most);
