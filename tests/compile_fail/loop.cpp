@@ -49,6 +49,10 @@ void loop_over_a_range() {
 #if defined(WRONG_body_for_other_elements)  // expect: the body takes an element of the range
   handoff::parallel_for(pool, numbers, [](const std::string&) {});
 #endif
+#if defined(WRONG_range_on_what_runs_nothing)  // expect: runs on a ThreadTeam, a ThreadPool
+  int nothing = 0;
+  handoff::parallel_for(nothing, numbers, [](int) {});
+#endif
 #if defined(WRONG_body_for_other_iterators)  // expect: the body takes what the iterators lead to
   handoff::parallel_for(pool, numbers.begin(), numbers.end(), [](const std::string&) {});
 #endif

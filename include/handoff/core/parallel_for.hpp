@@ -237,11 +237,6 @@ Tally parallel_for(E& executor, Iterator first, Iterator last, Body&& body,
 // body(element) for each element of a vector, an array, a span, ...
 template <class E, class Range, class Body>
 Tally parallel_for(E& executor, Range&& range, Body&& body, const RunOptions& options = {}) {
-  static_assert(RunsLoops<E>,
-                "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
-  static_assert(detail::LoopIsIncluded<E>,
-                "parallel_for: include the parallel_for.hpp of the executor's room, as "
-                "pool/parallel_for.hpp");
   constexpr bool is_range = detail::LoopRange<Range>;
   static_assert(is_range,
                 "parallel_for: a range is a vector, an array, a span: one whose iterators "
