@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The smallest executor whose tasks have Futures, and the place of a thread that works for it: what
-// a Future needs of a pool, without a pool.
+// a Future needs of a pool, without a pool. And why a Future has no result.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,8 @@
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/detail/workplace.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/status.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -98,5 +100,16 @@ class Place final : public detail::Workplace {
   int lent = 0;
   int returned = 0;
 };
+
+// Why get() throws NotRun; ok: it does not.
+template <class R>
+Status why_not_run(Future<R>& future) {
+  try {
+    (void)future.get();
+  } catch (const NotRun& error) {
+    return error.status();
+  }
+  return Status::ok;
+}
 
 }  // namespace handoff::test

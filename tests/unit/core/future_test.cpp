@@ -35,16 +35,7 @@ using detail::Outcome;
 using detail::Promise;
 using test::Host;
 using test::Place;
-
-template <class R>
-Status why_not_run(Future<R>& future) {
-  try {
-    (void)future.get();
-  } catch (const NotRun& error) {
-    return error.status();
-  }
-  return Status::ok;
-}
+using test::why_not_run;
 
 // ---- From elsewhere -----------------------------------------------------------------------------
 

@@ -33,16 +33,7 @@ using detail::Outcome;
 using detail::Promise;
 using test::Host;
 using test::Place;
-
-template <class R>
-Status status_of(Future<R>& future) {
-  try {
-    (void)future.get();
-  } catch (const NotRun& error) {
-    return error.status();
-  }
-  return Status::ok;
-}
+using test::why_not_run;
 
 // ---- Of one type, any number --------------------------------------------------------------------
 
@@ -60,7 +51,7 @@ TEST(WhenAllTest, GathersWhatComesFromAnywhere) {
   auto ready = all.get();
   ASSERT_EQ(ready.size(), 3U);
   EXPECT_EQ(ready[0].get(), 1);
-  EXPECT_EQ(status_of(ready[1]), Status::stopped);
+  EXPECT_EQ(why_not_run(ready[1]), Status::stopped);
   EXPECT_EQ(ready[2].get(), 3);
   EXPECT_TRUE(when_all(std::vector<Future<int>>()).is_ready());
   EXPECT_THROW((void)when_all(std::vector<Future<int>>(1)), std::logic_error);
@@ -130,7 +121,7 @@ TEST(WhenAllTest, IsDroppedWithAPart) {
     bool ran = false;
     auto next = std::move(all).then([&ran](const std::tuple<int, int>&) { ran = true; });
     host.drop_all(why);
-    EXPECT_EQ(status_of(next), detail::reason_of(why));
+    EXPECT_EQ(why_not_run(next), detail::reason_of(why));
     EXPECT_FALSE(ran);
   }
 }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <handoff/pool/thread_pool.hpp>
 #include <string>
 #include <thread>
@@ -32,6 +33,16 @@ class ModeTest : public testing::TestWithParam<PoolMode> {
     return given;
   }
 };
+
+// `cached`, four wide: all but one of its workers end soon.
+inline ThreadPoolOptions soon_alone() {
+  ThreadPoolOptions given;
+  given.mode = PoolMode::cached;
+  given.width = 4;
+  given.core = 1;
+  given.idle_time = std::chrono::milliseconds(1);
+  return given;
+}
 
 inline constexpr PoolMode each_mode[] = {PoolMode::stealing, PoolMode::fixed, PoolMode::active,
                                          PoolMode::cached};

@@ -445,29 +445,24 @@ TEST_P(TaskOptionsTest, LowTasksThatAreWaitedForInTasksRunThere) {
 
 // Worker 3 has no thread when its task comes, and the system refuses one at first.
 TEST(CachedTaskOptions, APinnedTaskStartsItsWorker) {
-  ThreadPoolOptions given;
-  given.mode = PoolMode::cached;
-  given.width = 4;
-  given.core = 1;
-  given.idle_time = 1ms;
-  ThreadPool pool(given);
+  ThreadPool pool(test::soon_alone());
   for (std::size_t i = 0; i < test::rounds(50); ++i) {
     if (i % 10 == 0) std::this_thread::sleep_for(3ms);  // it ends
-    std::atomic<std::size_t> ran_on{given.width};
+    std::atomic<std::size_t> ran_on{pool.width()};
     const auto pinned = [&] { ran_on = pool.worker_index().value(); };
     if (i % 10 == 0) {
       test::fail_after(test::Call::thread, 0, EAGAIN);
       try {
         pool.post(pinned, {.worker = 3});  // it was there after all
       } catch (const std::system_error&) {
-        ASSERT_EQ(ran_on, given.width);
+        ASSERT_EQ(ran_on, pool.width());
         pool.post(pinned, {.worker = 3});
       }
       (void)test::stop_failing(test::Call::thread);
     } else {
       pool.post(pinned, {.worker = 3});
     }
-    while (ran_on == given.width) std::this_thread::yield();
+    while (ran_on == pool.width()) std::this_thread::yield();
     ASSERT_EQ(ran_on, 3U);
   }
   EXPECT_EQ(pool.close().done, test::rounds(50));

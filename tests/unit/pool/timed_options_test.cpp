@@ -193,18 +193,13 @@ TEST_P(TimedOptionsTest, TheNameIsSaid) {
 
 // The worker has ended, and the system refuses it a thread when the moment has come.
 TEST(TimedOptionsOfCachedTest, AThreadThatIsRefusedIsAskedForAgain) {
-  ThreadPoolOptions given;
-  given.mode = PoolMode::cached;
-  given.width = 4;
-  given.core = 1;
-  given.idle_time = 1ms;
-  ThreadPool pool(given);
+  ThreadPool pool(test::soon_alone());
   (void)pool.post_after(0s, [] {});  // starts the thread that waits
   pool.wait();
-  std::atomic<std::size_t> ran_on{given.width};
+  std::atomic<std::size_t> ran_on{pool.width()};
   test::fail_after(test::Call::thread, 0, EAGAIN);
   (void)pool.post_after(1ms, [&] { ran_on = pool.worker_index().value(); }, {.worker = 3});
-  while (ran_on == given.width) std::this_thread::sleep_for(100us);
+  while (ran_on == pool.width()) std::this_thread::sleep_for(100us);
   EXPECT_TRUE(test::stop_failing(test::Call::thread)) << "once it was refused";
   EXPECT_EQ(ran_on, 3U);
 }
