@@ -112,7 +112,8 @@ class Programs(Consumer):
         self.expect_right(build)
 
     def test_they_compile_at_the_first_try_and_work(self):
-        self.build_and_run(self.build, f"-DHANDOFF_SOURCE={SOURCE}", "-DHANDOFF_INSTALL=ON")
+        self.build_and_run(self.build, f"-DHANDOFF_SOURCE={SOURCE}", "-DHANDOFF_INSTALL=ON",
+                           *ALL_AT_A_TIME)
         prefix = self.install(self.build)
         self.build_and_run(self.folder / "found", f"-DCMAKE_PREFIX_PATH={prefix}")
 
