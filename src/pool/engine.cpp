@@ -137,7 +137,7 @@ TaskPlace Engine::reserve_for(std::size_t index) {
 }
 
 void Engine::check_worker(std::size_t index) const {
-  if (index >= width()) misuse("ThreadPool: TaskOptions::worker names one that there is not");
+  if (index >= width()) misuse("ThreadPool: TaskOptions::worker is not below width()");
 }
 
 // ---- Timers -------------------------------------------------------------------------------------
