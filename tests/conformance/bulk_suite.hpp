@@ -135,7 +135,7 @@ class BulkAudit final : private BulkWork {
 
   void ended(const Tally& tally) noexcept override {
     unfinished_ += inside_;
-    tally_ = tally;
+    if (told_ == 0) tally_ = tally;  // told again, start() is reading the first
     ++told_;
   }
 
