@@ -418,24 +418,33 @@ TEST_P(StoppedWaitTest, WhatTheHookThrowsInAGroupIsAFailureOfTheGroup) {
   EXPECT_EQ(outer.get(), 1);
 }
 
+// Its closure has no name of its own: told is the task's, or that it was to begin later.
 TEST_P(StoppedWaitTest, ACircleThroughATimedTaskIsTold) {
-  ThreadPool pool(watched(2));
-  Future<int> outer;
-  Gate there;
-  outer = pool.submit([&] {
-    there.wait();
-    Gate begun;
-    TimerHandle timer = pool.post_after(std::chrono::seconds(0), [&] {
-      begun.open();
-      EXPECT_EQ(wait(outer), Status::stopped);
+  for (const char* const name : {"", "flush"}) {
+    told_.clear();
+    ThreadPool pool(watched(2));
+    Future<int> outer;
+    Gate there;
+    outer = pool.submit([&] {
+      there.wait();
+      Gate begun;
+      TimerHandle timer = pool.post_after(
+          std::chrono::seconds(0),
+          [&] {
+            begun.open();
+            EXPECT_EQ(wait(outer), Status::stopped);
+          },
+          {.name = name});
+      begun.wait();
+      EXPECT_FALSE(timer.cancel_and_wait());
+      return 1;
     });
-    begun.wait();
-    EXPECT_FALSE(timer.cancel_and_wait());
-    return 1;
-  });
-  there.open();
-  EXPECT_EQ(outer.get(), 1);
-  expect_told(2);
+    there.open();
+    EXPECT_EQ(outer.get(), 1);
+    expect_told(2);
+    const std::string wanted = *name != 0 ? name : "a task that was to begin later";
+    EXPECT_NE(told_[0].to_string().find(wanted), std::string::npos) << told_[0].to_string();
+  }
 }
 
 TEST_P(StoppedWaitTest, ACircleThroughTheEndOfAnotherPoolIsTold) {
