@@ -428,13 +428,12 @@ TEST_P(StoppedWaitTest, ACircleThroughATimedTaskIsTold) {
     outer = pool.submit([&] {
       there.wait();
       Gate begun;
-      TimerHandle timer = pool.post_after(
-          std::chrono::seconds(0),
-          [&] {
-            begun.open();
-            EXPECT_EQ(wait(outer), Status::stopped);
-          },
-          {.name = name});
+      TimerHandle timer = pool.post_after(std::chrono::seconds(0),
+                                          [&] {
+                                            begun.open();
+                                            EXPECT_EQ(wait(outer), Status::stopped);
+                                          },
+                                          {.name = name});
       begun.wait();
       EXPECT_FALSE(timer.cancel_and_wait());
       return 1;
