@@ -49,14 +49,14 @@ std::vector<const Row*> measured(const std::vector<Row>& rows, const Scenario& s
   return found;
 }
 
-struct Pair {
+struct RowsOfBoth {
   Launches own;
   Launches other;
 };
 
 // What both sides measured. Rows of one block ran in the same rounds, so they are paired; only
 // where the two sides never met in a block is all that each has taken.
-Pair pair_up(const std::vector<const Row*>& own, const std::vector<const Row*>& other) {
+RowsOfBoth pair_up(const std::vector<const Row*>& own, const std::vector<const Row*>& other) {
   const auto met_in = [](const Row& row, const std::vector<const Row*>& others) {
     return std::any_of(others.begin(), others.end(), [&](const Row* candidate) {
       return row.block && candidate->block == row.block;
@@ -97,9 +97,9 @@ Launches ratios_of(const Figure& figure, const Comparison& comparison,
                    const std::vector<Row>& rows) {
   const Scenario& scenario = *figure.scenario;
   const auto own = measured(rows, scenario, comparison.contender, comparison.cell);
-  std::optional<Pair> hardest;
+  std::optional<RowsOfBoth> hardest;
   for (const std::string& name : comparison.against) {
-    Pair pair = pair_up(own, measured(rows, scenario, name, comparison.against_cell));
+    RowsOfBoth pair = pair_up(own, measured(rows, scenario, name, comparison.against_cell));
     const bool harder = !hardest || (typical(pair.other) > typical(hardest->other)) ==
                                         figure.metric->higher_is_better;
     if (harder) hardest = std::move(pair);

@@ -152,8 +152,9 @@ int main(int argc, char** argv) {
   Arguments arguments = read_arguments({argv + 1, argv + argc});
   test::add_models();
   if (!arguments.mutants.empty()) {
-    return test::explore_mutants(arguments.mutants, arguments.parts,
-                                 arguments.options.deviations) == 0
+    const unsigned deviations = arguments.options.deviations;
+    const unsigned in_search = is_deep() ? deviations : std::min(deviations, 1U);
+    return test::explore_mutants(arguments.mutants, arguments.parts, {deviations, in_search}) == 0
                ? 0
                : 1;
   }

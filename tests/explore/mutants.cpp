@@ -92,8 +92,7 @@ std::vector<Mutation> mutations_of(const Site& site) {
 // One line of the list, without the reason.
 std::string key_of(const Mutation& mutation) {
   const char* const to = mutation.drop_fence ? "nothing" : explore::to_string(mutation.to);
-  const std::string file = in_library(mutation.file);
-  return file + " | " + source_line(file, mutation.line) + " | " +
+  return mutation.file + " | " + source_line(mutation.file, mutation.line) + " | " +
          explore::to_string(mutation.from) + " -> " + to;
 }
 
@@ -186,15 +185,15 @@ Tried try_out(const Mutation& mutation, const std::vector<const Scenario*>& pass
   return tried;
 }
 
-// Which scenarios pass which site of the library, the shortest ones first: most mutants are killed
-// by one of those.
-std::map<Site, std::vector<const Scenario*>> sites_of_scenarios(
-    const std::vector<std::string>& parts, unsigned deviations) {
-  struct Passed {
-    const Scenario* scenario;
-    std::uint64_t steps;
-    std::vector<Site> sites;
-  };
+struct Passed {
+  const Scenario* scenario;
+  std::uint64_t steps;
+  std::vector<Site> sites;
+};
+
+// The scenarios with the sites they pass, the shortest ones first: most mutants are killed by one
+// of those.
+std::vector<Passed> sites_of_scenarios(unsigned deviations) {
   std::vector<Passed> all;
   for (const Scenario* const scenario : scenarios()) {
     auto result = explore_scenario(
@@ -204,11 +203,20 @@ std::map<Site, std::vector<const Scenario*>> sites_of_scenarios(
   std::sort(all.begin(), all.end(), [](const Passed& a, const Passed& b) {
     return std::tie(a.steps, a.scenario->name) < std::tie(b.steps, b.scenario->name);
   });
+  return all;
+}
+
+// The sites of the library, and who passes them.
+std::map<Site, std::vector<const Scenario*>> scenarios_of_sites(
+    const std::vector<Passed>& all, const std::vector<std::string>& parts) {
   std::map<Site, std::vector<const Scenario*>> sites;
   for (const Passed& passed : all) {
     for (const Site& site : passed.sites) {
+      // One site, however the path was given to the compiler of each unit that has it.
       const std::string file = in_library(site.file);
-      if (!file.empty() && has_one_of(file, parts)) sites[site].push_back(passed.scenario);
+      if (file.empty() || !has_one_of(file, parts)) continue;
+      std::vector<const Scenario*>& passing = sites[{file, site.line, site.used, site.kind}];
+      if (passing.empty() || passing.back() != passed.scenario) passing.push_back(passed.scenario);
     }
   }
   return sites;
@@ -255,7 +263,7 @@ std::vector<std::string> lines_passed_by_none(
     const std::vector<std::string>& parts) {
   namespace fs = std::filesystem;
   std::map<std::string, std::set<unsigned>> passed;
-  for (const auto& [site, scenarios] : sites) passed[in_library(site.file)].insert(site.line);
+  for (const auto& [site, scenarios] : sites) passed[site.file].insert(site.line);
   std::vector<std::string> keys;
   for (const char* const folder : {"include/handoff", "src"}) {
     for (const auto& entry : fs::recursive_directory_iterator(repository / folder)) {
@@ -275,7 +283,7 @@ std::vector<std::string> lines_passed_by_none(
 }  // namespace
 
 int explore_mutants(const std::string& list, const std::vector<std::string>& parts,
-                    unsigned deviations) {
+                    const MutantBounds& bounds) {
   repository = std::filesystem::absolute(list).parent_path() / "../..";
   auto reasons = read_list(list, parts);
   std::map<std::string, int> counts;  // by what became of them
@@ -289,11 +297,17 @@ int explore_mutants(const std::string& list, const std::vector<std::string>& par
     reasons.erase(reason);
     return verdict;
   };
-  const auto sites = sites_of_scenarios(parts, deviations);
+  const std::vector<Passed> all = sites_of_scenarios(bounds.in_search);
+  std::vector<const Scenario*> everything;
+  for (const Passed& passed : all) everything.push_back(passed.scenario);
+  const auto sites = scenarios_of_sites(all, parts);
   for (const auto& [site, passing] : sites) {
     for (const Mutation& mutation : mutations_of(site)) {
-      const Tried tried = try_out(mutation, passing, deviations);
       const std::string key = key_of(mutation);
+      Tried tried = try_out(mutation, passing, bounds.deviations);
+      // Others may pass the site as well, where the search was not as deep.
+      const bool others = bounds.in_search < bounds.deviations && !reasons.contains(key);
+      if (tried.killer.empty() && others) tried = try_out(mutation, everything, bounds.deviations);
       const std::string verdict =
           tried.killer.empty() ? account_for(key, "SURVIVED") : std::string("killed");
       ++counts[verdict];

@@ -62,10 +62,15 @@ void add_models();
 // Explores one scenario as `options` say, with the scenario's own name, body and deaths.
 explore::Result explore_scenario(const Scenario& scenario, explore::Options options);
 
+struct MutantBounds {
+  unsigned deviations;  // with which a mutant is tried
+  unsigned in_search;  // while the scenarios that pass an order are looked for
+};
+
 // Weakens each order of the library, one at a time, and expects the scenarios to notice. `list`
 // names the mutants that change nothing, each with its proof; `parts` are parts of the paths of the
 // files to weaken, none for all. The number of mutants unaccounted for.
 int explore_mutants(const std::string& list, const std::vector<std::string>& parts,
-                    unsigned deviations);
+                    const MutantBounds& bounds);
 
 }  // namespace handoff::test

@@ -259,6 +259,13 @@ class CommandsTest(unittest.TestCase):
         builds = [line for line in self.project.record() if line.startswith("cmake --preset")]
         self.assertEqual(builds, ["cmake --preset debug"])
 
+    def test_deep_builds_two_presets_more(self):
+        done = self.project.call("check", "--deep")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        builds = [line for line in self.project.record() if line.startswith("cmake --preset")]
+        self.assertEqual(builds[-2:], ["cmake --preset asan-explorer", "cmake --preset optimised"])
+        self.assertRegex(self.project.record()[-1], r"asan-ubsan .* asan-explorer optimised$")
+
     def test_deep_tells_the_tests(self):
         self.project.stand_in("ctest", 'echo "deep=$HANDOFF_TEST_DEEP"')
         self.assertEqual(self.project.call("check", "--deep").stdout, "deep=1\n")
@@ -291,6 +298,12 @@ class CommandsTest(unittest.TestCase):
         done = self.project.call("check")
         self.assertEqual(done.returncode, 8)
         self.assertIn("Labels: tsan\n  Test #2: t\n", done.stderr)
+
+    def test_the_log_of_failing_tests_is_kept(self):
+        log = self.project.root / "build" / "Testing" / "Temporary" / "LastTest.log"
+        self.project.stand_in("ctest", f'mkdir -p "{log.parent}"; echo "$*" > "{log}"; exit 8')
+        self.project.call("check")
+        self.assertNotIn("--rerun-failed", log.read_text())
 
     def test_check_fails_when_it_took_too_long(self):
         path = self.project.root / "check"

@@ -33,9 +33,9 @@ LIST = ROOT / "tests" / "mutants" / "known.list"
 KILLERS = ROOT / "tests" / "mutants" / "killers.list"
 LISTED_S = 5  # the budget of what is known to survive: it lived through all of it before
 REMEMBER_S = 60  # so often what was learnt is written down
-SAMPLE_S = 160  # with what it builds, where nothing else runs;
+SAMPLE_S = 110  # with what it builds, where nothing else runs;
 SAMPLE_RECORD_S = 15  # of this, cases without a mutant;
-SAMPLE_LEAST_S = 40  # this much for the trials in any case
+SAMPLE_LEAST_S = 30  # this much for the trials in any case
 SAMPLE_MIN = 20  # and so many, however long they take: fewer say nothing
 
 # Whose duty a room's mutants are: the explorer's and these programs'.
