@@ -3,13 +3,13 @@
 // Adding, removing, and the arrays that passes read. docs/design/callback_list.md.
 //
 // Invariants, under the list's mutex:
-//   L1  The entries of the current array, those of its leaves first, are the attached listeners, in
-//       order: higher priorities first. Each knows its entry, and its call is not null.
-//   L2  An entry of the current array goes from null to a listener before the array's size covers
-//       it, and once back to null. A listener's call becomes null once.
-//   L3  An array's size never shrinks and its entries are never used again.
-//   L4  Only passes that began before an array or a leaf left the list can read it. So they began
-//       before the removal of whatever is removed after that: all that it points to is there.
+//   LS-1  The entries of the current array, those of its leaves first, are the attached listeners,
+//         in order: higher priorities first. Each knows its entry, and its call is not null.
+//   LS-2  An entry of the current array goes from null to a listener before the array's size covers
+//         it, and once back to null. A listener's call becomes null once.
+//   LS-3  An array's size never shrinks and its entries are never used again.
+//   LS-4  Only passes that began before an array or a leaf left the list can read it. So they began
+//         before the removal of whatever is removed after that: all that it points to is there.
 #include <algorithm>
 #include <cstdint>
 #include <handoff/core/detail/raw_box.hpp>

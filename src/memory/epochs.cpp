@@ -3,14 +3,14 @@
 // Who waits for the end of which passes. The protocol and its proof: docs/design/callback_list.md.
 //
 // Invariants, under the registry's mutex:
-//   I1  Every thread that is in a pass has its record in the list.
-//   I2  What is pending was hidden before its epoch was drawn.
-//   I3  A pass on which something hangs, or that is awaited, will call ended(): it was asked, and
-//       it is this thread's own, or a heavy fence followed and only then was it seen to block.
-//   I4  Who is in a pass, and can miss what is hidden from here on, has the bit of its group set in
-//       `present`; while a Look is under way, kLooking is set instead.
-//   I5  While kFenced is set in `present`, and a heavy fence came after that, a pass that begins
-//       fences, or a look sees it, or it sees all that was hidden before kFenced was cleared.
+//   EP-1  Every thread that is in a pass has its record in the list.
+//   EP-2  What is pending was hidden before its epoch was drawn.
+//   EP-3  A pass on which something hangs, or that is awaited, will call ended(): it was asked, and
+//         it is this thread's own, or a heavy fence followed and only then was it seen to block.
+//   EP-4  Who is in a pass, and can miss what is hidden from here on, has the bit of its group set
+//         in `present`; while a Look is under way, kLooking is set instead.
+//   EP-5  While kFenced is set in `present`, and a heavy fence came after that, a pass that begins
+//         fences, or a look sees it, or it sees all that was hidden before kFenced was cleared.
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -147,7 +147,7 @@ class PassRegistry {
       PassSlot* const slot = &record == &me ? nullptr : blocker(record, subject, epoch);
       if (slot == nullptr) return false;
       found = true;
-      if (ask) slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see I3
+      if (ask) slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see EP-3
       return false;
     });
     return found;
@@ -309,7 +309,7 @@ class PassRegistry {
       Retired& item = pop(chain);
       item.epoch = epoch;
       PassSlot* const slot = blocker(me, item.seen_by, epoch);
-      if (slot != nullptr) slot->asked.store(true, sync::order::relaxed);  // order: see I3
+      if (slot != nullptr) slot->asked.store(true, sync::order::relaxed);  // order: see EP-3
       push(slot != nullptr ? slot->own : rest, item);
     }
     return rest;
@@ -335,7 +335,7 @@ class PassRegistry {
         PassSlot* const slot = at_all.blocker(item);
         item.blocked_by = slot;
         push(slot != nullptr ? blocked : freed, item);
-        // order: relaxed, see I3
+        // order: relaxed, see EP-3
         if (slot != nullptr && !slot->asked.exchange(true, sync::order::relaxed)) {
           newly_asked = true;
         }

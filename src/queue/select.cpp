@@ -3,8 +3,8 @@
 // How a select looks, sleeps and is woken. Protocol and proof: docs/design/channel.md.
 //
 // Invariants, for each list, under its mutex:
-//   I1  size_ is the number of its nodes.
-//   I2  The selection of a linked node is alive; after remove() nobody holds on to it.
+//   SL-1  size_ is the number of its nodes.
+//   SL-2  The selection of a linked node is alive; after remove() nobody holds on to it.
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -31,7 +31,7 @@ void SelectList::remove(SelectNode& node) noexcept {
   SelectNode* const previous = node.previous.read();
   (previous != nullptr ? previous->next : first_).write() = next;
   (next != nullptr ? next->previous : last_).write() = previous;
-  size_.fetch_sub(1, order::relaxed);  // order: relaxed, under the mutex (I1)
+  size_.fetch_sub(1, order::relaxed);  // order: relaxed, under the mutex (SL-1)
 }
 
 void SelectList::fire(std::uint32_t most) noexcept {

@@ -3,10 +3,10 @@
 // The list of waiters and the sleep. The protocol and its proof: docs/design/event_count.md.
 //
 // Invariants, under mutex_:
-//   I1  waiting_ is the number of linked waiters.
-//   I2  A linked waiter is kRegistered or kAsleep; whoever unlinks it for a reason of its own
-//       (a notification, a stop) then sets that reason, exactly once.
-//   I3  A waiter that finds itself unlinked knows that its reason is set or about to be.
+//   EC-1  waiting_ is the number of linked waiters.
+//   EC-2  A linked waiter is kRegistered or kAsleep; whoever unlinks it for a reason of its own (a
+//         notification, a stop) then sets that reason, exactly once.
+//   EC-3  A waiter that finds itself unlinked knows that its reason is set or about to be.
 #include <algorithm>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -20,7 +20,7 @@ void EventCount::unlink(Waiter& waiter) noexcept {
   (previous != nullptr ? previous->next_ : first_).write() = next;
   (next != nullptr ? next->previous_ : last_).write() = previous;
   waiter.linked_.write() = false;
-  waiting_.fetch_sub(1, order::relaxed);  // order: relaxed, under mutex_ (I1)
+  waiting_.fetch_sub(1, order::relaxed);  // order: relaxed, under mutex_ (EC-1)
 }
 
 void EventCount::append(Waiter& waiter) noexcept {
@@ -106,7 +106,7 @@ std::uint32_t EventCount::Waiter::sleep(Deadline deadline) noexcept {
   while (state == kAsleep) {
     if (!park(state_, kAsleep, deadline, ParkScope::process)) {
       if (events_.remove(*this)) return kAsleep;
-      // Late, but told something at the last moment: that is on its way (I3) and surely wakes us.
+      // Late, but told something at the last moment: that is on its way (EC-3) and surely wakes us.
       deadline = no_deadline;
     }
     state = state_.load(order::acquire);  // order: acquire pairs with the release in finish()

@@ -3,10 +3,10 @@
 // The state behind StopSource, StopToken and StopCallback.
 //
 // Invariants, all under `mutex` except where an atomic is named:
-//   I1  A callback is linked, or running (running == it), or finished; never two of these.
-//   I2  Once `requested` is set no callback is linked any more by anyone: link() sees it under
-//       the mutex. So request_stop() empties the list and every callback runs exactly once.
-//   I3  ~StopCallback returns only when its callback is neither linked nor running elsewhere.
+//   ST-1  A callback is linked, or running (running == it), or finished; never two of these.
+//   ST-2  Once `requested` is set no callback is linked any more by anyone: link() sees it under
+//         the mutex. So request_stop() empties the list and every callback runs exactly once.
+//   ST-3  ~StopCallback returns only when its callback is neither linked nor running elsewhere.
 #include <optional>
 
 #include <handoff/sync/detail/atomic.hpp>
@@ -93,7 +93,7 @@ void StopState::run_first(StopCallback& callback) noexcept {
 bool StopState::link(StopCallback& callback) noexcept {
   const Lock lock(mutex);
   // order: relaxed, under the mutex; a stopper sets it before it takes the mutex, so either it is
-  // seen here, or the stopper will see this callback linked (I2).
+  // seen here, or the stopper will see this callback linked (ST-2).
   if (requested.load(order::relaxed)) return false;
   callback.next_ = first;
   if (first != nullptr) first->previous_ = &callback;

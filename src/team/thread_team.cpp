@@ -9,9 +9,10 @@
 // out ends the run.
 //
 // Invariants
-//   I1  The job is written only by who has the turn, while the gate is closed and nobody is inside.
-//   I2  Members read the job only while inside.
-//   I3  A member enters each run at most once (it remembers the run's number).
+//   TT-1  The job is written only by who has the turn, while the gate is closed and nobody is
+//         inside.
+//   TT-2  Members read the job only while inside.
+//   TT-3  A member enters each run at most once (it remembers the run's number).
 //
 // Members beyond the CPUs are called only into a run that stands still: the first of them, the
 // watcher, naps while the run goes on and looks whether blocks are still claimed.
@@ -105,7 +106,7 @@ class ThreadTeam::Members {
   Status start(std::size_t count, BulkWork& work, BulkStorage& storage, const RunOptions& options);
 
  private:
-  // What all members need to know of a run; see I1 and I2.
+  // What all members need to know of a run; see TT-1 and TT-2.
   struct Job {
     BlockCall call = nullptr;
     const void* work = nullptr;

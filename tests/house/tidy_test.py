@@ -312,6 +312,19 @@ class TidyTest(unittest.TestCase):
             write_tree(self.root, {"tests/explore/pool/notifier_scenarios.cpp": scenario})
             self.assertEqual(list(self.tidy.faults(self.root)), [])
 
+    def test_an_invariant_has_one_label_and_stands_once(self):
+        one = HEAD + "//   RO-1  The count is that of the items.\n"
+        write_tree(self.root, {"src/pool/room.cpp": one, "docs/design/room.md": "By RO-1.\n"})
+        self.assertEqual(list(self.tidy.faults(self.root)), [])
+        for text, words in (("So by RO-2.\n", "docs/design/room.md:1: RO-2 is stated nowhere"),
+                            ("**I1** The items.\n", "docs/design/room.md:1: 'I1' is no label"),
+                            ("**RO-1** Again.\n", "RO-1 is stated in docs/design/room.md")):
+            with self.subTest(words):
+                write_tree(self.root, {"docs/design/room.md": text})
+                found = list(self.tidy.faults(self.root))
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(words, found[0])
+
     def test_a_missing_root_is_one_clear_line(self):
         self.assertEqual(
             call_tidy("/nowhere"),

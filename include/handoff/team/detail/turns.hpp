@@ -5,9 +5,9 @@
 // Not for users.
 //
 // Invariants
-//   T1  The word is kFree only while the queue is empty.
-//   T2  Who waits, asleep or in the queue, has made the word kWanted since it was last kFree, or is
-//       about to look at it.
+//   TU-1  The word is kFree only while the queue is empty.
+//   TU-2  Who waits, asleep or in the queue, has made the word kWanted since it was last kFree, or
+//         is about to look at it.
 // Proof: docs/design/thread_team.md.
 #pragma once
 
