@@ -7,7 +7,7 @@
 //
 //   handoff::BulkOperation operation(  // does not wait
 //       bulk, rows, [&](std::size_t first, std::size_t last) { ... },
-//       [&](const handoff::Tally& tally) noexcept { done.notify(tally); });
+//       [&](const handoff::Tally& all) noexcept { done.notify(all); });
 //   if (operation.start() != handoff::Status::ok) ...
 //
 // What a model promises:

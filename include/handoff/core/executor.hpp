@@ -9,10 +9,16 @@
 //     handoff::Status try_post(F&& function) {
 //       const std::lock_guard lock(mutex_);
 //       if (stopped_) return handoff::Status::closed;  // function is untouched
-//       functions_.emplace_back(std::forward<F>(function));  // handoff::UniqueFunction<void()>
+//       functions_.emplace_back(std::forward<F>(function));
 //       return handoff::Status::ok;
 //     }
 //     std::size_t width() const { return 1; }
+//
+//    private:
+//     std::mutex mutex_;
+//     bool stopped_ = false;
+//     std::vector<handoff::UniqueFunction<void()>> functions_;  // its thread calls them
+//   };
 //
 // What a model promises:
 // - try_post(function) takes any function that can be moved and called without arguments. `ok`: it

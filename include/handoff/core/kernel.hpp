@@ -3,9 +3,17 @@
 // The work of a team as a plain function and plain arguments: the form that threads, processes
 // and machines can all take.
 //
-//   struct Rows { const float* a; const float* b; float* c; std::size_t columns; };
+//   struct Rows {
+//     const float* a;
+//     const float* b;
+//     float* c;
+//     std::size_t columns;
+//   };
 //   void compute_rows(handoff::IndexRange range, const Rows& rows) { ... }
-//   team.run<compute_rows>(row_count, Rows{...});
+//
+// A team runs it by name:
+//
+//   team.run<compute_rows>(row_count, Rows{a, b, c, columns});
 //
 // A kernel captures nothing and its arguments are trivially copyable, so that a process or a
 // machine can be sent the arguments' bytes and find the function in its own copy of the program.

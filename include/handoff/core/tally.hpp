@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What became of the items that were handed over. At rest, always:
-//
-//   accepted == done + failed + cancelled + expired + pending
+// What became of the items that were handed over. At rest, always
+// accepted == done + failed + cancelled + expired + pending.
 //
 // Nothing accepted is ever unaccounted for. What was refused is not part of it: a refused item
 // stayed the caller's.

@@ -3,10 +3,10 @@
 // How long a call may wait: for ever, for a time, up to a moment, until a stop, or the first of a
 // time and a stop.
 //
-//   channel.pop(item);                       // for ever
-//   channel.pop(item, 10ms);                 // at most 10 ms from now
-//   channel.pop(item, stop);                 // until a stop is requested
-//   channel.pop(item, {10ms, stop});         // whichever comes first
+//   Status said = channel.pop(item);         // for ever
+//   said = channel.pop(item, 10ms);          // at most 10 ms from now
+//   said = channel.pop(item, stop);          // until a stop is requested
+//   said = channel.pop(item, {10ms, stop});  // whichever comes first
 //
 // For: the last parameter of every call of the library that waits; the first, where any number of
 //   others follow (select(), enqueue()). Not for: keeping. An Until refers to the stop token, so it

@@ -5,7 +5,7 @@
 //   auto both = when_all(pool.submit(load, path), pool.submit(ask, server));
 //   auto [text, answer] = both.get();                // a std::tuple<Text, int>
 //
-//   std::vector<Future<int>> parts = ...;
+//   std::vector<Future<int>> parts = begin_all();
 //   for (Future<int>& part : when_all(std::move(parts)).get()) sum += part.get();
 //
 // For: parts of different types, whose results are wanted together (the first form); any number of

@@ -3,7 +3,7 @@
 // How long to hope before going to sleep: spin a little, yield a little, then say so.
 //
 //   for (Backoff backoff; !ready();) {
-//     if (!backoff.snooze()) { park until ready; }
+//     if (!backoff.snooze()) { ... }  // spent: sleep until it is ready
 //   }
 //
 // Spinning helps only while the thread we wait for runs on another CPU. Where that cannot be (one

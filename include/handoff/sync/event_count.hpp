@@ -6,11 +6,11 @@
 // zero); the EventCount only tells that it may have changed. The thread that changes it
 // calls notify_*() afterwards; the thread that needs it waits:
 //
-//   events.await([&] { return queue.try_pop(item) == Status::ok; });          // the usual way
+//   Wakeup why = events.await([&] { return queue.try_pop(item) == Status::ok; });  // the usual way
 //
 //   EventCount::Waiter waiter(events);                                        // or step by step
 //   if (condition()) return;             // look again AFTER the Waiter is made
-//   waiter.wait();                       // ~Waiter withdraws it if it never waited
+//   why = waiter.wait();                 // ~Waiter withdraws it if it never waited
 //
 // For: every blocking call of the library. Not for: carrying data, or waking a chosen thread.
 // Concurrency: notify_*() and await() by any threads at once; a Waiter belongs to its thread. The
