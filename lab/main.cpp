@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The program `handoff`: reads the command line, runs a command, turns what went wrong into one
 // line on stderr and an exit code.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
 #include <CLI/CLI.hpp>
 
 #include "commands/advise.hpp"
@@ -19,13 +28,24 @@
 
 namespace handoff::lab { namespace {
 
-// CLI11 takes -1 for the largest number there is.
+// CLI11 takes -1, and what does not fit, for the largest number there is.
 std::string not_below_0(const std::string& text) {
-  return text.starts_with('-') ? "it is not below 0" : "";
+  if (text.starts_with('-')) return "it is not below 0";
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc::result_out_of_range ? "it is below 2^64" : "";
+}
+
+// As CLI11 says of one that fits no int only that it could not convert it.
+std::string some_launches(const std::string& text) {
+  int number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc::result_out_of_range ? "it takes 1 to 1000" : "";
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
-  command.add_option("--launches", options.launches, "new processes of each contender (default 5)");
+  command.add_option("--launches", options.launches, "new processes of each contender (default 5)")
+      ->check(some_launches);
   command.add_option("--time-budget", options.time_budget_s, "seconds for a cell (default 20)");
   command.add_flag("--quick", options.quick,
                    "3 launches and 8 s for a cell; a run of everything is an overview");
@@ -242,19 +262,53 @@ int command(int argc, char** argv) {
   return list(list_options);
 }
 
-}}  // namespace handoff::lab
+// A program may be started without stdin, stdout or stderr. Then the next file that it opens would
+// get their number, and with it what is printed there.
+void fill_the_first_descriptors() {
+  for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) == -1) {
+      // What nobody hears may be said; what was asked for must not be lost in silence.
+      static_cast<void>(open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+    }
+  }
+}
 
-int main(int argc, char** argv) {
-  using namespace handoff::lab;
+// Never throws: where stderr cannot be written either, the exit code has to do.
+void complain(const char* what) {
+  std::fputs("handoff: ", stderr);
+  std::fputs(what, stderr);
+  std::fputs("\n", stderr);
+}
+
+int perform(int argc, char** argv) {
   try {
     return command(argc, argv);
   } catch (const UserError& error) {
-    fmt::print(stderr, "handoff: {}\n", error.what());
+    complain(error.what());
     return exit_code::bad_usage;
   } catch (const Interrupted& interrupted) {
     return exit_code::signal + interrupted.signal;
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "handoff: {}\n", failure.what());
+    if (std::ferror(stdout) != 0) return exit_code::ok;  // see finish()
+    complain(failure.what());
     return exit_code::broken;
   }
+}
+
+// The exit code, once all that was printed is seen to be there.
+int finish(int code) {
+  const bool flushed = std::fflush(stdout) == 0;
+  const int why = errno;
+  if (flushed && std::ferror(stdout) == 0) return code;
+  const char* const reason = flushed ? "its reader is gone, or its disk is full" : strerror(why);
+  complain(("stdout cannot be written: " + std::string(reason)).c_str());
+  return exit_code::bad_usage;
+}
+
+}}  // namespace handoff::lab
+
+int main(int argc, char** argv) {
+  using namespace handoff::lab;
+  fill_the_first_descriptors();
+  return finish(perform(argc, argv));
 }

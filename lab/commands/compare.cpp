@@ -52,6 +52,11 @@ int compare_files(const CompareOptions& options) {
         fmt::format("compare takes two result files, or --ref GITREF; got {} (--help explains)",
                     options.what.size()));
   }
+  if (std::error_code not_there;
+      std::filesystem::equivalent(options.what[0], options.what[1], not_there)) {
+    throw UserError(fmt::format("{} and {} are one file: name a result before and one now",
+                                options.what[0], options.what[1]));
+  }
   const Result before = read_result(options.what[0]);
   const Result now = read_result(options.what[1]);
   const std::vector<Compared> rows = compared_results(before, now);
@@ -63,6 +68,13 @@ int compare_files(const CompareOptions& options) {
   if (std::none_of(rows.begin(), rows.end(), [](const Compared& row) { return row.change(); })) {
     throw UserError(fmt::format("{} and {} have no row that both measured: {}", options.what[0],
                                 options.what[1], rows.front().remark));
+  }
+  for (const auto& [result, path] :
+       {std::pair(&before, options.what[0]), {&now, options.what[1]}}) {
+    if (result->interrupted) {
+      fmt::print(stderr, "note: {} was interrupted: it does not have all that was asked for\n",
+                 path);
+    }
   }
   say_what_differs(before, now);
   print(rows, options.json);

@@ -103,6 +103,14 @@ void print_left_out(const std::vector<Chosen>& all) {
 }
 
 void require_writable_outputs(const RunOptions& options) {
+  const auto whole = [](const std::filesystem::path& path) {
+    return weakly_canonical(std::filesystem::absolute(path));
+  };
+  if (!options.page.empty() && !options.measure.output.empty() &&
+      whole(options.page) == whole(options.measure.output)) {
+    throw UserError(
+        fmt::format("--output and --page name the same file {}: name two", options.page.string()));
+  }
   for (const auto& path : {options.measure.output, options.page}) {
     if (!path.empty()) require_writable(path);
   }

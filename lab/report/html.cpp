@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/html.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "harness/verdict.hpp"
@@ -112,6 +114,8 @@ std::string rendered(const Results& results, const std::vector<MachineView>& mac
                                        : machines.front().name);
   if (machines.size() == 1) page.set("date", date_of(machines.front()));
   page.set("count", std::to_string(machines.size()));
+  page.set("interrupted", std::any_of(results.begin(), results.end(),
+                                      [](const Result* result) { return result->interrupted; }));
   page.set("several", several);
   page.set("sortable", true);
   if (level != Level::all) page.set("reduced", what_was_shed(level));

@@ -202,6 +202,9 @@ std::string fault_of(const json& result) {
       return fmt::format("rows[{}] must have both a median and launches, or neither", r);
     }
   }
+  if (result.contains("interrupted") && !result.at("interrupted").is_boolean()) {
+    return "\"interrupted\" is neither true nor false";
+  }
   return result.contains("articles") ? fault_of_articles(result.at("articles")) : "";
 }
 
@@ -313,6 +316,7 @@ Result result_in(const json& file) {
   for (const json& article : file.value("articles", json::array())) {
     result.articles.push_back(article_in(article));
   }
+  result.interrupted = file.value("interrupted", false);
   return result;
 }
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import subprocess
 import unittest
 
 from lab_support import PROGRAM, SMALL, LabTest
@@ -29,16 +30,19 @@ REFUSED = [
     (("run", "matmul", "--contenders", "own.*,mine.*"), ["'mine.*'"]),
     (("run", "matmul", "--set", "kernel=ikj", "--contenders", "peer.eigen"), ["none of the cells"]),
     (("run", "matmul", "--launches", "0"), ["--launches", "1 to 1000"]),
+    (("run", "matmul", "--launches", "99999999999"), ["--launches", "1 to 1000"]),
     (("run", "matmul", "--launches", "many"), ["--launches", "many"]),
     (("run", "matmul", "--time-budget", "-1"), ["--time-budget", "-1"]),
     (("run", "matmul", "--time-budget", "nan"), ["--time-budget", "nan"]),
     (("gate", "figures.toml", "--passes", "0"), ["--passes", "1", "0"]),
     (("run", "matmul", "--seed", "-1"), ["--seed", "below 0"]),
+    (("run", "matmul", "--seed", "18446744073709551616"), ["--seed", "below 2^64"]),
     (("run", "matmul", "--sed", "1"), ["--sed"]),
     (("run", "matmul", "--manifest", "none.json"), ["none.json", "cannot be read"]),
     (SMALL + ("--output", "no/such/folder.json"), ["no/such/folder.json", "No such file"]),
     (SMALL + ("--output", "."), [".", "folder"]),
     (SMALL + ("--page", "no/page.html"), ["no/page.html", "No such file"]),
+    (SMALL + ("--output", "both", "--page", "./both"), ["--output and --page", "both", "name two"]),
     (("gate",), ["figures"]),
     (("gate", "none.toml"), ["none.toml", "cannot be read"]),
 ]
@@ -112,6 +116,24 @@ class CommandLine(LabTest):
         self.assertIn("/dev/full: cannot be written: No space left", done.stderr)
         self.assertEqual(self.run_lab(*SMALL, "--output", "/dev/null").returncode, 0)
         self.assertTrue(os.path.exists("/dev/null"))
+
+
+    def test_what_cannot_be_printed_is_no_success(self):
+        for arguments in (("list",), SMALL, ("run", "--help")):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, cwd=self.folder, timeout=60, check=False)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("stdout cannot be written: No space left", done.stderr)
+
+    def test_a_closed_stdout_is_no_success_and_a_closed_stderr_no_end(self):
+        for closed, code in ((1, 2), (2, 0)):
+            with self.subTest(closed=closed):
+                done = subprocess.run([PROGRAM, *SMALL, "--output", f"{closed}.json"],
+                                      preexec_fn=lambda: os.close(closed), cwd=self.folder,
+                                      timeout=60, check=False)
+                self.assertEqual(done.returncode, code)
+                self.assertTrue(json.loads((self.folder / f"{closed}.json").read_text()))
 
 
 def terminals_exist():

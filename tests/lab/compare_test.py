@@ -97,6 +97,11 @@ class Files(LabTest):
         self.assertEqual(done.returncode, 4, done.stdout)  # one of its rows is marked noisy
         self.assertIn("different machines: Model 0", done.stderr)
 
+    def test_an_interrupted_one_is_named(self):
+        done = self.compare(result(row(100)), {**result(row(100)), "interrupted": True})
+        self.assertIn("note: now.json was interrupted", done.stderr)
+        self.assertNotIn("before.json", done.stderr)
+
     def test_what_cannot_be_compared_gets_one_line(self):
         before, now = self.folder / "before.json", self.folder / "now.json"
         leaves = ["before.json", "now.json"]
@@ -113,6 +118,7 @@ class Files(LabTest):
                                     mentions=["now.json", *mentions])
                 self.assert_refused("compare", now, before, leaves=leaves,
                                     mentions=["now.json", *mentions])
+        self.assert_refused("compare", before, before, leaves=leaves, mentions=["are one file"])
         self.assert_refused("compare", before, leaves=leaves, mentions=["two result files"])
         self.assert_refused("compare", before, before, "--launches", "5", leaves=leaves,
                             mentions=["--launches", "--ref"])

@@ -127,6 +127,7 @@ class InALongRun(LabTest):
         coordinator.send_signal(signal.SIGINT)
         tables, _ = coordinator.communicate()
         self.assertEqual(coordinator.returncode, 130)
+        self.assertTrue(tables.startswith("Interrupted: "), tables)
         self.assertIn("seed.single", tables)
         result = json.loads((self.folder / "result.json").read_text())
         jsonschema.validate(result, SCHEMA)

@@ -168,6 +168,12 @@ class Pages(LabTest):
                       "not reproduced: 25.3 x there, 1.00 x here; its machine had more CPUs"]:
             self.assertIn(words, text)
 
+    def test_the_page_of_an_interrupted_run_says_so_first(self):
+        self.browser.open(self.page_of({**synthetic.result(), "interrupted": True}))
+        self.assertTrue(self.page_text().strip().startswith("Interrupted: this is not all"))
+        self.browser.open(self.page_of(synthetic.result()))
+        self.assertNotIn("Interrupted", self.page_text())
+
     def page_text(self):
         document = self.browser.call("DOM.getDocument", depth=0)["root"]["nodeId"]
         body = self.browser.call("DOM.querySelector", nodeId=document, selector="main")["nodeId"]
@@ -338,6 +344,7 @@ BAD_FILES = {
     "foreign": ('{"context": {}, "benchmarks": []}', ['it has no "schema"']),
     "schema 2": ('{"schema": 2, "environment": {}, "rows": []}', ["has schema 2"]),
     "schema text": ('{"schema": "1", "environment": {}, "rows": []}', ["has schema"]),
+    "interrupted": ('{"schema": 1, "rows": [], "interrupted": 1}', ['"interrupted"']),
     "no rows": ('{"schema": 1, "environment": {}}', ['no "rows"']),
     "no environment": ('{"schema": 1, "environment": 3, "rows": []}', ['no "environment"']),
     "row no object": ('{"schema": 1, "environment": {}, "rows": [3]}', ["rows[0]"]),
