@@ -30,66 +30,67 @@ namespace handoff::lab { namespace {
 
 // CLI11 takes -1, and what does not fit, for the largest number there is.
 std::string not_below_0(const std::string& text) {
-  if (text.starts_with('-')) return "it is not below 0";
+  if (text.starts_with('-')) return "must not be below 0";
   std::uint64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc::result_out_of_range ? "it is below 2^64" : "";
+  return read.ec == std::errc::result_out_of_range ? "must be below 2^64" : "";
 }
 
 // As CLI11 says of one that fits no int only that it could not convert it.
 std::string some_launches(const std::string& text) {
   int number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc::result_out_of_range ? "it takes 1 to 1000" : "";
+  return read.ec == std::errc::result_out_of_range ? "must be 1 to 1000" : "";
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
-  command.add_option("--launches", options.launches, "new processes of each contender (default 5)")
+  command.add_option("--launches", options.launches, "new processes per contender (default 5)")
       ->check(some_launches);
-  command.add_option("--time-budget", options.time_budget_s, "seconds for a cell (default 20)");
+  command.add_option("--time-budget", options.time_budget_s, "seconds per cell (default 20)");
   command.add_flag("--quick", options.quick,
-                   "3 launches and 8 s for a cell; a run of everything is an overview");
+                   "3 launches and 8 s per cell; a run of all scenarios is only an overview");
   command.add_flag("--no-probe", options.no_probe,
-                   "trust the machine: do not watch whether others disturb it");
-  command.add_option("--seed", options.seed, "of the random order (default: a new one)")
+                   "trust the machine: do not watch for other programs that disturb it");
+  command.add_option("--seed", options.seed, "seed of the random order (default: a new one)")
       ->check(not_below_0);
-  command.add_option("--output", options.output, "write the result file there")->type_name("FILE");
-  command.add_option("--manifest", options.manifests, "a list of more contenders")
+  command.add_option("--output", options.output, "write the results to FILE")->type_name("FILE");
+  command.add_option("--manifest", options.manifests, "file that lists more contenders")
       ->allow_extra_args(false)
       ->type_name("FILE");
 }
 
 CLI::App* add_run(CLI::App& program, RunOptions& options) {
-  CLI::App* run = program.add_subcommand("run", "measure scenarios, or multiply real matrices");
-  run->add_option("scenario", options.scenarios, "which ones (default: all)");
-  run->add_option("--set", options.settings, "values of a parameter, each a cell of its own")
+  CLI::App* run = program.add_subcommand("run", "measure scenarios, or multiply your matrices");
+  run->add_option("scenario", options.scenarios, "scenarios to measure (default: all)");
+  run->add_option("--set", options.settings, "values of a parameter, each in its own cell")
       ->allow_extra_args(false)
       ->type_name("PARAMETER=VALUE,...");
-  run->add_option("--metrics", options.metrics, "which ones (default: all of the scenario)")
+  run->add_option("--metrics", options.metrics, "metrics to measure (default: all)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("METRIC,...");
-  run->add_option("--contenders", options.contenders, "which ones, as in own.*,peer.open*")
+  run->add_option("--contenders", options.contenders, "contenders to run, such as own.*,peer.open*")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("PATTERN,...");
   add_measure_options(*run, options.measure);
-  run->add_flag("--json", options.json, "the result file on stdout, no tables");
-  run->add_option("--page", options.page, "write an HTML page there")->type_name("FILE");
+  run->add_flag("--json", options.json, "print the results as JSON, no tables");
+  run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");
   run->add_option("--a", options.a, "matmul: left matrix, NumPy file")->type_name("A.npy");
   run->add_option("--b", options.b, "matmul: right matrix, NumPy file")->type_name("B.npy");
-  run->add_option("--result", options.result, "matmul: write their product")->type_name("C.npy");
+  run->add_option("--result", options.result, "matmul: write the product to C.npy")
+      ->type_name("C.npy");
   return run;
 }
 
 CLI::App* add_gate(CLI::App& program, GateOptions& options) {
-  CLI::App* gate = program.add_subcommand("gate", "measure the figures that must hold");
-  gate->add_option("figures", options.figures, "the figures, a TOML file")->required();
+  CLI::App* gate = program.add_subcommand("gate", "check by measuring that figures hold");
+  gate->add_option("figures", options.figures, "TOML file with the figures")->required();
   gate->add_option("--results", options.results, "judge a result file instead of measuring")
       ->type_name("FILE");
   gate->add_option("--passes", options.passes,
-                   "at most that many over what is too noisy to tell (default 4); a disturbed "
-                   "machine needs more and shorter ones");
+                   "at most this many passes (default 4); each repeats what is still too noisy "
+                   "to tell; a disturbed machine needs more and shorter ones");
   add_measure_options(*gate, options.measure);
   gate->get_option("--results")->excludes("--output");
   return gate;
@@ -97,20 +98,21 @@ CLI::App* add_gate(CLI::App& program, GateOptions& options) {
 
 CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
   CLI::App* compare = program.add_subcommand(
-      "compare", "what changed between two result files, or from another revision to this build");
-  compare->footer("exit code: 0 nothing is worse, 3 something is, 4 else something is too noisy");
-  compare->add_option("what", options.what, "before and now, two results; with --ref scenarios")
+      "compare", "what changed between two result files, or between a revision and this build");
+  compare->footer("exit code: 3 if something is worse, else 4 if something is too noisy, else 0");
+  compare->add_option("what", options.what, "result files before and now; with --ref: scenarios")
       ->type_name("FILE FILE | SCENARIO...");
   CLI::Option* revision =
       compare
-          ->add_option("--ref", options.revision,
-                       "build this revision of the current folder's git clone and measure its own "
-                       "contenders against those of this build, in turns")
+          ->add_option(
+              "--ref", options.revision,
+              "build this revision from the git clone in the current folder and measure its "
+              "own.* contenders alternately with those of this build")
           ->type_name("GITREF");
-  compare->add_option("--set", options.settings, "values of a parameter, each a cell of its own")
+  compare->add_option("--set", options.settings, "values of a parameter, each in its own cell")
       ->allow_extra_args(false)
       ->type_name("PARAMETER=VALUE,...");
-  compare->add_option("--metrics", options.metrics, "which ones (default: all of the scenario)")
+  compare->add_option("--metrics", options.metrics, "metrics to measure (default: all)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("METRIC,...");
@@ -120,86 +122,85 @@ CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
       option->needs(revision);  // files are not measured
     }
   }
-  compare->add_flag("--json", options.json, "the comparison as JSON on stdout");
+  compare->add_flag("--json", options.json, "print the comparison as JSON");
   return compare;
 }
 
 CLI::App* add_report(CLI::App& program, ReportOptions& options) {
   CLI::App* report = program.add_subcommand(
-      "report", "one HTML page from result files, of one machine or of several");
+      "report", "make one HTML page from result files of one machine or several");
   report->add_option("results", options.results, "result files of `run --output`")
       ->required()
       ->type_name("FILE");
-  report->add_option("-o,--output", options.output, "write the page there (default: stdout)")
+  report->add_option("-o,--output", options.output, "write the page to FILE (default: stdout)")
       ->type_name("FILE");
   return report;
 }
 
 CLI::App* add_export(CLI::App& program, ExportOptions& options) {
-  CLI::App* command =
-      program.add_subcommand("export", "a result file in the form of another program");
+  CLI::App* command = program.add_subcommand("export", "convert a result file to another format");
   command->add_option("result", options.result, "a result file of `run --output`")
       ->required()
       ->type_name("FILE");
-  command->add_option("--to", options.form, "google-benchmark (its JSON), csv or markdown")
+  command->add_option("--to", options.form, "google-benchmark (JSON), csv or markdown")
       ->required()
       ->type_name("FORM");
-  command->add_option("-o,--output", options.output, "write it there (default: stdout)")
+  command->add_option("-o,--output", options.output, "write it to FILE (default: stdout)")
       ->type_name("FILE");
   return command;
 }
 
 CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
-  CLI::App* doctor = program.add_subcommand("doctor", "is this machine fit to be measured on?");
-  doctor->add_flag("--json", options.json, "for tools, on stdout");
-  doctor->add_option("--output", options.output, "write the JSON there")->type_name("FILE");
-  doctor->add_option("--manifest", options.manifests, "a list of more contenders")
+  CLI::App* doctor = program.add_subcommand("doctor", "is this machine fit for measuring?");
+  doctor->add_flag("--json", options.json, "print JSON");
+  doctor->add_option("--output", options.output, "write the JSON to FILE")->type_name("FILE");
+  doctor->add_option("--manifest", options.manifests, "file that lists more contenders")
       ->allow_extra_args(false)
       ->type_name("FILE");
   CLI::Option* test = doctor->add_flag("--self-test", options.self_test,
-                                       "are verdicts right here? Equals and a planted 5 %");
-  doctor->add_option("--equals", options.equals, "comparisons of equals (default 200)")
+                                       "are verdicts right here? Tries equals and a planted 5 %");
+  doctor->add_option("--equals", options.equals, "how many comparisons of equals (default 200)")
       ->check(CLI::Range(1, 10'000))
       ->needs(test);
-  doctor->add_option("--planted", options.planted, "comparisons with 5 % planted (default 100)")
+  doctor->add_option("--planted", options.planted, "how many with 5 % planted (default 100)")
       ->check(CLI::Range(1, 10'000))
       ->needs(test);
   doctor
       ->add_option("--canary-launches", options.canary_launches,
-                   "launches of a canary at most (default 128)")
+                   "at most this many launches of a canary (default 128)")
       ->check(CLI::Range(5, 10'000))
       ->needs(test);
-  doctor->add_option("--seed", options.seed, "of the random order (default: a new one)")
+  doctor->add_option("--seed", options.seed, "seed of the random order (default: a new one)")
       ->needs(test);
   return doctor;
 }
 
 CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
   CLI::App* advise =
-      program.add_subcommand("advise", "which way fits some work, by what was measured here");
-  advise->footer("exit code: 4 if what it needs was not measured; it says by which command it is");
+      program.add_subcommand("advise", "which way fits your work, judged by measured rows");
+  advise->footer("exit code: 4 if a needed row was not measured; it prints the command for that");
   advise
       ->add_option("results", options.results,
                    "result files of `run --output` (default: report/results.json)")
       ->type_name("FILE");
-  advise->add_option("--grain", options.grain, "work in one task: 300ns, 20us, 1.5ms")
+  advise->add_option("--grain", options.grain, "work in one task, such as 300ns, 20us, 1.5ms")
       ->required()
       ->type_name("TIME");
   advise->add_option("--count", options.count, "tasks handed over at once")
       ->required()
       ->check(not_below_0);
-  advise->add_option("--unit", options.unit, "task, or index: of a loop (default task)");
+  advise->add_option("--unit", options.unit, "task, or index for a loop (default task)");
   advise->add_option("--nesting", options.nesting,
-                     "none, or tasks: they hand over tasks and wait for them (default none)");
+                     "none, or tasks if they hand over tasks and wait for them (default none)");
   advise->add_option("--order", options.order,
-                     "any, or fifo: they begin in the order they came in (default any)");
+                     "any, or fifo if they must begin in the order they came in (default any)");
   advise
       ->add_option("--idle-cost", options.idle_cost,
-                   "% of one CPU that having nothing to do may cost (default: any)")
+                   "% of one CPU that idle threads may take (default: any)")
       ->type_name("PERCENT");
   advise->add_option("--width", options.width, "threads (default: the most that were measured)")
       ->check(not_below_0);
-  advise->add_flag("--json", options.json, "for tools, on stdout");
+  advise->add_flag("--json", options.json, "print JSON");
   return advise;
 }
 
@@ -216,7 +217,7 @@ std::string bad_usage(const CLI::ParseError& error, const CLI::App& program, int
     return fmt::format("there is no command '{}'; {}", first, nearest_name(first, names));
   }
   const std::string what = error.what();
-  return fmt::format("{} (--help explains)", what.substr(0, what.find('\n')));
+  return fmt::format("{} (see --help)", what.substr(0, what.find('\n')));
 }
 
 int command(int argc, char** argv) {
@@ -238,8 +239,8 @@ int command(int argc, char** argv) {
   const CLI::App* export_command = add_export(program, export_options);
   const CLI::App* doctor_command = add_doctor(program, doctor_options);
   const CLI::App* advise_command = add_advise(program, advise_options);
-  program.add_subcommand("list", "what can be measured, and with what")
-      ->add_option("--manifest", list_options.manifests, "a list of more contenders")
+  program.add_subcommand("list", "list scenarios, metrics, parameters and contenders")
+      ->add_option("--manifest", list_options.manifests, "file that lists more contenders")
       ->type_name("FILE");
   try {
     program.parse(argc, argv);

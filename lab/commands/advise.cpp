@@ -58,7 +58,7 @@ Question question_of(const AdviseOptions& options) {
   question.nested = is_second("--nesting", options.nesting, {"none", "tasks"});
   question.in_order = is_second("--order", options.order, {"any", "fifo"});
   if (question.nested && question.by_index) {
-    throw UserError("--nesting tasks goes with --unit task");
+    throw UserError("--nesting tasks needs --unit task");
   }
   question.idle_percent = options.idle_cost;
   const double percent = options.idle_cost.value_or(0);
@@ -80,7 +80,7 @@ void say_what_differs(const Result& result, const std::filesystem::path& path) {
   const std::string machine = Environment::here({}, 0, {}).machine();
   const std::string there = result.environment.machine();
   if (machine == there) return;
-  fmt::print(stderr, "note: {} was measured on {}, this is {}: times do not travel\n",
+  fmt::print(stderr, "note: {} was measured on {}, this is {}: its times may not hold here\n",
              path.string(), there, machine);
 }
 

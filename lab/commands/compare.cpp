@@ -49,7 +49,7 @@ void say_what_differs(const Result& before, const Result& now) {
 int compare_files(const CompareOptions& options) {
   if (options.what.size() != 2) {
     throw UserError(
-        fmt::format("compare takes two result files, or --ref GITREF; got {} (--help explains)",
+        fmt::format("compare takes two result files, or --ref GITREF; got {} (see --help)",
                     options.what.size()));
   }
   if (std::error_code not_there;
@@ -157,8 +157,9 @@ int compare_revision(const CompareOptions& options) {
     if (!blocks.empty()) all.emplace_back(scenario, std::move(blocks));
   }
   if (all.empty()) {
-    throw UserError(fmt::format("revision '{}' has no own contender that this build has too for {}",
-                                options.revision, fmt::join(names, ", ")));
+    throw UserError(
+        fmt::format("revision '{}' and this build have no own contender in common for {}",
+                    options.revision, fmt::join(names, ", ")));
   }
   fmt::print(stderr, "before: {} ({}); now: this build; launches {}, seed {}\n", options.revision,
              revision.commit(), session.plan().launches, session.plan().seed);

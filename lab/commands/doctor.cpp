@@ -65,7 +65,8 @@ Finding find_second_cpu() {
   if (!cores) return {"second CPU", "there is none for this process", {}, {}};
   const bool real = cores->scaling() > 1.8;
   const std::string text = fmt::format(
-      "CPU {} and {} do {:.2f}x of one ({:.1f} GFLOP/s): {}; a cache line there and back {:.0f} ns",
+      "CPUs {} and {} do {:.2f}x as much as one ({:.1f} GFLOP/s): {}; a cache line's round trip "
+      "{:.0f} ns",
       cores->first, cores->second, cores->scaling(), cores->one_gflops,
       real ? "a real core" : "less than two cores", cores->round_trip_ns);
   return {"second CPU",

@@ -19,7 +19,7 @@ void require_output(const std::filesystem::path& output,
   for (const auto& input : inputs) {
     if (std::filesystem::equivalent(input, output, not_there)) {
       throw UserError(
-          fmt::format("{}: is a result to read; choose another --output", output.string()));
+          fmt::format("{}: it is read as a result; choose another --output", output.string()));
     }
   }
   require_writable(output);

@@ -63,7 +63,7 @@ Chosen choose(const RunOptions& options, const Session& session, Scenario& scena
   if (result.blocks.empty()) {
     throw UserError(
         fmt::format("scenario '{}': the contenders chosen apply to none of the cells; "
-                    "`handoff list` says where they do",
+                    "`handoff list` says where they apply",
                     scenario.name()));
   }
   return result;
@@ -97,8 +97,8 @@ void print_left_out(const std::vector<Chosen>& all) {
     }
   }
   fmt::print(stderr,
-             "an overview: without {}, and with fewer values; "
-             "`handoff run SCENARIO` measures all of one\n",
+             "only an overview: without {}, and with fewer values; "
+             "`handoff run SCENARIO` measures all of a scenario\n",
              fmt::join(left_out, ", "));
 }
 

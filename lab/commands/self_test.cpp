@@ -303,7 +303,7 @@ std::string SelfTestSummary::text() const {
         "visible        differences of {:.1f} % and more\n",
         100 * floor, 100 * visible);
   }
-  text += fmt::format("canaries       {} of {} equal: one's code in other places (all must be)\n",
+  text += fmt::format("canaries       {} of {} equal: code at other addresses (all must be)\n",
                       canaries_equal, canaries);
   for (const std::string& line : canaries_not_equal) text += fmt::format("{:15}{}\n", "", line);
   switch (exit_code) {

@@ -170,7 +170,7 @@ class Adviser {
     }
     if (!question_.idle_percent) return {};
     const auto row = idle.find(name);
-    if (row == idle.end()) return "what it costs when idle was not measured";
+    if (row == idle.end()) return "its cost when idle was not measured";
     const double percent = row->second->median;
     if (percent <= *question_.idle_percent) return {};
     return fmt::format("takes {} % of a CPU when idle", short_number(percent));
@@ -240,7 +240,7 @@ std::string text_of(const Question& question, std::uint64_t width) {
   if (question.nested) text += ", which hand over tasks and wait for them";
   if (question.in_order) text += ", begun in order";
   if (question.idle_percent) {
-    text += fmt::format(", idle for at most {} % of a CPU", *question.idle_percent);
+    text += fmt::format(", at most {} % of a CPU when idle", *question.idle_percent);
   }
   return text + fmt::format("; {} threads", width);
 }

@@ -92,7 +92,7 @@ class Advise(LabTest):
         advice = self.advice(rows, "--grain", "1us", "--count", "9", "--idle-cost", "0.1")
         self.assertEqual([way["name"] for way in advice["ways"]], ["own.pool.stealing", "here"])
         self.assertEqual(advice["left_out"],
-                         {"own.pool.fixed": "what it costs when idle was not measured",
+                         {"own.pool.fixed": "its cost when idle was not measured",
                           "peer.onetbb": "takes 40.0 % of a CPU when idle"})
 
     def test_nested_tasks_pay_for_forks_without_the_work_measured_in_them(self):
@@ -157,7 +157,7 @@ class Advise(LabTest):
                 ({"--unit": "tasks"}, "--unit takes task or index, not 'tasks'"),
                 ({"--nesting": "deep"}, "--nesting takes none or tasks"),
                 ({"--order": "lifo"}, "--order takes any or fifo"),
-                ({"--unit": "index", "--nesting": "tasks"}, "--nesting tasks goes with"),
+                ({"--unit": "index", "--nesting": "tasks"}, "--nesting tasks needs"),
                 ({"--idle-cost": "-1"}, "--idle-cost"), ({"--idle-cost": "nan"}, "--idle-cost"),
                 ({"--width": "0"}, "--width takes 1"), ({"--grain": None}, "--grain"),
                 ({"--count": None}, "--count")]:

@@ -241,7 +241,7 @@ class Revisions(LabTest):
         self.assert_one_line(["'HEAD'", "building failed", "error: expected primary-expression"],
                              "matmul")
         self.commit(PROJECT.replace("own.thread_team", "own.other_team"), CONTENDER)
-        self.assert_one_line(["'HEAD'", "has no own contender that this build has too"], "matmul")
+        self.assert_one_line(["'HEAD'", "have no own contender in common"], "matmul")
         self.commit(PROJECT.replace("own.thread_team", "seed.other"), CONTENDER)
         self.assert_one_line(["'HEAD'", "no own contender for matmul"], "matmul")
         (self.clone / "lab" / "CMakeLists.txt").unlink()
