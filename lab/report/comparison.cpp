@@ -51,7 +51,7 @@ Compared compared(const Row& before, const Row& now, double floor) {
     row.remark = "before " + before.state();
   } else {
     row.judged = judge_rows(now, before, floor);
-    if (!row.judged) row.remark = "a figure is not above 0: no ratio";
+    if (!row.judged) row.remark = "no ratio: a figure is not above 0";
   }
   return row;
 }

@@ -20,16 +20,16 @@ const char* what_was_shed(Level level) {
   switch (level) {
     case Level::all: return "";
     case Level::without_bursts:
-      return "To keep the page small the single bursts are left out of the results it carries.";
+      return "To keep the page small, the results it carries leave out the single bursts.";
     case Level::without_results:
-      return "To keep the page small it does not carry the result files themselves.";
+      return "To keep the page small, it does not carry the result files themselves.";
     case Level::sums:
-      return "To keep the page small it sums up over the machines: a page of fewer of them has "
+      return "To keep the page small, it only sums up all machines: a page of fewer machines has "
              "the figures of each.";
     case Level::sums_alone: break;
   }
-  return "To keep the page small it sums up over the machines and names them only: a page of fewer "
-         "of them has the figures and the environment of each.";
+  return "To keep the page small, it only sums up all machines and names them: a page of fewer "
+         "machines has the figures and the environment of each.";
 }
 
 // The result files themselves, for other programs. No `<` of theirs can end the element.

@@ -160,7 +160,7 @@ void label(Titled& titled, const std::string& curve, const CellView& cell) {
     chart.x_label = "percentile";
     const bool latency = cell.rows.front()->latency.has_value();
     chart.y_label = latency ? "latency, ns" : cell.unit;
-    titled.subtitle = fmt::format("{} that so many percent do not exceed", chart.y_label);
+    titled.subtitle = fmt::format("{} by percentile", chart.y_label);
   } else if (curve.starts_with(efficiency)) {
     chart.x_label = "size of a task, ns";
     chart.y_label = efficiency;

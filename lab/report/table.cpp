@@ -47,8 +47,8 @@ std::string article_table(const ArticleView& article, bool styled) {
     columns.add(std::move(cells));
     if (!line.note.empty()) notes += fmt::format("  * {}\n", line.note);
   }
-  const std::string title =
-      fmt::format("The article beside this machine: {} ({})", article.title, article.parameters);
+  const std::string title = fmt::format("The article compared with this machine: {} ({})",
+                                        article.title, article.parameters);
   if (threads) notes += "  on and off CPU: the thread that hands over + the others together\n";
   return heading(title, styled) + columns.text() + notes;
 }

@@ -91,7 +91,7 @@ ArticleLine line_of(const ArticleTable& article, const ArticleRow& line, const R
       {},          {}};
   if (here != nullptr) add_threads(view, article, *here);
   if (view.contender.empty()) {
-    view.why = "no contender re-makes this scheme";
+    view.why = "no contender implements this scheme";
   } else if (here == nullptr) {
     view.why = "not measured in this run";
   } else if (std::isnan(ms)) {
@@ -105,7 +105,7 @@ void judge(ArticleLine& line, const ArticleLine& first, const std::string& why) 
   line.here_speedup = first.here_ms / line.here_ms;
   if (&line == &first || !line.why.empty()) return;
   if (std::isnan(line.here_speedup)) {
-    line.why = "the first line, against which it is set, was not measured";
+    line.why = "the first line, its base, was not measured";
     return;
   }
   const double apart = line.here_speedup / line.article_speedup;

@@ -65,7 +65,7 @@ class Events(LabTest):
     def test_the_article_stands_beside_what_was_measured(self):
         done = self.run_lab("run", "events", "--metrics", "enqueue_process,enqueue_visit", "--set",
                             "count=100000", "--set", "ids=1", "--contenders", "seed.*", *QUICK)
-        table = done.stdout.partition("The article beside this machine: ")[2]
+        table = done.stdout.partition("The article compared with this machine: ")[2]
         self.assertTrue(table.startswith("eventpp's bottlenecks: a visitor"), done.stdout)
         for scheme in ("process", "processQueueWith"):  # each a metric of its own
             [line] = [line.split() for line in table.splitlines() if line.split()[:1] == [scheme]]

@@ -188,7 +188,7 @@ class Pages(LabTest):
         self.assertEqual(says, [
             "base", "reproduced",
             "not reproduced: 25.3 x there, 1.00 x here; its machine had more CPUs",
-            "no contender re-makes this scheme",
+            "no contender implements this scheme",
             "unavailable: not built: needs libmoon-dev"])
 
     def test_an_article_says_where_the_time_went_where_that_is_known(self):
@@ -215,8 +215,8 @@ class Pages(LabTest):
         wanted = {"GFLOP/s against n, higher is better": 7,
                   "GFLOP/s against width, higher is better; dashed: perfect scaling": 7,
                   "share of full efficiency against the size of a task": 3,
-                  "ns that so many percent do not exceed": 3,
-                  "latency, ns that so many percent do not exceed": 3}
+                  "ns by percentile": 3,
+                  "latency, ns by percentile": 3}
         found = {caption.split("\n")[1]: lines for caption, lines in charts}
         self.assertEqual(found, wanted)
         # n with 2 kernels and 4 widths, width with 2 kernels and 3 n, and the four curves
