@@ -9,15 +9,15 @@
 //   });
 //
 // For: payloads that share a queue, a list or a dispatcher. Not for: a handful of types known to
-// all (std::variant); what is called (UniqueFunction).
-// What is larger than Bytes, aligned to more than a std::max_align_t, or may throw when moved, lies
-// on the heap at its own alignment; so moving a box never throws. AnyDataOf<Types...> is the box
-// that all of these fit in.
-// It moves and is not copied, so that it can hold what only moves.
-// Types are told apart without RTTI. Exactly: a value is not found as a base of its type.
-// By g++ a shared object that uses it stays loaded until the end (docs/adr/0013).
-// Concurrency: none of its own; like an int. Blocks: never.
-// Allocates: construction, for what does not fit. Throws: construction, what the payload's
+// all (std::variant); functions to call (UniqueFunction).
+// A value that is larger than Bytes, is aligned to more than a std::max_align_t, or may throw when
+// moved, is stored on the heap at its own alignment; so moving a box never throws.
+// AnyDataOf<Types...> is a box that is large enough for each of these types.
+// A box can be moved but not copied, so that it can hold move-only values.
+// Types are told apart without RTTI, and exactly: a value is not found as a base of its type.
+// With g++, a shared object that uses it stays loaded until the program ends (docs/adr/0013).
+// Concurrency: as with an int, none of its own. Blocks: never.
+// Allocates: construction, if the value does not fit. Throws: construction, what the payload's
 // constructor or the allocation throws. get() of a type that it does not hold is misuse.
 #pragma once
 

@@ -9,14 +9,15 @@
 //
 // For: keys that come from several modules. Not for: keys of one type.
 // Two ids are equal if their types are the same and their values are equal: int 1 and long 1 are
-// two ids, and so are unequal values with equal hashes. Text is one type: literals and string views
-// are kept as std::string.
-// A value is copied, compared by == and hashed by std::hash, once; these two must not throw. It
-// lies inside if it has at most 32 bytes and does not throw when moved. There is no order: values
-// of two types have none.
-// By g++ a shared object that uses it stays loaded until the end (docs/adr/0013).
-// Concurrency: none of its own; like an int. Blocks: never.
-// Allocates, throws: construction and copying, for what does not fit, and what the value throws.
+// different ids, and so are unequal values with equal hashes. Text is one type: literals and string
+// views are stored as std::string.
+// A value is copied, compared by == and hashed once by std::hash; neither of these two may throw.
+// It is stored inside the id if it has at most 32 bytes and does not throw when moved. Ids have no
+// order, because values of different types have none.
+// With g++, a shared object that uses it stays loaded until the program ends (docs/adr/0013).
+// Concurrency: as with an int, none of its own. Blocks: never.
+// Allocates: construction and copying, if the value does not fit. Throws: these two, on failed
+// allocation, and what the value throws.
 #pragma once
 
 #include <concepts>

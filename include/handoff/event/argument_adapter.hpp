@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Listeners for more special types than their list passes on: each argument is cast on its way.
+// Listeners for types more derived than those their list passes: each argument is cast on its way.
 //
 //   handoff::EventDispatcher<Kind, void(const Event&)> events;
 //   events.append_listener(Kind::click, handoff::adapt<void(const Click&)>(
@@ -10,17 +10,17 @@
 //   events.append_listener(Kind::click, handoff::adapt<void(const Click&)>(
 //       handoff::call_when(is_left, on_left_click)));
 //
-// For: one list for a family of types where the key, or whoever knows, says which one it is. Not
-// for: types that only the event itself knows (AnyData says misuse, a std::variant visits).
-// What is passed on          what may be asked for
+// For: one list for a family of types, where the key or other knowledge tells which type it is. Not
+// for: types that only the event itself knows (AnyData reports misuse, a std::variant visits).
+// The list passes            the listener may take
 //   T, or what converts        T
-//   Base&                      Derived&: a cast that nobody checks, as static_cast
-//   Pointer<Base>              Pointer<Derived>, where static_pointer_cast knows it
+//   Base&                      Derived&: an unchecked static_cast
+//   Pointer<Base>              Pointer<Derived>, if static_pointer_cast supports it
 //   T*, Pointer<Base>          T&, Derived&: what it points to
-//   AnyData                    T&: what it holds, or misuse
-// A queue stores its arguments as the signature says: of a Derived that is stored as a Base only
-// the Base is left, so queues want pointers or boxes.
-// Concurrency, exceptions: the function's own. Allocates, blocks: never. An empty function is
+//   AnyData                    T&: the value it holds; another type is misuse
+// A queue stores its arguments as the signature says: a Derived stored as a Base is sliced, so give
+// queues pointers or boxes.
+// Concurrency, exceptions: those of the function. Allocates, blocks: never. An empty function is
 // misuse.
 #pragma once
 

@@ -12,25 +12,26 @@
 // (EventQueue).
 //
 // Contract: none of the tiers; nothing is handed over, a pass runs on the caller.
-// - Concurrency: everything by any thread at any time, also from inside a callback, except the
-//   destructor: it may run inside a callback of the list, or beside passes that have begun.
+// - Concurrency: thread-safe, also inside a callback. The destructor may run inside a callback of
+//   the list and during passes that have begun, but during no other call.
 // - Order: higher priorities first, then as appended. What came before an addition happens before
 //   the calls of that listener.
-// - Passes: a listener added inside or during a pass is not called in that pass, nested passes call
-//   it; one that was removed is not called any more, unless its call has begun. After the end of
-//   the list no more is called. (The whole table: docs/guide/events.md.)
-// - Cost: a pass takes no lock, allocates nothing and writes two words of its own thread (the
-//   first pass of a thread registers it). Adding at the end is amortised O(1); elsewhere it copies
-//   at most 128 pointers and one for each 64 listeners. Removing is O(1) amortised. Both take a
-//   lock; the first removal after another thread's pass makes the kernel order the CPUs:
-//   microseconds.
-// - Blocks: calls never; adding and removing for some instructions of others; remove_and_wait().
-// - Allocates: the constructor and adding. Throws: they, std::bad_alloc. An empty function is
+// - Passes: a listener added during a pass is not called in that pass, but in passes nested in it;
+//   a removed one is not called any more, unless its call has begun. Once the list is destroyed, no
+//   further listener is called. (The whole table: docs/guide/events.md.)
+// - Cost: a pass takes no lock, allocates nothing and writes two words that belong to its thread
+//   (the first pass of a thread registers it). Adding at the end is amortised O(1); elsewhere it
+//   copies at most 128 pointers, and one more for every 64 listeners. Removing is amortised O(1).
+//   Both take a lock. The first removal after another thread's pass has the kernel order the CPUs,
+//   which takes microseconds.
+// - Blocks: calls never; adding and removing for a few instructions of other threads;
+//   remove_and_wait() until passes end.
+// - Allocates: the constructor and adding. Throws: both, std::bad_alloc. An empty function is
 //   misuse.
-// - Exceptions: one that leaves a listener ends the pass and reaches the caller.
-// - Arguments: one set for all listeners, so none of them may be moved from: by-value arguments
-//   arrive as copies or references to const, and rvalue references are refused.
-// - Not copied and not moved: other threads know the list by its place.
+// - Exceptions: an exception that leaves a listener ends the pass and reaches the caller.
+// - Arguments: all listeners share them, so none may be moved from: by-value arguments arrive as
+//   copies or references to const, and rvalue references do not compile.
+// - Neither copied nor moved: other threads know the list by its address.
 #pragma once
 
 #include <cstddef>

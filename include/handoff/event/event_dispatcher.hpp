@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Lists of listeners by key: one call reaches those that wait for that key.
+// Lists of listeners by key: one call reaches all listeners of that key.
 //
 //   handoff::EventDispatcher<std::string, void(const Request&)> routes;
 //   auto handle = routes.append_listener("/status", [](const Request& r) { ... });
@@ -10,14 +10,14 @@
 // (EventQueue); one event (CallbackList).
 //
 // Contract: none of the tiers; nothing is handed over, a dispatch runs on the caller.
-// - Keys: any type that is copied, compared by == and hashed, by std::hash or Policies::Hash.
-// - Everything else as in CallbackList, key by key: concurrency, the rules of passes, what blocks,
-//   what allocates, exceptions, arguments. A dispatch takes no lock.
-// - Filters are called first, for every key, in their order, with arguments that they may change;
-//   one that says false ends the dispatch.
-// - remove_and_wait() waits for dispatches of the listener's own key only, and for those that are
-//   just at the filters.
-// - A key whose listeners are gone costs memory until the table grows next.
+// - Keys: any type that can be copied, compared by == and hashed by std::hash or Policies::Hash.
+// - All else is as in CallbackList, key by key: concurrency, the rules of passes, what blocks, what
+//   allocates, exceptions, arguments. A dispatch takes no lock.
+// - Filters are called first, in order, for every key. They may change the arguments; a filter that
+//   returns false ends the dispatch.
+// - remove_and_wait() waits only for dispatches of the listener's own key, and for those that are
+//   in the filters at the moment.
+// - A key whose listeners are gone costs memory until the table next grows.
 #pragma once
 
 #include <cstddef>

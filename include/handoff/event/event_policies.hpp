@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program may say about its events: a struct, derived from EventPolicies, with any of these
-// static members. What it leaves out costs nothing.
+// How a program customises its events: a struct derived from EventPolicies with any of these static
+// members. A member that is left out costs nothing.
 //
 //   struct MyPolicies : handoff::EventPolicies {
 //     // CallbackList, EventDispatcher, EventQueue. Asked after each listener with the arguments as
@@ -9,10 +9,10 @@
 //     static bool can_continue(const Event& event) { return !event.handled; }
 //
 //     // EventDispatcher, EventQueue. Finds the key in the arguments, so that dispatch(event) and
-//     // enqueue(event) need not be told. KeyIsFirst does it for a key that comes first.
+//     // enqueue(event) need no key. KeyIsFirst does this if the key is the first argument.
 //     static int get_key(const Event& event) { return event.kind; }
 //
-//     // EventDispatcher, EventQueue. Hash of a key; std::hash unless said.
+//     // EventDispatcher, EventQueue. Hash of a key; std::hash if left out.
 //     struct Hash { std::size_t operator()(const Key& key) const noexcept; };
 //
 //     // EventQueue. Higher ones are processed first; among equals the order of enqueueing holds.
@@ -26,7 +26,7 @@
 //     static constexpr bool expires = true;
 //
 //     // EventQueue. What happens beyond BoundedEventQueueOptions::capacity: reject,
-//     // wait or overwrite_oldest. Unless said, grow: there is no capacity.
+//     // wait or overwrite_oldest. If left out, grow: there is no capacity.
 //     static constexpr OnFull on_full = OnFull::reject;
 //   };
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Events by key for later: any thread enqueues, whoever drains calls the listeners.
+// Events by key for later: any thread enqueues, and the thread that drains calls the listeners.
 //
 //   handoff::EventQueue<int, void(const Reading&)> queue;
 //   auto handle = queue.append_listener(kSensor, [](const Reading& r) { ... });
@@ -16,33 +16,34 @@
 //
 // Contract: deferred tier. It is an EventDispatcher too: listeners, filters and dispatch() are as
 // described there.
-// - Concurrency: everything by any thread at any time, except the destructor: it may run inside a
-//   listener of this queue, on the only thread that drains. Several threads may drain: each event
-//   goes to one of them.
-// - Order: one sequence of places, claimed by an atomic addition each, or by plain stores of a
-//   thread that has been alone for a while. So FIFO per producer, and causal between producers: an
-//   event that was enqueued because of another comes after it. With several draining threads this
-//   is the order of taking. Policies::priority comes first, where there is one.
-// - A drain ends: what is enqueued meanwhile is for the next call.
-// - Blocks: wait(), and enqueue() with OnFull::wait, as long as their Until says: for ever, if
-//   nothing is said. enqueue() else only for the moment in which another producer appends a chunk,
-//   and for some microseconds where one that was alone no longer is. An event whose enqueue() is
-//   under way holds back those behind it.
-// - Wakes: enqueue() wakes one sleeper, and nobody if nobody sleeps; then it is one atomic addition
-//   at most, and no fence.
-// - Allocates: enqueue() a chunk now and then from a pool that all queues share; nothing once the
-//   pool has what is needed. trim() gives memory back, and so does the pool after a burst.
+// - Concurrency: thread-safe, except the destructor, which may run inside a listener of this queue,
+//   on the only thread that drains. Several threads may drain: each event goes to one of them.
+// - Order: one sequence of places, each claimed by an atomic addition, or by plain stores of a
+//   thread that has enqueued alone for a while. So FIFO per producer, and causal between producers:
+//   an event that was enqueued because of another comes after it. If several threads drain, this is
+//   the order in which events are taken. Policies::priority, if given, comes first.
+// - A drain ends: events enqueued meanwhile wait for the next call.
+// - Blocks: wait(), and enqueue() with OnFull::wait, as long as their Until says; without one, for
+//   ever. Any other enqueue() blocks only while another producer appends a chunk, and for some
+//   microseconds when a producer that was alone no longer is. An event whose enqueue() is under way
+//   holds back those behind it.
+// - Wakes: enqueue() wakes one sleeping thread. If none sleeps, it costs at most one atomic
+//   addition, and no fence.
+// - Allocates: enqueue() now and then takes a chunk from a pool that all queues share, which
+//   allocates only until it holds enough. trim() gives memory back, and so does the pool after a
+//   burst.
 // - Full: grows, unless Policies::on_full says reject (Status::full, and the arguments are still
 //   the caller's), wait, or overwrite_oldest (the oldest is destroyed and counts as expired). In a
-//   listener of the same queue `wait` says full: nobody else might make room. What was done with
-//   the events that made room happens before the return of the enqueue() that took it.
-// - Closed: after close() enqueue() says closed; what is there can be drained; wait() says closed
-//   once nothing is left. What came before close() happens before such an answer.
+//   listener of the same queue `wait` returns full: perhaps no other thread would make room. What
+//   was done with the events that made room happens before the return of the enqueue() that took
+//   the room.
+// - Closed: after close(), enqueue() returns closed; events that are there can be drained; wait()
+//   returns closed once none is left. What came before close() happens before these returns.
 // - Exceptions: one from a listener or visitor ends the call and reaches the caller. Its event
-//   counts as failed, all others stay in the queue, in order. One from the chooser of drain_if()
-//   leaves its event there too, and so does one from hashing, comparing or copying a key to
-//   coalesce. An event whose construction throws was never enqueued.
-// - Destruction: destroys what is left and calls nobody.
+//   counts as failed; all others stay in the queue, in order. If the chooser of drain_if() throws,
+//   its event stays too; so it does if hashing, comparing or copying a key to coalesce throws. An
+//   event whose construction throws was never enqueued.
+// - Destruction: destroys the events that are left and calls no listener.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What an EventQueue is told when it is made.
+// The options of an EventQueue's constructor.
 //
 //   handoff::EventQueue<int, void(), Bounded> queue({.capacity = 64});
 //   handoff::EventQueue<int, void()> patient({.spin_for = 0ns});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is left in the hand of whoever added a listener: to remove it later.
+// Handle that removes a listener.
 //
 //   ListenerHandle handle = list.append(f);
 //   handle.remove();            // new passes do not call it; a pass on another thread still may
@@ -8,14 +8,14 @@
 //
 //   ScopedListener scoped = list.append(f);   // removed with the end of `scoped`
 //
-// For: callback lists, dispatchers and queues alike. A handle never keeps the list alive, nor the
-// function; it may outlive both, and then says false to everything.
-// Concurrency: different handles on one listener may be used by any threads at once, one handle
-// like an int. removing against dispatching: any threads.
-// Blocks: remove_and_wait(), until passes that began before on other threads are over. In a
-// callback the passes of the own thread do not count. Two threads that so wait for each other are
-// misuse, which the second of them reports; its listener is removed all the same.
-// Destroys: the function, at once if nobody is in a pass over its list, else when the last such
+// For: callback lists, dispatchers and queues alike. A handle keeps neither the list nor the
+// function alive; it may outlive both, and then every call returns false.
+// Concurrency: several threads may use different handles on one listener at once, but one handle
+// only like an int. Listeners may be removed while any thread dispatches.
+// Blocks: remove_and_wait(), until passes that began earlier on other threads are over; it does not
+// wait for passes of the calling thread. If two threads wait for each other in this way, the second
+// one reports misuse; its listener is removed all the same.
+// Destroys: the function, at once if no thread is in a pass over its list, else when the last such
 // pass ends, on that thread.
 // Allocates: nothing. Throws: remove_and_wait() only, on misuse.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a listener is added: its priority, and after how many calls it goes.
+// How a listener is added: its priority, and after how many calls it is removed.
 //
 //   list.append(f, {.priority = 5});
 //   queue.append_listener(key, f, {.calls = 1});   // the first time only

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes of an event that a drain has shown to a visitor or a chooser.
+// What happens to an event that a drain has shown to a visitor or a chooser.
 //
 //   queue.drain([](int key, const Reading& reading) {
 //     if (key == kAlarm) return handoff::Next::leave;

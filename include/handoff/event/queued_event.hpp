@@ -5,8 +5,8 @@
 //
 //   handoff::QueuedEvent<int, const std::string&> event(std::in_place, 7, "hello");
 //
-// Its arguments are values, whatever the signature says: one that says `const std::string&` has a
-// std::string here.
+// It stores its arguments as values, whatever the signature says: a `const std::string&` becomes a
+// std::string.
 #pragma once
 
 #include <tuple>

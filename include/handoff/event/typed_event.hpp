@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Event types that know their key, so that nobody has to name both.
+// Event types that know their key, so that you need not name both.
 //
 //   struct Click {
 //     static constexpr Kind key = Kind::click;
@@ -11,11 +11,10 @@
 //   handoff::listen_to<Click>(queue, [](const Click& click) { ... });
 //   handoff::Status s = handoff::enqueue_event<Click>(queue, 3, 4);
 //
-// For: dispatchers and queues whose one argument is the event, a box for any event, or a reference
-// to what they all derive from. Not for: a key that depends on the event's value
-// (Policies::get_key).
-// Everything else is that of the dispatcher or the queue; argument_adapter.hpp says how the
-// argument becomes the event.
+// For: dispatchers and queues whose only argument is the event, a box for any event, or a reference
+// to their common base. Not for: a key that depends on the event's value (Policies::get_key).
+// All else is as in the dispatcher or the queue; argument_adapter.hpp says how the argument becomes
+// the event.
 #pragma once
 
 #include <utility>
