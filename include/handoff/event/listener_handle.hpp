@@ -12,9 +12,9 @@
 // function alive; it may outlive both, and then every call returns false.
 // Concurrency: several threads may use different handles on one listener at once, but one handle
 // only like an int. Listeners may be removed while any thread dispatches.
-// Blocks: remove_and_wait(), until passes that began earlier on other threads are over; it does not
-// wait for passes of the calling thread. If two threads wait for each other in this way, the second
-// one reports misuse; its listener is removed all the same.
+// Blocks: remove_and_wait(), until passes that began earlier on other threads are over. It
+// does not wait for passes of the calling thread. If two threads wait for each other this way, the
+// second one reports misuse; its listener is removed all the same.
 // Destroys: the function, at once if no thread is in a pass over its list, else when the last such
 // pass ends, on that thread.
 // Allocates: nothing. Throws: remove_and_wait() only, on misuse.

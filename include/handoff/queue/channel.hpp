@@ -16,22 +16,22 @@
 // pool runs them); a thread that must not sleep (the rings).
 // Several channels at once: select.hpp.
 //
-// Names: those of P0260, C++'s concurrent queues. async_push and async_pop are kept free for
+// Names: those of P0260, C++'s concurrent queues. async_push and async_pop are reserved for
 // senders. Tier: transfer. A Channel adds waiting to a queue, `Queue`, by default an MpmcRing. The
-// queue decides on order, on which threads push and pop, and on allocation (see there).
-// Concurrency: push*, pop*, try_*, consume() and close() as the queue allows it (with an SpscRing
-//   close() is the producer's); the rest by any thread.
+// queue decides the order, which threads may push and pop, and what allocates (see there).
+// Concurrency: push*, pop*, try_*, consume() and close() as the queue allows (with an SpscRing only
+//   the producer may close()); the rest is thread-safe.
 // Order: that of the queue. What was done before a push happens before the pop.
-// Blocks: push() while full, pop() while empty: they spin for some microseconds where that can
-//   help, then sleep, as long as their Until says: for ever, if nothing is said. try_* and
-//   consume() never.
-// Wakes: one sleeping thread for an item or a free place, and none that is awake.
+// Blocks: push() while full, pop() while empty. They spin for some microseconds where that can
+//   help, then sleep, as long as their Until says; without one, for ever. try_* and consume() never
+//   block.
+// Wakes: an item or a free place wakes one thread, if one sleeps.
 // Full, closed, stopped, timed out: the item is still the caller's, unmoved.
-// Closed: waiting pushes are refused too; pops drain, then say `closed`. close() is idempotent.
-// A wait that ends just as an item or a place comes says `ok`.
+// Closed: waiting pushes are refused too; pops drain, then return `closed`. close() is idempotent.
+// A wait that ends just as an item or a place comes returns `ok`.
 // Exceptions: those of the queue; they lose no item.
-// Destructor: destroys what is left. Close the channel and join its users first: a destructor
-//   beside another call is misuse that nothing can report.
+// Destructor: destroys the items that are left. Close the channel and join its users first: a
+//   destructor that runs during another call is misuse, and nothing can report it.
 // In a pool's task: wait inside blocking(), or the item that another task of the pool would push
 //   may never come.
 // Proof: docs/design/channel.md.

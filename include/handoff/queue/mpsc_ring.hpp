@@ -9,22 +9,24 @@
 // For: an actor's inbox, a logger, results on their way back. Not for: one producer (SpscRing is
 // cheaper); more consumers (MpmcRing); waiting (Channel).
 // Tier: transfer.
-// Concurrency: one consumer thread calls try_pop, try_pop_batch and consume; any thread the rest.
+// Concurrency: only one consumer thread may call try_pop, try_pop_batch and consume; the rest is
+//   thread-safe.
 // Order: each producer's items come out in its order; what it did before a push happens before
 //   the pop.
-// Blocks, allocates: never, but the constructor allocates. Pushes are lock-free: one is repeated
-//   only because another succeeded. Pops are wait-free.
+// Blocks: never. Allocates: the constructor only. Pushes are lock-free: a push is repeated only
+//   because another one succeeded. Pops are wait-free.
 // Full: `full`, and the item is still the caller's.
 // `full` and `empty` are weaker than in a sequential queue, since a push claims its place before
-//   it fills it. `full`: every place is claimed or not yet given back, also while the consumer's
-//   visitor still has an item in hand. `empty`: the next item in turn is not there yet,
-//   even if its place is claimed and pushes that came later are done.
-// Closed: any thread may close(). It is exact: it happens between two claims, and no push that
-//   begins after it succeeds. Pops then drain, then say `closed`; pushes say `closed`.
-// Exceptions: nothing that may throw is done in a claimed place: try_emplace refuses such
-//   constructors when compiled, try_push(const T&) copies first. A visitor that throws has consumed
-//   its item, and the rest stays.
-// Destructor: destroys what is left.
+//   it fills it. `full`: every place is claimed or not yet given back; the place of an item that
+//   the consumer's visitor is working on counts too. `empty`: the next item in turn is not there
+//   yet, even if its place is claimed and later pushes are done.
+// Closed: any thread may close(). The close is exact: it happens between two claims, and no push
+//   that begins after it succeeds. Pops then drain, and then return `closed`; pushes return
+//   `closed`.
+// Exceptions: nothing that may throw runs in a claimed place: try_emplace does not compile with a
+//   constructor that may throw, and try_push(const T&) copies first. If a visitor throws, its item
+//   is consumed and the rest stay.
+// Destructor: destroys the items that are left.
 // The calls: ticket_ring.hpp. Proof: docs/design/rings.md.
 #pragma once
 

@@ -6,25 +6,26 @@
 //   Status s = queue.try_push(std::move(job));                      // any thread
 //   queue.consume([](Job& next) { run(next); }, 16);                 // any thread
 //
-// For: producers that must not wait and whose items cannot be counted beforehand. Not for: where a
-// bound is known (a ring is cheaper and tells a producer when it is too fast); waiting (Channel).
+// For: producers that must not wait and whose number of items is not known beforehand. Not for:
+// cases with a known bound (a ring is cheaper and tells a producer when it is too fast); waiting
+// (Channel).
 // Tier: transfer.
-// Concurrency: all calls by any thread.
+// Concurrency: thread-safe.
 // Order: first in, first out, one order for all producers; several consumers may finish with the
-//   items in any. What was done before a push happens before the pop.
-// Blocks: for a few instructions of another thread at the same end, or, in one push of a segment's
-//   worth, while that thread allocates. The two ends do not block each other.
+//   items in any order. What was done before a push happens before the pop.
+// Blocks: for a few instructions of another thread at the same end; once per segment also while
+//   another pushing thread allocates. The two ends do not block each other.
 // Allocates: a push, when the last segment is full and none is spare; a queue that never holds more
-//   than a segment uses two in turn. A pop frees a segment that is no longer needed.
+//   than a segment uses two segments in turn. A pop frees a segment that is no longer needed.
 // Full: never; a push that finds no memory throws std::bad_alloc and leaves its item as it was.
 // `empty` and `closed` are exact (linearizable).
-// Closed: any thread may close(): no push that begins after it succeeds; after it pops drain, then
-//   say `closed`.
-// Exceptions: a constructor that throws in try_emplace leaves the queue as it was; it must not use
-//   this queue. A visitor that throws has consumed its item, and the rest stays.
-// Destructor: destroys what is left.
+// Closed: any thread may close(). No push that begins after it succeeds; pops drain, then return
+//   `closed`.
+// Exceptions: a constructor that throws in try_emplace leaves the queue as it was; the constructor
+//   must not use this queue. If a visitor throws, its item is consumed and the rest stay.
+// Destructor: destroys the items that are left.
 // Source: the two locks are those of M. Michael and M. Scott, "Simple, Fast, and Practical
-//   Non-Blocking and Blocking Concurrent Queue Algorithms" (1996); segments and their way back are
+//   Non-Blocking and Blocking Concurrent Queue Algorithms" (1996); segments and their reuse are
 //   ours. Proof: docs/design/channel.md.
 #pragma once
 

@@ -8,17 +8,17 @@
 //   while (select(on_item(frames, show), on_item(orders, obey)) == Status::ok) {
 //   }                                         // until all of them are closed and drained
 //
-// For: a thread that serves several channels. Not for: one channel (pop); dozens of them (let the
-// producers share one that carries a std::variant).
-// Concurrency: any thread that may pop from the channels.
-// Order: each call of a thread looks first at another channel than the call before, so that a busy
-//   one does not starve the rest. Within a channel: its own order.
-// Blocks: select(), while all are empty and one is not closed, as long as its Until says;
-//   try_select() never. Among those asleep on a channel the longest sleeper is woken; an item that
-//   finds both a pop and a select asleep may wake one of each.
-// Allocates: never, but for what an Until says.
-// Closed: `closed` once all channels are closed and drained; until then the others go on.
-// A wait that ends just as an item comes says `ok`.
+// For: a thread that serves several channels. Not for: one channel (pop); dozens of channels (let
+// the producers share one that carries a std::variant).
+// Concurrency: any thread that may pop from all the channels.
+// Order: each call of a thread starts with a different channel than the one before, so that a busy
+//   channel does not starve the rest. Within a channel: its own order.
+// Blocks: select(), while all channels are empty and at least one is not closed, as long as its
+//   Until says; try_select() never. Of the threads asleep on a channel, the longest sleeper is
+//   woken; if both a pop and a select are asleep, an item may wake one of each.
+// Allocates: never, except what an Until says.
+// Closed: returns `closed` once all channels are closed and drained; until then the others go on.
+// A wait that ends just as an item comes returns `ok`.
 // Exceptions: a handler that throws has consumed its item.
 // Protocol and proof: docs/design/channel.md.
 #pragma once

@@ -6,19 +6,20 @@
 //   while (ring.try_push(std::move(frame)) == Status::full) { ... }      // the producer
 //   ring.consume([](Frame& next) { show(next); });                       // the consumer
 //
-// For: a pipeline's stages, a device and its reader; the cheapest way there is between two
-// threads. Not for: more than one thread on a side (MpscRing, MpmcRing); waiting (Channel).
+// For: a pipeline's stages, a device and its reader; the cheapest queue between two threads. Not
+// for: more than one thread on a side (MpscRing, MpmcRing); waiting (Channel).
 // Tier: transfer.
-// Concurrency: one producer thread calls try_push, try_emplace, try_push_batch and close; one
-//   consumer thread calls try_pop, try_pop_batch and consume; any thread the rest.
+// Concurrency: only one producer thread may call try_push, try_emplace, try_push_batch and close;
+//   only one consumer thread may call try_pop, try_pop_batch and consume; the rest is thread-safe.
 // Order: first in, first out. What the producer did before a push happens before the pop.
-// Blocks, allocates: never, but the constructor allocates. A step of one side never waits for the
-//   other: all calls are wait-free.
+// Blocks: never. Allocates: the constructor only. Neither side ever waits for the other: all calls
+//   are wait-free.
 // Full: `full`, and the item is still the caller's. `full` and `empty` are linearizable.
-// Closed: close() is the producer's; after it pops drain, then say `closed`; pushes say `closed`.
-// Exceptions: a constructor that throws in try_emplace leaves the ring as it was; a visitor that
-//   throws has consumed its item, and the rest stays.
-// Destructor: destroys what is left.
+// Closed: only the producer may close(). Then pops drain and return `closed` after that; pushes
+//   return `closed`.
+// Exceptions: a constructor that throws in try_emplace leaves the ring as it was. If a visitor
+//   throws, its item is consumed and the rest stay.
+// Destructor: destroys the items that are left.
 // Source: L. Lamport, "Specifying Concurrent Program Modules" (1983); the cached index of the other
 //   side is that of E. Rigtorp, https://rigtorp.se/ringbuffer/. Proof: docs/design/rings.md.
 #pragma once

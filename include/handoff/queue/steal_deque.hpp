@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A stack for its owner, a queue for everybody else: where a worker keeps what it has yet to do.
+// A stack for its owner, a queue for all other threads: it holds a worker's waiting tasks.
 //
 //   deque.reserve();                         // the owner
 //   deque.push(task);                        // the owner: newest end
@@ -10,16 +10,17 @@
 // For: schedulers, this library's pools among them. The owner works on what it made last (still in
 // its cache), thieves take what it made first (the largest part of a divided problem). Not for: a
 // queue between equals (MpmcRing).
-// T: trivially copyable and at most a word, so a pointer to the work.
+// T: trivially copyable and at most a word, so usually a pointer to the work.
 // Tier: transfer, without a close: its owner drains it.
-// Concurrency: reserve(), push(), pop() and was_size() by one thread, the owner; steal() and
-//   was_empty() by any thread.
-// Order: what came before a push happens before the pop or steal of it.
-// Blocks: never; lock-free. A steal is repeated only because another one or a pop succeeded.
-// Allocates: reserve(), when full: twice the room. The smaller array stays until the end, because a
-//   thief may be reading it; so there are at most as many places again as the largest has.
-// Full: never. Exceptions: reserve() throws std::bad_alloc, and nothing has changed.
-// Cost: a push has no read-modify-write, a pop one (none if the deque is empty), a steal one.
+// Concurrency: only the owner, one thread, may call reserve(), push(), pop() and was_size(); any
+//   thread may call steal() and was_empty().
+// Order: what came before a push happens before the pop or steal of that item.
+// Blocks: never; lock-free. A steal is repeated only because another steal or a pop succeeded.
+// Allocates: reserve(), when full: an array of twice the size. The smaller array stays until the
+//   end, because a thief may be reading it; all smaller arrays together have at most as many places
+//   as the largest.
+// Full: never. Exceptions: reserve() throws std::bad_alloc; then nothing has changed.
+// Cost: a push needs no read-modify-write, a pop one (none if the deque is empty), a steal one.
 // Proof: docs/design/steal_deque.md.
 // Source: D. Chase and Y. Lev, "Dynamic Circular Work-Stealing Deque", 2005; the orders follow from
 // N. Le, A. Pop, A. Cohen and F. Zappa Nardelli, "Correct and Efficient Work-Stealing for Weak
