@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// How long to hope before going to sleep: spin a little, yield a little, then say so.
+// How long to spin before going to sleep: spin a little, yield a little, then say so.
 //
 //   for (Backoff backoff; !ready();) {
 //     if (!backoff.snooze()) { ... }  // spent: sleep until it is ready
 //   }
 //
-// Spinning helps only while the thread we wait for runs on another CPU. Where that cannot be (one
-// CPU, a quota below two, more threads than CPUs) a Backoff made with Spin::never is spent from
-// the start. A spent Backoff has cost 10 to 40 microseconds (`pause` takes 40 to 140 cycles), about
-// what a sleep and a wake-up cost: so waiting this way costs at most twice what knowing the future
-// would have (the ski-rental argument).
+// Spinning helps only while the awaited thread runs on another CPU. Where it cannot (one CPU, a
+// quota below two, more threads than CPUs), use Spin::never: such a Backoff is spent from the
+// start. A Backoff takes 10 to 40 microseconds until it is spent (`pause` takes 40 to 140 cycles),
+// about as long as a sleep and a wake-up: so waiting this way costs at most twice as much as the
+// best choice made in hindsight (the ski-rental argument).
 // Concurrency: one thread owns it. Blocks, allocates, throws: never.
 // Source: the names and steps follow the Backoff of crossbeam-utils.
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// How far apart two things must lie that different threads write.
+// How far apart two variables must lie if different threads write them.
 //
-// Constants of our own instead of std::hardware_destructive_interference_size: that one changes
-// with the compiler's flags, and a public layout must not.
+// These constants replace std::hardware_destructive_interference_size, which changes with the
+// compiler's flags; a public layout must not.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 // Time that never jumps, and deadlines that never overflow.
 //
-// Concurrency: anything by anyone. Blocks, allocates, throws: never.
+// Concurrency: thread-safe. Blocks, allocates, throws: never.
 #pragma once
 
 #include <chrono>

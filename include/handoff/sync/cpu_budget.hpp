@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// How many threads can really run at once: the affinity mask, cut by the quota of the cgroups.
+// How many threads can really run at once: by the affinity mask and the quota of the cgroups.
 //
 //   const unsigned width = cpu_budget().width();
 //
 // For: default widths, and deciding whether spinning makes sense (backoff.hpp). Not for: the shape
 // of the machine (caches, nodes, cores).
-// A container that may use 1.5 CPUs of a machine with 64 is a place for 2 threads, not for 64: the
-// others would only bring the moment nearer at which the kernel stops them all. The quota is read
-// from cgroup v1, v2 and both at once, as the smallest of all groups above this process that its
-// mounts show. Cpusets need no reading: the kernel keeps the affinity mask inside them.
+// A container that may use 1.5 CPUs of a machine with 64 has room for 2 threads, not for 64: with
+// more threads the kernel would only stop them all earlier. The quota is read from cgroup v1, v2
+// or both at once: the smallest of all groups above this process that its mounts show. Cpusets
+// need not be read, because the kernel keeps the affinity mask inside them.
 // Concurrency: any thread at any time. Reads small files, so call it once, not per item.
 // Throws: never. What cannot be read or makes no sense sets no limit.
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The one way to sleep until another thread made a condition true.
+// The one way to sleep until another thread has made a condition true.
 //
 // The condition lives in the caller's own variables (a queue that is not empty, a count that is
-// zero); the EventCount only tells that it may have changed. The thread that changes it
+// zero); the EventCount only tells that it may have changed. The thread that changes the condition
 // calls notify_*() afterwards; the thread that needs it waits:
 //
 //   Wakeup why = events.await([&] { return queue.try_pop(item) == Status::ok; });  // the usual way
@@ -13,15 +13,15 @@
 //   why = waiter.wait();                 // ~Waiter withdraws it if it never waited
 //
 // For: every blocking call of the library. Not for: carrying data, or waking a chosen thread.
-// Concurrency: notify_*() and await() by any threads at once; a Waiter belongs to its thread. The
-// EventCount outlives its waiters and every notify_*().
+// Concurrency: notify_*() and await() are thread-safe; a Waiter belongs to its thread. The
+// EventCount must outlive its waiters and every notify_*().
 // Order: if the condition's change comes before notify_*() in the notifier, and the look at it
 // comes after Waiter's constructor in the waiter, then either the look sees the change or the
 // waiter is notified: no wake-up is lost (proof in docs/design/event_count.md). The longest
 // waiter is notified first. notify_*() begins with a seq_cst fence, which the caller may build on.
 // Blocks: await() and wait(). notify_*() takes a short lock if a thread waits.
-// Cost: notify_*() without a waiter is a fence and a load. It makes a system call only for a thread
-// that is asleep, and unlinks it at once, so no thread is woken twice.
+// Cost: without a waiter, notify_*() is a fence and a load. It makes a system call only for a
+// thread that is asleep, and unlinks that thread at once, so that none is woken twice.
 // Allocates, throws: never (await: what the condition throws).
 // Source: the idea and the name are D. Reed and R. Kanodia's (1979), the two-phase wait is
 // D. Vyukov's eventcount.

@@ -2,15 +2,15 @@
 //
 // Asking blocked and running work to stop.
 //
-// A StopSource asks, its StopTokens hear, a StopCallback runs when it happens. Every blocking call
-// of the library takes a StopToken. A std::stop_token converts to one, so users who have a
-// std::jthread need nothing of this file.
-// Not for: cancelling a callback that already runs (it runs to its end).
-// Concurrency: sources and tokens are handles, copied freely; different handles on one state may
-// be used by any threads at once. A StopCallback belongs to one thread.
-// Order: what came before request_stop() happens before what sees it requested.
+// A StopSource requests the stop, its StopTokens see the request, and a StopCallback runs when it
+// is made. Every blocking call of the library takes a StopToken. A std::stop_token converts to one,
+// so users of std::jthread need nothing from this file.
+// Not for: cancelling a callback that is already running (it runs to its end).
+// Concurrency: sources and tokens are handles, copied freely; several threads may use different
+// handles on one state at once. A StopCallback belongs to one thread.
+// Order: what came before request_stop() happens before whatever sees that a stop is requested.
 // Blocks: only ~StopCallback(), while its function runs on another thread. Allocates: making a
-// StopSource, converting a std::stop_token. Throws: only std::bad_alloc there; a callback must
+// StopSource, converting a std::stop_token. Throws: only these two, std::bad_alloc; a callback must
 // not throw.
 // Source: the semantics are those of the standard's [thread.stoptoken].
 #pragma once
