@@ -9,9 +9,8 @@
 //
 // For: programs written against eventpp. Not for: new ones, see handoff::EventQueue.
 // Concurrency: any threads enqueue, process, wait, add and remove; the rest as in EventDispatcher.
-// - Order: as enqueued, or as an own QueueList says. What is enqueued while process() runs waits
-// for
-//   the next one. Two threads that process share the events: each is handled once.
+// - Order: as enqueued, or as an own QueueList says. What is enqueued while process() runs
+//   waits for the next one. Two threads that process share the events: each is handled once.
 // - Blocks: wait(), waitFor(), until something can be processed; on the queue's mutex for moments.
 // - Allocates: enqueue(). Throws: enqueue(), and the processing calls what a listener throws: its
 //   event is gone, all others stay in the queue.

@@ -21,7 +21,7 @@
 //   further listener is called. (The whole table: docs/guide/events.md.)
 // - Cost: a pass takes no lock, allocates nothing and writes two words that belong to its thread
 //   (the first pass of a thread registers it). Adding at the end is amortised O(1); elsewhere it
-//   copies at most 128 pointers, and one more for every 64 listeners. Removing is amortised O(1).
+//   copies at most 64 pointers, and one more for every 32 listeners. Removing is amortised O(1).
 //   Both take a lock. The first removal after another thread's pass has the kernel order the CPUs,
 //   which takes microseconds.
 // - Blocks: calls never; adding and removing for a few instructions of other threads;
