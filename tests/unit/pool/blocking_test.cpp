@@ -126,13 +126,13 @@ TEST_P(BlockingTest, AfterwardsTheWidthIsWhatItWas) {
 }
 
 TEST_P(BlockingTest, PassesOnWhatTheFunctionDoes) {
+  Gate gate;
   ThreadPool pool(options(1));
   int target = 0;
   EXPECT_EQ(&blocking([&]() -> int& { return target; }), &target) << "no task at all";
   EXPECT_EQ(pool.submit([] { return blocking([] { return 4; }); }).get(), 4);
   EXPECT_THROW(pool.submit([] { blocking([] { throw std::runtime_error("planned"); }); }).get(),
                std::runtime_error);
-  Gate gate;
   auto nested = pool.submit([&] { blocking([&] { blocking([&] { gate.wait(); }); }); });
   pool.submit([&] { gate.open(); }).get();
   nested.get();
@@ -142,9 +142,9 @@ TEST_P(BlockingTest, PassesOnWhatTheFunctionDoes) {
 }
 
 TEST_P(BlockingTest, WithoutAThreadItBlocksAllTheSame) {
-  ThreadPool pool(options(1));
   Gate begun;
   Gate gate;
+  ThreadPool pool(options(1));
   auto held = pool.submit([&] {
     begun.wait();
     test::fail_after(Call::thread, 0, EAGAIN);

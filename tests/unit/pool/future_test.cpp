@@ -64,13 +64,13 @@ TEST_P(FutureTest, GivesWhatWasThrown) {
 }
 
 TEST_P(FutureTest, BecomesAStandardFuture) {
+  Gate gate;
   ThreadPool pool(options(2));
   std::future<std::unique_ptr<int>> value =
       pool.submit([] { return std::make_unique<int>(4); }).to_std();
   EXPECT_EQ(*value.get(), 4);
   int target = 0;
   EXPECT_EQ(&pool.submit([&target]() -> int& { return target; }).to_std().get(), &target);
-  Gate gate;
   auto held = pool.submit([&gate] { gate.wait(); });
   std::future<void> waiting = std::move(held).to_std();
   EXPECT_FALSE(held.valid());
@@ -134,9 +134,9 @@ TEST_P(FutureTest, AClosureEndsBeforeItsStandardFutureHears) {
 }
 
 TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
-  ThreadPool pool(options(1));
   Gate begun;
   Gate gate;
+  ThreadPool pool(options(1));
   auto first = pool.submit([&] {
     begun.open();
     gate.wait();
@@ -167,8 +167,8 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
 }
 
 TEST_P(FutureTest, WaitsWithADeadlineAndAStop) {
-  ThreadPool pool(options(1));
   Gate gate;
+  ThreadPool pool(options(1));
   auto future = pool.submit([&] { gate.wait(); });
   EXPECT_EQ(future.wait(0ms), Status::timed_out);
   EXPECT_EQ(future.wait(-1h), Status::timed_out);
@@ -232,8 +232,8 @@ TEST_P(FutureTest, ATaskMayWaitForOneBehindIt) {
 }
 
 TEST_P(FutureTest, ThenRunsBehindTheTask) {
-  ThreadPool pool(options(2));
   Gate gate;
+  ThreadPool pool(options(2));
   auto held = pool.submit([&] {
                     gate.wait();
                     return 20;
@@ -266,9 +266,9 @@ TEST_P(FutureTest, ThenPassesFailuresOn) {
 }
 
 TEST_P(FutureTest, WhenAllIsReadyWhenAllAre) {
+  Gate gate;
   ThreadPool pool(options(2));
   std::vector<Future<int>> futures;
-  Gate gate;
   for (int i = 0; i < 20; ++i) {
     futures.push_back(pool.submit([&gate, i] {
       if (i == 7) gate.wait();
@@ -328,8 +328,8 @@ TEST_P(FutureTest, ALongChainNeedsNoDeepStack) {
     for (int i = 0; i < links; ++i) future = std::move(future).then([](int n) { return n + 1; });
     return future;
   };
-  ThreadPool pool(options(1));
   Gate gate;
+  ThreadPool pool(options(1));
   auto held = pool.submit([&gate] {
     gate.wait();
     return 0;
@@ -418,9 +418,9 @@ TEST_P(FutureTest, AWaitForAnotherPoolsTaskLendsAWorker) {
 
 // The same through what follows, and through several.
 TEST_P(FutureTest, WaitsForWhatFollowsAnotherPoolsTaskLendAWorker) {
+  Gate gate;
   ThreadPool pool(options(1));
   ThreadPool other(options(2));
-  Gate gate;
   std::atomic<int> begun{0};
   const auto held = [&] {
     ++begun;
@@ -458,9 +458,9 @@ TEST_P(FutureTest, AWaitForWhatComesFromElsewhereLendsAWorker) {
 
 // A worker that sleeps while another one of its pool runs what it waits for: both are busy.
 TEST_P(FutureTest, AWaitForATaskOfTheOwnPoolLendsNobody) {
-  ThreadPool pool(options(2));
   Gate begun;
   Gate gate;
+  ThreadPool pool(options(2));
   std::atomic<bool> follows{false};
   auto held = pool.submit([&] {
                     begun.open();
@@ -544,9 +544,9 @@ test::Job expect_dropped(Future<int> future, Gate& over) {
 }
 
 TEST_P(FutureTest, ADroppedTaskIsToldToItsCoroutine) {
-  ThreadPool pool(options(1));
   Gate gate;
   Gate over;
+  ThreadPool pool(options(1));
   test::hold(pool, gate);
   std::stop_source source;
   expect_dropped(pool.submit([] { return 1; }, {.stop = source.get_token()}), over);

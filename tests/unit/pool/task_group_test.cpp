@@ -202,9 +202,9 @@ TEST_P(TaskGroupTest, WhatTheOwnerHasToRunItselfIsDroppedToo) {
 }
 
 TEST_P(TaskGroupTest, CancelDropsWhatHasNotBegun) {
-  ThreadPool pool(options(1));
   Gate begun;
   Gate gate;
+  ThreadPool pool(options(1));
   auto holder = pool.submit([&] {
     begun.open();
     gate.wait();

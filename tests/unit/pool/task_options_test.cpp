@@ -234,10 +234,10 @@ TEST_P(TaskOptionsTest, ARefusalNamesTheTask) {
 }
 
 TEST_P(TaskOptionsTest, WhatHasBegunGoesOn) {
-  ThreadPool pool(options(1));
-  std::stop_source source;
   Gate begun;
   Gate gate;
+  ThreadPool pool(options(1));
+  std::stop_source source;
   auto future = pool.submit(
       [&] {
         begun.open();
@@ -340,6 +340,8 @@ TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
 
 // A task that waits for it does not run it, as it does with any other.
 TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
+  Gate gate;
+  Gate begun;
   ThreadPool pool(options(2));
   for (int i = 0; i < 100; ++i) {
     auto index = [&] { return pool.worker_index(); };
@@ -356,8 +358,6 @@ TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
   }
   auto throws = [&]() -> int { throw std::runtime_error("planned"); };
   EXPECT_THROW(pool.submit(throws, {.worker = 1}).get(), std::runtime_error);
-  Gate gate;
-  Gate begun;
   auto hold_it = [&] {
     begun.open();
     gate.wait();

@@ -83,8 +83,8 @@ TEST_P(ThreadPoolTest, WorkersRunAtTheSameTimeEvenBeyondTheCpus) {
 }
 
 TEST_P(ThreadPoolTest, ALongTaskStrandsNobody) {
-  ThreadPool pool(options(2));
   Gate gate;
+  ThreadPool pool(options(2));
   for (int i = 0; i < 50; ++i) {
     auto held = pool.submit([&] { gate.wait(); });
     std::vector<Future<int>> others;
@@ -263,11 +263,11 @@ TEST_P(ThreadPoolTest, RefusesWhatComesAfterTheClose) {
 }
 
 TEST_P(ThreadPoolTest, DrainingRunsAllButTakesNoMore) {
+  Gate gate;
   ThreadPool pool(options(2));
   std::atomic<int> ran{0};
   std::atomic<int> refused{0};
   std::atomic<int> in_groups{0};
-  Gate gate;
   for (int i = 0; i < 100; ++i) {
     pool.post([&] {
       gate.wait();
@@ -292,9 +292,9 @@ TEST_P(ThreadPoolTest, DrainingRunsAllButTakesNoMore) {
 }
 
 TEST_P(ThreadPoolTest, AbandonDropsWhatHasNotBegun) {
-  ThreadPool pool(options(1));
   Gate begun;
   Gate gate;
+  ThreadPool pool(options(1));
   auto first = pool.submit([&] {
     begun.open();
     gate.wait();
@@ -327,9 +327,9 @@ TEST_P(ThreadPoolTest, AbandonDropsWhatHasNotBegun) {
 }
 
 TEST_P(ThreadPoolTest, DrainUntilExpiresWhatIsLate) {
-  ThreadPool pool(options(1));
   Gate begun;
   Gate gate;
+  ThreadPool pool(options(1));
   auto running = pool.submit([&] {
     begun.open();
     gate.wait();
@@ -514,9 +514,9 @@ TEST_P(ThreadPoolTest, ATaskOfAFullPoolDoesNotWaitForItself) {
 }
 
 TEST_P(ThreadPoolTest, WaitHasADeadlineAndAStop) {
+  Gate gate;
   ThreadPool pool(options(1));
   EXPECT_EQ(pool.wait(0ms), Status::ok) << "idle";
-  Gate gate;
   pool.post([&] { gate.wait(); });
   EXPECT_EQ(pool.wait(1ms), Status::timed_out);
   std::stop_source source;
@@ -681,9 +681,9 @@ TEST_P(ThreadPoolTest, NothingIsLostBetweenPauseAndResume) {
 
 // The only worker waits for what is queued behind it.
 TEST_P(ThreadPoolTest, WhoWaitsOutsideRunsWhatIsQueued) {
-  ThreadPool pool(options(1));
   Gate begun;
   Gate gate;
+  ThreadPool pool(options(1));
   pool.post([&] {
     begun.open();
     gate.wait();
@@ -694,8 +694,8 @@ TEST_P(ThreadPoolTest, WhoWaitsOutsideRunsWhatIsQueued) {
 }
 
 TEST_P(ThreadPoolTest, StatisticsAddUp) {
-  ThreadPool pool(options(2));
   Gate gate;
+  ThreadPool pool(options(2));
   auto held = pool.submit([&] {
     gate.wait();
     std::atomic<int> parts{0};
@@ -748,8 +748,8 @@ TEST_P(ThreadPoolTest, MovesWithItsThreads) {
 TEST(ActivePool, LongTasksStrandNoNeighbour) {
   constexpr std::size_t width = 4;
   for (std::size_t round = 0; round < test::rounds(50); ++round) {
-    ThreadPool pool({.mode = PoolMode::active, .width = width});
     Gate gate;
+    ThreadPool pool({.mode = PoolMode::active, .width = width});
     std::atomic<std::size_t> held{0};
     std::atomic<std::size_t> ran{0};
     std::vector<Future<void>> long_ones;

@@ -139,8 +139,8 @@ TEST_P(TimerTest, WhatIsDueCanBeCancelledUntilItBegins) {
 }
 
 TEST_P(TimerTest, WhatHasBegunCannotBeCancelledButWaitedFor) {
-  ThreadPool pool(options(1));
   Gate begun;
+  ThreadPool pool(options(1));
   std::atomic<bool> over{false};
   TimerHandle handle = pool.post_after(0s, [&] {
     begun.open();
@@ -192,10 +192,10 @@ TEST_P(TimerTest, ASeriesKeepsItsRateAndNeverOverlapsItself) {
 }
 
 TEST_P(TimerTest, ASeriesMayEndItself) {
+  Gate there;
   ThreadPool pool(options(2));
   std::atomic<int> runs{0};
   TimerHandle handle;
-  Gate there;
   std::atomic<bool> ended{false};
   handle = pool.post_every(1ms, [&] {
     there.wait();

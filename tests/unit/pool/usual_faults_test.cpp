@@ -131,8 +131,8 @@ TEST_P(UsualFaults, TheDestructorDrains) {
 
 // Tasks were bound to a worker at the hand-over, and stuck behind a long one.
 TEST_P(UsualFaults, NoTaskIsStuckBehindALongOne) {
-  ThreadPool pool(options(2));
   test::Gate gate;
+  ThreadPool pool(options(2));
   pool.post([&] { gate.wait(); });
   std::atomic<int> ran{0};
   for (int i = 0; i < 1000; ++i) pool.post([&] { ++ran; });

@@ -126,9 +126,9 @@ TEST_P(WaitCycleTest, ACircleClosedFromAllSidesAtOnceIsToldOnce) {
 }
 
 TEST_P(WaitCycleTest, ATaskThatWaitsForItselfIsACircleOfOne) {
+  Gate there;
   ThreadPool pool(watched(1));
   Future<int> own;
-  Gate there;
   own = pool.submit([&]() -> int {
     there.wait();
     own.wait();
@@ -143,11 +143,11 @@ TEST_P(WaitCycleTest, ATaskThatWaitsForItselfIsACircleOfOne) {
 
 // Who is thrown out and waits again closes the circle again.
 TEST_P(WaitCycleTest, ACircleThatIsClosedAgainIsToldAgain) {
+  Gate all_there;
   ThreadPool pool(watched(2));
   std::array<Future<int>, 2> futures;
   std::array<std::atomic<int>, 2> broken{};
   std::atomic<int> inside{0};
-  Gate all_there;
   for (std::size_t i = 0; i < 2; ++i) {
     futures[i] = pool.submit([&, i] {
       ++inside;
@@ -172,9 +172,9 @@ TEST_P(WaitCycleTest, ACircleThatIsClosedAgainIsToldAgain) {
 
 // What lies below on the stack of a thread waits with it.
 TEST_P(WaitCycleTest, WaitsBelowOthersCount) {
+  Gate there;
   ThreadPool pool(watched(1));
   Future<int> outer;
-  Gate there;
   outer = pool.submit([&] {
     there.wait();
     auto inner = pool.submit([&] {
@@ -189,11 +189,11 @@ TEST_P(WaitCycleTest, WaitsBelowOthersCount) {
 }
 
 TEST_P(WaitCycleTest, ACircleThroughTwoPoolsIsFound) {
+  Gate there;
   ThreadPool one(watched(1));
   ThreadPool other(watched(1));
   Future<int> first;
   Future<int> second;
-  Gate there;
   std::atomic<int> inside{0};
   const auto wait_for = [&](Future<int>& next) {
     ++inside;
@@ -267,11 +267,11 @@ HANDOFF_EACH_MODE(StoppedWaitTest);
 int same(int n) { return n; }
 
 TEST_P(WaitCycleTest, ACircleThroughContinuationsIsTold) {
+  Gate there;
   ThreadPool pool(watched(2));
   std::array<Future<int>, 2> futures;
   std::atomic<int> inside{0};
   std::atomic<int> broken{0};
-  Gate there;
   for (std::size_t i = 0; i < 2; ++i) {
     futures[i] = pool.submit([&, i] {
       ++inside;
@@ -296,11 +296,11 @@ TEST_P(WaitCycleTest, ACircleThroughContinuationsIsTold) {
 
 // A function that follows a task runs on that one's thread, and waits there like a task.
 TEST_P(WaitCycleTest, ACircleThroughWhatAContinuationRunsIsTold) {
+  Gate there;
   ThreadPool pool(watched(2));
   Future<int> outer;
   Future<int> followed;
   std::atomic<int> inside{0};
-  Gate there;
   outer = pool.submit([&] {
     ++inside;
     there.wait();
@@ -323,9 +323,9 @@ TEST_P(WaitCycleTest, ACircleThroughWhatAContinuationRunsIsTold) {
 }
 
 TEST_P(StoppedWaitTest, ACircleThroughAGroupIsTold) {
+  Gate there;
   ThreadPool pool(watched(2));
   Future<int> outer;
-  Gate there;
   outer = pool.submit([&] {
     there.wait();
     Gate stolen;
@@ -345,9 +345,9 @@ TEST_P(StoppedWaitTest, ACircleThroughAGroupIsTold) {
 
 // Who closes the circle has a seat in a pool without a watchdog on top.
 TEST_P(StoppedWaitTest, ASeatInAnUnwatchedPoolHidesNothing) {
+  Gate there;
   ThreadPool pool(watched(2));
   Future<int> outer;
-  Gate there;
   outer = pool.submit([&] {
     there.wait();
     std::atomic<pid_t> thief{0};
@@ -369,9 +369,9 @@ TEST_P(StoppedWaitTest, ASeatInAnUnwatchedPoolHidesNothing) {
 }
 
 TEST_P(StoppedWaitTest, ACircleThroughALoopIsTold) {
+  Gate there;
   ThreadPool pool(watched(2));
   Future<int> outer;
-  Gate there;
   outer = pool.submit([&] {
     there.wait();
     const auto here = std::this_thread::get_id();
@@ -395,9 +395,9 @@ TEST_P(StoppedWaitTest, WhatTheHookThrowsInAGroupIsAFailureOfTheGroup) {
     stop_.request_stop();
     throw Circle("told");
   };
+  Gate there;
   ThreadPool pool(given);
   Future<int> outer;
-  Gate there;
   outer = pool.submit([&] {
     there.wait();
     Gate waits;
@@ -422,9 +422,9 @@ TEST_P(StoppedWaitTest, WhatTheHookThrowsInAGroupIsAFailureOfTheGroup) {
 TEST_P(StoppedWaitTest, ACircleThroughATimedTaskIsTold) {
   for (const char* const name : {"", "flush"}) {
     told_.clear();
+    Gate there;
     ThreadPool pool(watched(2));
     Future<int> outer;
-    Gate there;
     outer = pool.submit([&] {
       there.wait();
       Gate begun;
@@ -455,8 +455,8 @@ TEST_P(StoppedWaitTest, ACircleThroughTheEndOfAnotherPoolIsTold) {
     Gate there;
     outer = pool.submit([&] {
       there.wait();
-      ThreadPool other(watched(1));
       Gate begun;
+      ThreadPool other(watched(1));
       other.post([&] {
         begun.open();
         EXPECT_EQ(wait(outer), Status::stopped);
@@ -498,10 +498,10 @@ TEST_P(StoppedWaitTest, WhatIsQueuedBehindAllWhoWaitIsTold) {
 }
 
 TEST_P(StoppedWaitTest, WhatIsQueuedInAPoolThatWaitsForUsIsTold) {
+  Gate there;
   ThreadPool pool(watched(1));
   ThreadPool other(watched(1));
   Future<int> outer;
-  Gate there;
   outer = pool.submit([&] {
     there.wait();
     Gate begun;
@@ -524,8 +524,8 @@ TEST_P(StoppedWaitTest, WhatIsQueuedInAPoolThatWaitsForUsIsTold) {
 // A thread outside with a seat runs tasks of its group and of who stole one, and nothing else: once
 // it sleeps until the group is done it is one of those who are stuck.
 TEST_P(StoppedWaitTest, WhatIsQueuedBehindTheGroupOfAThreadOutsideIsTold) {
-  ThreadPool pool(watched(1));
   Gate stolen;
+  ThreadPool pool(watched(1));
   TaskGroup group(pool);
   group.run([&] {
     stolen.open();
@@ -586,9 +586,9 @@ TEST_P(StoppedWaitTest, WhatAStandInForAFutureBeginsIsNotTold) {
 
 // Who could begin it sleeps, too, but not for ever: at the end of the chain somebody is awake.
 TEST_P(StoppedWaitTest, WhatASleeperThatWillWakeBeginsIsNotTold) {
+  Gate gate;
   ThreadPool pool(watched(2));
   ThreadPool other(watched(2));
-  Gate gate;
   auto awake = other.submit([&] {
     gate.wait();
     return 1;
@@ -615,6 +615,7 @@ TEST_P(StoppedWaitTest, WhatASleeperThatWillWakeBeginsIsNotTold) {
 }
 
 TEST_P(WaitCycleTest, WaitsThatEndAreNotTold) {
+  Gate there;
   ThreadPool pool(watched(3));
   for (int round = 0; round < 50; ++round) {
     Gate gate;
@@ -637,7 +638,6 @@ TEST_P(WaitCycleTest, WaitsThatEndAreNotTold) {
   }
   // With a deadline the circle opens by itself.
   Future<Status> own;
-  Gate there;
   own = pool.submit([&] {
     there.wait();
     return own.wait(std::chrono::milliseconds(1));
