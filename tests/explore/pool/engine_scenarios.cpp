@@ -67,7 +67,7 @@ void ramp_up(PoolMode mode) {
 }
 
 const Scenario ramp_up_fixed(
-    "thread_pool/ramp_up_fixed", [] { ramp_up(PoolMode::fixed); }, Size::large);
+    "thread_pool/ramp_up_fixed", [] { ramp_up(PoolMode::fixed); }, Size::huge);
 const Scenario ramp_up_active(
     "thread_pool/ramp_up_active", [] { ramp_up(PoolMode::active); }, Size::single);
 
@@ -84,7 +84,7 @@ const Scenario light_submit(
       meeting.await(1);
       explore::check(pool.close().done == 2, "both ran");
     },
-    Size::large);
+    Size::huge);
 
 // A closure that cannot be made: an empty task is left in its place, and is counted like others.
 const Scenario stillborn(

@@ -122,7 +122,7 @@ const Scenario neighbours(
       test::AuditedPool pool({.width = 2});
       two_tasks_meet(pool);
     },
-    test::Size::large);
+    test::Size::huge);
 
 // A task that is handed over around a pause runs after it; nobody else comes to wake the worker.
 const Scenario pause("thread_pool/pause", [] {
@@ -155,7 +155,7 @@ const Scenario blocks(
       });
       explore::check(pool.close().done == 2, "both ran");
     },
-    test::Size::large);
+    test::Size::huge);
 
 // A sleeping worker hears of a task of high priority, of low priority, and of its own.
 const Scenario aside("thread_pool/aside", [] {
