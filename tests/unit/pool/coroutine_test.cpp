@@ -60,10 +60,10 @@ Job between(ThreadPool& one, ThreadPool& other, int times, std::atomic<int>& rig
 // The last hand-over is a call by a worker of `one`, which may still be in it when the coroutine is
 // over: so `one` ends first.
 TEST_P(CoroutineTest, GoesToAndFroBetweenPools) {
-  Gate over;
   ThreadPool other(options(1));
   ThreadPool one(options(1));
   std::atomic<int> right{0};
+  Gate over;
   between(one, other, 200, right, over);
   over.wait();
   EXPECT_EQ(right, 400);
@@ -185,7 +185,6 @@ Job again_and_again(ThreadPool& pool, int times, Gate& over) {
 
 // The awaiter is the task: once the pool has its memory, going over takes none.
 TEST_P(CoroutineTest, AllocatesNothing) {
-  Gate over;
   ThreadPool pool(options(1));
   for (int warm = 0; warm < 2; ++warm) {
     Gate over;
@@ -193,6 +192,7 @@ TEST_P(CoroutineTest, AllocatesNothing) {
     over.wait();
     pool.wait();
   }
+  Gate over;
   const std::size_t before = test::calls(test::Call::allocation);
   again_and_again(pool, 1000, over);
   over.wait();
