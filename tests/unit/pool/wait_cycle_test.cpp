@@ -421,6 +421,7 @@ TEST_P(StoppedWaitTest, WhatTheHookThrowsInAGroupIsAFailureOfTheGroup) {
 // Its closure has no name of its own: told is the task's, or that it was to begin later.
 TEST_P(StoppedWaitTest, ACircleThroughATimedTaskIsTold) {
   for (const char* const name : {"", "flush"}) {
+    stop_ = {};
     told_.clear();
     Gate there;
     ThreadPool pool(watched(2));
@@ -441,6 +442,7 @@ TEST_P(StoppedWaitTest, ACircleThroughATimedTaskIsTold) {
     there.open();
     EXPECT_EQ(outer.get(), 1);
     expect_told(2);
+    ASSERT_FALSE(HasFailure());
     const std::string wanted = *name != 0 ? name : "a task that was to begin later";
     EXPECT_NE(told_[0].to_string().find(wanted), std::string::npos) << told_[0].to_string();
   }
