@@ -7,8 +7,8 @@
 //   EP-2  What is pending was hidden before its epoch was drawn.
 //   EP-3  A pass on which something hangs, or that is awaited, will call ended(): it was asked, and
 //         it is this thread's own, or a heavy fence followed and only then was it seen to block.
-//   EP-4  Who is in a pass, and can miss what is hidden from here on, has the bit of its group set
-//         in `present`; while a Look is under way, kLooking is set instead.
+//   EP-4  A thread in a pass that may miss what is hidden from now on has its group's bit set in
+//         `present`; while a Look is under way, kLooking is set instead.
 //   EP-5  While kFenced is set in `present`, and a heavy fence came after that, a pass that begins
 //         fences, or a look sees it, or it sees all that was hidden before kFenced was cleared.
 #include <bit>

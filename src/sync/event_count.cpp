@@ -4,7 +4,7 @@
 //
 // Invariants, under mutex_:
 //   EC-1  waiting_ is the number of linked waiters.
-//   EC-2  A linked waiter is kRegistered or kAsleep; whoever unlinks it for a reason of its own (a
+//   EC-2  A linked waiter is kRegistered or kAsleep. A thread that unlinks it for its own reason (a
 //         notification, a stop) then sets that reason, exactly once.
 //   EC-3  A waiter that finds itself unlinked knows that its reason is set or about to be.
 #include <algorithm>

@@ -9,8 +9,8 @@
 // out ends the run.
 //
 // Invariants
-//   TT-1  The job is written only by who has the turn, while the gate is closed and nobody is
-//         inside.
+//   TT-1  Only the holder of the turn writes the job, and only while the gate is closed and nobody
+//         is inside.
 //   TT-2  Members read the job only while inside.
 //   TT-3  A member enters each run at most once (it remembers the run's number).
 //

@@ -14,7 +14,7 @@
 // moved, is stored on the heap at its own alignment; so moving a box never throws.
 // AnyDataOf<Types...> is a box that is large enough for each of these types.
 // A box can be moved but not copied, so that it can hold move-only values.
-// Types are told apart without RTTI, and exactly: a value is not found as a base of its type.
+// Type checks are exact and need no RTTI: a value is found by its own type, not by a base class.
 // With g++, a shared object that uses it stays loaded until the program ends (docs/adr/0013).
 // Concurrency: as with an int, none of its own. Blocks: never.
 // Allocates: construction, if the value does not fit. Throws: construction, what the payload's

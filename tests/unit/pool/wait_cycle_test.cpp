@@ -418,7 +418,7 @@ TEST_P(StoppedWaitTest, WhatTheHookThrowsInAGroupIsAFailureOfTheGroup) {
   EXPECT_EQ(outer.get(), 1);
 }
 
-// Its closure has no name of its own: told is the task's, or that it was to begin later.
+// A timed closure has no name: the hook gets the name of the task, or that it was to begin later.
 TEST_P(StoppedWaitTest, ACircleThroughATimedTaskIsTold) {
   for (const char* const name : {"", "flush"}) {
     stop_ = {};

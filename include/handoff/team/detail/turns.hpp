@@ -6,8 +6,8 @@
 //
 // Invariants
 //   TU-1  The word is kFree only while the queue is empty.
-//   TU-2  Who waits, asleep or in the queue, has made the word kWanted since it was last kFree, or
-//         is about to look at it.
+//   TU-2  A waiter, asleep or queued, has set the word to kWanted since it was last kFree, or is
+//         about to read it.
 // Proof: docs/design/thread_team.md.
 #pragma once
 
