@@ -28,19 +28,22 @@
 
 namespace handoff::lab { namespace {
 
+template <class Number>
+bool does_not_fit(const std::string& text) {
+  Number number = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), number).ec ==
+         std::errc::result_out_of_range;
+}
+
 // CLI11 takes -1, and what does not fit, for the largest number there is.
 std::string not_below_0(const std::string& text) {
   if (text.starts_with('-')) return "must not be below 0";
-  std::uint64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc::result_out_of_range ? "must be below 2^64" : "";
+  return does_not_fit<std::uint64_t>(text) ? "must be below 2^64" : "";
 }
 
-// As CLI11 says of one that fits no int only that it could not convert it.
+// CLI11 says of a number that fits no int only that it could not convert it.
 std::string some_launches(const std::string& text) {
-  int number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc::result_out_of_range ? "must be 1 to 1000" : "";
+  return does_not_fit<int>(text) ? fmt::format("must be 1 to {}", most_launches) : "";
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {

@@ -37,6 +37,12 @@ std::string scenarios_in(const Result& result) {
   return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+void say_if_interrupted(const Result& result, const std::string& path) {
+  if (result.interrupted) {
+    fmt::print(stderr, "note: {} was interrupted: it does not have all that was asked for\n", path);
+  }
+}
+
 void say_what_differs(const Result& before, const Result& now) {
   const std::string machine_before = before.environment.machine();
   const std::string machine_now = now.environment.machine();
@@ -69,13 +75,8 @@ int compare_files(const CompareOptions& options) {
     throw UserError(fmt::format("{} and {} have no row that both measured: {}", options.what[0],
                                 options.what[1], rows.front().remark));
   }
-  for (const auto& [result, path] :
-       {std::pair(&before, options.what[0]), {&now, options.what[1]}}) {
-    if (result->interrupted) {
-      fmt::print(stderr, "note: {} was interrupted: it does not have all that was asked for\n",
-                 path);
-    }
-  }
+  say_if_interrupted(before, options.what[0]);
+  say_if_interrupted(now, options.what[1]);
   say_what_differs(before, now);
   print(rows, options.json);
   return exit_code_of(rows);

@@ -11,6 +11,8 @@
 namespace handoff::lab {
 
 // How to measure; `run` and `gate` share it.
+inline constexpr int most_launches = 1000;  // of --launches
+
 struct MeasureOptions {
   std::optional<int> launches;
   std::optional<double> time_budget_s;  // for each cell

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "commands/output.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include "harness/atomic_file.hpp"
@@ -27,10 +23,7 @@ void require_output(const std::filesystem::path& output,
 
 void write_text(const std::filesystem::path& output, std::string_view text) {
   if (!output.empty()) return write_atomically(output, text);
-  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!whole || std::fflush(stdout) != 0) {
-    throw UserError(fmt::format("stdout cannot be written: {}", strerror(errno)));
-  }
+  fmt::print("{}", text);  // main() sees whether it is there
 }
 
 }  // namespace handoff::lab

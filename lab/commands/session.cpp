@@ -12,7 +12,6 @@ namespace handoff::lab {
 namespace {
 
 Plan plan_of(const MeasureOptions& options) {
-  constexpr int most_launches = 1000;
   constexpr double most_seconds = 86400;
   Plan plan;
   if (options.quick) {
