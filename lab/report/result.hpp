@@ -26,10 +26,29 @@ struct ArticleTable {
   std::vector<ArticleRow> rows;
 };
 
+// What an overview chose to stand on a rung of its ladder. The figures are in the rows.
+struct RungChoice {
+  std::string name;
+  std::string scenario;
+  std::string metric;
+  ParameterValues parameters;
+  std::string own;  // contenders; empty: none was measured
+  std::string peer;
+  std::string today;
+  std::string limit;
+  std::vector<std::string> named;
+  // So many launches of each row chose, its first ones; the others report.
+  std::size_t chosen_on = 0;
+  // The level of the interval that judges: what was looked at several times is judged more
+  // strictly.
+  double level = 0.99;
+};
+
 struct Result {
   Environment environment;
   std::vector<Row> rows;
   std::vector<ArticleTable> articles;
+  std::vector<RungChoice> rungs;
   bool interrupted = false;  // ended early, by Ctrl-C: not all that was asked for is there
   // Of a result that was read only the above, and its text; of one that was measured the rest.
   std::vector<std::optional<BlockReport>> blocks;  // by Row::block; nothing: not watched

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include "report/ladder.hpp"
+
+namespace handoff::lab {}  // namespace handoff::lab
