@@ -76,8 +76,8 @@ std::vector<Clump> clumps_of(std::vector<double> values) {
 
 // Those that may be the middle one. Where the sign test cannot rule out anything, or where next to
 // nothing is left, nothing is agreed on: all values are one clump then.
-std::vector<Clump> middle_of(const std::vector<double>& values) {
-  constexpr double ruled_out = 0.01;
+std::vector<Clump> middle_of(const std::vector<double>& values, double level) {
+  const double ruled_out = 1 - level;
   if (sign_test(0, values.size()) >= ruled_out) return {values};
   std::vector<Clump> middle;
   std::size_t below = 0;
@@ -98,18 +98,25 @@ double mean(const Clump& clump) {
 
 // By how much resampled means must be stretched to lie as far out as the true mean may. Resampling
 // underestimates the variance of n values by (n-1)/n.
-double stretch(std::size_t values) {
-  constexpr double normal = 2.5758293035489004;  // 99 % lie within that many standard deviations
+double stretch(std::size_t values, double level) {
   if (values < 2) return 0;
   const auto n = static_cast<double>(values);
-  return student_t(values - 1) / normal * std::sqrt(n / (n - 1));
+  return student_t(values - 1, level) / normal(level) * std::sqrt(n / (n - 1));
+}
+
+// So many that ten lie beyond each end of the interval: where it ends is no matter of luck then.
+int draws_at(double level) {
+  constexpr int least = 2000;
+  constexpr int most = 1'000'000;
+  const double wanted = std::round(20 / (1 - level));
+  return wanted < most ? std::max(least, static_cast<int>(wanted)) : most;
 }
 
 // What the mean of a clump could have been.
 class ResampledMean {
  public:
-  explicit ResampledMean(const Clump& clump)
-      : clump_(clump), mean_(mean(clump)), stretch_(stretch(clump.size())) {}
+  ResampledMean(const Clump& clump, double level)
+      : clump_(clump), mean_(mean(clump)), stretch_(stretch(clump.size(), level)) {}
 
   double operator()(std::mt19937_64& random) const {
     double sum = 0;
@@ -185,6 +192,16 @@ double sign_test(std::size_t below, std::size_t above) {
   return std::min(1.0, 2 * tail);
 }
 
+double normal(double level) {
+  double low = 0;
+  double high = 40;  // beyond it there is nothing that a double could tell from 0
+  for (int halved = 0; halved < 60; ++halved) {
+    const double middle = (low + high) / 2;
+    (std::erf(middle / std::numbers::sqrt2) < level ? low : high) = middle;
+  }
+  return low;
+}
+
 double student_t(std::size_t degrees, double level) {
   require(degrees > 0, "Student's t of no degrees of freedom was asked for");
   double low = 0;
@@ -196,17 +213,23 @@ double student_t(std::size_t degrees, double level) {
   return std::tan(low) * std::sqrt(static_cast<double>(degrees));
 }
 
-Agreement agreement(const Launches& ratios, std::uint64_t seed, int count) {
+Agreement agreement(const Launches& ratios, std::uint64_t seed, double level, int count) {
+  require(level > 0 && level < 1, "an agreement at no level above 0 and below 1 was asked for");
   std::vector<double> values;  // logarithms: half as fast lies as far from 1 as twice as fast
   for (const auto& bursts : ratios) values.push_back(std::log(median(bursts)));
   const double of_all = median(values);
-  const std::vector<Clump> middle = middle_of(values);
+  const std::vector<Clump> middle = middle_of(values, level);
   Agreement agreement;
   agreement.value = std::exp(middle.size() == 1 ? mean(middle.front()) : of_all);
-  const std::vector<ResampledMean> means(middle.begin(), middle.end());
+  std::vector<ResampledMean> means;
+  for (const Clump& clump : middle) means.emplace_back(clump, level);
   std::mt19937_64 random(seed);
-  agreement.draws.resize(static_cast<std::size_t>(count));
-  for (double& draw : agreement.draws) draw = std::exp(any_of(means, random)(random));
+  agreement.draws.resize(static_cast<std::size_t>(count > 0 ? count : draws_at(level)));
+  // Two launches that are far apart, stretched for a strict level, would reach beyond all numbers.
+  constexpr double most = 700;
+  for (double& draw : agreement.draws) {
+    draw = std::exp(std::clamp(any_of(means, random)(random), -most, most));
+  }
   return agreement;
 }
 

@@ -37,20 +37,25 @@ Launches ratio(const Launches& above, const Launches& below);
 // one vote, on a machine where a launch may be in one of several states for as long as it lives. A
 // pair whose two sides were in different states says nothing about the ratio, but it errs to either
 // side alike. So the ratios are split into clumps that are narrower than the gaps between them, and
-// the clumps that may be the middle one are those that a sign test (1 %) on what lies below and
-// above does not rule out. Fewer than 8 values are one clump: the test needs so many. So are those
+// the clumps that may be the middle one are those that a sign test on what lies below and above
+// does not rule out. Too few values for the test (at 99 % fewer than 8) are one clump. So are those
 // of which less than a quarter may be in the middle.
 struct Agreement {
   double value = 0;  // the mean of the middle clump; several may be it: the median of all
   std::vector<double> draws;  // what it could have been: for `interval` and `geometric_mean`
 };
 
-// The draws resample the launches of a clump, and are stretched for few launches by as much as
-// Student's t is wider than the normal distribution at 99 %. The values must be above 0.
-Agreement agreement(const Launches& ratios, std::uint64_t seed, int count = 2000);
+// For the interval of a `level` above 0 and below 1, which the sign test has too. The draws
+// resample the launches of a clump, and are stretched for few launches by as much as Student's t is
+// wider than the normal distribution at that level. `count` 0: as many draws as the level needs,
+// 2000 at 99 %. The values must be above 0.
+Agreement agreement(const Launches& ratios, std::uint64_t seed, double level = 0.99, int count = 0);
 
 // How unlikely a fair coin is to fall as lopsidedly: two-sided, 1 where nothing was thrown.
 double sign_test(std::size_t below, std::size_t above);
+
+// Within how many standard deviations of its middle a normal distribution has `level` of itself.
+double normal(double level);
 
 // Within how many standard errors a mean lies with probability `level` if the standard deviation
 // was estimated, with that many degrees of freedom (at least 1).

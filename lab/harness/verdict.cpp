@@ -46,9 +46,9 @@ JudgedChange judge_change(const Launches& now, const Launches& before, const Jud
   require_positive(before);
   const Launches ratios = ratio(now, before);
   JudgedChange judged;
-  const Agreement agreed = agreement(ratios, seed);
+  const Agreement agreed = agreement(ratios, seed, judging.level);
   judged.ratio = agreed.value;
-  judged.bounds = interval(agreed.draws);
+  judged.bounds = interval(agreed.draws, judging.level);
   judged.margin = std::max(kLeastMargin, judging.floor);
   if (!judging.disturbed && ratios.size() >= kLooks.front()) {
     judged.change = change_of(judged, judging);

@@ -2,11 +2,11 @@
 // The one place where two sets of launches are judged against each other: is there a change, and
 // for the better or the worse?
 //
-// The whole 99 % interval of the ratio (statistics.hpp, `agreement`) must lie on one side, and
-// beyond a margin that no difference between equals crosses on this machine: max(2 %, the
-// A-against-A floor). Inside the margin means unchanged. Everything else is too noisy to tell,
-// which is an answer, and the only one that disturbed or too few launches give.
-// docs/design/verdict.md has the reasons and what a simulated machine says about them.
+// The whole interval of the ratio (statistics.hpp, `agreement`) must lie on one side, and beyond a
+// margin that no difference between equals crosses on this machine: max(2 %, the A-against-A
+// floor). Inside the margin means unchanged. Everything else is too noisy to tell, which is an
+// answer, and the only one that disturbed or too few launches give. docs/design/verdict.md has the
+// reasons and what a simulated machine says about them.
 #pragma once
 
 #include <array>
@@ -26,12 +26,15 @@ struct Judging {
   bool higher_is_better = false;
   double floor = 0;        // the A-against-A floor of the machine: 0.03 means 3 %
   bool disturbed = false;  // something else ran on the machine meanwhile
+  // Of the interval. Who may look several times, and stops at the first verdict, shares the error
+  // out among the looks: 0.998 for each of five keeps 99 % in all.
+  double level = 0.99;
 };
 
 struct JudgedChange {
   Change change = Change::too_noisy;
-  double ratio = 1;   // of the metric, now / before
-  Interval bounds{};  // 99 %
+  double ratio = 1;  // of the metric, now / before
+  Interval bounds{};  // at the level asked for
   double margin = 0;  // what the interval had to leave, 0.02 means 2 %
 };
 

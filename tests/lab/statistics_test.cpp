@@ -101,6 +101,7 @@ TEST(RatioOf, RefusesDivisionByZero) { EXPECT_THROW(ratio({{1}}, {{0}}), std::in
 //   heavy = [1.02, 0.98, 1, 1.05, 9.5, 0.97, 1.01, 3.2, 0.99, 1.03]; stats.gmean(heavy)
 //   even = log([104.2, 101.7, 99.8, 103.1, 102.6, 100.9, 105, 101.2]) - log(100)
 //   exp(even.mean()), exp(stats.t.interval(0.99, 7, even.mean(), stats.sem(even)))
+//   exp(stats.t.interval(0.999, 7, even.mean(), stats.sem(even)))
 const std::vector<double> heavy{1.02, 0.98, 1, 1.05, 9.5, 0.97, 1.01, 3.2, 0.99, 1.03};
 const std::vector<double> even{104.2, 101.7, 99.8, 103.1, 102.6, 100.9, 105, 101.2};
 
@@ -132,6 +133,15 @@ TEST(StudentT, HasClosedFormsForOneAndTwoDegrees) {
   }
 }
 
+TEST(Normal, IsStudentsTOfManyDegrees) {
+  EXPECT_NEAR(normal(0.99), 2.5758293035489004, 1e-14);
+  EXPECT_NEAR(normal(0.95), 1.9599639845400545, 1e-14);
+  EXPECT_NEAR(normal(0.9999), 3.8905918864131208, 1e-12);
+  for (const double level : {0.5, 0.99, 0.9999}) {
+    EXPECT_NEAR(normal(level), student_t(1'000'000, level), 1e-4) << level;
+  }
+}
+
 TEST(StudentT, NeedsADegree) { EXPECT_THROW(student_t(0), std::invalid_argument); }
 
 TEST(SciPy, TheSignTestIsTheSame) {
@@ -154,12 +164,47 @@ TEST(SciPy, MediansAndMeansAreTheSame) {
 
 TEST(SciPy, TheIntervalOfOneClumpIsStudents) {
   // The draws are random: within 4 % of the width, which is far more than 20000 of them leave open.
-  const Agreement agreed = agreement(launches_of(even, 100), 7, 20'000);
+  const Agreement agreed = agreement(launches_of(even, 100), 7, 0.99, 20'000);
   const Interval bounds = interval(agreed.draws);
   EXPECT_NEAR(agreed.value, 1.0229944489818459, 1e-15);
   const double width = 1.0448316752741638 - 1.0016136258245272;
   EXPECT_NEAR(bounds.low, 1.0016136258245272, 0.04 * width);
   EXPECT_NEAR(bounds.high, 1.0448316752741638, 0.04 * width);
+}
+
+TEST(SciPy, TheIntervalOfAStricterLevelIsStudentsToo) {
+  // Resamples of so few values reach less far out than Student's t: within 6 % of the width.
+  const Agreement agreed = agreement(launches_of(even, 100), 7, 0.999);
+  const Interval bounds = interval(agreed.draws, 0.999);
+  const double width = 1.0569361191221511 - 0.9901427567040344;
+  EXPECT_NEAR(bounds.low, 0.9901427567040344, 0.06 * width);
+  EXPECT_NEAR(bounds.high, 1.0569361191221511, 0.06 * width);
+}
+
+TEST(AgreementOf, AStricterLevelTakesMoreDraws) {
+  const Launches five = launches_of({4, 4, 4, 4, 4});
+  EXPECT_EQ(agreement(five, 1, 0.9).draws.size(), 2000U);
+  EXPECT_EQ(agreement(five, 1).draws.size(), 2000U);
+  EXPECT_EQ(agreement(five, 1, 0.998).draws.size(), 10'000U);
+  EXPECT_EQ(agreement({{4}}, 1, 1 - 1e-15).draws.size(), 1'000'000U);
+  for (const double level : {0.0, 1.0, 10.0, not_a_number}) {
+    EXPECT_THROW(agreement(five, 1, level), std::invalid_argument) << level;
+  }
+}
+
+TEST(AgreementOf, TwoLaunchesFarApartKeepFiniteDraws) {
+  const Agreement agreed = agreement(launches_of({1e-6, 1e6}), 1, 0.9999);
+  const Interval bounds = interval(agreed.draws, 0.9999);
+  EXPECT_LT(bounds.low, 1e-300);
+  EXPECT_GT(bounds.high, 1e300);
+}
+
+TEST(AgreementOf, AStricterLevelRulesOutLess) {
+  // That all 12 others lie below the two has a probability of 0.0005 if these are the middle.
+  std::vector<double> ratios(12, 1.0);
+  ratios.insert(ratios.end(), 2, 2.0);
+  EXPECT_LT(interval(agreement(launches_of(ratios), 1).draws).high, 1.01);
+  EXPECT_GT(interval(agreement(launches_of(ratios), 1, 0.9999).draws, 0.9999).high, 1.2);
 }
 
 TEST(AgreementOf, ConstantsIsThatConstant) {
@@ -169,7 +214,7 @@ TEST(AgreementOf, ConstantsIsThatConstant) {
 }
 
 TEST(AgreementOf, OneLaunchIsThatLaunch) {
-  const Agreement agreed = agreement({{3, 2, 4}}, 1, 10);
+  const Agreement agreed = agreement({{3, 2, 4}}, 1, 0.99, 10);
   EXPECT_NEAR(agreed.value, 3, 1e-15);
   for (const double draw : agreed.draws) EXPECT_EQ(draw, agreed.value);
 }

@@ -52,6 +52,17 @@ TEST(JudgeChange, SaysTheRatioAndItsInterval) {
   EXPECT_DOUBLE_EQ(judged.bounds.high, 1.5);
 }
 
+TEST(JudgeChange, AStricterLevelIsAWiderInterval) {
+  const Launches now{{1.05}, {1.06}, {1.04}, {1.055}, {1.045}};
+  const JudgedChange usual = judge_change(now, constant(1), {});
+  const JudgedChange strict = judge_change(now, constant(1), {.level = 0.9995});
+  EXPECT_EQ(usual.change, Change::worse);
+  EXPECT_EQ(strict.change, Change::too_noisy);
+  EXPECT_EQ(strict.ratio, usual.ratio);
+  EXPECT_LT(strict.bounds.low, usual.bounds.low);
+  EXPECT_GT(strict.bounds.high, usual.bounds.high);
+}
+
 TEST(JudgeChange, AnIntervalAcrossTheMarginIsTooNoisy) {
   const Launches now{{1.0}, {1.1}, {0.9}, {1.2}, {1.0}};
   EXPECT_EQ(judge_change(now, constant(1), {}).change, Change::too_noisy);
