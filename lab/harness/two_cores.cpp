@@ -7,31 +7,14 @@
 #include <thread>
 #include <vector>
 
-#include <sched.h>
-
+#include "harness/cpus.hpp"
 #include "harness/multiply_adds.hpp"
+#include "harness/ping_pong.hpp"
 
 namespace handoff::lab {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::vector<int> allowed_cpus() {
-  std::vector<int> cpus;
-  cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
-void stay_on(int cpu) {
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET(cpu, &only);
-  sched_setaffinity(0, sizeof only, &only);  // fails only if the CPU was just taken from us
-}
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -65,27 +48,21 @@ double multiply_on(const std::vector<int>& cpus) {
   return best;
 }
 
-// One writes the odd numbers, the other the even ones; each waits for the other's. The best of a
-// few runs, for a run that met a hiccup says nothing about the distance.
+// The best of a few runs, for a run that met a hiccup says nothing about the distance.
 double round_trip_ns(int first, int second) {
   constexpr int trips = 20'000;
   double best = 1e9;
   for (int run = 0; run < 5; ++run) {
     alignas(64) std::atomic<int> turn = 0;
     double seconds = 0;
-    const auto play = [&turn](int cpu, int own) {
-      stay_on(cpu);
-      for (int i = own; i < 2 * trips; i += 2) {
-        for (int spins = 0; turn.load(std::memory_order_acquire) != i; ++spins) {
-          if (spins > 100'000) std::this_thread::yield();  // the other may not be running
-        }
-        turn.store(i + 1, std::memory_order_release);
-      }
-    };
-    std::jthread other([&] { play(second, 1); });
+    std::jthread other([&] {
+      stay_on(second);
+      ping_pong(turn, 1, trips);
+    });
     std::jthread self([&] {
       const auto start = Clock::now();
-      play(first, 0);
+      stay_on(first);
+      ping_pong(turn, 0, trips);
       seconds = seconds_since(start);
     });
     self.join();

@@ -9,7 +9,9 @@
 #include "scenarios/explorer/scenario.hpp"
 #include "scenarios/forkjoin/scenario.hpp"
 #include "scenarios/grain/scenario.hpp"
+#include "scenarios/machine/scenario.hpp"
 #include "scenarios/matmul/scenario.hpp"
+#include "scenarios/spawn/scenario.hpp"
 #include "scenarios/tasks/scenario.hpp"
 
 namespace handoff::lab {
@@ -22,6 +24,8 @@ Scenarios all_scenarios() {
   scenarios.push_back(tasks::make_scenario());
   scenarios.push_back(forkjoin::make_scenario());
   scenarios.push_back(grain::make_scenario());
+  scenarios.push_back(spawn::make_scenario());
+  scenarios.push_back(machine::make_scenario());
   return scenarios;
 }
 

@@ -8,20 +8,9 @@
 
 #include <sched.h>
 
+#include "harness/cpus.hpp"
 #include "peers/kernel.hpp"
 #include "scenarios/tasks/batches.hpp"
-
-namespace {
-
-// This thread, and all that are started from now on.
-void stay_on_one_cpu() {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  if (sched_setaffinity(0, sizeof one, &one) != 0) throw std::runtime_error("cannot be pinned");
-}
-
-}  // namespace
 
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                              std::span<const std::byte>) {
@@ -31,7 +20,7 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
   };
   auto bench = std::make_shared<Bench>();
   const std::string metric = parameters.text("metric");
-  if (metric == "crowded") stay_on_one_cpu();
+  if (metric == "crowded" && !stay_on(sched_getcpu())) throw std::runtime_error("cannot be pinned");
   const auto work_ns = static_cast<double>(parameters.number("work", tasks::usual_work_ns(metric)));
   const auto steps = work_ns > 0 ? std::llround(work_ns / peers::burn_step_ns()) : 0;
   bench->task = {metric,

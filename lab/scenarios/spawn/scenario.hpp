@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The scenario `spawn`: what it costs to start a thread, the dearest way to hand work over.
+#pragma once
+
+#include <memory>
+
+#include "harness/scenario.hpp"
+
+namespace handoff::lab::spawn {
+
+std::unique_ptr<Scenario> make_scenario();
+
+}  // namespace handoff::lab::spawn

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a started thread does: it stores a word, by which its starter knows that it was another
+// thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace handoff::lab::spawn {
+
+// Threads of one operation, started one after the other.
+inline constexpr std::uint64_t threads = 50;
+
+class Word {
+ public:
+  // Not inlined: the word is where the caller's stack is.
+  [[gnu::noinline]] void store() noexcept { stack_ = stack(); }
+
+  // To be asked by the starter, at about the depth at which the thread was started.
+  [[gnu::noinline, nodiscard]] bool is_of_another_stack() const noexcept {
+    const std::uintptr_t own = stack();
+    return stack_ != 0 && (own > stack_ ? own - stack_ : stack_ - own) > kDepth;
+  }
+
+ private:
+  static constexpr std::uintptr_t kDepth = 64 << 10;  // more than a starter's calls take of a stack
+
+  static std::uintptr_t stack() noexcept {
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  }
+
+  std::uintptr_t stack_ = 0;
+};
+
+}  // namespace handoff::lab::spawn
