@@ -109,7 +109,7 @@ double uncertain_s(const Look& look) {
 std::string reason_for(const Disturbance& seen, const Look& after, double wall_s,
                        const Speed& usual) {
   constexpr double least_speed = 0.85;  // of the usual one
-  const double most_cpus = std::min(0.05 * after.cpus, 0.5) + uncertain_s(after) / wall_s;
+  const double most_cpus = most_cpus_for_others(after.cpus) + uncertain_s(after) / wall_s;
   if (seen.foreign_cpus > most_cpus) {
     return fmt::format("other processes took {:.2f} CPUs", seen.foreign_cpus);
   }
@@ -139,6 +139,8 @@ Look look(const std::string& root) {
   look.throttled = throttled_by_quota(root) + throttled_for_heat(root);
   return look;
 }
+
+double most_cpus_for_others(int cpus) { return std::min(0.05 * cpus, 0.5); }
 
 Disturbance disturbance(const Look& before, const Look& after, const Speed& speed,
                         const Speed& usual) {

@@ -36,6 +36,9 @@ struct Disturbance {
   std::string reason;  // empty: not disturbed
 };
 
+// CPUs' worth of time that others, or the host, may take before it is a disturbance.
+double most_cpus_for_others(int cpus);
+
 // `usual` is how fast the machine is most of the time: it tells a slow state. Not how fast it is at
 // its best: where two CPUs are halves of one core, the host may give them a core each for a moment,
 // and all that follows is no disturbance.

@@ -173,8 +173,8 @@ std::string markdown_row(const CellView& cell, const Row& row) {
   const std::string contender = markdown_field(row.contender);
   const std::string state = fmt::format("{}: {}", name_of(row.status), markdown_field(row.reason));
   if (!row.is_measured()) return fmt::format("| {} | | | | {} |\n", contender, state);
-  return fmt::format("| {} | {} | {} .. {} | {} | {} |\n", contender, short_number(row.median),
-                     short_number(row.low), short_number(row.high),
+  return fmt::format("| {} | {} | {} | {} | {} |\n", contender, short_number(row.median),
+                     interval_text(row.low, row.high),
                      row.is_limit() ? "limit" : short_number(cell.times_best(row)),
                      row.status == RowStatus::ok ? "" : state);
 }

@@ -28,8 +28,7 @@ void set_ratio(Data& data, double ratio, const Interval& bounds) {
   data.set("ratio", short_number(ratio));
   data.set("ratio_value", fmt::format("{:.6g}", ratio));
   data.set("low_value", fmt::format("{:.6g}", bounds.low));
-  data.set("interval",
-           fmt::format("{} .. {}", short_number(bounds.low), short_number(bounds.high)));
+  data.set("interval", interval_text(bounds.low, bounds.high));
 }
 
 Data line_for(const MergedScenario& scenario, const MergedCell& cell, const Standing& standing,

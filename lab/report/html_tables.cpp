@@ -99,8 +99,7 @@ Data figures_of(const Row& row, const CellView& cell, const Columns& columns) {
   const double times = cell.times_best(row);
   Data list{Data::type::list};
   list.push_back(figure(short_number(row.median), row.median));
-  list.push_back(
-      figure(fmt::format("{} .. {}", short_number(row.low), short_number(row.high)), row.low));
+  list.push_back(figure(interval_text(row.low, row.high), row.low));
   list.push_back(figure(row.is_limit() ? "limit" : short_number(times), times));
   for (const Column& column : columns.known) {
     const double value = column.value(row);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "report/json.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
+
+#include "report/ladder.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -118,6 +121,56 @@ json to_json(const std::optional<BlockReport>& block) {
           {"disturbed", seen.reason.empty() ? json() : json(seen.reason)}};
 }
 
+// A name alone where there are no figures.
+json to_json(const std::string& contender, const RungWay* way) {
+  if (contender.empty()) return {};
+  return {{"contender", contender},
+          {"median", way == nullptr ? NAN : way->median},
+          {"low", way == nullptr ? NAN : way->low},
+          {"high", way == nullptr ? NAN : way->high}};
+}
+
+json to_json(const RungChoice& choice, const Rung& rung) {
+  const auto way = [](const std::string& contender, const std::optional<RungWay>& known) {
+    return to_json(contender, known ? &*known : nullptr);
+  };
+  json named = json::array();
+  for (const std::string& contender : choice.named) {
+    const auto known = std::find_if(rung.named.begin(), rung.named.end(),
+                                    [&](const RungWay& one) { return one.contender == contender; });
+    named.push_back(to_json(contender, known == rung.named.end() ? nullptr : &*known));
+  }
+  const auto& judged = rung.judged;
+  return {{"name", rung.name},
+          {"scenario", rung.scenario},
+          {"metric", rung.metric},
+          {"parameters", to_json(rung.parameters)},
+          {"unit", "ns"},
+          {"latency", rung.latency},
+          {"own", way(choice.own, rung.own)},
+          {"peer", way(choice.peer, rung.peer)},
+          {"today", way(choice.today, rung.today)},
+          {"limit", way(choice.limit, rung.limit)},
+          {"named", std::move(named)},
+          {"chosen_on", choice.chosen_on},
+          {"level", choice.level},
+          {"verdict", verdict_of(rung)},
+          {"ratio", judged ? json(judged->ratio) : json()},
+          {"low", judged ? json(judged->bounds.low) : json()},
+          {"high", judged ? json(judged->bounds.high) : json()},
+          {"margin", judged ? json(judged->margin) : json()},
+          {"disturbed", rung.disturbed.empty() ? json() : json(rung.disturbed)}};
+}
+
+json rungs_of(const Result& result) {
+  json all = json::array();
+  const Ladder ladder = ladder_of(result);
+  for (std::size_t i = 0; i < ladder.rungs.size(); ++i) {
+    all.push_back(to_json(result.rungs[i], ladder.rungs[i]));
+  }
+  return all;
+}
+
 json to_json(const Compared& row) {
   const auto change = row.change();
   const auto judged = [&](double JudgedChange::* figure) {
@@ -159,6 +212,7 @@ json list_of(const std::vector<Part>& parts) {
 json to_json(const Result& result) {
   return {{"schema", 1},
           {"environment", result.environment.facts()},
+          {"rungs", rungs_of(result)},
           {"rows", list_of(result.rows)},
           {"articles", list_of(result.articles)},
           {"blocks", list_of(result.blocks)},

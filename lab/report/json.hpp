@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Results, comparisons and advice as JSON. A result file follows schema 1
-// (lab/schema/result-1.schema.json); nothing is computed here.
+// (lab/schema/result-1.schema.json); nothing is computed here but its ladder (ladder.hpp).
 #pragma once
 
 #include <string>

@@ -19,11 +19,16 @@ bool can_divide(const Launches& launches) {
 }  // namespace
 
 std::optional<JudgedChange> judge_rows(const Row& now, const Row& before, double floor) {
-  if (!can_divide(now.launches) || !can_divide(before.launches)) return {};
   const bool disturbed = now.status == RowStatus::noisy || before.status == RowStatus::noisy;
-  return judge_change(
+  return judge_launches(
       now.launches, before.launches,
       {.higher_is_better = now.higher_is_better, .floor = floor, .disturbed = disturbed});
+}
+
+std::optional<JudgedChange> judge_launches(const Launches& now, const Launches& before,
+                                           const Judging& judging) {
+  if (!can_divide(now) || !can_divide(before)) return {};
+  return judge_change(now, before, judging);
 }
 
 }  // namespace handoff::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two rows judged against each other, by the one judge (harness/verdict.hpp).
+// Rows judged against each other, by the one judge (harness/verdict.hpp).
 #pragma once
 
 #include <optional>
@@ -13,5 +13,9 @@ namespace handoff::lab {
 // What was measured in one block is paired burst by burst. `floor`: what two equal programs differ
 // by on the machine.
 std::optional<JudgedChange> judge_rows(const Row& now, const Row& before, double floor);
+
+// The same of some of their launches, in a unit of which less is better unless `judging` says more.
+std::optional<JudgedChange> judge_launches(const Launches& now, const Launches& before,
+                                           const Judging& judging);
 
 }  // namespace handoff::lab

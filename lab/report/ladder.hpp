@@ -5,8 +5,11 @@
 // look better than it is.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/verdict.hpp"
@@ -18,11 +21,10 @@ namespace handoff::lab {
 struct RungWay {
   std::string contender;
   double median = NAN;
-  double low = NAN;  // of its 99 % interval
+  double low = NAN;  // of its 99 % interval; NaN: of one launch
   double high = NAN;
 };
 
-// "open" is too_noisy, "about equal" is unchanged, "faster" improved, "slower" worse.
 struct Rung {
   std::string name;
   std::string title;
@@ -36,7 +38,7 @@ struct Rung {
   std::optional<RungWay> limit;
   std::vector<RungWay> named;
   std::optional<JudgedChange> judged;  // time here over the peer's; nothing: there is no peer
-  std::string disturbed;               // why its figures are not to be trusted; empty: they are
+  std::string disturbed;  // why the figures of these two are not to be trusted; empty: they are
 };
 
 // A grey line: what the machine itself takes for something everybody knows.
@@ -60,7 +62,12 @@ struct Ladder {
 // Of a result whose rungs were chosen (Result::rungs); without them there are none.
 [[nodiscard]] Ladder ladder_of(const Result& result);
 
-// "14.8x faster", "1.2x slower", "about equal", "open", "no peer"
+// "faster", "slower", "about equal", "open", "no peer"
+[[nodiscard]] std::string_view verdict_of(const Rung& rung);
+// "14.8x faster", "1.2x slower", and the others as they are
 [[nodiscard]] std::string verdict_text(const Rung& rung);
+
+// As its authors write it: "oneTBB", "std::async". Without the kind.
+[[nodiscard]] std::string name_of_way(const std::string& contender);
 
 }  // namespace handoff::lab

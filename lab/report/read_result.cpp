@@ -137,6 +137,45 @@ constexpr std::array article_row_rules{
     Rule{"metric", false, a_text, is_plain_text},
     Rule{"contender", true, a_text, is_plain_text}};
 
+bool is_way(const json& value) {
+  if (value.is_null()) return true;
+  if (!value.is_object() || !value.contains("contender")) return false;
+  const json& contender = value.at("contender");
+  return is_plain_text(contender) && contender != "";
+}
+
+bool is_list_of_ways(const json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& way) {
+           return way.is_object() && is_way(way);
+         });
+}
+
+constexpr const char* a_way = "null or an object with \"contender\"";
+
+// Of its figures none is read: they are in the rows.
+constexpr std::array rung_rules{
+    Rule{"name", true, a_text, is_plain_text},
+    Rule{"scenario", true, a_text, is_plain_text},
+    Rule{"metric", true, a_text, is_plain_text},
+    Rule{"parameters", true, "an object of texts and numbers", is_parameters},
+    Rule{"own", true, a_way, is_way},
+    Rule{"peer", true, a_way, is_way},
+    Rule{"today", true, a_way, is_way},
+    Rule{"limit", true, a_way, is_way},
+    Rule{"named", true, "a list of objects with \"contender\"", is_list_of_ways},
+    Rule{"chosen_on", true, "a whole number from 0 on",
+         [](const json& v) { return v.is_number_unsigned(); }},
+    Rule{"level", true, "a number from 0.5 to below 1", [](const json& v) {
+           return v.is_number() && v.get<double>() >= 0.5 && v.get<double>() < 1;
+         }}};
+
+constexpr std::array block_rules{
+    Rule{"repeats", false, "a whole number", [](const json& v) { return v.is_number_integer(); }},
+    Rule{"foreign_cpus", false, a_figure, is_figure},
+    Rule{"stolen_cpus", false, a_figure, is_figure}, Rule{"throttled", false, a_figure, is_figure},
+    Rule{"disturbed", false, "null or a text without control characters",
+         [](const json& v) { return v.is_null() || is_plain_text(v); }}};
+
 template <std::size_t Count>
 std::string fault_of_object(const json& object, const std::array<Rule, Count>& rules,
                             const std::string& where) {
@@ -148,6 +187,21 @@ std::string fault_of_object(const json& object, const std::array<Rule, Count>& r
     if (!rule.holds(*found)) {
       return fmt::format("{}: \"{}\" is not {}", where, rule.key, rule.must_be);
     }
+  }
+  return {};
+}
+
+// Of a list of objects, of which some may be null.
+template <std::size_t Count>
+std::string fault_of_list(const json& result, const char* key, const std::array<Rule, Count>& rules,
+                          bool may_be_null) {
+  if (!result.contains(key)) return {};
+  const json& list = result.at(key);
+  if (!list.is_array()) return fmt::format("\"{}\" is no list", key);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (may_be_null && list[i].is_null()) continue;
+    auto fault = fault_of_object(list[i], rules, fmt::format("{}[{}]", key, i));
+    if (!fault.empty()) return fault;
   }
   return {};
 }
@@ -202,6 +256,8 @@ std::string fault_of(const json& result) {
       return fmt::format("rows[{}] must have both a median and launches, or neither", r);
     }
   }
+  if (auto fault = fault_of_list(result, "rungs", rung_rules, false); !fault.empty()) return fault;
+  if (auto fault = fault_of_list(result, "blocks", block_rules, true); !fault.empty()) return fault;
   if (result.contains("interrupted") && !result.at("interrupted").is_boolean()) {
     return "\"interrupted\" is neither true nor false";
   }
@@ -309,12 +365,49 @@ ArticleTable article_in(const json& object) {
   return article;
 }
 
+std::string contender_in(const json& way) { return way.is_null() ? "" : text_in(way, "contender"); }
+
+RungChoice rung_in(const json& object) {
+  RungChoice rung;
+  rung.name = text_in(object, "name");
+  rung.scenario = text_in(object, "scenario");
+  rung.metric = text_in(object, "metric");
+  rung.parameters = parameters_in(object);
+  rung.own = contender_in(object.at("own"));
+  rung.peer = contender_in(object.at("peer"));
+  rung.today = contender_in(object.at("today"));
+  rung.limit = contender_in(object.at("limit"));
+  for (const json& way : object.at("named")) rung.named.push_back(contender_in(way));
+  rung.chosen_on = object.at("chosen_on").get<std::size_t>();
+  rung.level = figure_in(object, "level");
+  return rung;
+}
+
+std::optional<BlockReport> block_in(const json& object) {
+  if (object.is_null()) return {};
+  const auto or_none = [](double figure) { return std::isnan(figure) ? 0 : figure; };
+  BlockReport block;
+  block.repeats = object.value("repeats", 0);
+  block.seen.foreign_cpus = or_none(figure_in(object, "foreign_cpus"));
+  block.seen.stolen_cpus = or_none(figure_in(object, "stolen_cpus"));
+  block.seen.throttled = or_none(figure_in(object, "throttled"));
+  const json reason = object.value("disturbed", json());
+  if (reason.is_string()) block.seen.reason = reason.get<std::string>();
+  return block;
+}
+
 Result result_in(const json& file) {
   Result result;
   result.environment = Environment(file.value("environment", json::object()));
   for (const json& row : file.at("rows")) result.rows.push_back(row_in(row));
   for (const json& article : file.value("articles", json::array())) {
     result.articles.push_back(article_in(article));
+  }
+  for (const json& rung : file.value("rungs", json::array())) {
+    result.rungs.push_back(rung_in(rung));
+  }
+  for (const json& block : file.value("blocks", json::array())) {
+    result.blocks.push_back(block_in(block));
   }
   result.interrupted = file.value("interrupted", false);
   return result;

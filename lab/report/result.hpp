@@ -50,7 +50,6 @@ struct Result {
   std::vector<ArticleTable> articles;
   std::vector<RungChoice> rungs;
   bool interrupted = false;  // ended early, by Ctrl-C: not all that was asked for is there
-  // Of a result that was read only the above, and its text; of one that was measured the rest.
   std::vector<std::optional<BlockReport>> blocks;  // by Row::block; nothing: not watched
   std::string text;  // as it was read, with what only others know; empty: it was measured
 };

@@ -18,8 +18,7 @@ std::string cell_table(const CellView& cell, bool styled) {
       without_figures += fmt::format("  {}: {}\n", row->contender, row->state());
       continue;
     }
-    columns.add({row->contender, short_number(row->median),
-                 fmt::format("{} .. {}", short_number(row->low), short_number(row->high)),
+    columns.add({row->contender, short_number(row->median), interval_text(row->low, row->high),
                  row->is_limit() ? "limit" : short_number(cell.times_best(*row)),
                  short_duration(row->per_item_of(row->wall_ns_per_op)),
                  short_duration(row->per_item_of(row->cpu_ns_per_op))});

@@ -246,6 +246,13 @@ std::string short_duration(double ns) {
   return fmt::format("{} {}", short_number(ns), units[unit]);
 }
 
+std::string interval_text(double low, double high) {
+  constexpr double readable = 100;  // times
+  if (!std::isfinite(low) || !std::isfinite(high)) return "-";
+  if (low != high && !(low > 0 && high <= readable * low)) return "not stable";
+  return fmt::format("{} .. {}", short_number(low), short_number(high));
+}
+
 std::string size_text(double bytes) {
   if (std::isnan(bytes)) return "-";
   constexpr std::array<const char*, 4> units{"bytes", "KiB", "MiB", "GiB"};

@@ -336,6 +336,13 @@ def broken(**changes):
     return json.dumps(result)
 
 
+def with_rung(**changes):
+    """A result with keys of its rung changed; None takes the key away."""
+    rung = {key: value for key, value in {**synthetic.rung(), **changes}.items()
+            if value is not None or key == "disturbed"}
+    return json.dumps({"schema": 1, "rows": [], "rungs": [rung]})
+
+
 BAD_FILES = {
     "empty": ("", ["an empty file"]),
     "truncated": (json.dumps(synthetic.result())[:5000], ["no JSON, or cut off"]),
@@ -356,6 +363,25 @@ BAD_FILES = {
     "no launches": (broken(launches=[]), ["rows[0]", "launches"]),
     "latency": (broken(latency={"count": 1}), ["rows[0]", '"latency"']),
     "curve": (broken(curves={"x": [[1]]}), ["rows[0]", '"curves"']),
+    "rungs no list": ('{"schema": 1, "rows": [], "rungs": {}}', ['"rungs" is no list']),
+    "rung no object": ('{"schema": 1, "rows": [], "rungs": [null]}', ["rungs[0] is no object"]),
+    "no rung's name": (with_rung(name=None), ["rungs[0]", 'no "name"']),
+    "rung's cell": (with_rung(parameters=[]), ["rungs[0]", '"parameters"']),
+    "own number": (with_rung(own=3), ["rungs[0]", '"own" is not null or an object']),
+    "own nameless": (with_rung(own={"contender": ""}), ["rungs[0]", '"own"']),
+    "peer control": (with_rung(peer={"contender": "peer.\x1b[2J"}), ["rungs[0]", '"peer"']),
+    "no limit": (with_rung(limit=None), ["rungs[0]", 'no "limit"']),
+    "named null": (with_rung(named=[None]), ["rungs[0]", '"named"']),
+    "chosen below 0": (with_rung(chosen_on=-1), ["rungs[0]", '"chosen_on"']),
+    "chosen on half": (with_rung(chosen_on=1.5), ["rungs[0]", '"chosen_on"']),
+    "level 1": (with_rung(level=1), ["rungs[0]", '"level"']),
+    "level text": (with_rung(level="high"), ["rungs[0]", '"level"']),
+    "blocks": ('{"schema": 1, "rows": [], "blocks": 3}', ['"blocks" is no list']),
+    "block": ('{"schema": 1, "rows": [], "blocks": [null, 3]}', ["blocks[1] is no object"]),
+    "block's reason": ('{"schema": 1, "rows": [], "blocks": [{"disturbed": 1}]}',
+                       ["blocks[0]", '"disturbed"']),
+    "block's CPUs": ('{"schema": 1, "rows": [], "blocks": [{"foreign_cpus": "1"}]}',
+                     ["blocks[0]", '"foreign_cpus"']),
     "article": ('{"schema": 1, "environment": {}, "rows": [], "articles": [{}]}',
                 ["articles[0]", '"scenario"']),
 }

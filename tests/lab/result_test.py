@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 
+import synthetic_results as synthetic
 from lab_support import MISBEHAVING, PROGRAM, SCHEMA, LabTest
 
 ARGUMENTS = ("run", "matmul", "--set", "n=64", "--set", "kernel=ikj,tile", "--quick",
@@ -53,6 +54,17 @@ class ResultFile(LabTest):
         for copy in [*broken, no_time]:
             with self.assertRaises(jsonschema.ValidationError):
                 jsonschema.validate(copy, SCHEMA)
+
+    def test_the_schema_knows_rungs(self):
+        overview = synthetic.overview()
+        jsonschema.validate(overview, SCHEMA)
+        for key, value in [("verdict", "won"), ("own", {"contender": "own.pool"}), ("level", 1),
+                           ("chosen_on", -1), ("unit", "us"), ("named", None), ("ratio", "x")]:
+            copy = json.loads(json.dumps(overview))
+            copy["rungs"][0][key] = value
+            with self.subTest(key), self.assertRaises(jsonschema.ValidationError):
+                jsonschema.validate(copy, SCHEMA)
+        self.assertEqual(self.result["rungs"], [])
 
     def test_its_figures_fit_together(self):
         for row in self.result["rows"]:

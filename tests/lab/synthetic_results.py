@@ -89,6 +89,30 @@ def message_rows(numbers):
     return rows
 
 
+TASK = {"count": 1000, "state": "hot", "width": 2, "work": 0}
+
+
+def task_rows(numbers):
+    costs = {"own.pool.stealing": 28, "peer.onetbb": 155, "peer.taskflow": 120,
+             "peer.mutex_pool": 400, "limit.ring": 9}
+    return [row(contender, launches_around(cost, numbers, launches=8), scenario="tasks",
+                metric="fire_and_forget", unit="ns", better="lower", parameters=TASK)
+            for contender, cost in costs.items()]
+
+
+def way(contender, median):
+    return {"contender": contender, "median": median, "low": median * 0.99, "high": median * 1.01}
+
+
+def rung():
+    return {"name": "task", "scenario": "tasks", "metric": "fire_and_forget", "parameters": TASK,
+            "unit": "ns", "latency": False, "own": way("own.pool.stealing", 28),
+            "peer": way("peer.taskflow", 120), "today": way("peer.mutex_pool", 400),
+            "limit": way("limit.ring", 9), "named": [way("peer.onetbb", 155)], "chosen_on": 3,
+            "level": 0.998, "verdict": "faster", "ratio": 0.233, "low": 0.23, "high": 0.24,
+            "margin": 0.02, "disturbed": None}
+
+
 ARTICLE = {"scenario": "matmul", "title": "An article about <threads> (2026)", "metric": "gflops",
            "parameters": {"kernel": "ikj", "n": 512, "width": 2},
            "rows": [{"scheme": "single thread", "milliseconds": 218, "note": "",
@@ -108,3 +132,14 @@ def result(number=0):
     rows = matmul_rows(numbers, 15 + number % 9) + grain_rows(numbers) + message_rows(numbers)
     return {"schema": 1, "environment": environment(number), "rows": rows,
             "articles": [ARTICLE]}
+
+
+def overview(number=0):
+    """One with a ladder."""
+    whole = result(number)
+    whole["rows"] += task_rows(random.Random(number))
+    whole["rungs"] = [rung()]
+    whole["blocks"] = [None, {"repeats": 0, "foreign_cpus": 0.9, "stolen_cpus": 0, "throttled": 0,
+                              "probe": {"one_cpu_gflops": 40, "all_cpus_gflops": 70},
+                              "disturbed": "other processes took 0.90 CPUs"}]
+    return whole

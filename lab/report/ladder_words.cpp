@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "report/ladder_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "harness/statistics.hpp"
+
+namespace handoff::lab {
+namespace {
+
+// Two digits below 10, then whole: 4.2, 28, 155.
+std::string plain_number(double value) {
+  const bool whole = value >= 9.95 || std::abs(value - std::round(value)) < 0.05;
+  return fmt::format("{:.{}f}", value, whole ? 0 : 1);
+}
+
+// To two digits, and never to less than it is.
+double rounded_up(double ns) {
+  constexpr double error_of_the_division = 1e-9;
+  const double step = std::pow(10, std::floor(std::log10(ns)) - 1);
+  return std::ceil(ns / step - error_of_the_division) * step;
+}
+
+const Rung* rung_named(const std::vector<Rung>& rungs, std::string_view name) {
+  const auto found =
+      std::find_if(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.name == name; });
+  return found == rungs.end() ? nullptr : &*found;
+}
+
+const Points* efficiency_of(const Row& row) {
+  const auto found = row.curves.find("efficiency");
+  return found == row.curves.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+// Of the way that stands on the rung; where its curve is missing, of this library's best other one.
+const Points* efficiency_of(const RungWay& own, const ParameterValue& width, const Result& result) {
+  const Row* best = nullptr;
+  for (const Row& row : result.rows) {
+    if (row.scenario != "grain" || row.metric != "metg50" || row.kind != "own" ||
+        value_named(row.parameters, "unit").text != "task" ||
+        value_named(row.parameters, "width") != width || efficiency_of(row) == nullptr) {
+      continue;
+    }
+    if (row.contender == own.contender) return efficiency_of(row);
+    if (best == nullptr || row.median < best->median) best = &row;
+  }
+  return best == nullptr ? nullptr : efficiency_of(*best);
+}
+
+// Below which size a task should not be handed over alone; NaN: that cannot be told.
+double least_task_ns(const Rung& task, const ParameterValue& width, const Result& result) {
+  const double threads = width.number();
+  if (!(threads > 1)) return NAN;
+  const Points* const efficiency = efficiency_of(*task.own, width, result);
+  // All threads together take the work and what the tasks cost, one alone takes the work only.
+  if (efficiency == nullptr) return task.own->median * threads / (threads - 1);
+  return break_even_ns(*efficiency, threads)
+      .value_or(std::max_element(efficiency->begin(), efficiency->end())->first);
+}
+
+std::string costs(const RungWay& own, const RungWay* other) {
+  constexpr double told_in_ns = 9999.5;
+  const bool in_ns = own.median < told_in_ns && (other == nullptr || other->median < told_in_ns);
+  const auto told = [&](double ns) { return in_ns ? plain_number(ns) : plain_duration(ns); };
+  const std::string here = fmt::format("{}{} here", told(own.median), in_ns ? " ns" : "");
+  return other == nullptr ? here
+                          : fmt::format("{}, {} in {}", here, told(other->median),
+                                        name_of_way(other->contender));
+}
+
+// One kind of disturbance: in how many of the blocks that were watched, and how much.
+struct Seen {
+  std::vector<double> cpus;
+
+  [[nodiscard]] std::string text(const char* who, int of_cpus, std::size_t watched) const {
+    const std::string all = of_cpus > 0 ? fmt::format("{} CPUs", of_cpus) : "the CPUs";
+    const std::string said = fmt::format("{} took {:.1f} of {}", who, median(cpus), all);
+    return cpus.size() == watched
+               ? said + '.'
+               : fmt::format("{} in {} of {} measurements.", said, cpus.size(), watched);
+  }
+};
+
+}  // namespace
+
+std::string plain_duration(double ns) {
+  constexpr std::array<const char*, 4> units{"ns", "us", "ms", "s"};
+  std::size_t unit = 0;
+  for (; unit + 1 < units.size() && ns >= 999.5; ++unit) ns /= 1e3;
+  return fmt::format("{} {}", plain_number(ns), units[unit]);
+}
+
+std::optional<double> break_even_ns(Points efficiency, double width) {
+  std::sort(efficiency.begin(), efficiency.end());
+  std::erase_if(efficiency, [](const auto& point) { return !(point.first > 0); });
+  const auto pays = [&](std::size_t i) {
+    return i >= efficiency.size() || efficiency[i].second * width >= 1;
+  };
+  std::size_t i = 0;
+  while (i < efficiency.size() && !(pays(i) && pays(i + 1))) ++i;
+  if (i == efficiency.size()) return {};
+  const auto [size, high] = efficiency[i];
+  if (i == 0) return size;
+  const auto [smaller, low] = efficiency[i - 1];
+  return smaller * std::pow(size / smaller, (1 / width - low) / (high - low));
+}
+
+std::string sentence_of(const std::vector<Rung>& rungs, const Result& result) {
+  const Rung* const task = rung_named(rungs, "task");
+  if (task == nullptr || !task->own) return {};
+  const RungWay* other = task->peer ? &*task->peer : nullptr;
+  if (!task->named.empty()) other = &task->named.front();
+  std::string text = fmt::format("On this machine a task costs {}", costs(*task->own, other));
+  const ParameterValue width = value_named(task->parameters, "width");
+  const double least = least_task_ns(*task, width, result);
+  if (least > 0) {
+    const bool hot = value_named(task->parameters, "state").text == "hot";
+    text += fmt::format("; below {} of work{}, at width {}, do not hand it over one by one",
+                        plain_duration(rounded_up(least)), hot ? ", hot" : "", width.text);
+  }
+  text += '.';
+  if (!task->disturbed.empty()) {
+    text += fmt::format(" Do not trust these figures: {}.", task->disturbed);
+  }
+  return text;
+}
+
+std::string busy_of(const Result& result) {
+  Seen foreign;
+  Seen stolen;
+  std::map<std::string, std::size_t> others;
+  std::size_t watched = 0;
+  const int cpus = result.environment.width();
+  for (const std::optional<BlockReport>& block : result.blocks) {
+    if (!block) continue;
+    ++watched;
+    const Disturbance& seen = block->seen;
+    if (seen.reason.empty()) continue;
+    const double most = most_cpus_for_others(cpus);
+    if (seen.foreign_cpus > most) {
+      foreign.cpus.push_back(seen.foreign_cpus);
+    } else if (seen.stolen_cpus > most) {
+      stolen.cpus.push_back(seen.stolen_cpus);
+    } else {
+      ++others[seen.reason];
+    }
+  }
+  if (!foreign.cpus.empty()) return foreign.text("Other programs", cpus, watched);
+  if (!stolen.cpus.empty()) return stolen.text("The host", cpus, watched);
+  if (others.empty()) return {};
+  const auto& [reason, times] =
+      *std::max_element(others.begin(), others.end(),
+                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::string text = fmt::format("{} in {} of {} measurements.", reason, times, watched);
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: MIT
+// The ladder of made-up rows, what it says in words, and what a file keeps of it.
+#include "report/ladder.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "report/json.hpp"
+#include "report/ladder_words.hpp"
+#include "report/read_result.hpp"
+#include "report/view.hpp"
+
+namespace ladder_test { namespace {
+
+using namespace handoff::lab;
+
+const ParameterValues of_a_task{{"count", ParameterValue::of(1000)},
+                                {"state", {"hot"}},
+                                {"width", ParameterValue::of(2)},
+                                {"work", ParameterValue::of(0)}};
+
+// A launch for each of the values, of three bursts.
+Row task_row(const std::string& contender, const std::vector<double>& values) {
+  Row row;
+  row.scenario = "tasks";
+  row.contender = contender;
+  row.kind = contender.substr(0, contender.find('.'));
+  row.parameters = of_a_task;
+  row.metric = "fire_and_forget";
+  row.unit = "ns";
+  for (const double value : values) row.launches.push_back({value, value, value});
+  row.median = typical(row.launches);
+  return row;
+}
+
+Row grain_row(const std::string& contender, double median, const Points& efficiency) {
+  Row row = task_row(contender, {median});
+  row.scenario = "grain";
+  row.metric = "metg50";
+  row.parameters = {{"unit", {"task"}}, {"width", ParameterValue::of(2)}};
+  row.curves["efficiency"] = efficiency;
+  return row;
+}
+
+RungChoice task_choice(std::size_t chosen_on = 0) {
+  RungChoice choice;
+  choice.name = "task";
+  choice.scenario = "tasks";
+  choice.metric = "fire_and_forget";
+  choice.parameters = of_a_task;
+  choice.own = "own.pool.stealing";
+  choice.peer = "peer.fastest";
+  choice.chosen_on = chosen_on;
+  return choice;
+}
+
+Result result_of(std::vector<Row> rows, const RungChoice& choice = task_choice()) {
+  Result result;
+  result.environment = Environment(nlohmann::json{{"budget", {{"width", 2}}}});
+  result.rows = std::move(rows);
+  result.rungs = {choice};
+  return result;
+}
+
+// So many launches around a value.
+std::vector<double> around(double value, std::size_t launches = 6) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < launches; ++i) {
+    values.push_back(value * (1 + 0.001 * static_cast<double>(i % 3)));
+  }
+  return values;
+}
+
+Rung rung_of(const Result& result) { return ladder_of(result).rungs.at(0); }
+
+Rung rung_of(double own, double peer) {
+  return rung_of(result_of(
+      {task_row("own.pool.stealing", around(own)), task_row("peer.fastest", around(peer))}));
+}
+
+TEST(LadderOf, NothingChosenIsNoLadder) {
+  Result result = result_of({task_row("own.pool.stealing", around(30))});
+  result.rungs.clear();
+  const Ladder ladder = ladder_of(result);
+  EXPECT_TRUE(ladder.rungs.empty());
+  EXPECT_EQ(ladder.sentence, "");
+  EXPECT_EQ(ladder.busy, "");
+}
+
+TEST(LadderOf, WhatChoseDoesNotReport) {
+  // Both were lucky in the launches that chose them.
+  const Rung rung = rung_of(result_of({task_row("own.pool.stealing", {10, 11, 30, 30, 30, 30, 30}),
+                                       task_row("peer.fastest", {3, 4, 60, 60, 60, 60, 60})},
+                                      task_choice(2)));
+  EXPECT_EQ(rung.own->median, 30);
+  EXPECT_EQ(rung.own->low, 30);
+  EXPECT_EQ(rung.own->high, 30);
+  EXPECT_EQ(rung.peer->median, 60);
+  EXPECT_EQ(verdict_text(rung), "2.0x faster");
+  EXPECT_EQ(rung.title, "a task nobody waits for");
+  EXPECT_FALSE(rung.latency);
+}
+
+TEST(LadderOf, WithoutLaunchesThatReportThereIsNoFigure) {
+  const Rung rung = rung_of(
+      result_of({task_row("own.pool.stealing", {10, 11}), task_row("peer.fastest", {3, 4, 60})},
+                task_choice(2)));
+  EXPECT_FALSE(rung.own);
+  EXPECT_EQ(rung.peer->median, 60);
+  EXPECT_TRUE(std::isnan(rung.peer->low)) << "an interval of one launch";
+  EXPECT_FALSE(rung.judged);
+  EXPECT_EQ(verdict_text(rung), "open");
+}
+
+TEST(LadderOf, OnlyRowsOfItsCellCount) {
+  std::vector<Row> rows{task_row("own.pool.stealing", around(30))};
+  for (int other = 0; other < 3; ++other) {
+    rows.push_back(task_row("own.pool.stealing", around(99)));
+    if (other == 0) rows.back().metric = "future";
+    if (other == 1) rows.back().scenario = "grain";
+    if (other == 2) rows.back().parameters["width"] = ParameterValue::of(1);
+  }
+  rows.push_back(task_row("own.pool.stealing", {1}));
+  rows.back().median = NAN;  // it broke
+  rows.back().launches.clear();
+  EXPECT_NEAR(rung_of(result_of(rows)).own->median, 30, 0.1);
+}
+
+TEST(LadderOf, TellsTimesInNs) {
+  Row own = task_row("own.pool.stealing", around(4));
+  Row peer = task_row("peer.fastest", around(0.008));
+  own.unit = "us";
+  peer.unit = "ms";
+  const Rung rung = rung_of(result_of({own, peer}));
+  EXPECT_NEAR(rung.own->median, 4000, 10);
+  EXPECT_NEAR(rung.peer->median, 8000, 20);
+  EXPECT_EQ(verdict_text(rung), "2.0x faster");
+  own.unit = "GFLOP/s";
+  EXPECT_FALSE(rung_of(result_of({own, peer})).own);
+}
+
+TEST(LadderOf, AVerdictForEachCase) {
+  EXPECT_EQ(verdict_text(rung_of(10, 148)), "14.8x faster");
+  EXPECT_EQ(verdict_text(rung_of(1, 250)), "250x faster");
+  EXPECT_EQ(verdict_text(rung_of(104, 100)), "1.04x slower");
+  EXPECT_EQ(verdict_text(rung_of(120, 100)), "1.2x slower");
+  EXPECT_EQ(verdict_text(rung_of(101, 100)), "about equal");
+  const std::vector<Row> few{task_row("own.pool.stealing", around(10, 4)),
+                             task_row("peer.fastest", around(20, 4))};
+  EXPECT_EQ(verdict_text(rung_of(result_of(few))), "open");
+  EXPECT_EQ(ladder_of(result_of(few)).open(), 1U);
+  const Ladder alone = ladder_of(result_of({task_row("own.pool.stealing", around(10))}));
+  EXPECT_EQ(verdict_text(alone.rungs[0]), "no peer");
+  EXPECT_EQ(alone.open(), 0U);
+}
+
+TEST(LadderOf, JudgesAtTheLevelAndTheFloorOfTheResult) {
+  std::vector<Row> rows{task_row("own.pool.stealing", {105, 106, 104, 105.5, 104.5}),
+                        task_row("peer.fastest", around(100, 1))};
+  rows[1].launches.resize(5, {100, 100, 100});
+  EXPECT_EQ(verdict_text(rung_of(result_of(rows))), "1.05x slower");
+  RungChoice strict = task_choice();
+  strict.level = 0.9995;
+  EXPECT_EQ(verdict_text(rung_of(result_of(rows, strict))), "open");
+  Result rough = result_of(rows);
+  rough.environment = Environment(nlohmann::json{{"floor", 0.08}});
+  EXPECT_EQ(verdict_text(rung_of(rough)), "about equal");
+}
+
+TEST(LadderOf, ADisturbedRowLeavesItOpen) {
+  for (const std::size_t which : {0U, 1U}) {
+    std::vector<Row> rows{task_row("own.pool.stealing", around(10)),
+                          task_row("peer.fastest", around(20))};
+    rows[which].status = RowStatus::noisy;
+    rows[which].reason = "other processes took 0.90 CPUs";
+    const Rung rung = rung_of(result_of(rows));
+    EXPECT_EQ(verdict_text(rung), "open");
+    EXPECT_EQ(rung.disturbed, "other processes took 0.90 CPUs");
+    EXPECT_NE(ladder_of(result_of(rows))
+                  .sentence.find("Do not trust these figures: other "
+                                 "processes took 0.90 CPUs."),
+              std::string::npos);
+  }
+}
+
+TEST(LadderOf, SchemesOfArticlesAndLimitsAreNoPeers) {
+  for (const char* name : {"seed.threads", "limit.ring"}) {
+    RungChoice choice = task_choice();
+    choice.peer = name;
+    const Rung rung = rung_of(
+        result_of({task_row("own.pool.stealing", around(10)), task_row(name, around(20))}, choice));
+    EXPECT_FALSE(rung.peer) << name;
+    EXPECT_EQ(verdict_text(rung), "no peer");
+  }
+}
+
+TEST(LadderOf, HasTheOtherWaysAndTheGreyLines) {
+  RungChoice choice = task_choice();
+  choice.today = "peer.std_async";
+  choice.limit = "limit.ring";
+  choice.named = {"peer.onetbb", "peer.gone"};
+  Row miss = task_row("limit.bare", around(81));
+  miss.scenario = "machine";
+  miss.metric = "cache_miss";
+  Row call = miss;
+  call.metric = "system_call";
+  call.unit = "us";
+  call.median = 0.1;
+  const Ladder ladder =
+      ladder_of(result_of({task_row("peer.std_async", {9000, 9000}), task_row("limit.ring", {5, 5}),
+                           task_row("peer.onetbb", {155, 155}), miss, call},
+                          choice));
+  const Rung& rung = ladder.rungs.at(0);
+  EXPECT_EQ(rung.today->median, 9000);
+  EXPECT_EQ(rung.limit->median, 5);
+  ASSERT_EQ(rung.named.size(), 1U);
+  EXPECT_EQ(rung.named[0].contender, "peer.onetbb");
+  ASSERT_EQ(ladder.grey.size(), 2U);
+  EXPECT_EQ(ladder.grey[0].name, "a cache miss");
+  EXPECT_NEAR(ladder.grey[0].ns, 81, 0.1);
+  EXPECT_EQ(ladder.grey[1].name, "a system call");
+  EXPECT_NEAR(ladder.grey[1].ns, 100, 1e-9);
+}
+
+// From 16 ns on both threads together do more than one alone: halfway, by the logarithm, from 4.
+const Points pays_from_8{{4, 0.25}, {16, 0.75}, {64, 0.9}, {256, 0.95}};
+
+TEST(TheSentence, TellsTheCostHereAndInOneTbbAndTheBreakEven) {
+  RungChoice choice = task_choice();
+  choice.named = {"peer.onetbb"};
+  const std::vector<Row> rows{task_row("own.pool.stealing", {28.2}),
+                              task_row("peer.fastest", {99}),
+                              task_row("peer.onetbb", {155.4}),
+                              grain_row("own.pool.fixed", 1, {{1, 1}, {2, 1}}),
+                              grain_row("own.pool.stealing", 8, pays_from_8),
+                              grain_row("peer.onetbb", 0.5, {{1, 1}, {2, 1}})};
+  EXPECT_EQ(ladder_of(result_of(rows, choice)).sentence,
+            "On this machine a task costs 28 ns here, 155 in oneTBB; below 8 ns of work, hot, at "
+            "width 2, do not hand it over one by one.");
+}
+
+TEST(TheSentence, NamesTheBestOtherWithoutOneTbb) {
+  RungChoice choice = task_choice();
+  choice.peer = "peer.taskflow";
+  const std::vector<Row> rows{task_row("own.pool.stealing", {4.24}),
+                              task_row("peer.taskflow", {155.4}),
+                              grain_row("own.pool.fixed", 9, pays_from_8)};
+  EXPECT_EQ(ladder_of(result_of(rows, choice)).sentence,
+            "On this machine a task costs 4.2 ns here, 155 in Taskflow; below 8 ns of work, hot, "
+            "at width 2, do not hand it over one by one.");
+}
+
+TEST(TheSentence, EstimatesTheBreakEvenWhereItWasNotMeasured) {
+  const std::vector<Row> rows{task_row("own.pool.stealing", {28.2})};
+  EXPECT_EQ(ladder_of(result_of(rows)).sentence,
+            "On this machine a task costs 28 ns here; below 57 ns of work, hot, at width 2, do not "
+            "hand it over one by one.");
+}
+
+TEST(TheSentence, SaysTheUnitOfLongTimes) {
+  std::vector<Row> rows{task_row("own.pool.stealing", {1280}), task_row("peer.fastest", {25'300})};
+  for (Row& row : rows) row.parameters["width"] = ParameterValue::of(1);
+  RungChoice choice = task_choice();
+  choice.parameters["width"] = ParameterValue::of(1);
+  EXPECT_EQ(ladder_of(result_of(rows, choice)).sentence,
+            "On this machine a task costs 1.3 us here, 25 us in fastest.");
+}
+
+TEST(TheSentence, IsNotThereWithoutATaskOfOurs) {
+  EXPECT_EQ(ladder_of(result_of({task_row("peer.fastest", {25})})).sentence, "");
+  RungChoice fork = task_choice();
+  fork.name = "fork";
+  EXPECT_EQ(ladder_of(result_of({task_row("own.pool.stealing", {25})}, fork)).sentence, "");
+}
+
+TEST(BreakEven, LiesBetweenTwoSizesByTheLogarithm) {
+  EXPECT_NEAR(*break_even_ns(pays_from_8, 2), 8, 1e-9);
+  EXPECT_EQ(*break_even_ns({{256, 0.95}, {16, 0.6}, {64, 0.9}}, 2), 16) << "the least of all";
+  EXPECT_FALSE(break_even_ns({{16, 0.1}, {64, 0.3}}, 2));
+  EXPECT_FALSE(break_even_ns({}, 2));
+  // A lucky moment does not count.
+  EXPECT_GT(*break_even_ns({{4, 0.6}, {16, 0.25}, {64, 0.75}, {256, 0.9}}, 2), 16);
+  EXPECT_NEAR(*break_even_ns({{4, 0.25}, {64, 0.25}}, 4), 4, 1e-9);
+}
+
+Disturbance seen(double foreign_cpus, double stolen_cpus, const char* reason) {
+  Disturbance all;
+  all.foreign_cpus = foreign_cpus;
+  all.stolen_cpus = stolen_cpus;
+  all.reason = reason;
+  return all;
+}
+
+Result watched(const std::vector<Disturbance>& blocks) {
+  Result result = result_of({});
+  for (const Disturbance& one : blocks) result.blocks.push_back(BlockReport{0, one});
+  result.blocks.push_back({});  // nobody watched
+  return result;
+}
+
+TEST(Busy, SaysHowMuchOthersTook) {
+  const Disturbance quiet = seen(0.01, 0, "");
+  const Disturbance foreign = seen(0.9, 0, "other processes took 0.90 CPUs");
+  const Disturbance stolen = seen(0, 0.5, "the host took 0.50 CPUs");
+  const Disturbance slow = seen(0, 0, "one CPU was at 70 % of its usual speed");
+  EXPECT_EQ(busy_of(watched({})), "");
+  EXPECT_EQ(busy_of(watched({quiet, quiet})), "");
+  EXPECT_EQ(busy_of(watched({foreign, foreign})), "Other programs took 0.9 of 2 CPUs.");
+  EXPECT_EQ(busy_of(watched({foreign, quiet, stolen, slow})),
+            "Other programs took 0.9 of 2 CPUs in 1 of 4 measurements.");
+  EXPECT_EQ(busy_of(watched({stolen, quiet})),
+            "The host took 0.5 of 2 CPUs in 1 of 2 measurements.");
+  EXPECT_EQ(busy_of(watched({quiet, slow})),
+            "One CPU was at 70 % of its usual speed in 1 of 2 measurements.");
+}
+
+TEST(NameOfWay, IsThatOfItsAuthors) {
+  EXPECT_EQ(name_of_way("peer.onetbb"), "oneTBB");
+  EXPECT_EQ(name_of_way("peer.std_async"), "std::async");
+  EXPECT_EQ(name_of_way("own.pool.stealing"), "pool.stealing");
+  EXPECT_EQ(name_of_way("strange"), "strange");
+}
+
+TEST(IntervalText, HasNoFiguresThatNobodyCanRead) {
+  EXPECT_EQ(interval_text(27.1, 29.34), "27.1 .. 29.3");
+  EXPECT_EQ(interval_text(1, 100), "1.00 .. 100");
+  EXPECT_EQ(interval_text(0.000000119, 16e6), "not stable");
+  EXPECT_EQ(interval_text(1, 101), "not stable");
+  EXPECT_EQ(interval_text(0, 3), "not stable");
+  EXPECT_EQ(interval_text(0, 0), "0.00 .. 0.00");
+  EXPECT_EQ(interval_text(NAN, NAN), "-");
+}
+
+Result read_again(const Result& result) {
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("handoff_ladder_test." + std::to_string(getpid()) + ".json");
+  std::ofstream(file) << to_json_text(result);
+  Result read = read_result(file);
+  std::filesystem::remove(file);
+  return read;
+}
+
+TEST(AFile, KeepsTheRungs) {
+  RungChoice choice = task_choice(2);
+  choice.named = {"peer.onetbb", "peer.gone"};
+  choice.limit = "limit.ring";
+  choice.level = 0.998;
+  Result result = result_of(
+      {task_row("own.pool.stealing", around(28, 8)), task_row("peer.fastest", around(99, 8)),
+       task_row("peer.onetbb", around(155, 8)), grain_row("own.pool.stealing", 8, pays_from_8)},
+      choice);
+  for (Row& row : result.rows) row.low = row.high = row.median;
+  result.blocks.push_back(BlockReport{1, seen(0.9, 0, "other processes took 0.90 CPUs")});
+  const Result read = read_again(result);
+  ASSERT_EQ(read.rungs.size(), 1U);
+  const RungChoice& again = read.rungs[0];
+  EXPECT_EQ(again.name, "task");
+  EXPECT_EQ(again.scenario, choice.scenario);
+  EXPECT_EQ(again.metric, choice.metric);
+  EXPECT_EQ(again.parameters, choice.parameters);
+  EXPECT_EQ(again.own, choice.own);
+  EXPECT_EQ(again.peer, choice.peer);
+  EXPECT_EQ(again.today, "");
+  EXPECT_EQ(again.limit, choice.limit);
+  EXPECT_EQ(again.named, choice.named);
+  EXPECT_EQ(again.chosen_on, 2U);
+  EXPECT_EQ(again.level, 0.998);
+  const Ladder before = ladder_of(result);
+  const Ladder after = ladder_of(read);
+  EXPECT_EQ(after.sentence, before.sentence);
+  EXPECT_EQ(after.busy, before.busy);
+  EXPECT_EQ(after.busy, "Other programs took 0.9 of 2 CPUs.");
+  EXPECT_EQ(after.rungs[0].own->high, before.rungs[0].own->high);
+  EXPECT_EQ(after.rungs[0].judged->bounds.low, before.rungs[0].judged->bounds.low);
+}
+
+TEST(AFile, TellsTheFiguresOfEachRung) {
+  RungChoice choice = task_choice(1);
+  choice.named = {"peer.gone"};
+  const Result result = result_of({task_row("own.pool.stealing", {1, 10, 10, 10, 10, 10}),
+                                   task_row("peer.fastest", {1, 20, 20, 20, 20, 20})},
+                                  choice);
+  const nlohmann::json rung = nlohmann::json::parse(to_json_text(result)).at("rungs").at(0);
+  const nlohmann::json own{
+      {"contender", "own.pool.stealing"}, {"median", 10.0}, {"low", 10.0}, {"high", 10.0}};
+  EXPECT_EQ(rung.at("own"), own);
+  EXPECT_EQ(rung.at("peer").at("median"), 20.0);
+  EXPECT_TRUE(rung.at("today").is_null());
+  EXPECT_EQ(rung.at("named").at(0).at("contender"), "peer.gone");
+  EXPECT_TRUE(rung.at("named").at(0).at("median").is_null());
+  EXPECT_EQ(rung.at("verdict"), "faster");
+  EXPECT_NEAR(rung.at("ratio").get<double>(), 0.5, 1e-12);
+  EXPECT_EQ(rung.at("margin"), 0.02);
+  EXPECT_EQ(rung.at("unit"), "ns");
+  EXPECT_EQ(rung.at("latency"), false);
+  EXPECT_EQ(rung.at("chosen_on"), 1);
+  EXPECT_TRUE(rung.at("disturbed").is_null());
+}
+
+}}  // namespace ladder_test
