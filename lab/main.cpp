@@ -78,6 +78,7 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
       ->type_name("PATTERN,...");
   add_measure_options(*run, options.measure);
   run->add_flag("--json", options.json, "print the results as JSON, no tables");
+  run->add_flag("--verbose", options.verbose, "of an overview, print the tables too");
   run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");
   run->add_option("--a", options.a, "matmul: left matrix, NumPy file")->type_name("A.npy");
   run->add_option("--b", options.b, "matmul: right matrix, NumPy file")->type_name("B.npy");

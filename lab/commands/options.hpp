@@ -31,6 +31,7 @@ struct RunOptions {
   std::vector<std::string> metrics;     // none: all; in an overview, those that belong there
   std::vector<std::string> contenders;  // patterns; none: all
   bool json = false;
+  bool verbose = false;  // the tables too, where an overview prints its ladder
   std::filesystem::path page;
   std::filesystem::path a;  // these three: real input instead of the scenario's own
   std::filesystem::path b;

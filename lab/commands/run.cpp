@@ -7,15 +7,14 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "commands/answer.hpp"
 #include "commands/session.hpp"
 #include "commands/settings.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
-#include "report/table.hpp"
 #include "scenarios/matmul/files.hpp"
 
 namespace handoff::lab {
@@ -164,8 +163,8 @@ int run(const RunOptions& options) {
     write_atomically(options.measure.output, to_json_text(result));
   }
   if (!options.page.empty()) write_atomically(options.page, page({&result}));
-  const bool styled = may_style(STDOUT_FILENO);
-  fmt::print("{}", options.json ? to_json_text(result) : tables(result, styled));
+  fmt::print("{}", options.json ? to_json_text(result)
+                                : answer_text(result, options, session.contenders()));
   if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code::ok;
 }

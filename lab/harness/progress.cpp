@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "harness/progress.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -12,15 +14,9 @@
 namespace handoff::lab {
 namespace {
 
-std::size_t terminal_columns() {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
-}
-
 // Blanks instead of an escape sequence: they clear a line on every terminal.
 void replace_line(std::string text) {
-  text.resize(terminal_columns() - 1, ' ');
+  text.resize(static_cast<std::size_t>(columns_of(STDERR_FILENO)) - 1, ' ');
   fmt::print(stderr, "\r{}", text);
   std::fflush(stderr);
 }
@@ -43,6 +39,27 @@ void Progress::show(std::string_view what) {
     left = fmt::format(", about {:.0f} s left", so_far.count() / done_ * (steps_ - done_));
   }
   replace_line(fmt::format("{} of {}{}: {}", done_ + 1, steps_, left, what));
+}
+
+int columns_of(int descriptor) {
+  winsize size{};
+  const bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+bool shows_unicode() {
+  const auto set = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (set("TERM") == "dumb") return false;
+  std::string encoding;  // the first that is set says it
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (encoding.empty()) encoding = set(name);
+  }
+  std::transform(encoding.begin(), encoding.end(), encoding.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return encoding.find("utf-8") != std::string::npos || encoding.find("utf8") != std::string::npos;
 }
 
 bool may_style(int descriptor) {

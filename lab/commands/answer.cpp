@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "commands/answer.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include <unistd.h>
+
+#include "harness/progress.hpp"
+#include "report/ladder.hpp"
+#include "report/ladder_text.hpp"
+#include "report/table.hpp"
+
+namespace handoff::lab {
+namespace {
+
+// Debian's first, and then what must be fetched by hand, each once.
+std::vector<std::string> missing_packages(const std::vector<Contender>& contenders) {
+  std::set<std::string> debian;
+  std::set<std::string> by_hand;
+  for (const Contender& contender : contenders) {
+    if (contender.built()) continue;
+    const std::string& package = contender.package;
+    if (package.find('/') != std::string::npos) {
+      by_hand.insert(package.substr(0, package.find(',')));  // without its version
+      continue;
+    }
+    std::istringstream names(package);
+    for (std::string name; names >> name;) debian.insert(name);
+  }
+  std::vector<std::string> all(debian.begin(), debian.end());
+  all.insert(all.end(), by_hand.begin(), by_hand.end());
+  return all;
+}
+
+LadderLook look_of(const Result& result, const RunOptions& options,
+                   const std::vector<Contender>& contenders) {
+  LadderLook look;
+  look.styled = may_style(STDOUT_FILENO);
+  look.unicode = shows_unicode();
+  look.columns = columns_of(STDOUT_FILENO);
+  look.page = options.page.string();
+  look.results = options.measure.output.string();
+  look.missing = missing_packages(contenders);
+  look.interrupted = result.interrupted;
+  return look;
+}
+
+}  // namespace
+
+std::string answer_text(const Result& result, const RunOptions& options,
+                        const std::vector<Contender>& contenders) {
+  const bool styled = may_style(STDOUT_FILENO);
+  if (result.rungs.empty()) return tables(result, styled);
+  std::string text = ladder_text(ladder_of(result), look_of(result, options, contenders));
+  if (options.verbose) text += tables(result, styled);
+  return text;
+}
+
+}  // namespace handoff::lab

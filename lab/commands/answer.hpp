@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What `run` prints for people: of an overview the ladder, of all else the tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "commands/options.hpp"
+#include "harness/contender_list.hpp"
+#include "report/result.hpp"
+
+namespace handoff::lab {
+
+// For stdout as it is. `contenders` are those that the build knows: it says which were not built.
+[[nodiscard]] std::string answer_text(const Result& result, const RunOptions& options,
+                                      const std::vector<Contender>& contenders);
+
+}  // namespace handoff::lab
