@@ -3,12 +3,12 @@
 // by number, on the thread that runs it.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 
 #include "harness/contender.hpp"
 #include "peers/answer.hpp"
@@ -23,7 +23,8 @@ struct alignas(64) Slot {
   std::uint64_t seed = 1;
 };
 
-// Where each thread counts what it ran. A thread takes a slot with its first task and keeps it.
+// Where each thread counts what it ran. A thread takes a slot with its first task and keeps it
+// until it ends; then another thread may go on in it.
 class Board {
  public:
   static Slot& mine() {
@@ -38,7 +39,8 @@ class Board {
   }
   static Answer total(Burst& burst) {
     Answer total{0, 0};
-    for (std::size_t i = 0; i < std::min(slots_.size(), taken_.load()); ++i) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < taken_; ++i) {
       total.runs += slots_[i].runs;
       total.sum += slots_[i].sum;
       burst.executed(i, static_cast<double>(slots_[i].runs));
@@ -47,14 +49,36 @@ class Board {
   }
 
  private:
+  // A thread's hold on a slot. What it needs has no destructor: threads may outlive main().
+  class Lease {
+   public:
+    Lease() {
+      const std::lock_guard lock(mutex_);
+      index_ = returned_ > 0 ? free_[--returned_] : taken_++;
+      if (index_ >= slots_.size()) std::terminate();  // more threads than any cell asks for
+    }
+    ~Lease() {
+      const std::lock_guard lock(mutex_);
+      free_[returned_++] = index_;
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    Slot& slot() const { return slots_[index_]; }
+
+   private:
+    std::size_t index_;
+  };
+
   static Slot& take() {
-    const std::size_t index = taken_.fetch_add(1);
-    if (index >= slots_.size()) std::terminate();  // more threads than any cell asks for
-    return slots_[index];
+    thread_local const Lease lease;
+    return lease.slot();
   }
 
   static inline std::array<Slot, 1024> slots_;
-  static inline std::atomic<std::size_t> taken_{0};
+  static inline std::mutex mutex_;  // of the three below
+  static inline std::size_t taken_ = 0;
+  static inline std::array<std::size_t, 1024> free_{};  // the first `returned_` of them
+  static inline std::size_t returned_ = 0;
   static inline thread_local Slot* slot_ = nullptr;
 };
 

@@ -73,6 +73,27 @@ class Pools(LabTest):
         self.assertIn("own.pool.stealing", names)
         self.assertNotIn("seed.pool.fixed", names)  # it has no loops
 
+    def test_grain_of_short_loops(self):
+        rows = self.rows("grain", "--metrics", "loop_1us", "--set", "width=1,2")
+        self.assert_all_right(rows)
+        measured = [row for row in rows if row["status"] in MEASURED]
+        for row in measured:
+            self.assertEqual(row["items_per_op"], 100, row)
+            self.assertGreater(row["figures"]["work"], 0, row)
+            self.assertGreaterEqual(row["median"], 1, row)
+        for row in measured:  # a thread for each member but the caller, the others share
+            if row["contender"] == "peer.std_threads":
+                self.assertEqual(row["share_elsewhere"],
+                                 0.5 if row["parameters"]["width"] == 2 else 0, row)
+        names = {row["contender"] for row in measured}
+        self.assertLessEqual({"own.thread_team", "own.pool.stealing", "peer.std_threads"}, names)
+        self.assertNotIn("peer.mutex_pool", names)  # it has no loops
+
+    def test_a_short_loop_that_leaves_a_member_out_is_found(self):
+        [row] = self.rows("grain", "--metrics", "loop_1us", "--set", "width=8", "--manifest",
+                          MISBEHAVING, "--contenders", "peer.skips", exit_code=1)
+        self.assertEqual((row["status"], row["reason"]), ("wrong", "ran 700 tasks of 800"))
+
     def test_a_loop_that_leaves_an_item_out_is_found(self):
         [row] = self.rows("grain", "--metrics", "loop", "--set", "count=1000", "--manifest",
                           MISBEHAVING, "--contenders", "peer.skips", exit_code=1)

@@ -2,6 +2,7 @@
 // Turns the lab's parameters into a task.
 #include "scenarios/grain/contender.hpp"
 
+#include <string>
 #include <vector>
 
 #include "peers/kernel.hpp"
@@ -14,10 +15,15 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
     grain::Task task;
   };
   auto bench = std::make_shared<Bench>();
-  const bool loop = parameters.text("metric") == "loop";
+  const std::string metric = parameters.text("metric");
+  const bool loop = metric == "loop";
   if (loop) bench->items.resize(parameters.number("count"));
-  bench->task = {parameters.text("unit", "index") == "index", parameters.number("width"),
-                 loop ? 0 : peers::burn_step_ns(), &bench->output, bench->items};
+  bench->task = {metric,
+                 parameters.text("unit", "index") == "index",
+                 parameters.number("width"),
+                 loop ? 0 : peers::burn_step_ns(),
+                 &bench->output,
+                 bench->items};
   return {[bench, operation = grain::contender(bench->task)](Burst& burst) { operation(burst); },
           loop ? std::as_writable_bytes(std::span(bench->items))
                : std::as_writable_bytes(std::span(&bench->output, 1))};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "harness/contender.hpp"
 #include "peers/answer.hpp"
@@ -13,11 +14,12 @@
 namespace handoff::lab::grain {
 
 struct Task {
+  std::string metric;
   bool by_index;  // a loop's index each, else a task each
   std::size_t width;
-  double step_ns;
+  double step_ns;  // none for `loop`
   peers::Answer* output;
-  std::span<Tiny> items;  // to be filled; none: the sweep is wanted
+  std::span<Tiny> items;  // to be filled by `loop`
 };
 
 using Operation = std::function<void(Burst&)>;

@@ -7,14 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include "peers/job.hpp"
 #include "peers/run_batch.hpp"
 #include "scenarios/grain/contender.hpp"
+#include "scenarios/grain/short_loop.hpp"
 #include "scenarios/grain/sweep.hpp"
 
 namespace handoff::lab::grain {
+
+template <class Pool>
+concept HasLoops = requires(Pool& pool) { pool.loop(std::size_t{}, [](std::size_t) {}); };
 
 namespace detail {
 
@@ -33,7 +38,7 @@ double efficiency(const Task& task, Pool& pool, std::size_t size) {
   for (double& time : times) {
     time = wall_ns([&] {
       if (task.by_index) {
-        if constexpr (requires { pool.loop(count, [](std::size_t) {}); }) {
+        if constexpr (HasLoops<Pool>) {
           pool.loop(count, [size](std::size_t i) { static_cast<void>(peers::Job{i + 1, size}()); });
         }
       } else {
@@ -57,23 +62,49 @@ Operation fill(const Task& task, const std::shared_ptr<Pool>& pool) {
   };
 }
 
-}  // namespace detail
+// What the work of an index takes on one thread: the best of several, since others only slow it.
+inline double index_ns(std::size_t steps) {
+  constexpr std::size_t indices = 50;
+  double best = HUGE_VAL;
+  for (int trial = 0; trial < 5; ++trial) {
+    const double took = wall_ns([steps] {
+      for (std::size_t i = 0; i < indices; ++i) static_cast<void>(peers::Job{i + 1, steps}());
+    });
+    best = std::min(best, took / indices);
+  }
+  return best;
+}
+
+// Loops one after the other. Those before the timed ones wake up whoever sleeps.
+template <class Pool>
+Operation short_loops(const Task& task, const std::shared_ptr<Pool>& pool) {
+  const auto steps = static_cast<std::size_t>(std::llround(index_work_ns / task.step_ns));
+  const auto one_loop = [&task, pool, steps] {
+    pool->loop(task.width,
+               [steps](std::size_t i) { static_cast<void>(peers::Job{i + 1, steps}()); });
+  };
+  return [&task, steps, one_loop](Burst& burst) {
+    constexpr double wake_ns = 200'000;
+    peers::Board::clear();
+    burst.figure("work", index_ns(steps));
+    for (double ns = 0; ns < wake_ns;) ns += wall_ns(one_loop);
+    peers::Board::clear();
+    burst.timed([&] {
+      for (std::size_t i = 0; i < loops; ++i) one_loop();
+    });
+    burst.items(static_cast<double>(loops));
+    *task.output = peers::Board::total(burst);
+  };
+}
 
 // A sweep is an operation. The steps' length was measured on one thread that had the machine.
 template <class Pool>
-Operation measure(const Task& task) {
-  auto pool = std::make_shared<Pool>(task.width);
-  if (!task.items.empty()) {
-    if constexpr (requires { pool->loop(0, [](std::size_t) {}); }) {
-      return detail::fill(task, pool);
-    }
-    throw Unavailable("it has no loops");
-  }
+Operation sweep(const Task& task, const std::shared_ptr<Pool>& pool) {
   return [&task, pool](Burst& burst) {
     peers::Board::clear();
     Efficiency found{};
     for (std::size_t i = sizes.size(); i-- > 0;) {
-      found[i] = detail::efficiency(task, *pool, sizes[i]);
+      found[i] = efficiency(task, *pool, sizes[i]);
       burst.point("efficiency", static_cast<double>(sizes[i]) * task.step_ns, found[i]);
     }
     const double half = full_efficiency(found, task.width) / 2;
@@ -81,6 +112,19 @@ Operation measure(const Task& task) {
     *task.output = peers::Board::total(burst);
     burst.items(static_cast<double>(task.output->runs));
   };
+}
+
+}  // namespace detail
+
+template <class Pool>
+Operation measure(const Task& task) {
+  auto pool = std::make_shared<Pool>(task.width);
+  if (task.metric == "metg50") return detail::sweep(task, pool);
+  if constexpr (HasLoops<Pool>) {
+    if (task.metric == "loop") return detail::fill(task, pool);
+    if (task.metric == "loop_1us") return detail::short_loops(task, pool);
+  }
+  throw Unavailable("it has no loops");
 }
 
 }  // namespace handoff::lab::grain

@@ -8,6 +8,7 @@
 #include "harness/answer_problem.hpp"
 #include "peers/answer.hpp"
 #include "peers/fault.hpp"
+#include "scenarios/grain/short_loop.hpp"
 #include "scenarios/grain/sweep.hpp"
 #include "scenarios/grain/tiny.hpp"
 
@@ -65,6 +66,32 @@ class Fill final : public ProblemWithoutInput {
   std::size_t count_;
 };
 
+class ShortLoops final : public AnswerProblem<peers::Answer> {
+ public:
+  explicit ShortLoops(const Cell& cell) : width_(cell.number("width")) {}
+
+  // What a loop takes beyond the work of one of its indices. Less than a nanosecond is not told
+  // from nothing, and ratios need something.
+  double metric(const Reading& reading) const override {
+    const double beyond = reading.ns_per_item() - reading.figure("work");
+    return beyond < 1 ? 1 : beyond;  // NaN stays
+  }
+
+  std::chrono::nanoseconds slowest_operation() const override {
+    constexpr std::uint64_t slowest_loop_ns = 30'000'000;  // members who spin among others' work
+    constexpr std::uint64_t slowest_index_ns = 200'000;  // a thread started for each
+    return std::chrono::milliseconds(500) +
+           std::chrono::nanoseconds(loops * (slowest_loop_ns + width_ * slowest_index_ns));
+  }
+
+ private:
+  std::optional<std::string> fault_of(const peers::Answer& answer) const override {
+    return peers::fault_of(answer, peers::right_answer(width_, loops));
+  }
+
+  std::size_t width_;
+};
+
 class Grain final : public Scenario {
  public:
   std::string name() const override { return "grain"; }
@@ -75,7 +102,9 @@ class Grain final : public Scenario {
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"metg50", "ns", false, "work in the smallest task that runs at half of full efficiency"},
-        {"loop", "ns", false, "an item of a loop over `count` tiny ones, with no grain given"}};
+        {"loop", "ns", false, "an item of a loop over `count` tiny ones, with no grain given"},
+        {"loop_1us", "ns", false,
+         "a loop of 1 us of work for each of `width` threads, beyond that 1 us"}};
     return metrics;
   }
 
@@ -96,6 +125,7 @@ class Grain final : public Scenario {
 
   std::shared_ptr<const Problem> problem(const Cell& cell) override {
     if (cell.metric() == "loop") return std::make_shared<Fill>(cell);
+    if (cell.metric() == "loop_1us") return std::make_shared<ShortLoops>(cell);
     return std::make_shared<Sweep>();
   }
 };
