@@ -2,6 +2,8 @@
 find_package(TBB QUIET)
 find_package(OpenMP QUIET)
 find_path(ASIO_INCLUDE_DIR NAMES asio.hpp boost/asio.hpp)
+find_path(PTHREADPOOL_INCLUDE_DIR pthreadpool.h)
+find_library(PTHREADPOOL_LIBRARY pthreadpool)
 # These no package brings: they are there where CMAKE_PREFIX_PATH or CMAKE_INCLUDE_PATH leads to
 # them. enkiTS is found by what its own build installs, since its flags change its types.
 handoff_find_header(TASKFLOW_INCLUDE_DIR taskflow/taskflow.hpp
@@ -17,11 +19,16 @@ endforeach()
 handoff_pool(seed.pool.fixed SeedFixed peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.cached SeedCached peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.active SeedActive peers/seed_active_pool.hpp)
+handoff_pool(peer.mutex_pool MutexPool peers/mutex_pool.hpp)
 handoff_pool(peer.onetbb OneTbb peers/onetbb.hpp
   LIBRARIES TBB::tbb PACKAGE libtbb-dev IF TBB_FOUND)
 handoff_pool(peer.openmp OpenMp peers/openmp.hpp
   LIBRARIES OpenMP::OpenMP_CXX PACKAGE libgomp1 IF OpenMP_CXX_FOUND)
-handoff_pool(peer.asio Asio peers/asio.hpp PACKAGE libboost-dev IF ASIO_INCLUDE_DIR)
+handoff_pool(peer.asio Asio peers/asio.hpp
+  INCLUDE_DIR ASIO_INCLUDE_DIR PACKAGE libasio-dev)
+handoff_pool(peer.pthreadpool PThreadPool peers/pthreadpool.hpp
+  LIBRARIES ${PTHREADPOOL_LIBRARY} INCLUDE_DIR PTHREADPOOL_INCLUDE_DIR
+  PACKAGE libpthreadpool-dev IF PTHREADPOOL_LIBRARY)
 handoff_pool(peer.taskflow Taskflow peers/taskflow.hpp
   LIBRARIES Threads::Threads INCLUDE_DIR TASKFLOW_INCLUDE_DIR
   PACKAGE "github.com/taskflow/taskflow, 4.0 or later")

@@ -6,43 +6,21 @@
 #pragma once
 
 #include <functional>
-#include <future>
-#include <memory>
-#include <utility>
 
-#include "peers/job.hpp"
+#include "peers/function_pool.hpp"
 
 namespace handoff::lab::peers {
 
-// `Pool` has push(std::function<void()>).
 template <class Pool>
-class SeedPool {
+class SeedPool : public FunctionPool<Pool> {
  public:
-  explicit SeedPool(std::size_t width) : pool_(width) {}
+  using FunctionPool<Pool>::FunctionPool;
 
-  void begin(std::size_t count) { outstanding_.begin(count); }
   template <class F>
   void execute(F job) {
-    static_cast<void>(bind_and_push([this, job] {
-      static_cast<void>(job());
-      outstanding_.done();
-    }));
+    static_cast<void>(this->push_packaged(std::bind(this->counted(job))));
   }
-  void wait() { outstanding_.wait(); }
-  std::future<std::uint64_t> submit(Job job) { return bind_and_push(job); }
-
- private:
-  template <class F>
-  auto bind_and_push(F function) {
-    using Result = decltype(function());
-    auto task = std::make_shared<std::packaged_task<Result()>>(std::bind(std::move(function)));
-    std::future<Result> future = task->get_future();
-    pool_.push([task] { (*task)(); });
-    return future;
-  }
-
-  Outstanding outstanding_;
-  Pool pool_;
+  std::future<std::uint64_t> submit(Job job) { return this->push_packaged(std::bind(job)); }
 };
 
 }  // namespace handoff::lab::peers

@@ -62,6 +62,14 @@ class Events(LabTest):
                 self.assertIn((name, consumer), {(row["contender"], row["parameters"]["consumer"])
                                                  for row in measured})
 
+    def test_what_people_write_without_a_library(self):
+        rows = self.result("--metrics", "invoke,enqueue_process,throughput,latency_p50", "--set",
+                           "count=1000", "--contenders", "peer.std_functions,peer.mutex_queue")
+        self.assertEqual({(row["contender"], row["metric"], row["status"]) for row in rows["rows"]},
+                         {("peer.std_functions", "invoke", "ok"),
+                          *(("peer.mutex_queue", metric, "ok") for metric in
+                            ("enqueue_process", "throughput", "latency_p50"))})
+
     def test_the_article_stands_beside_what_was_measured(self):
         done = self.run_lab("run", "events", "--metrics", "enqueue_process,enqueue_visit", "--set",
                             "count=100000", "--set", "ids=1", "--contenders", "seed.*", *QUICK)

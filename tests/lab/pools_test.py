@@ -89,6 +89,24 @@ class Pools(LabTest):
         self.assertLessEqual({"own.thread_team", "own.pool.stealing", "peer.std_threads"}, names)
         self.assertNotIn("peer.mutex_pool", names)  # it has no loops
 
+    def test_what_people_write_without_a_library(self):
+        rows = self.rows("tasks", "--metrics", "fire_and_forget,future,ping,idle_cpu", "--set",
+                         "count=1000,1001", "--contenders", "peer.mutex_pool,peer.std_async")
+        rows += self.rows("grain", "--metrics", "loop", "--set", "count=1000", "--contenders",
+                          "peer.std_threads,peer.std_for_each")
+        seen = set()
+        for row in rows:
+            if (row["contender"], row["parameters"].get("count")) == ("peer.std_async", 1001):
+                self.assertEqual((row["status"], row["reason"]), (
+                    "unavailable", "it would start a thread for each task at once"))
+                continue
+            self.assertIn(row["status"], MEASURED, row)
+            seen.add((row["contender"], row["metric"]))
+        self.assertEqual(seen, {("peer.std_async", "future"), ("peer.std_threads", "loop"),
+                                ("peer.std_for_each", "loop"),
+                                *(("peer.mutex_pool", metric) for metric in
+                                  ("fire_and_forget", "future", "ping", "idle_cpu"))})
+
     def test_a_short_loop_that_leaves_a_member_out_is_found(self):
         [row] = self.rows("grain", "--metrics", "loop_1us", "--set", "width=8", "--manifest",
                           MISBEHAVING, "--contenders", "peer.skips", exit_code=1)
