@@ -7,6 +7,7 @@ stand-in writes its name and arguments to a record, so a test sees what was aske
 """
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -18,10 +19,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = ("bash", "basename", "cat", "date", "dirname", "env", "grep", "kill", "mkdir", "sed",
-        "sleep", "tail", "tr")
+        "sleep", "sort", "tail", "tr")
 STAND_INS = {
     "dpkg-query": 'for p in $(cat "$STATE/installed"); do echo "installed $p"; done',
-    "apt-get": 'case "$*" in *--no-remove*) echo "$*" | tr " " "\\n" >> "$STATE/installed" ;; esac',
+    "apt-get": '''case "$*" in
+*--print-uris*) printf "%s\\n" "Need to get 12.5 MB of archives." \\
+  "After this operation, 170 MB of additional disk space will be used." "'http://a.deb' a.deb 1" ;;
+*--no-remove*) echo "$*" | tr " " "\\n" >> "$STATE/installed" ;;
+esac''',
     "cmake": "true",
     "ctest": "echo '100% tests passed, 0 tests failed out of 7'",
     "id": "echo 0",
@@ -51,6 +56,7 @@ class Project:
         self.write_script(self.root / "tools" / "beside_neighbours", "beside_neighbours",
                           'echo "deep=${HANDOFF_TEST_DEEP-no}" >> "$STATE/record"')
         self.write_script(self.root / "tools" / "seconds", "seconds", 'echo "where they went" >&2')
+        self.contenders({"peer.taskflow": "github.com/taskflow, 4.0", "peer.asio": "libasio-dev"})
         (self.state / "installed").write_text("")
         self.install_all()
 
@@ -65,9 +71,21 @@ class Project:
     def remove(self, name):
         (self.bin / name).unlink()
 
+    def contenders(self, absent):
+        """The list that a build leaves, with these contenders not built."""
+        entries = [{"scenario": scenario, "name": name, "executable": [], "package": package}
+                   for name, package in absent.items() for scenario in ("tasks", "grain")]
+        entries.append({"scenario": "grain", "name": "peer.enkits", "executable": ["peer.enkits"],
+                        "package": "github.com/enkiTS"})
+        lines = ",\n  ".join(map(json.dumps, entries))
+        path = self.root / "build" / "release" / "libexec" / "handoff" / "contenders.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'{{"contenders": [\n  {lines}\n]}}\n')
+
     def install_all(self):
         listed = subprocess.run(
-            ["bash", "-c", 'source tools/packages.sh; printf "%s\\n" "${packages_check[@]}"'],
+            ["bash", "-c", 'source tools/packages.sh; printf "%s\\n" "${packages_check[@]}" '
+             '"${packages_peers[@]}"'],
             cwd=self.root, capture_output=True, text=True, check=True)
         (self.state / "installed").write_text(listed.stdout)
 
@@ -224,6 +242,100 @@ class CommandsTest(unittest.TestCase):
         done = self.project.call("run", "--yes", "--build-only")
         self.assertEqual(done.returncode, 2)
         self.assertIn("sudo refused", done.stderr.splitlines()[-1])
+
+    def installs(self):
+        return [line for line in self.project.record()
+                if "apt-get install" in line and "--print-uris" not in line]
+
+    def expect_to_go_on(self, done, words):
+        """Built without the library, and not asked of the system."""
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("other libraries to compare with: libpthreadpool-dev "
+                      "(12.5 MB to fetch, 170 MB on disk)\n", done.stderr)
+        self.assertIn(f"going on without them: {words}", done.stderr)
+        self.assertEqual(self.installs(), [])
+        self.assertIn("cmake --preset release", self.project.record())
+
+    def test_other_libraries_are_not_installed_where_nobody_can_be_asked(self):
+        self.project.uninstall("libpthreadpool-dev")
+        self.expect_to_go_on(self.project.call("run", "--build-only"), "nothing installed; give "
+                             "--yes, or type: apt-get install --no-remove libpthreadpool-dev")
+
+    def test_other_libraries_without_root_and_sudo(self):
+        self.project.uninstall("libpthreadpool-dev")
+        self.project.stand_in("id", "echo 1000")
+        self.expect_to_go_on(self.project.call("run", "--yes", "--build-only"), "no sudo here; as "
+                             "root, type: apt-get install --no-remove libpthreadpool-dev")
+
+    def test_other_libraries_with_a_refusing_sudo(self):
+        self.project.uninstall("libpthreadpool-dev")
+        self.project.stand_in("id", "echo 1000")
+        self.project.stand_in("sudo", "exit 1")
+        self.expect_to_go_on(self.project.call("run", "--yes", "--build-only"), "sudo refused; as "
+                             "root, type: apt-get install --no-remove libpthreadpool-dev")
+
+    def test_yes_installs_other_libraries(self):
+        for name in ("libasio-dev", "libpthreadpool-dev"):
+            self.project.uninstall(name)
+        done = self.project.call("run", "--yes", "--build-only")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.installs()), 1)
+        self.assertRegex(self.installs()[0], "^apt-get install .*--yes --no-remove "
+                         "--no-install-recommends libasio-dev libpthreadpool-dev$")
+        self.assertRegex(done.stderr, r"(?m)^install other libraries: \d+ s$")
+
+    def test_a_machine_without_network_goes_on_without_other_libraries(self):
+        self.project.uninstall("libpthreadpool-dev")
+        self.project.stand_in("apt-get", "echo cannot reach anything; exit 100")
+        done = self.project.call("run", "--yes", "--build-only")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("libpthreadpool-dev (size unknown)\n", done.stderr)
+        self.assertIn("going on without them: apt-get failed", done.stderr)
+        self.assertNotIn("cannot reach anything", done.stderr)
+        log = self.project.root / "build" / "peers.log"
+        self.assertIn("cannot reach anything", log.read_text())
+        self.assertIn("cmake --preset release", self.project.record())
+
+    @unittest.skipUnless(terminals_exist(), "no terminal can be made here")
+    def test_a_person_is_asked_once_about_other_libraries_by_root_too(self):
+        self.project.uninstall("libpthreadpool-dev")
+        code, seen = self.project.call_at_a_terminal("n\n", "run", "--build-only")
+        self.assertEqual(code, 0, seen)
+        self.assertIn("install them? [Y/n]", seen)
+        self.assertEqual(self.installs(), [])
+        code, seen = self.project.call_at_a_terminal("y\n", "run", "--build-only")
+        self.assertEqual(code, 0, seen)
+        self.assertNotIn("install them?", seen)
+        self.assertEqual(self.installs(), [])
+        self.project.uninstall("libasio-dev")
+        code, seen = self.project.call_at_a_terminal("y\n", "run", "--build-only")
+        self.assertEqual(code, 0, seen)
+        self.assertIn("install them? [Y/n]", seen)
+        self.assertIn("libasio-dev libpthreadpool-dev", self.installs()[0])
+
+    def test_yes_installs_what_was_declined(self):
+        self.project.uninstall("libpthreadpool-dev")
+        (self.project.root / "build" / "peers.declined").write_text("libpthreadpool-dev")
+        self.assertNotIn("libpthreadpool-dev", self.project.call("run", "--build-only").stderr)
+        self.assertEqual(self.installs(), [])
+        self.project.call("run", "--yes", "--build-only")
+        self.assertEqual(len(self.installs()), 1)
+
+    def test_check_offers_no_other_libraries(self):
+        self.project.uninstall("libpthreadpool-dev")
+        self.assertNotIn("libpthreadpool-dev", self.project.call("check").stderr)
+
+    def test_libraries_that_no_package_brings_are_named_once(self):
+        done = self.project.call("run", "--build-only")
+        self.assertEqual(re.findall(r"github\S+", done.stderr), ["github.com/taskflow,"])
+        self.assertNotIn("libasio-dev", done.stderr)
+        self.assertNotIn("github", self.project.call("run", "--build-only").stderr)
+        self.project.contenders({"peer.eventpp": "github.com/eventpp"})
+        self.assertIn("github.com/eventpp\n", self.project.call("run", "--build-only").stderr)
+        self.project.contenders({})
+        done = self.project.call("run", "--build-only")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("not in Debian", done.stderr)
 
     def test_a_failing_build_shows_its_output_and_stops(self):
         self.project.stand_in("cmake", "echo the reason; exit 9")
