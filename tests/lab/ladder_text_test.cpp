@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "commands/answer.hpp"
 #include "harness/progress.hpp"
 #include "harness/rungs.hpp"
 
@@ -197,7 +198,7 @@ class Variables : public testing::Test {
  protected:
   void SetUp() override { set({}); }
   static void set(const std::vector<std::pair<const char*, const char*>>& variables) {
-    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG", "TERM"}) unsetenv(name);
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG", "TERM", "NO_COLOR"}) unsetenv(name);
     for (const auto& [name, value] : variables) setenv(name, value, 1);
   }
 };
@@ -218,6 +219,66 @@ TEST_F(Variables, SayWhetherUnicodeIsShown) {
   EXPECT_TRUE(shows_unicode());
   set({{"LANG", "C.UTF-8"}, {"LC_ALL", ""}});
   EXPECT_TRUE(shows_unicode());
+}
+
+// A result with one rung, and with one row for the tables.
+Result overview() {
+  Result result;
+  Row row;
+  row.scenario = "tasks";
+  row.contender = "own.pool.stealing";
+  row.kind = "own";
+  row.metric = "fire_and_forget";
+  row.unit = "ns";
+  row.launches.assign(5, {28, 28, 28});
+  row.median = row.low = row.high = 28;
+  RungChoice choice;
+  choice.name = "task";
+  choice.scenario = row.scenario;
+  choice.metric = row.metric;
+  choice.own = row.contender;
+  result.rows = {row};
+  result.rungs = {choice};
+  return result;
+}
+
+Contender absent(const char* package) {
+  Contender contender;
+  contender.package = package;
+  return contender;
+}
+
+TEST_F(Variables, TheAnswerOfAnOverviewIsItsLadderAndTheTablesWhereWanted) {
+  set({{"NO_COLOR", "1"}});
+  RunOptions options;
+  options.page = "page.html";
+  const std::string ladder = answer_text(overview(), options, {});
+  EXPECT_TRUE(ladder.starts_with("On this machine a task costs 28 ns here.")) << ladder;
+  EXPECT_NE(line_with(ladder, "task "), "");
+  EXPECT_NE(line_with(ladder, "page     page.html"), "");
+  EXPECT_EQ(line_with(ladder, "missing"), "");
+  EXPECT_EQ(ladder.find("99 % interval"), std::string::npos);
+  EXPECT_TRUE(is_ascii(ladder));
+  options.verbose = true;
+  const std::string both = answer_text(overview(), options, {});
+  EXPECT_TRUE(both.starts_with(ladder));
+  EXPECT_NE(both.find("99 % interval"), std::string::npos);
+  EXPECT_NE(line_with(both, "  own.pool.stealing"), "");
+  Result no_ladder = overview();
+  no_ladder.rungs.clear();
+  options.verbose = false;
+  EXPECT_EQ(both, ladder + answer_text(no_ladder, options, {}));
+}
+
+TEST_F(Variables, TheAnswerNamesEachMissingPackageOnce) {
+  std::vector<Contender> contenders{absent("github.com/taskflow/taskflow, 4.0 or later"),
+                                    absent("libtbb-dev libopenblas-dev"), absent("libtbb-dev"),
+                                    absent("")};
+  contenders.push_back(absent("libgomp1"));
+  contenders.back().executables = {"/there"};
+  const std::string answer = answer_text(overview(), {}, contenders);
+  EXPECT_EQ(line_with(answer, "missing"),
+            "missing  libopenblas-dev, libtbb-dev, github.com/taskflow/taskflow");
 }
 
 }}  // namespace ladder_text_test
