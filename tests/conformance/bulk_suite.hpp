@@ -356,10 +356,22 @@ TYPED_TEST_P(BulkSuite, LoopsRunOnIt) {
                PlannedFailure);
 }
 
+inline std::atomic<std::size_t> counted_by_a_function{0};
+inline void count_by_a_function(IndexRange range) { counted_by_a_function += range.size(); }
+
+TYPED_TEST_P(BulkSuite, APlainFunctionIsABody) {
+  const auto bulk = TypeParam::make(2);
+  counted_by_a_function = 0;
+  EXPECT_EQ(bulk->run(100, count_by_a_function).done, 100U);
+  EXPECT_EQ(bulk->run(11, &count_by_a_function).done, 11U);
+  EXPECT_EQ(counted_by_a_function, 111U);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(BulkSuite, EachIndexOnceAndToldOnce,
                             FailuresAreCountedAndTheFirstIsTold, AStopCancelsWhatHasNotBegun,
                             ADeadlineExpiresWhatHasNotBegun, ManyUseItAtOnce,
                             TheStorageIsTheCallersAgainWhenItIsTold, ARunIsStartedAgainWhenItIsTold,
-                            OperationsAreMadeOfTwoFunctions, ItsEndComesAfterItsRuns, LoopsRunOnIt);
+                            OperationsAreMadeOfTwoFunctions, ItsEndComesAfterItsRuns, LoopsRunOnIt,
+                            APlainFunctionIsABody);
 
 }  // namespace handoff::test

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <concepts>
+#include <memory>
 #include <type_traits>
 
 #include <handoff/config.hpp>
@@ -34,6 +35,18 @@ using BlockCall = void (*)(const void* work, IndexRange block);
 template <class Body>
 void call_block_body(const void* work, IndexRange block) {
   (*static_cast<const Body*>(work))(block);
+}
+
+// start(call, work) for this body, as run() hands it on. No `const void*` holds the address of a
+// plain function: until start() returns, a pointer to it stands in for it.
+template <class Body, class Start>
+auto with_block_call(const Body& body, const Start& start) {
+  if constexpr (std::is_function_v<Body>) {
+    Body* const function = body;
+    return start(&call_block_body<Body*>, std::addressof(function));
+  } else {
+    return start(&call_block_body<Body>, std::addressof(body));
+  }
 }
 
 // A function of a range and of arguments that can be copied as bytes, without a capture: what

@@ -231,15 +231,11 @@ class ThreadPool {
   Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
     static_assert(std::is_invocable_v<const Body&, IndexRange>,
                   "run: the body takes a handoff::IndexRange; parallel_for() takes single indices");
-    if constexpr (std::is_function_v<Body>) {
-      Body* const function = body;
-      return run(count, function, options);
-    } else {
-      Tally tally = detail::run_in_pool(*engine_, count, &call_block_body<Body>,
-                                        std::addressof(body), options);
-      if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
-      return tally;
-    }
+    Tally tally = with_block_call(body, [&](BlockCall call, const void* work) {
+      return detail::run_in_pool(*engine_, count, call, work, options);
+    });
+    if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
+    return tally;
   }
 
   // What the pool keeps of a started run.

@@ -94,12 +94,9 @@ class ThreadTeam {
   Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
     static_assert(std::is_invocable_v<const Body&, IndexRange>,
                   "run: the body takes a handoff::IndexRange; parallel_for() takes single indices");
-    if constexpr (std::is_function_v<Body>) {
-      Body* const function = body;
-      return run(count, function, options);
-    } else {
-      return run_blocks(count, &call_block_body<Body>, std::addressof(body), options);
-    }
+    return with_block_call(body, [&](BlockCall call, const void* work) {
+      return run_blocks(count, call, work, options);
+    });
   }
 
   // The same for a kernel: kernel(IndexRange, const Arguments&).

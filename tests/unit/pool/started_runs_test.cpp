@@ -26,17 +26,6 @@ using namespace handoff;
 class RunTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(RunTest);
 
-std::atomic<std::size_t> counted{0};
-void count_all(IndexRange range) { counted += range.size(); }
-
-TEST_P(RunTest, TakesAFunctionAsItsBody) {
-  counted = 0;
-  ThreadPool pool(options(2));
-  EXPECT_EQ(pool.run(100, count_all).done, 100U);
-  EXPECT_EQ(pool.run(11, &count_all).done, 11U);
-  EXPECT_EQ(counted, 111U);
-}
-
 struct Told {
   std::atomic<int> times{0};
   Tally tally;

@@ -42,17 +42,6 @@ TEST(ThreadTeam, DoesEveryIndexOnce) {
   EXPECT_TRUE(tally.balanced());
 }
 
-std::atomic<std::size_t> counted{0};
-void count_all(IndexRange range) { counted += range.size(); }
-
-TEST(ThreadTeam, TakesAFunctionAsItsBody) {
-  counted = 0;
-  ThreadTeam team({.width = 2});
-  EXPECT_EQ(team.run(100, count_all).done, 100U);
-  EXPECT_EQ(team.run(11, &count_all).done, 11U);
-  EXPECT_EQ(counted, 111U);
-}
-
 TEST(ThreadTeam, NothingToDoIsDoneAtOnce) {
   ThreadTeam team({.width = 2});
   const Tally tally = team.run(0, [](IndexRange) { FAIL(); });
