@@ -39,8 +39,10 @@ class [[nodiscard]] TaskPlace {
   // Refused by a full pool that has this thread run the task.
   explicit TaskPlace(Admission& refused_by) noexcept : refused_by_(&refused_by) {}
 
-  // Publishes the task, or what is left of it.
-  ~TaskPlace() {
+  // Publishes the task, or what is left of it. Inlined also where an exception passes: one call
+  // that takes its address would keep the place, and so each hand-over, in memory instead of
+  // registers.
+  [[gnu::always_inline]] ~TaskPlace() {
     if (task_ != nullptr) [[likely]] {
       publish();
     } else if (refused_by_ != nullptr) {
@@ -60,8 +62,13 @@ class [[nodiscard]] TaskPlace {
   Status fill(Maker&& maker, Given&&... given) {
     if (task_ != nullptr) [[likely]] {
       kind_ = &maker.make(*task_, std::forward<Given>(given)...);
-    } else if (refused_by_ != nullptr) {
-      run_here(*std::exchange(refused_by_, nullptr), maker, std::forward<Given>(given)...);
+      return Status::ok;
+    }
+    if (Admission* const by = refused_by_) {
+      refused_by_ = nullptr;
+      Refused refused(*by);
+      refused.kind = &maker.make(refused.task, std::forward<Given>(given)...);
+      return Status::ok;
     }
     return status_;
   }
@@ -79,21 +86,21 @@ class [[nodiscard]] TaskPlace {
     }
   }
 
-  template <class Maker, class... Given>
-  [[gnu::noinline, gnu::cold]] static void run_here(Admission& by, Maker& maker, Given&&... given) {
-    struct Refused {
-      explicit Refused(Admission& refused_by) noexcept : by(refused_by) {}
-      ~Refused() {
-        task.kind.store(kind, sync::order::relaxed);  // order: relaxed, this thread's own
-        run_refused(by, task);
-      }
-      Admission& by;
-      const TaskKind* kind = &StillbornKind::kind;
-      Task task;
-    };
-    Refused refused(by);
-    refused.kind = &maker.make(refused.task, std::forward<Given>(given)...);
-  }
+  // A task that this thread runs once it is made. Made in place: a call that takes the closure by
+  // reference would keep it in memory on its way into a queue, too.
+  struct Refused {
+    explicit Refused(Admission& refused_by) noexcept : by(refused_by) {}
+    ~Refused() {
+      task.kind.store(kind, sync::order::relaxed);  // order: relaxed, this thread's own
+      run_refused(by, task);
+    }
+    Refused(const Refused&) = delete;
+    Refused& operator=(const Refused&) = delete;
+
+    Admission& by;
+    const TaskKind* kind = &StillbornKind::kind;
+    Task task;
+  };
   static void run_refused(Admission& by, Task& task) noexcept;
   static void count_stillborn(Admission& by) noexcept;
 
