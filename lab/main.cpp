@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 
 #include <CLI/CLI.hpp>
 
@@ -42,13 +43,15 @@ std::string not_below_0(const std::string& text) {
 }
 
 // CLI11 says of a number that fits no int only that it could not convert it.
-std::string some_launches(const std::string& text) {
-  return does_not_fit<int>(text) ? fmt::format("must be 1 to {}", most_launches) : "";
+std::function<std::string(const std::string&)> from_1_to(int most) {
+  return [most](const std::string& text) {
+    return does_not_fit<int>(text) ? fmt::format("must be 1 to {}", most) : "";
+  };
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--launches", options.launches, "new processes per contender (default 5)")
-      ->check(some_launches);
+      ->check(from_1_to(most_launches));
   command.add_option("--time-budget", options.time_budget_s, "seconds per cell (default 20)");
   command.add_flag("--quick", options.quick,
                    "3 launches and 8 s per cell; a run of all scenarios is only an overview");
@@ -94,7 +97,8 @@ CLI::App* add_gate(CLI::App& program, GateOptions& options) {
       ->type_name("FILE");
   gate->add_option("--passes", options.passes,
                    "at most this many passes (default 4); each repeats what is still too noisy "
-                   "to tell; a disturbed machine needs more and shorter ones");
+                   "to tell; a disturbed machine needs more and shorter ones")
+      ->check(from_1_to(most_passes));
   add_measure_options(*gate, options.measure);
   gate->get_option("--results")->excludes("--output");
   return gate;
@@ -175,6 +179,7 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
       ->check(CLI::Range(5, 10'000))
       ->needs(test);
   doctor->add_option("--seed", options.seed, "seed of the random order (default: a new one)")
+      ->check(not_below_0)
       ->needs(test);
   return doctor;
 }
@@ -182,7 +187,11 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
 CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
   CLI::App* advise =
       program.add_subcommand("advise", "which way fits your work, judged by measured rows");
-  advise->footer("exit code: 4 if a needed row was not measured; it prints the command for that");
+  advise->footer(
+      "Needed rows that are missing are measured quickly if you want that: on a terminal it asks,\n"
+      "elsewhere --measure says so. They serve this answer; --output keeps them in a result file,\n"
+      "which can be named beside others the next time.\n"
+      "exit code: 4 if a needed row is missing; it prints the command that measures it");
   advise
       ->add_option("results", options.results,
                    "result files of `run --output` (default: report/results.json)")
@@ -205,6 +214,19 @@ CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
   advise->add_option("--width", options.width, "threads (default: the most that were measured)")
       ->check(not_below_0);
   advise->add_flag("--json", options.json, "print JSON");
+  advise->add_flag("--measure", options.measure_missing,
+                   "measure what is missing, without asking: 3 launches per contender");
+  advise
+      ->add_option("--time-budget", options.measure.time_budget_s,
+                   "seconds per cell that it measures (default 8)")
+      ->type_name("SECONDS");
+  advise->add_flag("--no-probe", options.measure.no_probe,
+                   "do not watch for other programs that disturb it");
+  advise->add_option("--output", options.measure.output, "keep the rows that it measures in FILE")
+      ->type_name("FILE");
+  advise->add_option("--manifest", options.measure.manifests, "file that lists more contenders")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   return advise;
 }
 
@@ -257,6 +279,7 @@ int command(int argc, char** argv) {
   gate_options.measure.command_line = run_options.measure.command_line;
   compare_options.measure.command_line = run_options.measure.command_line;
   doctor_options.command_line = run_options.measure.command_line;
+  advise_options.measure.command_line = run_options.measure.command_line;
   if (run_command->parsed()) return run(run_options);
   if (gate_command->parsed()) return gate(gate_options);
   if (compare_command->parsed()) return compare(compare_options);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "commands/output.hpp"
+#include "commands/session.hpp"
+#include "harness/atomic_file.hpp"
 #include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "report/advice.hpp"
@@ -84,25 +86,146 @@ void say_what_differs(const Result& result, const std::filesystem::path& path) {
              path.string(), there, machine);
 }
 
+using AllMissing = std::vector<Missing>;
+
+template <class Text>
+std::string joined(const AllMissing& all, Text text) {
+  std::vector<std::string> texts;
+  for (const Missing& missing : all) texts.push_back(text(missing));
+  return fmt::format("{}", fmt::join(texts, " and "));
+}
+
+std::string names_of(const AllMissing& all) {
+  return joined(all, [](const Missing& missing) { return text_of(missing); });
+}
+
+// How to measure it oneself.
+int say_the_commands(const AllMissing& all, bool no_files) {
+  const std::string where =
+      no_files ? fmt::format("there is no {}", usual_results) : "they are not among the rows";
+  const std::string commands = joined(all, [](const Missing& missing) {
+    return fmt::format("`handoff run {} --output FILE`", run_arguments(missing));
+  });
+  fmt::print(stderr, "handoff: this needs rows of {}, and {}; {} {} them, and so does --measure\n",
+             names_of(all), where, commands, all.size() == 1 ? "measures" : "measure");
+  return exit_code::too_noisy;
+}
+
+// The cells that would tell, by the ways that advice may name and the limits they are set against.
+std::vector<Session::Block> blocks_of(const Session& session, const Missing& missing) {
+  const Scenario& scenario = scenario_named(session.scenarios(), missing.scenario);
+  Scenario::Values values;
+  for (const auto& [name, value] : missing.parameters) {
+    values.emplace_back(name, std::vector{value.text});
+  }
+  std::vector<Session::Block> blocks;
+  for (const Cell& cell : scenario.cells(values, {missing.metric})) {
+    Session::Block block;
+    for (const Contender& contender : session.contenders()) {
+      const bool wanted = contender.scenario == missing.scenario && contender.kind() != "seed";
+      if (wanted && contender.applies(cell)) block.push_back({contender, cell});
+    }
+    if (!block.empty()) blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+// A block takes its budget; before the first one the machine is looked at, and each starts its
+// contenders.
+std::chrono::seconds about(const Plan& plan, std::size_t blocks) {
+  constexpr std::chrono::seconds looking(4);
+  return looking + std::chrono::ceil<std::chrono::seconds>(plan.budget) * blocks;
+}
+
+bool is_asked_at_a_terminal() { return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1; }
+
+// An empty line is a yes, the end of the input is a no.
+bool says_yes(Interrupt& interrupt) {
+  std::fflush(stderr);
+  while (!interrupt.wait_readable(STDIN_FILENO, Clock::now() + std::chrono::hours(1))) continue;
+  std::array<char, 256> line{};
+  const auto length = read(STDIN_FILENO, line.data(), line.size());  // a terminal gives a line
+  return length > 0 && (line[0] == '\n' || line[0] == 'y' || line[0] == 'Y');
+}
+
+// Measures all that is missing, unless the person at the terminal does not want it.
+std::optional<Result> measured_now(const AdviseOptions& options, const AllMissing& all) {
+  if (!options.measure_missing && !is_asked_at_a_terminal()) return {};
+  MeasureOptions how = options.measure;
+  how.quick = true;
+  Interrupt interrupt;
+  Session session(how, interrupt);
+  std::vector<std::vector<Session::Block>> blocks;
+  std::size_t count = 0;
+  for (const Missing& missing : all)
+    count += blocks.emplace_back(blocks_of(session, missing)).size();
+  const auto seconds = about(session.plan(), count).count();
+  const bool one = all.size() == 1;
+  if (options.measure_missing) {
+    fmt::print(stderr, "measuring {}, about {} s\n", names_of(all), seconds);
+  } else {
+    fmt::print(stderr, "{} {} not measured. Measure {} now? It takes about {} s. [Y/n] ",
+               names_of(all), one ? "was" : "were", one ? "it" : "them", seconds);
+    if (!says_yes(interrupt)) return {};
+  }
+  const auto keep = [&] {
+    if (!how.output.empty()) write_atomically(how.output, to_json_text(session.result()));
+  };
+  try {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      session.measure(scenario_named(session.scenarios(), all[i].scenario), blocks[i]);
+    }
+  } catch (const Interrupted&) {
+    keep();
+    throw;
+  }
+  keep();
+  if (how.output.empty()) {
+    fmt::print(stderr,
+               "note: the new rows serve this answer only; --output FILE would keep them\n");
+  }
+  return session.result();
+}
+
+// What was measured just now has no figure either.
+int say_why(const AllMissing& all, const Result& measured) {
+  std::string why = "no contender can do it";
+  bool broken = false;
+  for (const Row& row : measured.rows) {
+    if (row.is_measured() || row.is_limit()) continue;
+    if (!broken) why = fmt::format("{} is {}", row.contender, row.state());
+    broken = broken || is_broken(row.status);
+  }
+  fmt::print(stderr, "handoff: {} {} measured, but gave no figures: {}\n", names_of(all),
+             all.size() == 1 ? "was" : "were", why);
+  return broken ? exit_code::broken : exit_code::too_noisy;
+}
+
 }  // namespace
 
 int advise(const AdviseOptions& options) {
   const Question question = question_of(options);
+  const std::vector<std::filesystem::path> paths = files_of(options);
+  require_output(options.measure.output, paths);
   std::vector<Result> files;
-  for (const auto& path : files_of(options)) {
+  for (const auto& path : paths) {
     files.push_back(read_result(path));
+    say_if_interrupted(files.back(), path);
     say_what_differs(files.back(), path);
   }
   Results results;
   for (const Result& file : files) results.push_back(&file);
-  const Advice advice = advice_on(question, results);
+  Advice advice = advice_on(question, results);
+  std::optional<Result> measured;
   if (!advice.missing.empty()) {
-    const std::string where = options.results.empty() && files.empty()
-                                  ? fmt::format("there is no {}", usual_results)
-                                  : "they are not among the rows";
-    fmt::print(stderr, "handoff: this needs rows of {}, and {}; `{} --output FILE` measures them\n",
-               advice.missing, where, advice.command);
-    return exit_code::too_noisy;
+    measured = measured_now(options, advice.missing);
+    if (!measured) return say_the_commands(advice.missing, files.empty());
+    results.push_back(&*measured);
+    advice = advice_on(question, results);
+    if (!advice.missing.empty()) return say_why(advice.missing, *measured);
+  } else if (!options.measure.output.empty()) {
+    fmt::print(stderr, "note: nothing was missing, so nothing was measured or written to {}\n",
+               options.measure.output.string());
   }
   write_text({}, options.json ? to_json_text(question, advice)
                               : advice_text(question, advice, may_style(STDOUT_FILENO)));

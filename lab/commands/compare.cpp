@@ -2,6 +2,7 @@
 #include "commands/compare.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -35,12 +36,6 @@ std::string scenarios_in(const Result& result) {
   std::set<std::string> names;
   for (const Row& row : result.rows) names.insert(row.scenario);
   return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
-}
-
-void say_if_interrupted(const Result& result, const std::string& path) {
-  if (result.interrupted) {
-    fmt::print(stderr, "note: {} was interrupted: it does not have all that was asked for\n", path);
-  }
 }
 
 void say_what_differs(const Result& before, const Result& now) {
@@ -164,13 +159,21 @@ int compare_revision(const CompareOptions& options) {
   }
   fmt::print(stderr, "before: {} ({}); now: this build; launches {}, seed {}\n", options.revision,
              revision.commit(), session.plan().launches, session.plan().seed);
-  for (const auto& [scenario, blocks] : all) session.measure(*scenario, blocks);
+  std::optional<Interrupted> interrupted;
+  try {
+    for (const auto& [scenario, blocks] : all) session.measure(*scenario, blocks);
+  } catch (const Interrupted& signal) {
+    if (session.rows().empty()) throw;
+    interrupted = signal;  // what was measured so far is worth keeping
+    fmt::print(stderr, "note: interrupted: not all that was asked for was measured\n");
+  }
   const Result result = session.result();
   if (!options.measure.output.empty()) {
     write_atomically(options.measure.output, to_json_text(result));
   }
   const std::vector<Compared> rows = compared_blocks(result);
   print(rows, options.json);
+  if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code_of(rows);
 }
 

@@ -26,7 +26,9 @@ const Export& export_named(const std::string& name) {
 int export_result(const ExportOptions& options) {
   const Export& form = export_named(options.form);
   require_output(options.output, {options.result});
-  write_text(options.output, form.text(read_result(options.result)));
+  const Result result = read_result(options.result);
+  say_if_interrupted(result, options.result);
+  write_text(options.output, form.text(result));
   return exit_code::ok;
 }
 

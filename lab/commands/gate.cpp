@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "commands/figures.hpp"
+#include "commands/output.hpp"
 #include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/nearest_name.hpp"
@@ -81,6 +82,13 @@ std::vector<Session::Block> blocks_to_measure(const Session& session, const Scen
   return blocks;
 }
 
+Verdicts judge_file(const std::vector<Figure>& figures, const std::filesystem::path& path,
+                    std::uint64_t seed) {
+  const Result result = read_result(path);
+  say_if_interrupted(result, path);
+  return judge_all(figures, result.rows, seed);
+}
+
 int count(const Verdicts& verdicts, Verdict wanted) {
   int found = 0;
   for (const auto& figure : verdicts) {
@@ -128,7 +136,6 @@ int exit_code_of(const Verdicts& verdicts) {
 }  // namespace
 
 int gate(const GateOptions& options) {
-  constexpr int most_passes = 1000;
   if (options.passes < 1 || options.passes > most_passes) {
     throw UserError(fmt::format("--passes takes 1 to {}, not {}", most_passes, options.passes));
   }
@@ -139,12 +146,13 @@ int gate(const GateOptions& options) {
   if (!output.empty()) require_writable(output);
   Verdicts verdicts;
   try {
-    verdicts = options.results.empty()
-                   ? measure(session, figures, options.passes)
-                   : judge_all(figures, read_result(options.results).rows, session.plan().seed);
+    verdicts = options.results.empty() ? measure(session, figures, options.passes)
+                                       : judge_file(figures, options.results, session.plan().seed);
   } catch (const Interrupted&) {
     if (!output.empty() && !session.rows().empty()) {
       write_atomically(output, to_json_text(session.result()));
+      fmt::print(stderr, "note: interrupted: {} has what was measured until then\n",
+                 output.string());
     }
     throw;
   }

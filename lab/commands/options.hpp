@@ -12,6 +12,7 @@ namespace handoff::lab {
 
 // How to measure; `run` and `gate` share it.
 inline constexpr int most_launches = 1000;  // of --launches
+inline constexpr int most_passes = 1000;    // of --passes
 
 struct MeasureOptions {
   std::optional<int> launches;
@@ -92,6 +93,8 @@ struct AdviseOptions {
   std::optional<double> idle_cost;  // % of a CPU
   std::optional<std::uint64_t> width;
   bool json = false;
+  bool measure_missing = false;  // without asking
+  MeasureOptions measure;  // how, and where to keep what was measured
 };
 
 // What a command's exit code says.

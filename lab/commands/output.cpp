@@ -21,6 +21,12 @@ void require_output(const std::filesystem::path& output,
   require_writable(output);
 }
 
+void say_if_interrupted(const Result& result, const std::filesystem::path& path) {
+  if (!result.interrupted) return;
+  fmt::print(stderr, "note: {} was interrupted: it does not have all that was asked for\n",
+             path.string());
+}
+
 void write_text(const std::filesystem::path& output, std::string_view text) {
   if (!output.empty()) return write_atomically(output, text);
   fmt::print("{}", text);  // main() sees whether it is there

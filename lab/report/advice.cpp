@@ -34,6 +34,7 @@ class Rows {
     for (const Result* result : results) {
       for (const Row& row : result->rows) {
         if (row.is_measured()) rows_.push_back(&row);
+        if (is_broken(row.status)) broken_.push_back(&row);
       }
     }
   }
@@ -52,6 +53,14 @@ class Rows {
     }
     return found;
   }
+  // Ways without a figure, since they answered wrongly or broke.
+  [[nodiscard]] ByContender broken(const char* metric, const Wanted& wanted) const {
+    ByContender found;
+    for (const Row* row : broken_) {
+      if (row->metric == metric && has(*row, wanted) && is_a_way(*row)) found[row->contender] = row;
+    }
+    return found;
+  }
   // A contender's median, or NaN.
   [[nodiscard]] double median_of(const std::string& contender, const char* metric,
                                  const Wanted& wanted) const {
@@ -64,6 +73,7 @@ class Rows {
 
  private:
   std::vector<const Row*> rows_;
+  std::vector<const Row*> broken_;
 };
 
 // y at x, between the points' own, which are sorted by x; beyond them the outermost.
@@ -96,16 +106,18 @@ class Adviser {
   Advice advice() {
     choose_width();
     const ByContender candidates = rows_.ways(metric(), work());
-    if (candidates.empty()) return nothing_of(scenario(), metric(), work());
     const ByContender idle = rows_.ways("idle_cpu", at_width());
-    if (question_.idle_percent && idle.empty()) {
-      return nothing_of("tasks", "idle_cpu", at_width());
-    }
+    if (candidates.empty()) miss(scenario(), metric(), work());
+    if (question_.idle_percent && idle.empty()) miss("tasks", "idle_cpu", at_width());
+    if (!advice_.missing.empty()) return std::move(advice_);
     const double all = static_cast<double>(question_.count) * question_.task_ns;
     advice_.ways.push_back({"here", "no hand-over: the thread that has the work does it", all,
                             all / static_cast<double>(question_.count),
                             std::numeric_limits<double>::quiet_NaN(), "", ""});
     for (const auto& [name, row] : candidates) consider(name, *row, idle);
+    for (const auto& [name, row] : rows_.broken(metric(), work())) {
+      if (!candidates.contains(name)) advice_.left_out.emplace_back(name, row->state());
+    }
     std::stable_sort(advice_.ways.begin(), advice_.ways.end(),
                      [](const Way& a, const Way& b) { return a.ns < b.ns; });
     return std::move(advice_);
@@ -133,17 +145,13 @@ class Adviser {
     }
   }
 
-  Advice nothing_of(const char* scenario, const char* metric, const Wanted& cell) {
-    std::string text;
-    std::string set;
+  void miss(const char* scenario, const char* metric, const Wanted& cell) {
+    Missing missing{scenario, metric, {}};
     for (const auto& [name, value] : cell) {
       if (value == ParameterValue::of(0)) continue;  // no width asked for, and none measured
-      text += fmt::format(" {}={}", name, value.text);
-      set += fmt::format(" --set {}={}", name, value.text);
+      missing.parameters[name] = value;
     }
-    advice_.missing = fmt::format("{} {}{}", scenario, metric, text);
-    advice_.command = fmt::format("handoff run {} --metrics {}{}", scenario, metric, set);
-    return std::move(advice_);
+    advice_.missing.push_back(std::move(missing));
   }
 
   void consider(const std::string& name, const Row& row, const ByContender& idle) {
@@ -253,6 +261,20 @@ std::string line_of(const char* word, const Way& way) {
 }
 
 }  // namespace
+
+std::string text_of(const Missing& missing) {
+  const std::string parameters = text_of(missing.parameters);
+  return fmt::format("{} {}{}{}", missing.scenario, missing.metric, parameters.empty() ? "" : " ",
+                     parameters);
+}
+
+std::string run_arguments(const Missing& missing) {
+  std::string text = fmt::format("{} --metrics {}", missing.scenario, missing.metric);
+  for (const auto& [name, value] : missing.parameters) {
+    text += fmt::format(" --set {}={}", name, value.text);
+  }
+  return text;
+}
 
 Advice advice_on(const Question& question, const Results& results) {
   return Adviser(question, results).advice();

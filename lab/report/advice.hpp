@@ -38,12 +38,24 @@ struct Way {
   std::string reservation;  // of that row; empty: none
 };
 
+// What the question needs and no row tells. Of parameters that it does not name, any value would
+// do.
+struct Missing {
+  std::string scenario;
+  std::string metric;
+  ParameterValues parameters;
+};
+
+// "grain metg50 unit=task width=2"
+std::string text_of(const Missing& missing);
+// The arguments of `handoff run` that would measure it.
+std::string run_arguments(const Missing& missing);
+
 struct Advice {
   std::uint64_t width = 0;
   std::vector<Way> ways;  // the cheapest first
   std::vector<std::pair<std::string, std::string>> left_out;  // who, and why
-  std::string missing;  // what was not measured; empty: there is advice
-  std::string command;  // that would measure it
+  std::vector<Missing> missing;  // none: there is advice
 };
 
 Advice advice_on(const Question& question, const Results& results);

@@ -417,7 +417,7 @@ Result result_in(const json& file) {
 
 Result read_result(const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
-    throw UserError(fmt::format("{}: no result file of schema 1: {}", path.string(), why));
+    throw UserError(fmt::format("{}: not a schema-1 result file: {}", path.string(), why));
   };
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path)) {

@@ -2,9 +2,10 @@
 """Advice: on results made for the purpose, and once on a real measurement."""
 
 import json
+import subprocess
 import unittest
 
-from lab_support import LabTest
+from lab_support import PROGRAM, LabTest, call_at_a_terminal, small_build, terminals_exist
 from synthetic_results import environment, row
 
 SIZES = [4 ** k for k in range(10)]  # ns
@@ -30,6 +31,9 @@ def tasks(contender, metric, value, **parameters):
 
 PLAIN = [grain("own.pool.stealing", 10), grain("own.pool.fixed", 30), grain("peer.onetbb", 100),
          grain("seed.pool.fixed", 1)]
+
+
+QUICKLY = ("--time-budget", "0.1", "--no-probe")
 
 
 class Advise(LabTest):
@@ -130,9 +134,13 @@ class Advise(LabTest):
         for arguments, words in [
                 (("rows.json", "--nesting", "tasks"), "`handoff run forkjoin --metrics ns_per_fork "
                  "--output FILE`"),
-                (("rows.json", "--unit", "index"), "--set width=2 --set unit=index --output FILE`"),
-                (("rows.json", "--width", "3"), "--set width=3 --set unit=task --output FILE`"),
+                (("rows.json", "--unit", "index"), "--set unit=index --set width=2 --output FILE`"),
+                (("rows.json", "--width", "3"), "--set unit=task --set width=3 --output FILE`"),
                 (("rows.json", "--idle-cost", "1"), "run tasks --metrics idle_cpu --set width=2"),
+                (("rows.json", "--unit", "index", "--idle-cost", "1"), "width=2 and tasks idle_cpu "
+                 "width=2, and they are not among the rows; `handoff run grain --metrics metg50 "
+                 "--set unit=index --set width=2 --output FILE` and `handoff run tasks --metrics "
+                 "idle_cpu --set width=2 --output FILE` measure them, and so does --measure"),
                 ((), "there is no report/results.json; `handoff run grain")]:
             done = self.run_lab("advise", *arguments, *flags)
             self.assertEqual((done.returncode, done.stdout), (4, ""), arguments)
@@ -140,11 +148,101 @@ class Advise(LabTest):
             self.assertTrue(said.startswith("handoff: this needs rows of"), said)
             self.assertIn(words, said)
 
+    def test_a_result_that_was_interrupted_is_named(self):
+        (self.folder / "rows.json").write_text(json.dumps(
+            {"schema": 1, "environment": environment(), "rows": PLAIN, "interrupted": True}))
+        done = self.run_lab("advise", "rows.json", "--grain", "1us", "--count", "1000")
+        self.assertIn("note: rows.json was interrupted", done.stderr)
+        done = self.run_lab("export", "--to", "csv", "rows.json")
+        self.assertEqual((done.returncode, done.stderr), (0, "note: rows.json was interrupted: it "
+                         "does not have all that was asked for\n"))
+
+    def test_who_broke_is_left_out_and_said(self):
+        crashed = row("own.pool.cached", [], scenario="grain", metric="metg50", unit="ns",
+                      better="lower", parameters={"unit": "task", "width": 2}, status="failed",
+                      reason="it crashed")
+        absent = {**crashed, "contender": "peer.absent", "status": "unavailable"}
+        advice = self.advice([*PLAIN, crashed, absent], "--grain", "1us", "--count", "1000")
+        self.assertEqual(advice["left_out"], {"own.pool.cached": "failed: it crashed"})
+
     def test_what_run_leaves_is_found(self):
         (self.folder / "report").mkdir()
         self.write(PLAIN)
         (self.folder / "rows.json").rename(self.folder / "report" / "results.json")
         self.assertEqual(self.run_lab("advise", "--grain", "1us", "--count", "1").returncode, 0)
+
+    def small_program(self):
+        """Of a build with two ways that are idle, and two that have loops."""
+        (self.folder / "build").mkdir()
+        return small_build(self.folder / "build", lambda entry: entry["name"] in (
+            "own.pool.fixed", "own.thread_team") or entry["name"] == "own.pool.stealing"
+            and entry["scenario"] == "tasks")
+
+    def ask(self, program, *arguments):
+        return subprocess.run([program, "advise", *arguments, *QUICKLY], cwd=self.folder, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+
+    def test_all_that_is_missing_is_measured_in_one_go(self):
+        done = self.ask(self.small_program(), "--measure", "--grain", "20us", "--count", "100",
+                        "--unit", "index", "--idle-cost", "200", "--json", "--output", "new.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr,
+                         "^measuring grain metg50 unit=index and tasks idle_cpu, about [0-9]+ s\n$")
+        advice = json.loads(done.stdout)
+        self.assertEqual({way["name"] for way in advice["ways"]}, {"here", "own.pool.fixed"})
+        self.assertEqual(advice["left_out"],
+                         {"own.thread_team": "its cost when idle was not measured"})
+        kept = json.loads((self.folder / "new.json").read_text())["rows"]
+        self.assertEqual({(row["scenario"], row["contender"]) for row in kept},
+                         {("grain", "own.pool.fixed"), ("grain", "own.thread_team"),
+                          ("tasks", "own.pool.fixed"), ("tasks", "own.pool.stealing")})
+        again = self.ask(PROGRAM, "new.json", "--grain", "20us", "--count", "100", "--unit",
+                         "index", "--idle-cost", "200", "--output", "unused.json")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("nothing was missing", again.stderr)
+        self.assertEqual(self.files(), ["build", "new.json"])
+
+    def test_rows_that_are_there_are_not_measured_again(self):
+        self.write(PLAIN)
+        done = self.ask(self.small_program(), "rows.json", "--measure", "--grain", "1us", "--count",
+                        "1000", "--idle-cost", "200", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("measuring tasks idle_cpu width=2, about", done.stderr)
+        self.assertIn("serve this answer only", done.stderr)
+        ways = {way["name"]: way["ns"] for way in json.loads(done.stdout)["ways"]}
+        self.assertAlmostEqual(ways["own.pool.stealing"], 510e3)
+        self.assertEqual(self.files(), ["build", "rows.json"])
+
+    def test_what_cannot_be_measured_is_said(self):
+        (self.folder / "build").mkdir()
+        program = small_build(self.folder / "build", lambda entry: False)
+        question = ("--measure", "--grain", "1us", "--count", "10")
+        done = self.ask(program, *question)
+        self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+        self.assertIn("grain metg50 unit=task was measured, but gave no figures: no contender",
+                      done.stderr)
+        done = self.ask(program, *question, "--width", "65")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("'width'", done.stderr)
+
+    def test_a_person_at_a_terminal_is_asked(self):
+        if not terminals_exist():
+            self.skipTest("no terminal can be made here")
+        self.write(PLAIN)
+        question = (self.small_program(), "advise", "rows.json", "--grain", "1us", "--count",
+                    "1000", "--idle-cost", "200", *QUICKLY)
+        asked = ("tasks idle_cpu width=2 was not measured. Measure it now? It takes about ")
+        for answer in ("n\n", "no\n", "\x04"):
+            code, seen = call_at_a_terminal(answer, *question, cwd=self.folder)
+            self.assertEqual(code, 4, seen)
+            self.assertIn(asked, seen)
+            self.assertIn("`handoff run tasks --metrics idle_cpu --set width=2 --output", seen)
+        for answer in ("y\n", "\n"):
+            code, seen = call_at_a_terminal(answer, *question, cwd=self.folder)
+            self.assertEqual(code, 0, seen)
+            self.assertIn(asked, seen)
+            self.assertIn("own.pool.stealing: 510 us", seen.replace("\r", "").replace(
+                ", handoff::ThreadPool, mode stealing: post() and wait()", ""))
 
     def test_bad_questions_are_refused(self):
         self.write(PLAIN)
@@ -166,6 +264,8 @@ class Advise(LabTest):
             with self.subTest(flags=flags):
                 self.assert_refused("advise", "rows.json", *flags, mentions=[words],
                                     leaves=["rows.json"])
+        self.assert_refused("advise", "rows.json", "--grain", "1us", "--count", "1", "--output",
+                            "./rows.json", mentions=["--output"], leaves=["rows.json"])
         self.assert_refused("advise", "none.json", "--grain", "1us", "--count", "1",
                             mentions=["none.json", "cannot be read"], leaves=["rows.json"])
 

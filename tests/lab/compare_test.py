@@ -10,6 +10,7 @@ import time
 import unittest
 
 import synthetic_results as synthetic
+from kills_test import processes_in
 from lab_support import PROGRAM, SOURCE, LabTest
 from report_test import BAD_FILES
 
@@ -139,7 +140,8 @@ set_target_properties(handoff_matmul_own.thread_team PROPERTIES OUTPUT_NAME own.
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/libexec/handoff/matmul)
 """.replace("SOURCE", str(SOURCE))
 
-CONTENDER = """#include <memory>
+CONTENDER = """#include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "harness/contender.hpp"
@@ -151,12 +153,14 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
   auto a = std::make_shared<std::vector<float>>(first, first + 2 * n * n);
   auto c = std::make_shared<std::vector<float>>(n * n);
   const auto product = [a, c, n](Burst&) {
-    for (std::size_t i = 0; i < n * n; ++i) {
-      float sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      float* const row = &(*c)[i * n];
+      std::fill_n(row, n, 0.0F);
       for (std::size_t k = 0; k < n; ++k) {
-        sum += (*a)[i / n * n + k] * (*a)[n * n + k * n + i % n];
+        const float factor = (*a)[i * n + k];
+        const float* const other = &(*a)[n * n + k * n];
+        for (std::size_t j = 0; j < n; ++j) row[j] += factor * other[j];
       }
-      (*c)[i] = sum;
     }
   };
   return {product, std::as_writable_bytes(std::span(*c))};
@@ -227,7 +231,7 @@ class Revisions(LabTest):
         self.assert_nothing_left()
 
     def test_a_contender_of_the_revision_that_breaks_is_said(self):
-        self.commit(PROJECT, CONTENDER.replace("sum += ", "sum -= "))
+        self.commit(PROJECT, CONTENDER.replace("row[j] += ", "row[j] -= "))
         done = self.run_compare("matmul", "--set", "n=64", "--set", "kernel=ikj", "--quick",
                                 "--no-probe")
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -292,6 +296,28 @@ class Revisions(LabTest):
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
         self.assertEqual(self.git("status", "--porcelain"), "")
         self.assert_no_process_left()
+
+    def test_an_interrupted_measurement_keeps_what_it_has(self):
+        output = self.folder / "results.json"
+        running = subprocess.Popen(
+            self.arguments("matmul", "--set", "n=64", "--set", "kernel=ikj", "--no-probe",
+                           "--launches", "1000", "--time-budget", "600", "--output", output),
+            cwd=self.clone, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+        self.addCleanup(running.kill)
+        said = running.stderr.readline()
+        self.assertTrue(said.startswith("before: HEAD ("), said)
+        launches = set()
+        while len(launches) < 6:  # three of each side
+            self.assertIsNone(running.poll())
+            launches |= set(processes_in(self.clone.resolve())) - {running.pid}
+        running.send_signal(signal.SIGINT)
+        tables, said = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 128 + signal.SIGINT)
+        self.assertEqual(said, "note: interrupted: not all that was asked for was measured\n")
+        self.assertIn("own.thread_team", tables)
+        self.assertTrue(json.loads(output.read_text())["interrupted"])
+        self.assert_nothing_left()
 
     def assert_no_process_left(self):
         deadline = time.monotonic() + 60  # a build that lost its parent may need a moment to end

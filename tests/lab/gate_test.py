@@ -200,7 +200,7 @@ class Gate(LabTest):
         for text in ["", "{}", "[]", '{"schema": 2, "rows": []}']:
             (self.folder / "results.json").write_text(text)
             self.assert_refused("gate", "figures.toml", "--results", "results.json",
-                                mentions=["results.json: no result file of schema 1"],
+                                mentions=["results.json: not a schema-1 result file"],
                                 leaves=["figures.toml", "results.json"])
 
     def test_a_measurement(self):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the lab's tests share: the program, and ways to start it and to look at what came out."""
 
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -26,6 +28,47 @@ def faults_in(text):
     except (ValueError, KeyError):
         return text
     return "\n".join(json.dumps(row) for row in rows if row["status"] != "ok")
+
+
+def small_build(folder, wanted):
+    """The program below `folder`, in a build that has those contenders only of which wanted(entry)
+    is true, and the probe. What it measures takes as long as they do."""
+    built = Path(PROGRAM).parent / "libexec" / "handoff"
+    libexec = Path(folder) / "libexec" / "handoff"
+    libexec.mkdir(parents=True)
+    for path in built.iterdir():
+        if path.is_dir():
+            (libexec / path.name).symlink_to(path)
+    for name in ("contenders.json", "canaries.json"):
+        entries = json.loads((built / name).read_text())["contenders"]
+        kept = [entry for entry in entries if entry["scenario"] == "probe" or wanted(entry)]
+        (libexec / name).write_text(json.dumps({"contenders": kept}))
+    return Path(shutil.copy(PROGRAM, folder))
+
+
+def terminals_exist():
+    """A bare chroot without /dev/pts has none."""
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
+
+
+def call_at_a_terminal(answer, *command, cwd):
+    """The exit code and what a person sees who types `answer`."""
+    person, terminal = os.openpty()
+    os.write(person, answer.encode())
+    with subprocess.Popen(list(map(str, command)), stdin=terminal, stdout=terminal,
+                          stderr=terminal, cwd=cwd) as process:
+        os.close(terminal)
+        seen = b""
+        with contextlib.suppress(OSError):  # how the end of a terminal is told
+            while part := os.read(person, 4096):
+                seen += part
+    os.close(person)
+    return process.returncode, seen.decode()
 
 
 class LabTest(unittest.TestCase):
