@@ -126,9 +126,12 @@ std::string csv_titles(const CsvColumns& columns) {
   }
   for (const std::string& name : columns.parameters) line.add("parameter." + name);
   for (const char* title : {"median", "low", "high", "wall_ns_per_op", "cpu_ns_per_op",
-                            "items_per_op", "share_elsewhere", "launches"}) {
+                            "items_per_op", "share_elsewhere", "peak_memory_bytes", "launches"}) {
     line.add(std::string(title));
   }
+  const PerItem any;
+  for_each_usage(any,
+                 [&](const char* name, double) { line.add(fmt::format("per_item.{}", name)); });
   for (const std::string& name : columns.figures) line.add("figure." + name);
   return line.text() + '\n';
 }
@@ -145,10 +148,11 @@ std::string csv_line(const Row& row, const CsvColumns& columns) {
     line.add(value_named(row.parameters, name).text);
   }
   for (const double figure : {row.median, row.low, row.high, row.wall_ns_per_op, row.cpu_ns_per_op,
-                              row.items_per_op, row.share_elsewhere}) {
+                              row.items_per_op, row.share_elsewhere, row.peak_memory_bytes}) {
     line.add(figure);
   }
   line.add(std::to_string(row.launches.size()));
+  for_each_usage(row.per_item, [&](const char*, double figure) { line.add(figure); });
   for (const std::string& name : columns.figures) line.add(figure_named(row.figures, name));
   return line.text() + '\n';
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/table.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "report/columns.hpp"
@@ -9,19 +11,49 @@
 namespace handoff::lab {
 namespace {
 
+// A column that is shown where a row of the cell knows its figure.
+struct Extra {
+  const char* title;
+  double (*value)(const Row& row);
+  std::string (*text)(double value);
+};
+
+std::vector<Extra> extras_of(const CellView& cell) {
+  std::vector<Extra> known{
+      {"switches each",
+       [](const Row& row) {
+         return row.per_item.voluntary_switches + row.per_item.involuntary_switches;
+       },
+       short_number},
+      {"peak memory", [](const Row& row) { return row.peak_memory_bytes; }, size_text}};
+  std::erase_if(known, [&](const Extra& extra) {
+    return std::all_of(cell.rows.begin(), cell.rows.end(),
+                       [&](const Row* row) { return std::isnan(extra.value(*row)); });
+  });
+  return known;
+}
+
 std::string cell_table(const CellView& cell, bool styled) {
+  const std::vector<Extra> extras = extras_of(cell);
   Columns columns;
-  columns.add({"contender", cell.unit, "99 % interval", "times best", "time each", "CPU each"});
+  std::vector<std::string> titles{"contender",  cell.unit,   "99 % interval",
+                                  "times best", "time each", "CPU each"};
+  for (const Extra& extra : extras) titles.emplace_back(extra.title);
+  columns.add(std::move(titles));
   std::string without_figures;
   for (const Row* row : cell.rows) {
     if (!row->is_measured()) {
       without_figures += fmt::format("  {}: {}\n", row->contender, row->state());
       continue;
     }
-    columns.add({row->contender, short_number(row->median), interval_text(row->low, row->high),
-                 row->is_limit() ? "limit" : short_number(cell.times_best(*row)),
-                 short_duration(row->per_item_of(row->wall_ns_per_op)),
-                 short_duration(row->per_item_of(row->cpu_ns_per_op))});
+    std::vector<std::string> cells{row->contender,
+                                   short_number(row->median),
+                                   interval_text(row->low, row->high),
+                                   row->is_limit() ? "limit" : short_number(cell.times_best(*row)),
+                                   short_duration(row->per_item_of(row->wall_ns_per_op)),
+                                   short_duration(row->per_item_of(row->cpu_ns_per_op))};
+    for (const Extra& extra : extras) cells.push_back(extra.text(extra.value(*row)));
+    columns.add(std::move(cells));
   }
   const std::string title = fmt::format("{} {}  ({}, {} is better)", cell.scenario, cell.parameters,
                                         cell.metric, cell.higher_is_better ? "higher" : "lower");

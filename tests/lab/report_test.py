@@ -282,6 +282,15 @@ class Exports(LabTest):
                 self.assertEqual(float(line[f"figure.{key}"]), value)
             self.assertEqual(int(line["launches"]), len(row["launches"]))
 
+    def test_csv_has_the_peak_of_memory_and_what_an_item_took(self):
+        result = synthetic.result()
+        result["rows"][0].update(peak_memory_bytes=3 << 20, per_item={"voluntary_switches": 0.25})
+        lines = list(csv.DictReader(io.StringIO(self.export("csv", result))))
+        self.assertEqual(float(lines[0]["peak_memory_bytes"]), 3 << 20)
+        self.assertEqual(float(lines[0]["per_item.voluntary_switches"]), 0.25)
+        self.assertEqual(lines[0]["per_item.involuntary_switches"], "")
+        self.assertEqual(lines[1]["peak_memory_bytes"], "")
+
     def test_google_benchmark_has_its_keys_and_errors_for_rows_without_figures(self):
         result = synthetic.result()
         exported = json.loads(self.export("google-benchmark", result))

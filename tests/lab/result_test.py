@@ -99,6 +99,13 @@ class ResultFile(LabTest):
         for row in self.result["rows"]:
             self.assertIn(row["contender"], self.tables)
 
+    def test_the_tables_show_peak_memory_and_context_switches(self):
+        header = next(line for line in self.tables.splitlines() if "contender " in line)
+        self.assertTrue(header.endswith("CPU each  switches each  peak memory"), header)
+        shown = next(line for line in self.tables.splitlines() if "seed.single " in line)
+        row = next(row for row in self.result["rows"] if row["contender"] == "seed.single")
+        self.assertIn(f'{row["peak_memory_bytes"] / (1 << 20):.3g} MiB', shown)
+
     def test_the_page_is_the_one_that_a_report_makes(self):
         (self.folder / "results.json").write_text(json.dumps(self.result))
         self.assertEqual(self.run_lab("report", "results.json").stdout, self.page)
