@@ -35,8 +35,9 @@ std::vector<std::string> missing_packages(const std::vector<Contender>& contende
 }
 
 LadderLook look_of(const Result& result, const RunOptions& options,
-                   const std::vector<Contender>& contenders) {
+                   const std::vector<Contender>& contenders, const std::string& busy) {
   LadderLook look;
+  look.busy = busy;
   look.styled = may_style(STDOUT_FILENO);
   look.unicode = shows_unicode();
   look.columns = columns_of(STDOUT_FILENO);
@@ -50,10 +51,10 @@ LadderLook look_of(const Result& result, const RunOptions& options,
 }  // namespace
 
 std::string answer_text(const Result& result, const RunOptions& options,
-                        const std::vector<Contender>& contenders) {
+                        const std::vector<Contender>& contenders, const std::string& busy) {
   const bool styled = may_style(STDOUT_FILENO);
   if (result.rungs.empty()) return tables(result, styled);
-  std::string text = ladder_text(ladder_of(result), look_of(result, options, contenders));
+  std::string text = ladder_text(ladder_of(result), look_of(result, options, contenders, busy));
   if (options.verbose) text += tables(result, styled);
   return text;
 }

@@ -12,7 +12,9 @@
 namespace handoff::lab {
 
 // For stdout as it is. `contenders` are those that the build knows: it says which were not built.
+// `busy` says what others took of the CPUs, and who; without it the ladder says how much.
 [[nodiscard]] std::string answer_text(const Result& result, const RunOptions& options,
-                                      const std::vector<Contender>& contenders);
+                                      const std::vector<Contender>& contenders,
+                                      const std::string& busy = {});
 
 }  // namespace handoff::lab

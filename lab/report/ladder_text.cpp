@@ -185,8 +185,8 @@ class Picture {
 };
 
 std::string busy_line(const Ladder& ladder, const LadderLook& look, std::size_t columns) {
-  if (ladder.busy.empty()) return {};
-  return wrapped(look.who.empty() ? ladder.busy : ladder.busy + ' ' + look.who, columns, 2);
+  const std::string& busy = look.busy.empty() ? ladder.busy : look.busy;
+  return busy.empty() ? busy : wrapped(busy, columns, 2);
 }
 
 std::string grey_line(const std::vector<GreyLine>& grey, std::size_t columns) {

@@ -13,7 +13,7 @@ struct LadderLook {
   bool styled = false;   // escape sequences, for bold
   bool unicode = false;  // bars of blocks; false: all is ASCII
   int columns = 80;
-  std::string who;      // took the CPUs, beside Ladder::busy; empty: not known
+  std::string busy;     // with the names of those who took the CPUs; empty: Ladder::busy
   std::string page;     // where it is; these two are empty where they were not written
   std::string results;
   std::vector<std::string> missing;  // packages that would have brought more others

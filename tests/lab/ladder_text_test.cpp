@@ -49,7 +49,9 @@ Ladder whole_ladder() {
 
 LadderLook whole_look() {
   LadderLook look;
-  look.who = "Most took: clang++ 0.5, a_program_with_a_name_of_some_length 0.3, bash 0.1.";
+  look.busy =
+      "Busy machine: other programs took 0.9 of 2 CPUs: a_program_with_a_name_of_some_length 0.6, "
+      "clang++ 0.2, bash 0.1";
   look.page = "report/index.html";
   look.results = "report/results.json";
   look.interrupted = true;
@@ -111,11 +113,13 @@ TEST(LadderText, FitsNarrowAndWideTerminals) {
 TEST(LadderText, SaysBusyFirstAndThenTheAnswer) {
   LadderLook look = whole_look();
   look.interrupted = false;
+  look.busy = "Busy machine: other programs took 0.9 of 2 CPUs: clang++ 0.9";
   const auto lines = lines_of(ladder_text(whole_ladder(), look));
-  EXPECT_EQ(lines.at(0),
-            "Other programs took 0.9 of 2 CPUs in 3 of 14 measurements. Most took: clang++");
-  EXPECT_EQ(lines.at(2),
+  EXPECT_EQ(lines.at(0), look.busy);
+  EXPECT_EQ(lines.at(1),
             "On this machine a task costs 28 ns here, 155 in oneTBB; below 60 ns of work,");
+  look.busy.clear();
+  EXPECT_TRUE(ladder_text(whole_ladder(), look).starts_with(whole_ladder().busy + "\nOn this"));
   Ladder quiet = whole_ladder();
   quiet.busy.clear();
   EXPECT_TRUE(ladder_text(quiet, look).starts_with("On this machine a task costs 28 ns here"));
@@ -259,6 +263,7 @@ TEST_F(Variables, TheAnswerOfAnOverviewIsItsLadderAndTheTablesWhereWanted) {
   EXPECT_EQ(line_with(ladder, "missing"), "");
   EXPECT_EQ(ladder.find("99 % interval"), std::string::npos);
   EXPECT_TRUE(is_ascii(ladder));
+  EXPECT_EQ(answer_text(overview(), options, {}, "Busy."), "Busy.\n" + ladder);
   options.verbose = true;
   const std::string both = answer_text(overview(), options, {});
   EXPECT_TRUE(both.starts_with(ladder));
