@@ -7,7 +7,6 @@ stand-in writes its name and arguments to a record, so a test sees what was aske
 """
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -19,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = ("bash", "basename", "cat", "date", "dirname", "env", "grep", "kill", "mkdir", "sed",
-        "sleep", "sort", "tail", "tr")
+        "sleep", "tail", "tr")
 STAND_INS = {
     "dpkg-query": 'for p in $(cat "$STATE/installed"); do echo "installed $p"; done',
     "apt-get": '''case "$*" in
@@ -56,7 +55,6 @@ class Project:
         self.write_script(self.root / "tools" / "beside_neighbours", "beside_neighbours",
                           'echo "deep=${HANDOFF_TEST_DEEP-no}" >> "$STATE/record"')
         self.write_script(self.root / "tools" / "seconds", "seconds", 'echo "where they went" >&2')
-        self.contenders({"peer.taskflow": "github.com/taskflow, 4.0", "peer.asio": "libasio-dev"})
         (self.state / "installed").write_text("")
         self.install_all()
 
@@ -70,17 +68,6 @@ class Project:
 
     def remove(self, name):
         (self.bin / name).unlink()
-
-    def contenders(self, absent):
-        """The list that a build leaves, with these contenders not built."""
-        entries = [{"scenario": scenario, "name": name, "executable": [], "package": package}
-                   for name, package in absent.items() for scenario in ("tasks", "grain")]
-        entries.append({"scenario": "grain", "name": "peer.enkits", "executable": ["peer.enkits"],
-                        "package": "github.com/enkiTS"})
-        lines = ",\n  ".join(map(json.dumps, entries))
-        path = self.root / "build" / "release" / "libexec" / "handoff" / "contenders.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'{{"contenders": [\n  {lines}\n]}}\n')
 
     def install_all(self):
         listed = subprocess.run(
@@ -324,18 +311,6 @@ class CommandsTest(unittest.TestCase):
     def test_check_offers_no_other_libraries(self):
         self.project.uninstall("libpthreadpool-dev")
         self.assertNotIn("libpthreadpool-dev", self.project.call("check").stderr)
-
-    def test_libraries_that_no_package_brings_are_named_once(self):
-        done = self.project.call("run", "--build-only")
-        self.assertEqual(re.findall(r"github\S+", done.stderr), ["github.com/taskflow,"])
-        self.assertNotIn("libasio-dev", done.stderr)
-        self.assertNotIn("github", self.project.call("run", "--build-only").stderr)
-        self.project.contenders({"peer.eventpp": "github.com/eventpp"})
-        self.assertIn("github.com/eventpp\n", self.project.call("run", "--build-only").stderr)
-        self.project.contenders({})
-        done = self.project.call("run", "--build-only")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("not in Debian", done.stderr)
 
     def test_a_failing_build_shows_its_output_and_stops(self):
         self.project.stand_in("cmake", "echo the reason; exit 9")
