@@ -24,6 +24,7 @@ Change change_of(const JudgedChange& judged, const Judging& judging) {
   const Change less = judging.higher_is_better ? Change::worse : Change::improved;
   if (judged.bounds.low > above) return more;
   if (judged.bounds.high < below) return less;
+  if (judging.disturbed) return Change::too_noisy;  // what favours one side can hide a difference
   const bool inside = judged.bounds.low >= below && judged.bounds.high <= above;
   return inside ? Change::unchanged : Change::too_noisy;
 }
@@ -50,9 +51,11 @@ JudgedChange judge_change(const Launches& now, const Launches& before, const Jud
   judged.ratio = agreed.value;
   judged.bounds = interval(agreed.draws, judging.level);
   judged.margin = std::max(kLeastMargin, judging.floor);
-  if (!judging.disturbed && ratios.size() >= kLooks.front()) {
-    judged.change = change_of(judged, judging);
+  if (judging.disturbed) {
+    judged.margin = std::max(judged.margin, judging.disturbed_margin.value_or(0));
   }
+  const bool trusted = !judging.disturbed || judging.disturbed_margin.has_value();
+  if (trusted && ratios.size() >= kLooks.front()) judged.change = change_of(judged, judging);
   return judged;
 }
 

@@ -5,13 +5,15 @@
 // The whole interval of the ratio (statistics.hpp, `agreement`) must lie on one side, and beyond a
 // margin that no difference between equals crosses on this machine: max(2 %, the A-against-A
 // floor). Inside the margin means unchanged. Everything else is too noisy to tell, which is an
-// answer, and the only one that disturbed or too few launches give. docs/design/verdict.md has the
-// reasons and what a simulated machine says about them.
+// answer, and the only one that too few launches give. So do disturbed ones, unless the caller
+// judges them by a wide margin. docs/design/verdict.md has the reasons and what a simulated machine
+// says about them.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "harness/statistics.hpp"
@@ -24,8 +26,11 @@ enum class Change { improved, unchanged, worse, too_noisy };
 
 struct Judging {
   bool higher_is_better = false;
-  double floor = 0;        // the A-against-A floor of the machine: 0.03 means 3 %
+  double floor = 0;  // the A-against-A floor of the machine: 0.03 means 3 %
   bool disturbed = false;  // something else ran on the machine meanwhile
+  // What the interval of disturbed launches must clear to mean a difference; 0.5 means 50 %. They
+  // never mean "unchanged". Nothing: whatever they say is too noisy.
+  std::optional<double> disturbed_margin = {};
   // Of the interval. Who may look several times, and stops at the first verdict, shares the error
   // out among the looks: 0.998 for each of five keeps 99 % in all.
   double level = 0.99;
@@ -44,6 +49,15 @@ inline constexpr double kLeastMargin = 0.02;
 // after each launch would sooner or later find a difference between equals. Fewer than the first
 // number can only be too noisy, more than the last help little.
 inline constexpr std::array<std::size_t, 6> kLooks{5, 8, 12, 16, 24, 32};
+
+// An overview looks at a rung at these numbers of launches, and pays for its looks: an error of
+// half a percent is shared out among them (docs/design/verdict.md).
+inline constexpr std::array<std::size_t, 5> kOverviewLooks{5, 8, 12, 16, 24};
+inline constexpr double kOverviewLevel = 1 - 0.005 / static_cast<double>(kOverviewLooks.size());
+
+// What an overview asks of launches beside another program. The turns are fair to both sides, but
+// the program may favour one of them: what sleeps over what spins.
+inline constexpr double kDisturbedMargin = 0.5;
 
 // Launch by launch and burst by burst, as `ratio` pairs them: where both were measured in the same
 // rounds, the noise that met both falls out. The same seed gives the same judgement. Throws

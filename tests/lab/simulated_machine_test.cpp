@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -23,6 +24,7 @@ struct Machine {
   double slow = 0;        // how likely a launch is in the slow state
   double apart = 0;       // ln(slow / fast)
   double foreign_cpus = 0;  // what another process burns
+  double favour = 0;        // ln(by how much that slows down the second more than the first)
 };
 
 // Times in logarithms, so that all influences add up.
@@ -37,7 +39,8 @@ class Simulation {
     for (std::size_t l = 0; l < launches; ++l) {
       const double machine = state(StateOf::machine);
       const double first = machine + state(StateOf::process) + normal(0.003);
-      const double second = machine + state(StateOf::process) + normal(0.003) + std::log(planted);
+      const double second =
+          machine + state(StateOf::process) + normal(0.003) + machine_.favour + std::log(planted);
       for (int round = 0; round < 5; ++round) {
         times.first[l].push_back(std::exp(first + burst()));
         times.second[l].push_back(std::exp(second + burst()));
@@ -76,11 +79,14 @@ Change judge(const Launches& now, const Launches& before) {
   return judge_change(now, before, {}).change;
 }
 
+using Looks = std::span<const std::size_t>;
+
 // As one measures: launches are added while it is too noisy to tell.
-Change compared(const Machine& machine, double planted, std::uint64_t seed, const Judge& judge) {
-  const auto [before, now] = Simulation(machine, seed).compare(kLooks.back(), planted);
+Change compared(const Machine& machine, double planted, std::uint64_t seed, const Judge& judge,
+                Looks looks = kLooks) {
+  const auto [before, now] = Simulation(machine, seed).compare(looks.back(), planted);
   Change change = Change::too_noisy;
-  for (const std::size_t launches : kLooks) {
+  for (const std::size_t launches : looks) {
     const auto end = static_cast<std::ptrdiff_t>(launches);
     change = judge({now.begin(), now.begin() + end}, {before.begin(), before.begin() + end});
     if (change != Change::too_noisy) break;
@@ -110,7 +116,8 @@ std::ostream& operator<<(std::ostream& out, const Tally& tally) {
 
 // Machines of all kinds: how far apart the states are and how often a launch is slow is drawn anew
 // for each comparison.
-Tally tally(StateOf state, const Judge& judge, std::uint64_t seed, double foreign_cpus = 0) {
+Tally tally(StateOf state, const Judge& judge, std::uint64_t seed, double foreign_cpus = 0,
+            Looks looks = kLooks) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> slow(0.1, 0.9);
   std::uniform_real_distribution<double> apart(0, std::log(2));
@@ -118,7 +125,7 @@ Tally tally(StateOf state, const Judge& judge, std::uint64_t seed, double foreig
   for (int i = 0; i < 300; ++i) {
     const bool equal = i < 200;
     const Machine machine{state, slow(random), apart(random), foreign_cpus};
-    const Change change = compared(machine, equal ? 1 : 1.05, random(), judge);
+    const Change change = compared(machine, equal ? 1 : 1.05, random(), judge, looks);
     const bool different = change == Change::worse || change == Change::improved;
     tally.too_noisy += change == Change::too_noisy ? 1 : 0;
     if (equal) {
@@ -170,6 +177,104 @@ TEST(SimulatedMachine, AForeignProcessThatNobodySawMakesNoWrongVerdict) {
   const Tally result = tally(StateOf::process, judge, 1, 1.0);
   EXPECT_LE(result.called_different, 4) << result;
   EXPECT_LE(result.wrong, 1) << result;
+}
+
+// The rule of an overview: its looks, and the level that pays for them.
+
+Change judge_as_overview(const Launches& now, const Launches& before) {
+  return judge_change(now, before, {.level = kOverviewLevel}).change;
+}
+
+TEST(SimulatedOverview, ItsLooksTogetherErrInTwoPercentAtMost) {
+  for (const std::uint64_t seed : seeds()) {
+    for (const StateOf state : {StateOf::process, StateOf::machine}) {
+      const Tally result = tally(state, judge_as_overview, seed, 0, kOverviewLooks);
+      EXPECT_LE(result.called_different * 100, 2 * result.equals) << result << ", seed " << seed;
+      EXPECT_LE(result.wrong * 100, result.planted) << result << ", seed " << seed;
+    }
+  }
+}
+
+TEST(SimulatedOverview, APlantedDifferenceIsFound) {
+  for (const std::uint64_t seed : seeds()) {
+    const Tally process = tally(StateOf::process, judge_as_overview, seed, 0, kOverviewLooks);
+    const Tally machine = tally(StateOf::machine, judge_as_overview, seed, 0, kOverviewLooks);
+    EXPECT_GE(process.found * 100, 90 * process.planted) << process << ", seed " << seed;
+    EXPECT_GE(machine.found * 100, 95 * machine.planted) << machine << ", seed " << seed;
+  }
+}
+
+// What the looks cost is seen without the margin, which makes up for more than that.
+double wrong_without_margin(double level) {
+  constexpr int comparisons = 300;
+  int wrong = 0;
+  for (int i = 0; i < comparisons; ++i) {
+    const auto [before, now] =
+        Simulation({}, static_cast<std::uint64_t>(i)).compare(kOverviewLooks.back(), 1);
+    bool excludes_1 = false;
+    for (const std::size_t launches : kOverviewLooks) {
+      const auto end = static_cast<std::ptrdiff_t>(launches);
+      const JudgedChange judged =
+          judge_change({now.begin(), now.begin() + end}, {before.begin(), before.begin() + end},
+                       {.level = level});
+      excludes_1 = excludes_1 || judged.bounds.low > 1 || judged.bounds.high < 1;
+    }
+    wrong += excludes_1 ? 1 : 0;
+  }
+  return static_cast<double>(wrong) / comparisons;
+}
+
+TEST(SimulatedOverview, LooksArePaidFor) {
+  EXPECT_GT(wrong_without_margin(0.99), 0.04);
+  EXPECT_LE(wrong_without_margin(kOverviewLevel), 0.025);
+}
+
+// Beside a neighbour that slows down one side by up to a fifth more than the other.
+
+Change judge_beside_a_neighbour(const Launches& now, const Launches& before) {
+  return judge_change(
+             now, before,
+             {.disturbed = true, .disturbed_margin = kDisturbedMargin, .level = kOverviewLevel})
+      .change;
+}
+
+struct Beside {
+  int called_different = 0;  // of 200 equals
+  int found = 0;  // of 100 that take twice as long
+  int wrong = 0;  // of them
+};
+
+Beside beside_a_neighbour(const Judge& judge) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> favour(-std::log(1.2), std::log(1.2));
+  std::uniform_real_distribution<double> slow(0.1, 0.9);
+  std::uniform_real_distribution<double> apart(0, std::log(2));
+  Beside beside;
+  for (int i = 0; i < 300; ++i) {
+    const bool equal = i < 200;
+    const StateOf state = i % 2 == 0 ? StateOf::process : StateOf::machine;
+    const Machine machine{state, slow(random), apart(random), 1, favour(random)};
+    const Change change = compared(machine, equal ? 1 : 2, random(), judge, kOverviewLooks);
+    const bool different = change == Change::worse || change == Change::improved;
+    if (equal) {
+      beside.called_different += different ? 1 : 0;
+    } else {
+      beside.found += change == Change::worse ? 1 : 0;
+      beside.wrong += change == Change::improved || change == Change::unchanged ? 1 : 0;
+    }
+  }
+  return beside;
+}
+
+TEST(SimulatedOverview, ANeighbourThatFavoursOneSideMakesNoWrongVerdict) {
+  const Beside beside = beside_a_neighbour(judge_beside_a_neighbour);
+  EXPECT_EQ(beside.called_different, 0);
+  EXPECT_EQ(beside.wrong, 0);
+  EXPECT_GE(beside.found, 60);
+}
+
+TEST(SimulatedMachineCanary, TheUsualMarginIsTooNarrowBesideANeighbour) {
+  EXPECT_GT(beside_a_neighbour(judge_as_overview).called_different, 4);
 }
 
 // What is too simple for such a machine.

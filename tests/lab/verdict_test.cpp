@@ -75,6 +75,20 @@ TEST(JudgeChange, FewLaunchesAndDisturbedOnesAreTooNoisy) {
   EXPECT_EQ(change(2, 1, {.disturbed = true}), Change::too_noisy);
 }
 
+TEST(JudgeChange, DisturbedOnesMustClearTheWideMarginAndNeverMeanUnchanged) {
+  const Judging disturbed{.disturbed = true, .disturbed_margin = 0.5};
+  EXPECT_EQ(change(1.51, 1, disturbed), Change::worse);
+  EXPECT_EQ(change(1, 1.51, disturbed), Change::improved);
+  EXPECT_EQ(change(1.49, 1, disturbed), Change::too_noisy);
+  EXPECT_EQ(change(1, 1, disturbed), Change::too_noisy);
+  EXPECT_EQ(judge_change(constant(2, 4), constant(1, 4), disturbed).change, Change::too_noisy);
+  EXPECT_EQ(judge_change(constant(1), constant(1), disturbed).margin, 0.5);
+  // The floor still counts where it is wider, and a quiet machine has nothing to do with all this.
+  EXPECT_EQ(change(1.7, 1, {.floor = 0.8, .disturbed = true, .disturbed_margin = 0.5}),
+            Change::too_noisy);
+  EXPECT_EQ(change(1.1, 1, {.disturbed_margin = 0.5}), Change::worse);
+}
+
 TEST(JudgeChange, NoiseThatMetBothFallsOut) {
   // Half speed in the second launch and in single bursts of others, always for both.
   const Launches before{{10, 10}, {20, 20}, {10, 20}, {10, 10}, {40, 10}};
