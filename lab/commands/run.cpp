@@ -40,17 +40,22 @@ void add_articles(const Scenario& scenario, const RunOptions& options, std::vect
   }
 }
 
+std::vector<Contender> contenders_of(const Scenario& scenario,
+                                     const std::vector<Contender>& contenders) {
+  std::vector<Contender> its_own;
+  for (const Contender& contender : contenders) {
+    if (contender.scenario == scenario.name()) its_own.push_back(contender);
+  }
+  return its_own;
+}
+
 // A block a cell. Without settings the articles' own cells are among them.
-Chosen choose(const RunOptions& options, const Session& session, Scenario& scenario) {
+Chosen choose(const RunOptions& options, const std::vector<Contender>& contenders,
+              Scenario& scenario) {
   std::vector<Cell> cells = options.is_overview()
                                 ? scenario.overview()
                                 : scenario.cells(values_of(options.settings), options.metrics);
   if (options.settings.empty()) add_articles(scenario, options, cells);
-  std::vector<Contender> contenders;
-  for (const Contender& contender : session.contenders()) {
-    if (contender.scenario == scenario.name()) contenders.push_back(contender);
-  }
-  contenders = chosen(contenders, options.contenders);
   Chosen result{&scenario, {}};
   for (const Cell& cell : cells) {
     Session::Block block;
@@ -71,12 +76,22 @@ Chosen choose(const RunOptions& options, const Session& session, Scenario& scena
 std::vector<Chosen> choose(const RunOptions& options, const Session& session) {
   std::vector<Chosen> all;
   if (options.scenarios.empty()) {
+    std::vector<Contender> contenders;
     for (const auto& scenario : session.scenarios()) {
-      all.push_back(choose(options, session, *scenario));
+      const std::vector<Contender> its_own = contenders_of(*scenario, session.contenders());
+      contenders.insert(contenders.end(), its_own.begin(), its_own.end());
+    }
+    // Of all scenarios those that have such contenders.
+    contenders = chosen(contenders, options.contenders);
+    for (const auto& scenario : session.scenarios()) {
+      const std::vector<Contender> its_own = contenders_of(*scenario, contenders);
+      if (!its_own.empty()) all.push_back(choose(options, its_own, *scenario));
     }
   }
   for (const std::string& name : options.scenarios) {
-    all.push_back(choose(options, session, scenario_named(session.scenarios(), name)));
+    Scenario& scenario = scenario_named(session.scenarios(), name);
+    const std::vector<Contender> its_own = contenders_of(scenario, session.contenders());
+    all.push_back(choose(options, chosen(its_own, options.contenders), scenario));
   }
   return all;
 }

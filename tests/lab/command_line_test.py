@@ -7,7 +7,7 @@ import pty
 import subprocess
 import unittest
 
-from lab_support import PROGRAM, SMALL, LabTest, terminals_exist
+from lab_support import PROGRAM, SMALL, LabTest
 
 REFUSED = [
     ((), ["subcommand"]),
@@ -37,10 +37,6 @@ REFUSED = [
     (("gate", "figures.toml", "--passes", "0"), ["--passes", "1", "0"]),
     (("run", "matmul", "--seed", "-1"), ["--seed", "below 0"]),
     (("run", "matmul", "--seed", "18446744073709551616"), ["--seed", "below 2^64"]),
-    (("doctor", "--self-test", "--seed", "-1"), ["--seed", "below 0"]),
-    (("doctor", "--self-test", "--seed", "18446744073709551616"), ["--seed", "below 2^64"]),
-    (("doctor", "--self-test", "--equals", "99999999999"), ["--equals", "1", "10000"]),
-    (("gate", "figures.toml", "--passes", "99999999999"), ["--passes", "1 to 1000"]),
     (("run", "matmul", "--sed", "1"), ["--sed"]),
     (("run", "matmul", "--manifest", "none.json"), ["none.json", "cannot be read"]),
     (SMALL + ("--output", "no/such/folder.json"), ["no/such/folder.json", "No such file"]),
@@ -101,10 +97,20 @@ class CommandLine(LabTest):
         self.assertIn(("matmul", "gflops"), metrics)
         self.assertIn(("events", "enqueue_process"), metrics)
         self.assertNotIn(("events", "second_queue"), metrics)
+        # None of this library's measures the bare machine.
+        self.assertNotIn("machine", {scenario for scenario, _ in metrics})
         named = self.result_of("run", "events", "--quick", "--no-probe", "--launches", "1",
                                "--time-budget", "0.1", "--set", "count=10", "--contenders",
                                "own.*", "--metrics", "second_queue")
         self.assertEqual({row["metric"] for row in named["rows"]}, {"second_queue"})
+
+    def test_of_all_scenarios_those_are_measured_that_have_such_contenders(self):
+        result = self.result_of("run", "--quick", "--no-probe", "--launches", "1", "--time-budget",
+                                "0.1", "--contenders", "limit.clone,limit.bare")
+        self.assertEqual({(row["scenario"], row["contender"]) for row in result["rows"]},
+                         {("spawn", "limit.clone"), ("machine", "limit.bare")})
+        self.assert_refused("run", "--contenders", "limit.chain",  # the doctor's
+                            mentions=("no contender matches 'limit.chain'",))
 
     def test_a_terminal_sees_progress_and_bold_headings_unless_no_color(self):
         if not terminals_exist():
@@ -138,6 +144,16 @@ class CommandLine(LabTest):
                                       timeout=60, check=False)
                 self.assertEqual(done.returncode, code)
                 self.assertTrue(json.loads((self.folder / f"{closed}.json").read_text()))
+
+
+def terminals_exist():
+    """A bare chroot without /dev/pts has none."""
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
 
 
 def run_on_a_terminal(arguments, environment):
