@@ -150,7 +150,7 @@ CLI::App* add_export(CLI::App& program, ExportOptions& options) {
   command->add_option("result", options.result, "a result file of `run --output`")
       ->required()
       ->type_name("FILE");
-  command->add_option("--to", options.form, "google-benchmark (JSON), csv or markdown")
+  command->add_option("--to", options.form, "google-benchmark (JSON), csv, markdown or ladder")
       ->required()
       ->type_name("FORM");
   command->add_option("-o,--output", options.output, "write it to FILE (default: stdout)")

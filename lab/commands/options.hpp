@@ -66,7 +66,7 @@ struct ReportOptions {
 };
 
 struct ExportOptions {
-  std::string form;  // google-benchmark, csv, markdown
+  std::string form;  // google-benchmark, csv, markdown, ladder
   std::filesystem::path result;
   std::filesystem::path output;  // empty: stdout
 };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/ladder_markdown.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -199,9 +200,11 @@ std::string markdown(const Result& result) {
 
 }  // namespace
 
-const std::array<Export, 3>& all_exports() {
-  static constexpr std::array<Export, 3> exports{
-      {{"google-benchmark", google_benchmark}, {"csv", csv}, {"markdown", markdown}}};
+const std::array<Export, 4>& all_exports() {
+  static constexpr std::array<Export, 4> exports{{{"google-benchmark", google_benchmark},
+                                                  {"csv", csv},
+                                                  {"markdown", markdown},
+                                                  {"ladder", ladder_markdown}}};
   return exports;
 }
 

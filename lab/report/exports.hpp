@@ -20,6 +20,7 @@ struct Export {
 // csv: a line for each row (RFC 4180); a column parameter.NAME for each parameter and figure.NAME
 //   for each reported figure.
 // markdown: a table for each cell.
-const std::array<Export, 3>& all_exports();
+// ladder: the ladder of an overview in Markdown, for a README (ladder_markdown.hpp).
+const std::array<Export, 4>& all_exports();
 
 }  // namespace handoff::lab

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "report/ladder_markdown.hpp"
+
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/user_error.hpp"
+#include "report/ladder.hpp"
+#include "report/view.hpp"
+
+namespace handoff::lab {
+namespace {
+
+std::string figure_of(const RungWay& way) {
+  const std::string median = short_duration(way.median);
+  if (std::isnan(way.low) || std::isnan(way.high)) return median;
+  return fmt::format("{} ({} .. {})", median, short_duration(way.low), short_duration(way.high));
+}
+
+// Others have a name; of a limit the figure says all.
+std::string other_text(const std::optional<RungWay>& way) {
+  return way ? fmt::format("{}, {}", figure_of(*way), name_of_way(way->contender)) : "-";
+}
+
+std::string line_of(const Rung& rung) {
+  return fmt::format("| {}{} | {} | {} | {} | {} | {}{} |\n", rung.title,
+                     rung.latency ? ", on its way" : "", rung.own ? figure_of(*rung.own) : "-",
+                     other_text(rung.peer),
+                     rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
+                                              name_of_way(rung.today->contender))
+                                : "-",
+                     rung.limit ? short_duration(rung.limit->median) : "-", verdict_text(rung),
+                     rung.disturbed.empty() ? "" : "\\*");
+}
+
+std::string notes_on(const Ladder& ladder) {
+  std::string text;
+  for (const Rung& rung : ladder.rungs) {
+    if (rung.disturbed.empty()) continue;
+    text += fmt::format("\\* Do not trust these figures: {}.\n", rung.disturbed);
+    break;
+  }
+  std::vector<std::string> grey;
+  for (const GreyLine& line : ladder.grey) {
+    grey.push_back(fmt::format("{} {}", line.name, short_duration(line.ns)));
+  }
+  if (!grey.empty()) text += fmt::format("The machine itself: {}.\n", fmt::join(grey, ", "));
+  return text;
+}
+
+std::string context_of(const Environment& here) {
+  std::vector<std::string> facts{here.machine()};
+  for (const std::string& fact : {here.kernel(), here.compiler(), here.date().substr(0, 10)}) {
+    if (!fact.empty()) facts.push_back(fact);
+  }
+  return fmt::format("{}.\n", fmt::join(facts, ", "));
+}
+
+}  // namespace
+
+std::string ladder_markdown(const Result& result) {
+  const Ladder ladder = ladder_of(result);
+  if (ladder.rungs.empty()) {
+    throw UserError("this result has no ladder: only an overview, as ./run makes it, has one");
+  }
+  std::string text = ladder.busy.empty() ? "" : ladder.busy + "\n\n";
+  if (!ladder.sentence.empty()) text += ladder.sentence + "\n\n";
+  text += "| one | this library | best other | without a library | at the least | verdict |\n";
+  text += "|---|---:|---:|---:|---:|---|\n";
+  for (const Rung& rung : ladder.rungs) text += line_of(rung);
+  return text + '\n' + notes_on(ladder) + context_of(result.environment);
+}
+
+}  // namespace handoff::lab
