@@ -7,7 +7,7 @@ import pty
 import subprocess
 import unittest
 
-from lab_support import PROGRAM, SMALL, LabTest
+from lab_support import PROGRAM, SMALL, LabTest, terminals_exist
 
 REFUSED = [
     ((), ["subcommand"]),
@@ -37,6 +37,10 @@ REFUSED = [
     (("gate", "figures.toml", "--passes", "0"), ["--passes", "1", "0"]),
     (("run", "matmul", "--seed", "-1"), ["--seed", "below 0"]),
     (("run", "matmul", "--seed", "18446744073709551616"), ["--seed", "below 2^64"]),
+    (("doctor", "--self-test", "--seed", "-1"), ["--seed", "below 0"]),
+    (("doctor", "--self-test", "--seed", "18446744073709551616"), ["--seed", "below 2^64"]),
+    (("doctor", "--self-test", "--equals", "99999999999"), ["--equals", "1", "10000"]),
+    (("gate", "figures.toml", "--passes", "99999999999"), ["--passes", "1 to 1000"]),
     (("run", "matmul", "--sed", "1"), ["--sed"]),
     (("run", "matmul", "--manifest", "none.json"), ["none.json", "cannot be read"]),
     (SMALL + ("--output", "no/such/folder.json"), ["no/such/folder.json", "No such file"]),
@@ -144,16 +148,6 @@ class CommandLine(LabTest):
                                       timeout=60, check=False)
                 self.assertEqual(done.returncode, code)
                 self.assertTrue(json.loads((self.folder / f"{closed}.json").read_text()))
-
-
-def terminals_exist():
-    """A bare chroot without /dev/pts has none."""
-    try:
-        for end in os.openpty():
-            os.close(end)
-    except OSError:
-        return False
-    return True
 
 
 def run_on_a_terminal(arguments, environment):
