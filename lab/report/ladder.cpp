@@ -116,6 +116,7 @@ Rung rung_of(const Result& result, const RungChoice& choice) {
     rung.judged = judge_launches(own->launches, peer->launches,
                                  {.floor = result.environment.floor(),
                                   .disturbed = !rung.disturbed.empty(),
+                                  .disturbed_margin = kDisturbedMargin,
                                   .level = choice.level});
   }
   return rung;

@@ -174,10 +174,10 @@ TEST(LadderOf, JudgesAtTheLevelAndTheFloorOfTheResult) {
   EXPECT_EQ(verdict_text(rung_of(rough)), "about equal");
 }
 
-TEST(LadderOf, ADisturbedRowLeavesItOpen) {
+TEST(LadderOf, ADisturbedRowMarksItAndLeavesItOpenUnlessTheyAreFarApart) {
   for (const std::size_t which : {0U, 1U}) {
     std::vector<Row> rows{task_row("own.pool.stealing", around(10)),
-                          task_row("peer.fastest", around(20))};
+                          task_row("peer.fastest", around(14))};
     rows[which].status = RowStatus::noisy;
     rows[which].reason = "other processes took 0.90 CPUs";
     const Rung rung = rung_of(result_of(rows));
@@ -187,6 +187,11 @@ TEST(LadderOf, ADisturbedRowLeavesItOpen) {
                   .sentence.find("Do not trust these figures: other "
                                  "processes took 0.90 CPUs."),
               std::string::npos);
+    rows[1].launches = task_row("peer.fastest", around(20)).launches;
+    const Rung far_apart = rung_of(result_of(rows));
+    EXPECT_EQ(verdict_text(far_apart), "2.0x faster");
+    EXPECT_EQ(far_apart.judged->margin, kDisturbedMargin);
+    EXPECT_FALSE(far_apart.disturbed.empty());
   }
 }
 
