@@ -27,7 +27,7 @@ std::string other_text(const std::optional<RungWay>& way) {
 
 std::string line_of(const Rung& rung) {
   return fmt::format("| {}{} | {} | {} | {} | {} | {}{} |\n", rung.title,
-                     rung.latency ? ", on its way" : "", rung.own ? figure_of(*rung.own) : "-",
+                     rung.latency ? " (latency)" : "", rung.own ? figure_of(*rung.own) : "-",
                      other_text(rung.peer),
                      rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
                                               name_of_way(rung.today->contender))
@@ -68,7 +68,7 @@ std::string ladder_markdown(const Result& result) {
   }
   std::string text = ladder.busy.empty() ? "" : ladder.busy + "\n\n";
   if (!ladder.sentence.empty()) text += ladder.sentence + "\n\n";
-  text += "| one | this library | best other | without a library | at the least | verdict |\n";
+  text += "| | this library | best other | what people write | bare cost | verdict |\n";
   text += "|---|---:|---:|---:|---:|---|\n";
   for (const Rung& rung : ladder.rungs) text += line_of(rung);
   return text + '\n' + notes_on(ladder) + context_of(result.environment);
