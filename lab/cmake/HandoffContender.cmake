@@ -1,14 +1,17 @@
 # A contender is one file and one line:
 #
 #   handoff_contender(SCENARIO NAME [SOURCE file] [LIBRARIES target ...] [INCLUDE_DIR variable]
-#     [PACKAGE debian-package] [IF variable ...] [WHEN "parameter=value,value" ...] [LIST name])
+#     [PACKAGE debian-package] [IF variable ...] [WHEN "parameter=value,value" ...]
+#     [ORDER fifo|per producer|none] [LIST name])
 #
 # builds SOURCE (contenders/NAME.cpp of the calling folder) as the program
 # libexec/handoff/SCENARIO/NAME, linked with the scenario's glue (target handoff_SCENARIO) and its
 # own LIBRARIES only. INCLUDE_DIR is the variable that names the folder of a library which is its
 # headers. Where that, or one of the IF variables, is false it is not built, and its row says that
-# PACKAGE would bring it. WHEN says to which cells it applies; without it, to all. LIST is the list
-# that it is entered in; another one than `contenders`, the lab's own, is for tests.
+# PACKAGE would bring it. WHEN says to which cells it applies; without it, to all. ORDER is for
+# queues: in which order items come out that several threads put in: that in which they were put in,
+# each producer's own, or none. LIST is the list that it is entered in; another one than
+# `contenders`, the lab's own, is for tests.
 #
 # Pools are measured by several scenarios. What one is stands once, in lab/peers:
 #
@@ -97,8 +100,11 @@ function(handoff_link_layouts scenario code output installed layouts libraries)
   set(executables "${executables}" PARENT_SCOPE)
 endfunction()
 
-# handoff_enter(LIST SCENARIO NAME EXECUTABLES PACKAGE WHEN): a line in a list of contenders.
-function(handoff_enter list scenario name executables package when)
+# handoff_enter(LIST SCENARIO NAME EXECUTABLES PACKAGE WHEN ORDER): a line in a list of contenders.
+function(handoff_enter list scenario name executables package when order)
+  if(NOT order MATCHES "^(fifo|per producer|none)?$")
+    message(FATAL_ERROR "${scenario} ${name}: ORDER is fifo, \"per producer\" or none")
+  endif()
   set(conditions "")
   foreach(condition IN LISTS when)
     string(REGEX MATCH "^([^=]+)=(.+)$" matched "${condition}")
@@ -108,11 +114,12 @@ function(handoff_enter list scenario name executables package when)
   list(JOIN conditions ", " conditions)
   set_property(GLOBAL APPEND PROPERTY handoff_list_${list}
     "{\"scenario\": \"${scenario}\", \"name\": \"${name}\", \"executable\": [${executables}], \
-\"package\": \"${package}\", \"when\": {${conditions}}}")
+\"package\": \"${package}\", \"when\": {${conditions}}, \"order\": \"${order}\"}")
 endfunction()
 
 function(handoff_contender scenario name)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SOURCE;INCLUDE_DIR;PACKAGE;LIST" "LIBRARIES;IF;WHEN")
+  cmake_parse_arguments(PARSE_ARGV 2 arg ""
+    "SOURCE;INCLUDE_DIR;PACKAGE;ORDER;LIST" "LIBRARIES;IF;WHEN")
   if(NOT arg_LIST)
     set(arg_LIST contenders)
   endif()
@@ -144,7 +151,8 @@ function(handoff_contender scenario name)
       "${arg_LIBRARIES}")
     set_property(TARGET ${code} PROPERTY handoff_libraries "${arg_LIBRARIES}")
   endif()
-  handoff_enter(${arg_LIST} ${scenario} ${name} "${executables}" "${arg_PACKAGE}" "${arg_WHEN}")
+  handoff_enter(${arg_LIST} ${scenario} ${name} "${executables}" "${arg_PACKAGE}" "${arg_WHEN}"
+    "${arg_ORDER}")
 endfunction()
 
 function(handoff_pool name class header)
@@ -175,7 +183,7 @@ function(handoff_canary scenario name)
     get_target_property(libraries ${code} handoff_libraries)
     handoff_link_layouts(${scenario} ${code} ${name}.canary ON "${HANDOFF_CANARY_LAYOUTS}"
       "${libraries}")
-    handoff_enter(canaries ${scenario} ${name} "${executables}" "" "${arg_WHEN}")
+    handoff_enter(canaries ${scenario} ${name} "${executables}" "" "${arg_WHEN}" "")
   endif()
 endfunction()
 

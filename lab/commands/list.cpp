@@ -32,6 +32,7 @@ void print(const Contender& contender) {
   for (const auto& [name, values] : contender.when) {
     where += fmt::format("  {}={}", name, fmt::join(values, ","));
   }
+  if (!contender.order.empty()) where += fmt::format("  order: {}", contender.order);
   const std::string state =
       contender.built() ? "available" : fmt::format("not built, needs {}", contender.package);
   fmt::print("    {:<18} {}{}\n", contender.name, state, where);

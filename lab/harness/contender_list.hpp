@@ -21,6 +21,9 @@ struct Contender {
   // Where it applies, by parameter, of which `metric` is one. A cell without a parameter meets what
   // is asked of it.
   std::map<std::string, std::vector<std::string>> when;
+  // Of a queue: the order in which items come out: fifo, per producer, none; empty: it is none, or
+  // nobody says.
+  std::string order = {};
 
   [[nodiscard]] std::string kind() const;  // own, seed, peer, limit
   [[nodiscard]] bool built() const { return !executables.empty(); }

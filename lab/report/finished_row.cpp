@@ -139,6 +139,7 @@ Row finished_row(const Scenario& scenario, const Measurement& measurement, std::
   row.scenario = scenario.name();
   row.contender = measurement.contender.name;
   row.kind = measurement.contender.kind();
+  row.order = measurement.contender.order;
   row.parameters = parameters_of(scenario, measurement.cell);
   row.metric = metric.name;
   row.unit = metric.unit;

@@ -82,6 +82,7 @@ json to_json(const Row& row) {
             {"peak_memory_bytes", row.peak_memory_bytes},
             {"per_item", to_json(row.per_item)},
             {"latency", row.latency ? to_json(*row.latency) : json()}};
+  if (!row.order.empty()) made["order"] = row.order;
   if (row.block) made["block"] = *row.block;
   if (!row.is_measured()) return made;
   if (!row.shares.empty()) made["shares"] = row.shares;

@@ -95,6 +95,8 @@ constexpr std::array row_rules{
     Rule{"contender", true, a_text, is_plain_text},
     Rule{"kind", true, "own, seed, peer or limit",
          [](const json& v) { return is_one_of(v, {"own", "seed", "peer", "limit"}); }},
+    Rule{"order", false, "fifo, per producer or none",
+         [](const json& v) { return is_one_of(v, {"fifo", "per producer", "none"}); }},
     Rule{"parameters", true, "an object of texts and numbers", is_parameters},
     Rule{"metric", true, a_text, is_plain_text},
     Rule{"unit", true, a_text, is_plain_text},
@@ -322,6 +324,7 @@ Row row_in(const json& object) {
   row.scenario = text_in(object, "scenario");
   row.contender = text_in(object, "contender");
   row.kind = text_in(object, "kind");
+  row.order = text_in(object, "order");
   row.parameters = parameters_in(object);
   row.metric = text_in(object, "metric");
   row.unit = text_in(object, "unit");

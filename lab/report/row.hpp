@@ -43,7 +43,8 @@ struct Latency {
 struct Row {
   std::string scenario;
   std::string contender;
-  std::string kind;  // own, seed, peer, limit
+  std::string kind;   // own, seed, peer, limit
+  std::string order;  // in which a queue gives items back: fifo, per producer, none; or empty
   ParameterValues parameters;
   std::string metric;
   std::string unit;

@@ -33,6 +33,14 @@ class Events(LabTest):
                              "listeners=8")
         self.assert_all_right(result["rows"], metrics)
 
+    def test_each_queue_says_its_order(self):
+        rows = self.result("--metrics", "invoke,enqueue_process", "--set", "count=1000", "--set",
+                           "listeners=1", "--set", "ids=1")["rows"]
+        orders = {row["contender"]: row.get("order") for row in rows}
+        for name, order in [("own.event", "fifo"), ("peer.concurrentqueue", "per producer"),
+                            ("peer.boost_signals2", None)]:  # the last one has no queue
+            self.assertEqual(orders[name], order, name)
+
     def test_a_second_queue_is_used_in_a_process_of_its_own(self):
         rows = self.result("--metrics", "second_queue", "--set", "count=1000")["rows"]
         self.assert_all_right(rows, ["second_queue"])

@@ -384,6 +384,7 @@ BAD_FILES = {
     "row no object": ('{"schema": 1, "environment": {}, "rows": [3]}', ["rows[0]"]),
     "no metric": (broken(metric=None), ["rows[0]", '"metric"']),
     "kind": (broken(kind="own\" onload"), ["rows[0]", '"kind"']),
+    "order": (broken(order="lifo"), ["rows[0]", '"order"']),
     "control": (broken(contender="own.\x1b[2J"), ["rows[0]", '"contender"']),
     "median text": (broken(median="fast"), ["rows[0]", '"median"']),
     "launches flat": (broken(launches=[1, 2]), ["rows[0]", '"launches"']),

@@ -66,7 +66,8 @@ Measurement measured() {
   Cell cell("delay");
   cell.set("pace", "18446744073709551615");
   cell.set("way", "horse");
-  Measurement measurement{{"mail", "own.pigeon", {}, {}, {}}, cell, mail.problem(cell)};
+  Measurement measurement{
+      {"mail", "own.pigeon", {}, {}, {}, "per producer"}, cell, mail.problem(cell)};
   measurement.launches = {{reading(100), reading(300), reading(200)}, {reading(400)}};
   measurement.phases = {{7, 8, 4096}, {9, 8, 8192}};
   measurement.layouts = {{1, 16}, {0, 32}};
@@ -78,6 +79,7 @@ TEST(FinishedRow, HasAllStatisticsOfItsMeasurement) {
   EXPECT_EQ(row.scenario, "mail");
   EXPECT_EQ(row.contender, "own.pigeon");
   EXPECT_EQ(row.kind, "own");
+  EXPECT_EQ(row.order, "per producer");
   EXPECT_EQ(row.metric, "delay");
   EXPECT_EQ(row.unit, "us");
   EXPECT_FALSE(row.higher_is_better);
@@ -162,6 +164,7 @@ Result result_of_two_rows() {
   result.environment.add_watch(0.01, Speed{1.5, 3});
   result.rows = {finished_row(Mail(), measured(), 7), finished_row(Mail(), measured(), 8)};
   result.rows[0].block = 0;
+  result.rows[1].order = "";  // no queue
   result.rows[1].status = RowStatus::failed;
   result.rows[1].reason = "it \"hung\"";
   result.rows[1].launches.clear();

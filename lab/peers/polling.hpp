@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// How a thread waits that may not sleep: whoever it waits for may not be running, so it lets others
+// have the CPU from time to time.
+#pragma once
+
+#include <thread>
+
+namespace handoff::lab::peers {
+
+// Until attempt() says true.
+template <class Attempt>
+void retry(Attempt&& attempt) {
+  constexpr int spins_before_a_yield = 1000;
+  for (int spins = 0; !attempt(); ++spins) {
+    if (spins < spins_before_a_yield) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+}  // namespace handoff::lab::peers
