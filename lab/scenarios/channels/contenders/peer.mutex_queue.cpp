@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What people write without a library: a std::deque behind a mutex, a condition variable for those
+// who wait for a message, and one for those who wait for room.
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "scenarios/channels/measure.hpp"
+
+namespace handoff::lab::channels {
+namespace {
+
+class MutexQueue {
+ public:
+  explicit MutexQueue(const Task& /*task*/) {}
+
+  void push(const Message& message) {
+    {
+      std::unique_lock lock(mutex_);
+      not_full_.wait(lock, [this] { return messages_.size() < capacity; });
+      messages_.push_back(message);
+    }
+    not_empty_.notify_one();
+  }
+  void pop(Message& message) {
+    {
+      std::unique_lock lock(mutex_);
+      not_empty_.wait(lock, [this] { return !messages_.empty(); });
+      message = messages_.front();
+      messages_.pop_front();
+    }
+    not_full_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable not_empty_;
+  std::condition_variable not_full_;
+  std::deque<Message> messages_;
+};
+
+}  // namespace
+
+Operation contender(const Task& task) { return measure<MutexQueue>(task); }
+
+}  // namespace handoff::lab::channels

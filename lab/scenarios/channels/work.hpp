@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// What goes through a channel, and what the consumers together come to. Both sides know it: the
+// contender does the work, the coordinator the reckoning.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace handoff::lab::channels {
+
+// A cache line of it.
+struct Message {
+  std::uint64_t words[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+};
+static_assert(sizeof(Message) == 64);
+
+// Its first and its last word tell it apart.
+inline Message message(std::uint64_t number) {
+  Message made;
+  made.words[0] = number;
+  made.words[7] = ~number;
+  return made;
+}
+
+// What a message adds to the sum. Folded, so that no two others come to as much as two that are
+// lost, and of both ends, so that half a message is noticed.
+inline std::uint64_t weight(const Message& message) {
+  const std::uint64_t mixed = (message.words[0] - (message.words[7] << 17)) * 0x9E3779B97F4A7C15;
+  return mixed ^ (mixed >> 32);
+}
+
+struct Answer {
+  std::uint64_t count;  // received
+  std::uint64_t sum;    // of their weights
+};
+
+inline constexpr std::size_t messages = 200'000;  // of one operation
+inline constexpr std::size_t capacity = 1024;     // so many are under way at most
+
+}  // namespace handoff::lab::channels
