@@ -86,6 +86,12 @@ class CommandLine(LabTest):
         self.assertNotIn("\033", done.stdout)
         self.assertEqual(self.files(), [])
 
+    def test_without_an_overview_verbose_prints_the_same_tables(self):
+        done = self.run_lab(*SMALL, "--verbose", "--contenders", "own.thread_team")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("99 % interval"), 1)
+        self.assertNotIn("best other", done.stdout)
+
     def test_only_what_matches_a_pattern_is_measured(self):
         result = self.result_of(*SMALL, "--contenders", "seed.*,own.thread_tea?")
         names = {row["contender"] for row in result["rows"]}
