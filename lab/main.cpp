@@ -80,6 +80,9 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
       ->delimiter(',')
       ->type_name("PATTERN,...");
   add_measure_options(*run, options.measure);
+  run->add_option("--wait-quiet", options.wait_quiet_s,
+                  "wait up to so many seconds until others take less than 0.1 CPUs")
+      ->type_name("SECONDS");
   run->add_flag("--json", options.json, "print the results as JSON, no tables");
   run->add_flag("--verbose", options.verbose, "of an overview, print the tables too");
   run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "commands/advise.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -64,8 +64,10 @@ Question question_of(const AdviseOptions& options) {
   }
   question.idle_percent = options.idle_cost;
   const double percent = options.idle_cost.value_or(0);
-  if (!(percent >= 0 && std::isfinite(percent))) {
-    throw UserError(fmt::format("--idle-cost takes % of one CPU, 0 or more, not {}", percent));
+  const long most_percent = 100 * std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
+  if (!(percent >= 0 && percent <= static_cast<double>(most_percent))) {
+    throw UserError(fmt::format("--idle-cost takes % of one CPU, 0 to {} (all CPUs), not {}",
+                                most_percent, percent));
   }
   question.width = options.width;
   if (question.width == 0) throw UserError("--width takes 1 or more threads, not 0");

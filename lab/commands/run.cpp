@@ -9,19 +9,18 @@
 #include <fmt/format.h>
 
 #include "commands/answer.hpp"
+#include "commands/overview.hpp"
 #include "commands/session.hpp"
 #include "commands/settings.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
+#include "harness/wait_quiet.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "scenarios/matmul/files.hpp"
 
 namespace handoff::lab {
 namespace {
-
-// For the measuring in an overview: with starting, checking and drawing it takes three minutes.
-constexpr std::chrono::seconds kOverview(120);
 
 struct Chosen {
   Scenario* scenario;
@@ -32,9 +31,8 @@ struct Chosen {
 void add_articles(const Scenario& scenario, const RunOptions& options, std::vector<Cell>& cells) {
   for (const Article& article : scenario.articles()) {
     const auto& metrics = options.metrics;
-    const bool wanted = (article.in_overview || !options.is_overview()) &&
-                        (metrics.empty() || std::find(metrics.begin(), metrics.end(),
-                                                      article.cell.metric()) != metrics.end());
+    const bool wanted = metrics.empty() || std::find(metrics.begin(), metrics.end(),
+                                                     article.cell.metric()) != metrics.end();
     const bool there = std::find(cells.begin(), cells.end(), article.cell) != cells.end();
     if (wanted && !there) cells.push_back(article.cell);
   }
@@ -52,9 +50,7 @@ std::vector<Contender> contenders_of(const Scenario& scenario,
 // A block a cell. Without settings the articles' own cells are among them.
 Chosen choose(const RunOptions& options, const std::vector<Contender>& contenders,
               Scenario& scenario) {
-  std::vector<Cell> cells = options.is_overview()
-                                ? scenario.overview()
-                                : scenario.cells(values_of(options.settings), options.metrics);
+  std::vector<Cell> cells = scenario.cells(values_of(options.settings), options.metrics);
   if (options.settings.empty()) add_articles(scenario, options, cells);
   Chosen result{&scenario, {}};
   for (const Cell& cell : cells) {
@@ -96,24 +92,11 @@ std::vector<Chosen> choose(const RunOptions& options, const Session& session) {
   return all;
 }
 
-std::size_t blocks_of(const std::vector<Chosen>& all) {
-  std::size_t count = 0;
-  for (const Chosen& chosen : all) count += chosen.blocks.size();
-  return count;
-}
-
-// What an overview does not show, so that nobody takes it for all there is.
-void print_left_out(const std::vector<Chosen>& all) {
-  std::vector<std::string> left_out;
+void measure(const std::vector<Chosen>& all, Session& session) {
   for (const auto& [scenario, blocks] : all) {
-    for (const Metric& metric : scenario->metrics()) {
-      if (!metric.in_overview) left_out.push_back(scenario->name() + ' ' + metric.name);
-    }
+    for (const Article& article : scenario->articles()) session.add_article(*scenario, article);
+    session.measure(*scenario, blocks);
   }
-  fmt::print(stderr,
-             "only an overview: without {}, and with fewer values; "
-             "`handoff run SCENARIO` measures all of a scenario\n",
-             fmt::join(left_out, ", "));
 }
 
 void require_writable_outputs(const RunOptions& options) {
@@ -128,6 +111,21 @@ void require_writable_outputs(const RunOptions& options) {
   for (const auto& path : {options.measure.output, options.page}) {
     if (!path.empty()) require_writable(path);
   }
+}
+
+void wait_for_quiet(const RunOptions& options, Interrupt& interrupt) {
+  if (!options.wait_quiet_s) return;
+  const std::chrono::duration<double> most(*options.wait_quiet_s);
+  const double others = wait_until_quiet(most, interrupt);
+  if (others < kQuietCpus) return;
+  fmt::print(stderr, "still busy after {} s: others take {:.1f} CPUs\n", most.count(), others);
+}
+
+void require_seconds_to_wait(const RunOptions& options) {
+  constexpr double most = 86400;
+  const double seconds = options.wait_quiet_s.value_or(0);
+  if (seconds >= 0 && seconds <= most) return;
+  throw UserError(fmt::format("--wait-quiet takes seconds from 0 to {}, not {}", most, seconds));
 }
 
 bool has_real_input(const RunOptions& options) {
@@ -153,33 +151,39 @@ int run_real_input(const RunOptions& options, Interrupt& interrupt) {
 }  // namespace
 
 int run(const RunOptions& options) {
+  require_seconds_to_wait(options);
   Interrupt interrupt;
   if (has_real_input(options)) return run_real_input(options, interrupt);
   Session session(options.measure, interrupt);
-  const std::vector<Chosen> all = choose(options, session);
-  require_writable_outputs(options);
-  fmt::print(stderr, "launches {}, seed {}\n", session.plan().launches, session.plan().seed);
+  std::vector<Chosen> all;
+  std::optional<Overview> overview;
   if (options.is_overview()) {
-    print_left_out(all);
-    if (!options.measure.time_budget_s) session.spend_at_most(kOverview, blocks_of(all));
+    overview.emplace(options.measure, options.contenders, session);
+  } else {
+    all = choose(options, session);
   }
+  require_writable_outputs(options);
+  if (!overview) {
+    fmt::print(stderr, "launches {}, seed {}\n", session.plan().launches, session.plan().seed);
+  }
+  wait_for_quiet(options, interrupt);
   std::optional<Interrupted> interrupted;
   try {
-    for (const auto& [scenario, blocks] : all) {
-      session.add_articles(*scenario);
-      session.measure(*scenario, blocks);
-    }
+    overview ? overview->measure() : measure(all, session);
   } catch (const Interrupted& signal) {
     if (session.rows().empty()) throw;
     interrupted = signal;  // what was measured so far is worth keeping
   }
+  const std::string busy = session.busy();
+  // An overview's answer begins with it.
+  if (!busy.empty() && (options.json || !overview)) fmt::print(stderr, "{}\n", busy);
   const Result result = session.result();
   if (!options.measure.output.empty()) {
     write_atomically(options.measure.output, to_json_text(result));
   }
   if (!options.page.empty()) write_atomically(options.page, page({&result}));
   fmt::print("{}", options.json ? to_json_text(result)
-                                : answer_text(result, options, session.contenders()));
+                                : answer_text(result, options, session.contenders(), busy));
   if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code::ok;
 }

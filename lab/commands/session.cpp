@@ -38,7 +38,7 @@ Plan plan_of(const MeasureOptions& options) {
   return plan;
 }
 
-// Whether a block that was cut short has something to say about this contender.
+// Whether a block that may have been cut short has something to say about this contender.
 bool has_anything(Measurement& measurement) {
   auto& launches = measurement.launches;
   std::erase_if(launches, [](const auto& bursts) { return bursts.empty(); });
@@ -55,8 +55,7 @@ Session::Session(const MeasureOptions& options, Interrupt& interrupt)
       bench_(plan_of(options), interrupt) {}
 
 void Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
-  if (!options_.no_probe) bench_.watch(contenders_, interrupt_, !options_.quick);
-  find_variables(scenario, blocks);
+  prepare(scenario, blocks);
   Progress progress(static_cast<int>(blocks.size()) * plan().launches);
   for (const Block& block : blocks) {
     std::vector<Measurement> measurements = measurements_of(scenario, block);
@@ -64,12 +63,22 @@ void Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
       const auto report = bench_.measure(measurements, scenario.calibrations(), progress);
       append_block(result_, scenario, measurements, report, plan().seed);
     } catch (const Interrupted&) {
-      result_.interrupted = true;
-      std::erase_if(measurements, [](Measurement& one) { return !has_anything(one); });
-      append_block(result_, scenario, measurements, {}, plan().seed);
+      end_early();
+      finish(scenario, measurements, {});
       throw;
     }
   }
+}
+
+void Session::prepare(Scenario& scenario, const std::vector<Block>& blocks) {
+  if (!options_.no_probe) bench_.watch(contenders_, interrupt_, !options_.quick);
+  find_variables(scenario, blocks);
+}
+
+void Session::finish(const Scenario& scenario, std::vector<Measurement>& measurements,
+                     const std::optional<BlockReport>& report) {
+  std::erase_if(measurements, [](Measurement& one) { return !has_anything(one); });
+  append_block(result_, scenario, measurements, report, plan().seed);
 }
 
 std::vector<Measurement> Session::measurements_of(Scenario& scenario, const Block& block) {
@@ -88,12 +97,6 @@ void Session::find_variables(Scenario& scenario, const std::vector<Block>& block
     for (const Entry& entry : block) cells.push_back(entry.cell);
   }
   variables_[scenario.name()] = scenario.variables(cells, contenders_, bench_.bench());
-}
-
-void Session::add_articles(const Scenario& scenario) {
-  for (const Article& article : scenario.articles()) {
-    result_.articles.push_back(table_of(scenario, article));
-  }
 }
 
 Result Session::result() const {

@@ -2,11 +2,10 @@
 // What the measuring commands share: scenarios, contenders and a bench, and the rows that came out.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/options.hpp"
@@ -24,11 +23,6 @@ class Session {
   [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
   [[nodiscard]] const Plan& plan() const { return bench_.plan(); }
 
-  // No more than this for so many blocks, as far as their least launches allow.
-  void spend_at_most(std::chrono::seconds whole, std::size_t blocks) {
-    bench_.bench().spend_at_most(std::chrono::nanoseconds(whole) / blocks);
-  }
-
   // Measured against each other, interleaved.
   struct Entry {
     Contender contender;
@@ -39,18 +33,32 @@ class Session {
   // Measures each block and appends its rows. Interrupted, it keeps what it has measured.
   void measure(Scenario& scenario, const std::vector<Block>& blocks);
 
-  // What articles measured in this scenario, for the result.
-  void add_articles(const Scenario& scenario);
+  // For whoever decides launch by launch what is measured: first prepare() with all blocks of a
+  // scenario, then add launches to the measurements of each, and finish() each once.
+  void prepare(Scenario& scenario, const std::vector<Block>& blocks);
+  [[nodiscard]] std::vector<Measurement> measurements_of(Scenario& scenario, const Block& block);
+  [[nodiscard]] WatchedBench& bench() { return bench_; }
+  void finish(const Scenario& scenario, std::vector<Measurement>& measurements,
+              const std::optional<BlockReport>& report);
+  void add_rung(RungChoice rung) { result_.rungs.push_back(std::move(rung)); }
+  // Not all that was asked for is there.
+  void end_early() { result_.interrupted = true; }
+
+  // What an article measured in this scenario, for the result.
+  void add_article(const Scenario& scenario, const Article& article) {
+    result_.articles.push_back(table_of(scenario, article));
+  }
 
   // All that was measured.
   [[nodiscard]] const std::vector<Row>& rows() const { return result_.rows; }
   // The same with where it was measured.
   [[nodiscard]] Result result() const;
+  // Who took the CPUs meanwhile, in a line for the terminal; empty: next to nobody did.
+  [[nodiscard]] std::string busy() { return bench_.busy(); }
   // Whether a contender answered wrongly or broke.
   [[nodiscard]] bool broken() const;
 
  private:
-  std::vector<Measurement> measurements_of(Scenario& scenario, const Block& block);
   void find_variables(Scenario& scenario, const std::vector<Block>& blocks);
 
   MeasureOptions options_;

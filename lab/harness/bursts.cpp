@@ -27,6 +27,16 @@ std::string name_of(const Measurement& measurement) {
 
 }  // namespace
 
+void erase_launch(Measurement& measurement, std::size_t launch) {
+  const auto erase = [launch](auto& of_launches) {
+    if (launch >= of_launches.size()) return;
+    of_launches.erase(of_launches.begin() + static_cast<std::ptrdiff_t>(launch));
+  };
+  erase(measurement.launches);
+  erase(measurement.phases);
+  erase(measurement.layouts);
+}
+
 Bench Bench::quick() const {
   Plan plan = plan_;
   plan.launches = 1;
@@ -46,6 +56,8 @@ std::chrono::nanoseconds Bench::patience(const Measurement& measurement) const {
 }
 
 void Bench::measure(std::vector<Measurement>& measurements, Progress& progress) {
+  std::vector<Measurement*> all;
+  for (Measurement& measurement : measurements) all.push_back(&measurement);
   const auto start = Clock::now();
   const auto deadline = start + plan_.budget;
   for (int launch = 0; launch < plan_.most_launches; ++launch) {
@@ -54,14 +66,19 @@ void Bench::measure(std::vector<Measurement>& measurements, Progress& progress) 
     const bool extra = launch >= plan_.launches;
     if (extra && (share < (Clock::now() - start) / launch || tight(measurements))) break;
     const auto end = Clock::now() + std::max<Clock::duration>(share, Clock::duration::zero());
-    auto running = launch_all(measurements, progress);
-    for (int r = 0; r < plan_.most_rounds && !running.empty(); ++r) {
-      if (r >= plan_.least_rounds && Clock::now() >= end) break;
-      round(running, progress);
-    }
-    finish(running);
+    add_launch(all, plan_.most_rounds, end, progress);
     if (!extra) progress.step();
   }
+}
+
+void Bench::add_launch(const std::vector<Measurement*>& measurements, int most_rounds,
+                       Clock::time_point end, Progress& progress) {
+  auto running = launch_all(measurements, progress);
+  for (int r = 0; r < most_rounds && !running.empty(); ++r) {
+    if (r >= plan_.least_rounds && Clock::now() >= end) break;
+    round(running, progress);
+  }
+  finish(running);
 }
 
 void Bench::measure(std::vector<Measurement>& measurements) {
@@ -91,13 +108,13 @@ void Bench::measure_once(Measurement& measurement, std::span<std::byte> answer) 
   std::copy_n(running.launch->answer().begin(), answer.size(), answer.begin());
 }
 
-std::vector<Bench::Running> Bench::launch_all(std::vector<Measurement>& measurements,
+std::vector<Bench::Running> Bench::launch_all(const std::vector<Measurement*>& measurements,
                                               Progress& progress) {
   std::vector<Running> running;
-  for (Measurement& measurement : measurements) {
-    if (measurement.status != RowStatus::ok) continue;
-    progress.show(name_of(measurement));
-    if (auto started = launch(measurement)) running.push_back({&measurement, std::move(started)});
+  for (Measurement* measurement : measurements) {
+    if (measurement->status != RowStatus::ok) continue;
+    progress.show(name_of(*measurement));
+    if (auto started = launch(*measurement)) running.push_back({measurement, std::move(started)});
   }
   return running;
 }

@@ -3,7 +3,6 @@
 // burst in random order, all but one stopped, every answer checked.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -62,6 +61,9 @@ inline Launches metric_of(const Measurement& measurement) {
                    [&](const Reading& reading) { return measurement.problem->metric(reading); });
 }
 
+// As if it had not been; nothing where there are fewer. The others move up.
+void erase_launch(Measurement& measurement, std::size_t launch);
+
 class Bench {
  public:
   Bench(Plan plan, Interrupt& interrupt)
@@ -72,6 +74,11 @@ class Bench {
   void measure(std::vector<Measurement>& measurements, Progress& progress);
   void measure(std::vector<Measurement>& measurements);  // without showing it
 
+  // One more launch of each, all in the same rounds: at most so many, and no further one after
+  // `end` once there are the plan's least.
+  void add_launch(const std::vector<Measurement*>& measurements, int most_rounds,
+                  Clock::time_point end, Progress& progress);
+
   // One launch and the shortest burst, for its answer.
   void measure_once(Measurement& measurement, std::span<std::byte> answer);
 
@@ -79,17 +86,13 @@ class Bench {
   [[nodiscard]] Bench quick() const;
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
-  // No longer than this for a block from now on, if its least launches and rounds allow it.
-  void spend_at_most(std::chrono::nanoseconds budget) {
-    plan_.budget = std::min(plan_.budget, budget);
-  }
-
  private:
   struct Running {
     Measurement* measurement;
     std::unique_ptr<Launch> launch;
   };
-  std::vector<Running> launch_all(std::vector<Measurement>& measurements, Progress& progress);
+  std::vector<Running> launch_all(const std::vector<Measurement*>& measurements,
+                                  Progress& progress);
   std::unique_ptr<Launch> launch(Measurement& measurement);
   void round(std::vector<Running>& running, Progress& progress);
   std::optional<Dropped> burst(Running& running, std::chrono::nanoseconds least);

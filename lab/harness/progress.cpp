@@ -25,6 +25,9 @@ void replace_line(std::string text) {
 
 Progress::Progress(int steps) : drawn_(isatty(STDERR_FILENO) == 1), steps_(steps) {}
 
+Progress::Progress(Clock::time_point end)
+    : drawn_(isatty(STDERR_FILENO) == 1), steps_(0), end_(end) {}
+
 Progress::~Progress() {
   if (!drawn_) return;
   replace_line("");
@@ -33,6 +36,10 @@ Progress::~Progress() {
 
 void Progress::show(std::string_view what) {
   if (!drawn_) return;
+  if (end_) {
+    const std::chrono::duration<double> rest = std::max(*end_ - Clock::now(), Clock::duration{});
+    return replace_line(fmt::format("about {:.0f} s left: {}", rest.count(), what));
+  }
   std::string left;
   if (done_ > 0 && steps_ > done_) {
     const std::chrono::duration<double> so_far = Clock::now() - start_;

@@ -2,6 +2,7 @@
 // A line on stderr for a person who waits: what runs now and how long it will still take.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "harness/interrupt.hpp"
@@ -12,7 +13,8 @@ class Progress {
  public:
   // Draws only if stderr is a terminal. `steps` launch rounds are expected.
   explicit Progress(int steps);
-  Progress() : drawn_(false), steps_(0) {}  // never draws
+  explicit Progress(Clock::time_point end);  // the same, until that time
+  Progress() : drawn_(false), steps_(0) {}   // never draws
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -25,6 +27,7 @@ class Progress {
   int steps_;
   int done_ = 0;
   Clock::time_point start_ = Clock::now();
+  std::optional<Clock::time_point> end_;
 };
 
 // Of a terminal; 80 of anything else.

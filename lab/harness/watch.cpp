@@ -86,14 +86,17 @@ Watch::Watch(const std::vector<Contender>& contenders, const Plan& plan, Interru
 }
 
 void Watch::begin() {
-  speed_before_ = probe();
+  constexpr std::chrono::milliseconds fresh(200);  // nothing that was measured fits in between
+  if (Clock::now() - probed_ > fresh) latest_ = probe();
+  speed_before_ = latest_;
   before_ = look();
 }
 
 Disturbance Watch::end() {
   const Look after = look();
-  const Speed now = probe();
-  const Speed slowest{std::min(now.one, speed_before_.one), std::min(now.all, speed_before_.all)};
+  latest_ = probe();
+  const Speed slowest{std::min(latest_.one, speed_before_.one),
+                      std::min(latest_.all, speed_before_.all)};
   return disturbance(before_, after, slowest, usual());
 }
 
@@ -114,6 +117,7 @@ Speed Watch::probe() {
   const Speed speed{speed_of(both[0]), speed_of(both[1])};
   speeds_of_one_.push_back(speed.one);
   speeds_of_all_.push_back(speed.all);
+  probed_ = Clock::now();
   return speed;
 }
 

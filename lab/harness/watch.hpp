@@ -16,7 +16,7 @@ class Watch {
   // Finds out how fast the machine is, and how far equals are apart on it.
   Watch(const std::vector<Contender>& contenders, const Plan& plan, Interrupt& interrupt);
 
-  void begin();       // of a block
+  void begin();       // of what is measured now
   Disturbance end();  // what happened since
 
   // The median of all that it was found to be.
@@ -38,6 +38,8 @@ class Watch {
   double floor_ = 0;
   Look before_;
   Speed speed_before_;
+  Speed latest_;
+  Clock::time_point probed_;  // when that was
 };
 
 }  // namespace handoff::lab

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "harness/watched_bench.hpp"
 
+#include <unistd.h>
+
 #include "harness/calibration.hpp"
+#include "harness/machine.hpp"
+#include "harness/preemption.hpp"
 
 namespace handoff::lab {
 
 void WatchedBench::watch(const std::vector<Contender>& contenders, Interrupt& interrupt,
                          bool patient) {
   if (watch_) return;
+  others_.emplace(getpid());
   watch_.emplace(contenders, plan(), interrupt);
   patient_ = patient;
 }
@@ -25,6 +30,41 @@ std::optional<BlockReport> WatchedBench::measure(std::vector<Measurement>& block
   return report;
 }
 
+std::optional<Disturbance> WatchedBench::add_launch(const std::vector<Measurement*>& measurements,
+                                                    int most_rounds, Clock::time_point end,
+                                                    Progress& progress) {
+  if (watch_) begin_watching();
+  bench_.add_launch(measurements, most_rounds, end, progress);
+  if (watch_) return end_watching();
+  return {};
+}
+
+void WatchedBench::begin_watching() {
+  watch_->begin();
+  began_ = Clock::now();
+}
+
+Disturbance WatchedBench::end_watching() {
+  constexpr std::chrono::seconds often_enough(1);  // processes live longer, those that take a lot
+  const double took = std::chrono::duration<double>(Clock::now() - began_).count();
+  const Disturbance seen = watch_->end();
+  watched_s_ += took;
+  foreign_s_ += seen.foreign_cpus * took;
+  stolen_s_ += seen.stolen_cpus * took;
+  if (Clock::now() - looked_ > often_enough) {
+    others_->look();
+    looked_ = Clock::now();
+  }
+  return seen;
+}
+
+std::string WatchedBench::busy() {
+  if (!(watched_s_ > 0)) return {};
+  others_->look();
+  return busy_line(foreign_s_ / watched_s_, stolen_s_ / watched_s_, look().cpus,
+                   others_->greediest());
+}
+
 // Repeats are for a disturbance that passes: where block after block stays disturbed, they would
 // only take time.
 BlockReport WatchedBench::measure_watched(std::vector<Measurement>& block, Progress& progress) {
@@ -32,9 +72,9 @@ BlockReport WatchedBench::measure_watched(std::vector<Measurement>& block, Progr
   const int most_repeats = !patient_ || disturbed_in_a_row_ >= hopeless ? 0 : 2;
   const std::vector<Measurement> fresh = block;
   for (int repeats = 0;; ++repeats) {
-    watch_->begin();
+    begin_watching();
     bench_.measure(block, progress);
-    const Disturbance seen = watch_->end();
+    const Disturbance seen = end_watching();
     const bool disturbed = !seen.reason.empty();
     if (disturbed && repeats < most_repeats) {
       block = fresh;
@@ -42,9 +82,11 @@ BlockReport WatchedBench::measure_watched(std::vector<Measurement>& block, Progr
     }
     disturbed_in_a_row_ = disturbed ? disturbed_in_a_row_ + 1 : 0;
     for (Measurement& measurement : block) {
-      if (measurement.status != RowStatus::ok || !disturbed) continue;
+      if (measurement.status != RowStatus::ok) continue;
+      const std::string reason = disturbed ? seen.reason : preempted(measurement);
+      if (reason.empty()) continue;
       measurement.status = RowStatus::noisy;
-      measurement.reason = seen.reason;
+      measurement.reason = reason;
     }
     return {repeats, seen};
   }

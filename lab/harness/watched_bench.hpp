@@ -5,9 +5,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/bursts.hpp"
+#include "harness/greedy.hpp"
 #include "harness/watch.hpp"
 
 namespace handoff::lab {
@@ -32,15 +34,30 @@ class WatchedBench {
                                      const std::vector<Calibration>& calibrations,
                                      Progress& progress);
 
+  // Bench::add_launch, and what happened on the machine meanwhile; nothing where nobody watches.
+  std::optional<Disturbance> add_launch(const std::vector<Measurement*>& measurements,
+                                        int most_rounds, Clock::time_point end, Progress& progress);
+
+  // Who took the CPUs while it measured, for the terminal; empty: next to nobody did.
+  [[nodiscard]] std::string busy();
+
   [[nodiscard]] Bench& bench() { return bench_; }
   [[nodiscard]] const Plan& plan() const { return bench_.plan(); }
   [[nodiscard]] const std::optional<Watch>& watched() const { return watch_; }
 
  private:
   BlockReport measure_watched(std::vector<Measurement>& block, Progress& progress);
+  void begin_watching();
+  Disturbance end_watching();
 
   Bench bench_;
   std::optional<Watch> watch_;
+  Clock::time_point began_;
+  std::optional<GreedyProcesses> others_;
+  Clock::time_point looked_;  // at them
+  double watched_s_ = 0;
+  double foreign_s_ = 0;  // CPU time that others took meanwhile
+  double stolen_s_ = 0;
   bool patient_ = true;
   int disturbed_in_a_row_ = 0;
 };

@@ -109,10 +109,12 @@ void add_what_was_reported(const Measurement& measurement, Row& row) {
 
 void add_metric(const Measurement& measurement, std::uint64_t seed, Row& row) {
   row.launches = metric_of(measurement);
-  const Interval bounds = interval(resample(row.launches, seed));
   row.median = typical(row.launches);
-  row.low = bounds.low;
-  row.high = bounds.high;
+  if (row.launches.size() > 1) {  // of a single one nobody knows what another would say
+    const Interval bounds = interval(resample(row.launches, seed));
+    row.low = bounds.low;
+    row.high = bounds.high;
+  }
   const auto per_operation = [&](double Reading::* figure) {
     return typical(values_of(
         measurement, [&](const Reading& reading) { return reading.*figure / reading.operations; }));

@@ -427,6 +427,13 @@ Result read_result(const std::filesystem::path& path) {
     throw UserError(
         fmt::format("{}: cannot be read: {}", path.string(), file ? "a folder" : strerror(errno)));
   }
+  // Parsed it takes five times as much memory; a full run of everything has a tenth.
+  constexpr std::uintmax_t most_bytes = 64 << 20;
+  std::error_code unknown;  // of a pipe
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  if (!unknown && bytes > most_bytes) {
+    refuse(fmt::format("it has {} MB, more than {}", bytes >> 20, most_bytes >> 20));
+  }
   std::string text(std::istreambuf_iterator<char>(file), {});
   if (text.empty()) refuse("an empty file");
   json parsed;

@@ -56,7 +56,7 @@ struct Row {
 
   Launches launches;  // of the metric; empty: not measured
   double median = NAN;
-  double low = NAN;  // of its 99 % interval
+  double low = NAN;  // of its 99 % interval; a single launch has none
   double high = NAN;
   double wall_ns_per_op = NAN;
   double cpu_ns_per_op = NAN;

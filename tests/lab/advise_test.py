@@ -256,7 +256,8 @@ class Advise(LabTest):
                 ({"--nesting": "deep"}, "--nesting takes none or tasks"),
                 ({"--order": "lifo"}, "--order takes any or fifo"),
                 ({"--unit": "index", "--nesting": "tasks"}, "--nesting tasks needs"),
-                ({"--idle-cost": "-1"}, "--idle-cost"), ({"--idle-cost": "nan"}, "--idle-cost"),
+                ({"--idle-cost": "-1"}, "--idle-cost"),
+                ({"--idle-cost": "1000000"}, "all CPUs"), ({"--idle-cost": "nan"}, "--idle-cost"),
                 ({"--width": "0"}, "--width takes 1"), ({"--grain": None}, "--grain"),
                 ({"--count": None}, "--count")]:
             flags = [word for option in {**good, **wrong}.items() if option[1] is not None

@@ -97,23 +97,6 @@ class CommandLine(LabTest):
         names = {row["contender"] for row in result["rows"]}
         self.assertEqual(names, {"seed.single", "seed.threads", "own.thread_team"})
 
-    def test_a_quick_run_of_everything_is_an_overview_and_says_so(self):
-        done = self.run_lab("run", "--quick", "--no-probe", "--launches", "1", "--time-budget",
-                            "0.1", "--contenders", "own.*", "--json")
-        # 1: beside other tests a pool may be efficient at no size of tasks.
-        self.assertIn(done.returncode, (0, 1), done.stderr)
-        self.assertIn("without events enqueue_visit, events second_queue", done.stderr)
-        metrics = {(row["scenario"], row["metric"]) for row in json.loads(done.stdout)["rows"]}
-        self.assertIn(("matmul", "gflops"), metrics)
-        self.assertIn(("events", "enqueue_process"), metrics)
-        self.assertNotIn(("events", "second_queue"), metrics)
-        # None of this library's measures the bare machine.
-        self.assertNotIn("machine", {scenario for scenario, _ in metrics})
-        named = self.result_of("run", "events", "--quick", "--no-probe", "--launches", "1",
-                               "--time-budget", "0.1", "--set", "count=10", "--contenders",
-                               "own.*", "--metrics", "second_queue")
-        self.assertEqual({row["metric"] for row in named["rows"]}, {"second_queue"})
-
     def test_of_all_scenarios_those_are_measured_that_have_such_contenders(self):
         result = self.result_of("run", "--quick", "--no-probe", "--launches", "1", "--time-budget",
                                 "0.1", "--contenders", "limit.clone,limit.bare")

@@ -425,6 +425,12 @@ class Refusals(LabTest):
                     self.assert_refused(*command, mentions=["bad.json", *mentions],
                                         leaves=["bad.json"])
 
+    def test_a_file_that_is_too_large_is_not_even_parsed(self):
+        with open(self.folder / "large.json", "wb") as large:
+            large.truncate(65 << 20)
+        self.assert_refused("report", "large.json", "-o", "page.html",
+                            mentions=["large.json", "65 MB, more than 64"], leaves=["large.json"])
+
     def test_a_file_that_cannot_be_read_gets_one_line(self):
         (self.folder / "folder").mkdir()
         for name in ("none.json", "folder"):

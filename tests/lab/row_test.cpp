@@ -111,6 +111,15 @@ TEST(FinishedRow, HasAllStatisticsOfItsMeasurement) {
   EXPECT_TRUE(std::isnan(figure_named(row.per_item.counters, "cycles")));
 }
 
+TEST(FinishedRow, OfASingleLaunchHasNoInterval) {
+  Measurement single = measured();
+  single.launches.resize(1);
+  const Row row = finished_row(Mail(), single, 7);
+  EXPECT_TRUE(row.is_measured());
+  EXPECT_TRUE(std::isnan(row.low));
+  EXPECT_TRUE(std::isnan(row.high));
+}
+
 TEST(FinishedRow, KnowsNothingOfWhatWasNotMeasured) {
   Measurement dropped = measured();
   dropped.launches.clear();

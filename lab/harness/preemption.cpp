@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "harness/preemption.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/protocol.hpp"
+#include "harness/thread_times.hpp"
+
+namespace handoff::lab {
+namespace {
+
+double named(const std::map<std::string, double>& usage, const std::string& name) {
+  const auto found = usage.find(name);
+  return found == usage.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+// A thread that is woken is ready for a moment too: only one that lost its CPU tells of others.
+std::string preempted(const Measurement& measurement) {
+  constexpr double least_share = 0.05;
+  constexpr double least_switches_per_ns = 1 / 50e6;  // a quiet system has a few a second
+  double wall_ns = 0;
+  double ready_ns = 0;
+  double switches = 0;
+  for (const auto& bursts : measurement.launches) {
+    for (const Reading& reading : bursts) {
+      if (reading.latencies.empty()) continue;
+      wall_ns += reading.wall_ns;
+      switches += named(reading.usage, protocol::involuntary_switches);
+      for (const ThreadTimeNames& names : thread_time_names) {
+        ready_ns += named(reading.usage, names.ready);
+      }
+    }
+  }
+  if (ready_ns < least_share * wall_ns || switches < least_switches_per_ns * wall_ns) return {};
+  if (!(wall_ns > 0)) return {};
+  return fmt::format("its threads waited for a CPU for {:.0f} % of the time",
+                     100 * ready_ns / wall_ns);
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "harness/rung_order.hpp"
+
+#include <algorithm>
+
+#include "harness/verdict.hpp"
+
+namespace handoff::lab {
+namespace {
+
+bool needs_more(const RungState& rung, std::optional<std::size_t> fixed) {
+  if (fixed) return rung.reported < *fixed;
+  if (rung.reported < kOverviewLooks.front()) return true;
+  return rung.has_verdict && !rung.decided && rung.looks < kOverviewLooks.size();
+}
+
+}  // namespace
+
+bool is_look(const RungState& rung) {
+  return rung.has_verdict && rung.looks < kOverviewLooks.size() &&
+         rung.reported >= kOverviewLooks[rung.looks];
+}
+
+std::optional<std::size_t> next_rung(const std::vector<RungState>& rungs, double seconds_left,
+                                     std::optional<std::size_t> fixed) {
+  std::optional<std::size_t> next;
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    const RungState& rung = rungs[i];
+    if (!needs_more(rung, fixed)) continue;
+    // A rung's own time does not keep it from the least that a verdict needs.
+    const bool least = fixed || rung.reported < kOverviewLooks.front();
+    if (rung.seconds > (least ? seconds_left : std::min(seconds_left, rung.seconds_left))) continue;
+    if (!next || rung.reported < rungs[*next].reported) next = i;
+  }
+  return next;
+}
+
+}  // namespace handoff::lab
