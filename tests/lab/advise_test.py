@@ -184,7 +184,7 @@ class Advise(LabTest):
 
     def test_all_that_is_missing_is_measured_in_one_go(self):
         done = self.ask(self.small_program(), "--measure", "--grain", "20us", "--count", "100",
-                        "--unit", "index", "--idle-cost", "200", "--json", "--output", "new.json")
+                        "--unit", "index", "--idle-cost", "100", "--json", "--output", "new.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr,
                          "^measuring grain metg50 unit=index and tasks idle_cpu, about [0-9]+ s\n$")
@@ -197,7 +197,7 @@ class Advise(LabTest):
                          {("grain", "own.pool.fixed"), ("grain", "own.thread_team"),
                           ("tasks", "own.pool.fixed"), ("tasks", "own.pool.stealing")})
         again = self.ask(PROGRAM, "new.json", "--grain", "20us", "--count", "100", "--unit",
-                         "index", "--idle-cost", "200", "--output", "unused.json")
+                         "index", "--idle-cost", "100", "--output", "unused.json")
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("nothing was missing", again.stderr)
         self.assertEqual(self.files(), ["build", "new.json"])
@@ -205,7 +205,7 @@ class Advise(LabTest):
     def test_rows_that_are_there_are_not_measured_again(self):
         self.write(PLAIN)
         done = self.ask(self.small_program(), "rows.json", "--measure", "--grain", "1us", "--count",
-                        "1000", "--idle-cost", "200", "--json")
+                        "1000", "--idle-cost", "100", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("measuring tasks idle_cpu width=2, about", done.stderr)
         self.assertIn("serve this answer only", done.stderr)
@@ -230,7 +230,7 @@ class Advise(LabTest):
             self.skipTest("no terminal can be made here")
         self.write(PLAIN)
         question = (self.small_program(), "advise", "rows.json", "--grain", "1us", "--count",
-                    "1000", "--idle-cost", "200", *QUICKLY)
+                    "1000", "--idle-cost", "100", *QUICKLY)
         asked = ("tasks idle_cpu width=2 was not measured. Measure it now? It takes about ")
         for answer in ("n\n", "no\n", "\x04"):
             code, seen = call_at_a_terminal(answer, *question, cwd=self.folder)
