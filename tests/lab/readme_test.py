@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""The commands of README and the guides run as written, one after the other, as a reader types them
+who has a clone and begins with `./run`.
+
+They run in a small clone: its build has few contenders, and a wrapper around the program makes each
+measurement a short one. `./run` is the real script without its packages and its build.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import numpy as np
+
+from compare_test import CONTENDER, PROJECT
+from lab_support import SOURCE, LabTest, small_build
+
+OURS = ("./run", "handoff ", "export ", "build/release/handoff ")
+# Commands of the texts that are not the lab's, and who runs them.
+ELSEWHERE = {"./check": "this", "cmake --": "tests/consumer",
+             "bpftrace ": "nobody: it needs root", "usdt:": "the same"}
+
+# Beside other tests a machine is busy: a pool may fail, a comparison decides nothing.
+ALLOWED = {"run": (0, 1), "compare": (0, 3, 4), "doctor": (0, 3, 4)}
+
+WRAPPER = """#!/bin/bash
+case "$1 $*" in
+  *--help*) ;;
+  run\\ *) set -- "$@" --no-probe --time-budget 0.1 --launches 1 ;;
+  compare\\ *--ref*) set -- "$@" --no-probe --launches 1 ;;
+  advise\\ *) set -- "$@" --no-probe --time-budget 0.1 ;;
+esac
+exec "$(dirname "$0")/small/handoff" "$@"
+"""
+
+
+def commands_of(text):
+    """What a reader can type, in order: the lines of blocks without a language, and code in
+    sentences that begins like a command."""
+    found = []
+    for block, code in re.findall(r"^```\n(.*?)^```$|(?<!`)`([^`]+)`", without_code(text),
+                                  re.MULTILINE | re.DOTALL):
+        if block:
+            found += [re.sub(r"\s{2,}#.*", "", line).strip() for line in block.splitlines()]
+        elif code.startswith(OURS) and " " in code or code == "./run":
+            found.append(" ".join(code.split()))
+    return [command for command in found if command]
+
+
+def without_code(text):
+    return re.sub(r"^```\w+\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def texts():
+    return [SOURCE / "README.md", *sorted((SOURCE / "docs" / "guide").glob("*.md"))]
+
+
+def allowed(command):
+    words = command.split()
+    return ALLOWED.get("run" if words[0] == "./run" else words[1] if len(words) > 1 else "", (0,))
+
+
+def is_kept(entry):
+    """Every scenario has one way, `tasks` has one that keeps order too."""
+    name = entry["name"]
+    if name.startswith("own.pool."):
+        return name in ("own.pool.stealing", "own.pool.fixed")
+    if name == "own.eventpp_compat":
+        return False
+    return name.startswith("own.") or name in ("limit.serial", "limit.bare")
+
+
+class Readme(LabTest):
+    def git(self, *arguments):
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *arguments],
+                       cwd=self.folder, check=True, capture_output=True)
+
+    def make_clone(self):
+        for name, text in (("CMakeLists.txt", PROJECT), ("lab/CMakeLists.txt", ""),
+                           ("lab/contender.cpp", CONTENDER)):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(text)
+        shutil.copy(SOURCE / "run", self.folder)
+        shutil.copytree(SOURCE / "tools", self.folder / "tools")
+        with (self.folder / "tools" / "packages.sh").open("a") as packages:
+            packages.write("\nneed_packages() { :; }\nbuild() { :; }\n")
+        self.git("init", "--quiet")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "a revision")
+        release = self.folder / "build" / "release"
+        (release / "small").mkdir(parents=True)
+        small_build(release / "small", is_kept)
+        (release / "handoff").write_text(WRAPPER)
+        (release / "handoff").chmod(0o755)
+        for name in ("A.npy", "B.npy"):  # a reader has matrices
+            np.save(self.folder / name, np.ones((64, 64), dtype=np.float32))
+
+    def run_all(self, commands):
+        """(command, exit code, what it said) of each; what one exports the next ones have."""
+        script = "".join(f"{command} > said.{i} 2>&1 < /dev/null; echo $? > code.{i}\n"
+                         for i, command in enumerate(commands))
+        subprocess.run(["bash", "-c", script], cwd=self.folder, check=True, timeout=500,
+                       env={**os.environ, "TMPDIR": str(self.folder)})
+        return [(command, int((self.folder / f"code.{i}").read_text()),
+                 (self.folder / f"said.{i}").read_text()) for i, command in enumerate(commands)]
+
+    def test_every_command_runs_after_the_one_before_it(self):
+        commands = list(dict.fromkeys(command for path in texts()
+                                      for command in commands_of(path.read_text())))
+        ours = [command for command in commands if command.startswith(OURS)]
+        self.assertEqual([command for command in commands if command not in ours
+                          and not command.startswith(tuple(ELSEWHERE))], [],
+                         "neither run here nor known to be run elsewhere")
+        self.assertEqual(ours[0], "./run")
+        self.assertGreater(len(ours), 15)
+        self.make_clone()
+        for command, code, said in self.run_all(ours):
+            with self.subTest(command):
+                self.assertIn(code, allowed(command), said)
+
+    def test_a_command_that_fails_is_found(self):
+        self.make_clone()
+        done = self.run_all(["export PATH=$PWD/build/release:$PATH",
+                             "handoff compare a.json b.json",
+                             "handoff advise --grain 1us --count 1", "handoff --version"])
+        self.assertEqual([code in allowed(command) for command, code, _ in done],
+                         [True, False, False, True])
+
+    def test_commands_are_found_in_a_text(self):
+        text = ("Type `./run`.\n\n```\nhandoff list     # all\n\n./check\n```\n```cpp\nf();\n```\n"
+                "`handoff run\ntasks` and `handoff` and `handoff::x`, ``a``.\n")
+        self.assertEqual(commands_of(text), ["./run", "handoff list", "./check",
+                                             "handoff run tasks"])
+
+
+if __name__ == "__main__":
+    unittest.main()
