@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: MIT
 #include "commands/list.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
 
 #include "harness/contender_list.hpp"
+#include "harness/rungs.hpp"
 #include "scenarios/registry.hpp"
 
 namespace handoff::lab {
 namespace {
 
-void print(const Metric& metric) {
+// On the ladder, or beside it.
+bool in_overview(const Scenario& scenario, const Metric& metric) {
+  const auto is_one = [&](const auto& part) {
+    return part.scenario == scenario.name() && part.cell.metric() == metric.name;
+  };
+  return std::any_of(rung_kinds().begin(), rung_kinds().end(), is_one) ||
+         std::any_of(cells_beside_the_rungs().begin(), cells_beside_the_rungs().end(), is_one);
+}
+
+void print(const Scenario& scenario, const Metric& metric) {
   fmt::print("    {:<18} {}\n{:23}{}, {} is better{}\n", metric.name, metric.meaning, "",
              metric.unit, metric.higher_is_better ? "higher" : "lower",
-             metric.in_overview ? "" : "; not in the overview");
+             in_overview(scenario, metric) ? "; in the overview" : "");
 }
 
 void print(const Parameter& parameter) {
@@ -44,7 +55,7 @@ int list(const MeasureOptions& options) {
   const auto contenders = read_contenders(options.manifests);
   for (const auto& scenario : all_scenarios()) {
     fmt::print("{}: {}\n  metrics\n", scenario->name(), scenario->summary());
-    for (const Metric& metric : scenario->metrics()) print(metric);
+    for (const Metric& metric : scenario->metrics()) print(*scenario, metric);
     fmt::print("  parameters\n");
     for (const Parameter& parameter : scenario->parameters()) print(parameter);
     fmt::print("  contenders\n");

@@ -71,6 +71,8 @@ class CommandLine(LabTest):
         for words in ["matmul", "gflops", "width", "1 to 4096", "naive, naive_restrict, ikj, tile",
                       "own.thread_team", "peer.openblas", "limit.fma"]:
             self.assertIn(words, done.stdout)
+        self.assertRegex(done.stdout, r"enqueue_process .*\n.*; in the overview")
+        self.assertNotRegex(done.stdout, r"second_queue .*\n.*; in the overview")
 
     def test_version_says_what_was_built(self):
         done = self.run_lab("--version")
