@@ -145,6 +145,10 @@ CLI::App* add_report(CLI::App& program, ReportOptions& options) {
       ->type_name("FILE");
   report->add_option("-o,--output", options.output, "write the page to FILE (default: stdout)")
       ->type_name("FILE");
+  report
+      ->add_option("--ladder", options.ladder,
+                   "write the ladder to FILE, an SVG picture; the page then needs --output")
+      ->type_name("FILE");
   return report;
 }
 

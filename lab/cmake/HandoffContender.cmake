@@ -100,6 +100,28 @@ function(handoff_link_layouts scenario code output installed layouts libraries)
   set(executables "${executables}" PARENT_SCOPE)
 endfunction()
 
+# handoff_version_of(PACKAGE): sets `version` to that of the installed Debian package, as its
+# authors count; empty where that cannot be known.
+function(handoff_version_of package)
+  set(version "")
+  if(package MATCHES "^[a-z0-9.+-]+$")
+    get_property(known GLOBAL PROPERTY handoff_version_of_${package} SET)
+    if(NOT known)
+      execute_process(COMMAND dpkg-query -W -f "\${Version}" ${package}
+        OUTPUT_VARIABLE found ERROR_QUIET RESULT_VARIABLE failed)
+      if(failed)
+        set(found "")
+      endif()
+      string(REGEX REPLACE "^[0-9]+:" "" found "${found}")
+      string(REGEX REPLACE "[-+~].*$" "" found "${found}")
+      string(REGEX REPLACE "^0\\.0$" "" found "${found}") # its authors count none
+      set_property(GLOBAL PROPERTY handoff_version_of_${package} "${found}")
+    endif()
+    get_property(version GLOBAL PROPERTY handoff_version_of_${package})
+  endif()
+  set(version "${version}" PARENT_SCOPE)
+endfunction()
+
 # handoff_enter(LIST SCENARIO NAME EXECUTABLES PACKAGE WHEN ORDER): a line in a list of contenders.
 function(handoff_enter list scenario name executables package when order)
   if(NOT order MATCHES "^(fifo|per producer|none)?$")
@@ -112,9 +134,14 @@ function(handoff_enter list scenario name executables package when order)
     list(APPEND conditions "\"${CMAKE_MATCH_1}\": [\"${values}\"]")
   endforeach()
   list(JOIN conditions ", " conditions)
+  set(version "")
+  if(executables)
+    handoff_version_of("${package}")
+  endif()
   set_property(GLOBAL APPEND PROPERTY handoff_list_${list}
     "{\"scenario\": \"${scenario}\", \"name\": \"${name}\", \"executable\": [${executables}], \
-\"package\": \"${package}\", \"when\": {${conditions}}, \"order\": \"${order}\"}")
+\"package\": \"${package}\", \"version\": \"${version}\", \"when\": {${conditions}}, \
+\"order\": \"${order}\"}")
 endfunction()
 
 function(handoff_contender scenario name)

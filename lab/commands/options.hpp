@@ -64,6 +64,7 @@ struct CompareOptions {
 struct ReportOptions {
   std::vector<std::filesystem::path> results;
   std::filesystem::path output;  // empty: stdout
+  std::filesystem::path ladder;  // the ladder alone, as a picture; empty: none
 };
 
 struct ExportOptions {

@@ -9,13 +9,13 @@
 namespace handoff::lab {
 
 void require_output(const std::filesystem::path& output,
-                    const std::vector<std::filesystem::path>& inputs) {
+                    const std::vector<std::filesystem::path>& inputs, std::string_view option) {
   if (output.empty()) return;
   std::error_code not_there;
   for (const auto& input : inputs) {
     if (std::filesystem::equivalent(input, output, not_there)) {
       throw UserError(
-          fmt::format("{}: it is read as a result; choose another --output", output.string()));
+          fmt::format("{}: it is read as a result; choose another {}", output.string(), option));
     }
   }
   require_writable(output);

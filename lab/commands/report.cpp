@@ -1,19 +1,51 @@
 // SPDX-License-Identifier: MIT
 #include "commands/report.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "commands/output.hpp"
+#include "harness/user_error.hpp"
 #include "report/html.hpp"
+#include "report/ladder_svg.hpp"
 #include "report/read_result.hpp"
 
 namespace handoff::lab {
+namespace {
+
+// Of the first result that has one.
+std::string ladder_in(const std::vector<Result>& files, const ReportOptions& options) {
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [](const Result& file) { return !file.rungs.empty(); });
+  if (found == files.end()) {
+    throw UserError(
+        fmt::format("{} has no rungs, so --ladder has nothing to draw; `handoff run` "
+                    "without scenarios, as ./run does it, measures them",
+                    options.results.front().string()));
+  }
+  const Ladder ladder = ladder_of(*found);
+  return ladder_svg(ladder, context_of(found->environment, ladder));
+}
+
+}  // namespace
 
 int report(const ReportOptions& options) {
   require_output(options.output, options.results);
+  require_output(options.ladder, options.results, "--ladder");
+  const bool draws = !options.ladder.empty();
+  const auto place = [](const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal();
+  };
+  if (draws && !options.output.empty() && place(options.ladder) == place(options.output)) {
+    throw UserError("--ladder and --output name the same file; give each its own");
+  }
   std::vector<Result> files;
   for (const auto& path : options.results) files.push_back(read_result(path));
   Results results;
   for (const Result& file : files) results.push_back(&file);
-  write_text(options.output, page(results));
+  if (draws) write_text(options.ladder, ladder_in(files, options));
+  if (!draws || !options.output.empty()) write_text(options.output, page(results));
   return exit_code::ok;
 }
 

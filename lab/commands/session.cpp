@@ -109,6 +109,13 @@ Result Session::result() const {
   const std::optional<Watch>& watch = bench_.watched();
   result.environment.add_watch(watch ? std::optional(watch->floor()) : std::nullopt,
                                watch ? std::optional(watch->usual()) : std::nullopt);
+  std::map<std::string, std::string> versions;
+  for (const Contender& contender : contenders_) {
+    if (contender.kind() == "peer" && !contender.version.empty()) {
+      versions[contender.name] = contender.package + ' ' + contender.version;
+    }
+  }
+  result.environment.add_peers(versions);
   return result;
 }
 

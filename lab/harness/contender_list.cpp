@@ -58,7 +58,8 @@ std::vector<Contender> contenders_in(const fs::path& list) {
     for (const auto& entry : parsed.at("contenders")) {
       contenders.push_back({entry.at("scenario"), entry.at("name"),
                             executables_of(entry.at("executable"), list.parent_path()),
-                            entry.at("package"), entry.at("when"), entry.value("order", "")});
+                            entry.at("package"), entry.at("when"), entry.value("order", ""),
+                            entry.value("version", "")});
     }
   } catch (const nlohmann::json::exception& error) {
     throw UserError(fmt::format("{}: no list of contenders: {}", list.string(), error.what()));

@@ -24,6 +24,7 @@ struct Contender {
   // Of a queue: the order in which items come out: fifo, per producer, none; empty: it is none, or
   // nobody says.
   std::string order = {};
+  std::string version = {};  // of that package, where the build knew it
 
   [[nodiscard]] std::string kind() const;  // own, seed, peer, limit
   [[nodiscard]] bool built() const { return !executables.empty(); }

@@ -19,6 +19,7 @@
 
 #include "build_info.hpp"
 #include "harness/counters.hpp"
+#include "harness/hypervisor.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -157,6 +158,7 @@ Environment Environment::here(const std::vector<std::string>& command_line, std:
   json contenders = json::object();
   for (const Variable& variable : variables) contenders[variable.name] = variable.value;
   const std::optional<Cpu> cpu = this_cpu();
+  const std::optional<std::string> hypervisor = this_hypervisor();
   json facts{{"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
              {"cpu", cpu ? to_json(*cpu) : json()},
              {"budget", budget()},
@@ -165,6 +167,7 @@ Environment Environment::here(const std::vector<std::string>& command_line, std:
              {"counters", counters()},
              {"kernel", fmt::format("{} {}", system.sysname, system.release)},
              {"machine", system.machine},
+             {"hypervisor", hypervisor ? json(*hypervisor) : json()},
              {"handoff", {{"version", build_info::version}, {"commit", build_info::commit}}},
              {"compiler", build_info::compiler},
              {"flags", build_info::flags},
@@ -182,11 +185,23 @@ void Environment::add_watch(std::optional<double> floor, std::optional<Speed> us
   facts_ = std::make_shared<json>(std::move(facts));
 }
 
+void Environment::add_peers(const std::map<std::string, std::string>& versions) {
+  json facts = *facts_;
+  facts["peers"] = versions;
+  facts_ = std::make_shared<json>(std::move(facts));
+}
+
 std::string Environment::date() const { return text(fact(facts(), "date")); }
 std::string Environment::kernel() const { return text(fact(facts(), "kernel")); }
 std::string Environment::compiler() const { return text(fact(facts(), "compiler")); }
 std::string Environment::version() const { return text(fact(fact(facts(), "handoff"), "version")); }
 std::string Environment::commit() const { return text(fact(fact(facts(), "handoff"), "commit")); }
+std::string Environment::hypervisor() const { return text(fact(facts(), "hypervisor")); }
+
+std::string Environment::version_of(const std::string& contender) const {
+  const std::string package = text(fact(fact(facts(), "peers"), contender.c_str()));
+  return package.substr(package.find(' ') + 1);
+}
 
 std::vector<Cache> Environment::caches() const {
   std::vector<Cache> caches;

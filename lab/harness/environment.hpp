@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,12 +52,17 @@ class Environment {
   // The floor between equals and the machine's usual speed; nothing: nobody watched.
   void add_watch(std::optional<double> floor, std::optional<Speed> usual);
 
+  // The packages that the contenders need, each with its version, by contender.
+  void add_peers(const std::map<std::string, std::string>& versions);
+
   // These are empty where the fact is missing.
   [[nodiscard]] std::string date() const;  // 2026-11-01T12:00:00Z
   [[nodiscard]] std::string kernel() const;
   [[nodiscard]] std::string compiler() const;
   [[nodiscard]] std::string version() const;
   [[nodiscard]] std::string commit() const;
+  [[nodiscard]] std::string hypervisor() const;  // KVM; "none": it is no virtual machine
+  [[nodiscard]] std::string version_of(const std::string& contender) const;  // of its package
   [[nodiscard]] std::vector<Cache> caches() const;
   [[nodiscard]] std::vector<double> load_average() const;
   [[nodiscard]] int width() const;  // CPUs that may be used; 0: missing

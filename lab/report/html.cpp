@@ -104,9 +104,16 @@ Data machine_list(const std::vector<MachineView>& machines) {
   return list;
 }
 
-std::string rendered(const Results& results, const std::vector<MachineView>& machines,
-                     const std::vector<MergedScenario>& scenarios, const Data& glance,
-                     Level level) {
+// What a page is made of, whatever its level.
+struct Parts {
+  std::vector<MachineView> machines;
+  std::vector<MergedScenario> scenarios;
+  std::vector<MachineLadder> ladders;
+  Data glance;
+};
+
+std::string rendered(const Results& results, const Parts& parts, Level level) {
+  const std::vector<MachineView>& machines = parts.machines;
   const bool several = machines.size() > 1;
   Data page;
   page.set("where", several            ? fmt::format("{} machines", machines.size())
@@ -117,13 +124,15 @@ std::string rendered(const Results& results, const std::vector<MachineView>& mac
   page.set("interrupted", std::any_of(results.begin(), results.end(),
                                       [](const Result* result) { return result->interrupted; }));
   page.set("several", several);
+  page.set("place", several || parts.ladders.empty());  // else the ladder tells it
+  set_answers(page, parts.ladders, machines, parts.scenarios, level >= Level::sums);
   page.set("sortable", true);
   if (level != Level::all) page.set("reduced", what_was_shed(level));
   page.set("margin", fmt::format("{:g} %", kLeastMargin * 100));
   page.set("within", fmt::format("{:g}", reproduced_within));
-  page.set("has_summary", glance.is_non_empty_list());
-  page.set("summary", glance);
-  page.set("scenarios", scenarios_of(scenarios, machines, level));
+  page.set("has_summary", parts.glance.is_non_empty_list());
+  page.set("summary", parts.glance);
+  page.set("scenarios", scenarios_of(parts.scenarios, machines, level));
   page.set("machines", machine_list(machines));
   if (level < Level::sums_alone) page.set("files", environments(machines));
   if (level < Level::without_results) {
@@ -136,14 +145,15 @@ std::string rendered(const Results& results, const std::vector<MachineView>& mac
 }  // namespace
 
 std::string page(const Results& results, std::size_t limit_bytes) {
-  const std::vector<MachineView> machines = machines_of(results);
-  const std::vector<MergedScenario> scenarios = merged(machines);
-  const Data glance = summary(scenarios, machines);
+  Parts parts{machines_of(results), {}, {}, {}};
+  parts.scenarios = merged(parts.machines);
+  parts.ladders = ladders_on(parts.machines);
+  parts.glance = summary(parts.scenarios, parts.machines);
   std::string html;
   for (const Level level : {Level::all, Level::without_bursts, Level::without_results, Level::sums,
                             Level::sums_alone}) {
-    if (level >= Level::sums && machines.size() == 1) break;
-    html = rendered(results, machines, scenarios, glance, level);
+    if (level >= Level::sums && parts.machines.size() == 1) break;
+    html = rendered(results, parts, level);
     if (html.size() <= limit_bytes) break;
   }
   return html;

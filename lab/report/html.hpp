@@ -10,8 +10,9 @@
 namespace handoff::lab {
 
 // A page larger than this sheds, in this order: the bursts in the result files that it carries, the
-// result files, the figures of each of many machines, the environments in full. It says so.
-inline constexpr std::size_t page_limit_bytes = std::size_t{1} << 20;
+// result files, the figures and ladders of each of many machines, the environments in full. It says
+// so.
+inline constexpr std::size_t page_limit_bytes = 600'000;
 
 std::string page(const Results& results, std::size_t limit_bytes = page_limit_bytes);
 

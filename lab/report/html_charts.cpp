@@ -219,6 +219,7 @@ Data drawn(Titled titled, const std::string& machine) {
     Data entry;
     entry.set("mark", legend_mark(line.style));
     entry.set("name", line.name);
+    entry.set("reaches", std::isnan(line.reaches) ? "" : short_duration(line.reaches));
     legend.push_back(entry);
   }
   Data data;
@@ -236,7 +237,49 @@ Data drawn(Titled titled, const std::string& machine) {
   return data;
 }
 
+// The rows about tasks at the greatest width: the cells' own order has the best first.
+const CellView* cell_of_tasks(const MergedScenario& scenario, std::size_t machine) {
+  const CellView* found = nullptr;
+  double widest = -1;
+  for (const MergedCell& cell : scenario.cells) {
+    const CellView& view = cell.machines[machine];
+    if (view.metric != "metg50" || view.rows.empty()) continue;
+    const ParameterValues& parameters = view.rows.front()->parameters;
+    if (value_named(parameters, "unit").text != "task") continue;
+    const double width = std::fmax(0, value_named(parameters, "width").number());
+    if (width > widest) found = &view;
+    widest = std::max(widest, width);
+  }
+  return found;
+}
+
 }  // namespace
+
+Data efficiency_chart(const std::vector<MergedScenario>& scenarios,
+                      const std::vector<MachineView>& machines, std::size_t machine) {
+  Data list{Data::type::list};
+  for (const MergedScenario& scenario : scenarios) {
+    const CellView* const cell =
+        scenario.name == "grain" ? cell_of_tasks(scenario, machine) : nullptr;
+    if (cell == nullptr) continue;
+    Titled titled{title_of(*cell), "", false, {}};
+    label(titled, efficiency, *cell);
+    for (const Row* row : cell->rows) {
+      const auto curve = row->curves.find(efficiency);
+      const bool is_way = row->kind == "own" || row->kind == "peer";
+      if (!row->is_measured() || !is_way || curve == row->curves.end()) continue;
+      Line& line = line_of(titled.chart, row->contender, scenario);
+      line.points = curve->second;
+      line.reaches = row->median;
+    }
+    titled.chart.level = 0.5;
+    choose_scales(titled.chart);
+    if (cleaned(titled.chart).lines.empty()) continue;
+    list.push_back(drawn(std::move(titled),
+                         machines.size() > 1 ? fmt::format("machine {}", machine + 1) : ""));
+  }
+  return list;
+}
 
 Data line_charts(const MergedScenario& scenario, const std::vector<MachineView>& machines) {
   Data list{Data::type::list};

@@ -9,6 +9,7 @@
 
 #include <kainjow/mustache.hpp>
 
+#include "report/ladder.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -53,6 +54,28 @@ Data summary(const std::vector<MergedScenario>& scenarios,
 
 // Scaling with each parameter that has three values or more, and the curves that rows carry.
 Data line_charts(const MergedScenario& scenario, const std::vector<MachineView>& machines);
+
+// Efficiency against the size of a task, by each way of this machine, with its METG(50 %); a list
+// without elements where that was not measured.
+Data efficiency_chart(const std::vector<MergedScenario>& scenarios,
+                      const std::vector<MachineView>& machines, std::size_t machine);
+
+// Common cases of work, and the way that is the best for each of them.
+Data advice_tables(const Results& results);
+
+struct MachineLadder {
+  std::size_t machine = 0;
+  Ladder ladder;
+};
+
+// Of the machines with a result that has rungs, in their order.
+std::vector<MachineLadder> ladders_on(const std::vector<MachineView>& machines);
+
+// The answers above all tables; those of the first machine that has a ladder. Without one there are
+// none. `first_alone`: the ladders of further machines are left out.
+void set_answers(Data& page, const std::vector<MachineLadder>& ladders,
+                 const std::vector<MachineView>& machines,
+                 const std::vector<MergedScenario>& scenarios, bool first_alone);
 
 // The tables of a scenario's articles beside the machines'.
 Data article_tables(const MergedScenario& scenario, const std::vector<MachineView>& machines);

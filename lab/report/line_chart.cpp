@@ -133,11 +133,33 @@ std::string path_through(const Line& line, const Axis& x, const Axis& y) {
   return path;
 }
 
+// Colours that come round again are dashed.
+const char* again(int style) { return style < line_styles ? "" : " again"; }
+
+// Where the lines reach the chart's level.
+std::string level_of(const LineChart& chart, const Axis& x, const Axis& y) {
+  if (std::isnan(chart.level)) return "";
+  const double height_there = y.at(chart.level);
+  std::string text = fmt::format("<path class=\"level\" d=\"M{} {:.1f}H{}\"/>\n", left,
+                                 height_there, width - right);
+  for (const Line& line : chart.lines) {
+    if (!can_show(chart.x, line.reaches)) continue;
+    const double at = x.at(line.reaches);
+    if (at < left || at > width - right) continue;
+    text += fmt::format(
+        "<g class=\"s{}\"><title>{}</title><path class=\"reaches\" d=\""
+        "M{:.1f} {:.1f}a5 5 0 1 0 10 0a5 5 0 1 0-10 0\"/></g>\n",
+        line.style % line_styles, html_escaped(line.name), at - 5, height_there);
+  }
+  return text;
+}
+
 std::string drawn(const Line& line, const Axis& x, const Axis& y) {
   constexpr std::size_t most_markers = 12;
   std::string text =
-      fmt::format("<g class=\"s{}\"><title>{}</title><path class=\"line\" d=\"{}\"/>",
-                  line.style % line_styles, html_escaped(line.name), path_through(line, x, y));
+      fmt::format("<g class=\"s{}{}\"><title>{}</title><path class=\"line\" d=\"{}\"/>",
+                  line.style % line_styles, again(line.style), html_escaped(line.name),
+                  path_through(line, x, y));
   std::string markers;
   const std::size_t step = line.points.size() > most_markers ? line.points.size() - 1 : 1;
   for (std::size_t i = 0; i < line.points.size(); i += std::max<std::size_t>(step, 1)) {
@@ -209,14 +231,14 @@ std::string svg_of(const LineChart& chart, const std::string& description) {
     text += fmt::format("<path class=\"perfect\" d=\"{}\"/>\n", path_through(chart.perfect, x, y));
   }
   for (const Line& line : chart.lines) text += drawn(line, x, y);
-  return text + "</svg>";
+  return text + level_of(chart, x, y) + "</svg>";
 }
 
 std::string legend_mark(int style) {
   return fmt::format(
-      "<svg class=\"key s{}\" viewBox=\"0 0 24 12\" aria-hidden=\"true\">"
+      "<svg class=\"key s{}{}\" viewBox=\"0 0 24 12\" aria-hidden=\"true\">"
       "<path class=\"line\" d=\"M0 6H24\"/><path class=\"mark\" d=\"{}\"/></svg>",
-      style % line_styles, marker(style, 12, 6));
+      style % line_styles, again(style), marker(style, 12, 6));
 }
 
 }  // namespace handoff::lab

@@ -4,6 +4,7 @@
 // readable there.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ struct Line {
   std::string name;
   int style = 0;  // colour and marker: the same contender looks the same in all charts
   std::vector<std::pair<double, double>> points;
+  double reaches = NAN;  // the chart's level, at this x
 };
 
 struct LineChart {
@@ -29,6 +31,7 @@ struct LineChart {
   Scale y = Scale::linear;
   std::vector<Line> lines;
   Line perfect;  // dashed; without points: none
+  double level = NAN;  // a y with a line of its own, on which is marked where the others reach it
 };
 
 inline constexpr int line_styles = 8;

@@ -24,5 +24,36 @@ document.querySelectorAll("table.sortable").forEach(table => {
     });
   });
 });
+// A link into what is folded unfolds it.
+const reveal = () => {
+  let at = document.getElementById(location.hash.slice(1));
+  for (; at; at = at.parentElement) if (at.localName === "details") at.open = true;
+};
+addEventListener("hashchange", reveal);
+reveal();
+// The common cases, as few of them as are asked for.
+const cases = document.getElementById("cases");
+if (cases && cases.querySelector("tr")) {
+  const form = document.createElement("form");
+  const choose = (label, key, parts) => {
+    const values = [...new Set([...parts].map(part => part.dataset[key]))];
+    const select = document.createElement("select");
+    select.append(...["any", ...values].map(value => new Option(value, value)));
+    select.addEventListener("change", () => parts.forEach(part => {
+      const hidden = new Set((part.dataset.without || "").split(" ").filter(Boolean));
+      const kept = select.value === "any" || select.value === part.dataset[key];
+      kept ? hidden.delete(key) : hidden.add(key);
+      part.dataset.without = [...hidden].join(" ");
+      part.hidden = hidden.size > 0;
+    }));
+    const whole = document.createElement("label");
+    whole.append(label, select);
+    form.append(whole);
+  };
+  choose("work", "kind", cases.querySelectorAll(".case"));
+  choose("a piece takes", "piece", cases.querySelectorAll("tbody tr"));
+  choose("pieces", "count", cases.querySelectorAll("tbody tr"));
+  cases.prepend(form);
+}
 addEventListener("beforeprint", () =>
   document.querySelectorAll("details").forEach(part => part.open = true));

@@ -108,6 +108,6 @@
   }
   all("svg.bar rect, svg .mark").filter(shown).forEach(mark =>
     require(mark, getComputedStyle(mark).fill, 3));
-  all("svg .line").filter(shown).forEach(line => require(line, getComputedStyle(line).stroke, 3));
+  all("svg .line, svg .ring").filter(shown).forEach(line => require(line, getComputedStyle(line).stroke, 3));
   return [...new Set(faults)];
 })()

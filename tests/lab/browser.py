@@ -120,6 +120,30 @@ class Browser:
                                       "document.documentElement.scrollHeight")})
         Path(path).write_bytes(base64.b64decode(picture["data"]))
 
+    def count_on_first_screen(self, *colours):
+        """How many pixels of what fits the window have (nearly) each of these colours. The page is
+        left for it."""
+        picture = self.call("Page.captureScreenshot")["data"]
+        self.call("Emulation.setScriptExecutionDisabled", value=False)
+        self.call("Page.navigate", url="about:blank")
+        return self.evaluate("""(async (picture, colours) => {
+            const image = new Image();
+            image.src = "data:image/png;base64," + picture;
+            await image.decode();
+            const canvas = Object.assign(document.createElement("canvas"),
+                                         {width: image.width, height: image.height});
+            const context = canvas.getContext("2d");
+            context.drawImage(image, 0, 0);
+            const {data} = context.getImageData(0, 0, image.width, image.height);
+            const counts = colours.map(() => 0);
+            for (let i = 0; i < data.length; i += 4) {
+              colours.forEach((colour, c) => {
+                if (colour.every((part, k) => Math.abs(part - data[i + k]) <= 12)) counts[c]++;
+              });
+            }
+            return counts;
+          })(%s, %s)""" % (json.dumps(picture), json.dumps(colours)))
+
     def requests(self):
         """What the page asked for beside itself and what it carries in data: URLs."""
         self.evaluate("new Promise(done => setTimeout(done, 200))")

@@ -6,15 +6,12 @@ import io
 import json
 import re
 import unittest
-from pathlib import Path
 
 import synthetic_results as synthetic
-from browser import Browser
 from lab_support import LabTest
+from page_support import AUDIT, OVERFLOW, PageTest
 
-AUDIT = (Path(__file__).parent / "audit.js").read_text()
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-LIMIT_BYTES = 1 << 20
+LIMIT_BYTES = 600_000
 CANARY = """<!DOCTYPE html><meta charset="utf-8"><body style="color: #999; background: #fff">
 <h1></h1><h3>deep</h3><p>pale text <a href="#nowhere">leads nowhere</a><button></button>
 <svg class="bar" width="9" height="9"><rect width="9" height="9" fill="#eee"/></svg>
@@ -25,34 +22,7 @@ CANARY = """<!DOCTYPE html><meta charset="utf-8"><body style="color: #999; backg
 <script>console.error("complaint"); undefined_function();</script>"""
 
 
-class Pages(LabTest):
-    """One browser for all tests."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = cls.enterClassContext(Browser())
-
-    def page_of(self, *results):
-        """The path of the page of these results."""
-        for i, result in enumerate(results):
-            (self.folder / f"{i}.json").write_text(json.dumps(result))
-        files = [f"{i}.json" for i in range(len(results))]
-        done = self.run_lab("report", *files, "-o", "page.html")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-        return self.folder / "page.html"
-
-    def assert_sound(self, page):
-        """At every size and in every colour: nothing overflows, nothing is asked for, no faults."""
-        for width, dark, media in [(360, False, "screen"), (360, True, "screen"),
-                                   (1440, False, "screen"), (1440, True, "screen"),
-                                   (760, False, "print")]:
-            with self.subTest(width=width, dark=dark, media=media):
-                self.browser.open(page, width=width, dark=dark, media=media)
-                self.assertLessEqual(self.browser.evaluate(OVERFLOW), 0)
-                self.assertEqual(self.browser.requests(), [])
-                self.assertEqual(self.browser.complaints(), [])
-                self.assertEqual(self.browser.evaluate(AUDIT), [])
-
+class Pages(PageTest):
     def test_a_page_of_one_machine_is_sound(self):
         self.assert_sound(self.page_of(synthetic.result()))
 
@@ -174,12 +144,6 @@ class Pages(LabTest):
         self.browser.open(self.page_of(synthetic.result()))
         self.assertNotIn("Interrupted", self.page_text())
 
-    def page_text(self):
-        document = self.browser.call("DOM.getDocument", depth=0)["root"]["nodeId"]
-        body = self.browser.call("DOM.querySelector", nodeId=document, selector="main")["nodeId"]
-        html = self.browser.call("DOM.getOuterHTML", nodeId=body)["outerHTML"]
-        return re.sub(r"<wbr>|<[^>]*>", "", html)
-
     def test_every_line_of_an_article_says_reproduced_or_why_not(self):
         self.browser.open(self.page_of(synthetic.result()))
         says = self.browser.evaluate(
@@ -236,6 +200,9 @@ class Pages(LabTest):
 
     def test_the_page_carries_the_results(self):
         results = [synthetic.result(0), synthetic.result(1)]
+        for result in results:  # as much as a page can carry
+            result["rows"] = [row for row in result["rows"]
+                              if row["parameters"].get("n", 512) == 512]
         self.browser.open(self.page_of(*results))
         carried = json.loads(self.browser.evaluate(
             "document.getElementById('results').textContent"))

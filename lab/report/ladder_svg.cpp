@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: MIT
+#include "report/ladder_svg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "page_template.hpp"
+#include "report/line_chart.hpp"
+#include "report/rung_words.hpp"
+#include "report/text_room.hpp"
+#include "report/view.hpp"
+
+namespace handoff::lab {
+namespace {
+
+// In units of the picture's own coordinates.
+struct LadderLayout {
+  double width;
+  double plot_left;
+  double plot_right;
+  double row_height;
+  double track;  // below the top of a row
+  double size;   // of text
+  bool wide;
+};
+
+constexpr LadderLayout narrow_layout{360, 10, 350, 47, 24, 12, false};
+constexpr LadderLayout wide_layout{920, 272, 604, 43, 22, 13, true};
+constexpr double wide_right = 622;  // where the text right of the plot begins
+constexpr double bold = 1.12;       // times the room of a text that is not
+
+class LogAxis {
+ public:
+  LogAxis(const std::vector<double>& values, const LadderLayout& layout)
+      : from_(layout.plot_left), to_(layout.plot_right) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    low_ = values.empty() ? 0 : std::log10(*least) - room;
+    high_ = values.empty() ? 3 : std::log10(*most) + room;
+  }
+
+  [[nodiscard]] double at(double ns) const {
+    return from_ + (std::log10(ns) - low_) / (high_ - low_) * (to_ - from_);
+  }
+  [[nodiscard]] std::vector<double> decades() const {
+    std::vector<double> found;
+    for (double e = std::ceil(low_); e <= high_; ++e) found.push_back(std::pow(10, e));
+    return found;
+  }
+
+ private:
+  static constexpr double room = 0.15;  // beyond the outermost marks, in decades
+  double from_;
+  double to_;
+  double low_;
+  double high_;
+};
+
+enum class Who { own, peer, today, named, limit };
+
+constexpr const char* class_of(Who who) {
+  switch (who) {
+    case Who::own: return "own";
+    case Who::peer: return "peer";
+    case Who::today: return "today";
+    case Who::named: return "named";
+    case Who::limit: break;
+  }
+  return "limit";
+}
+
+std::string dot(bool latency, double x, double y, double radius) {
+  if (latency) {
+    const double r = 1.3 * radius;
+    return fmt::format("M{:.1f} {:.1f}l{:.1f} {:.1f}-{:.1f} {:.1f}-{:.1f}-{:.1f}z", x, y - r, r, r,
+                       r, r, r, r);
+  }
+  return fmt::format("M{0:.1f} {1:.1f}a{2} {2} 0 1 0 {3:.1f} 0a{2} {2} 0 1 0-{3:.1f} 0", x - radius,
+                     y, radius, 2 * radius);
+}
+
+// A way differs by its shape too: filled is this library, a ring another one, a ring with a dot
+// what people write, a bar the limit. What takes its time from start to end is a diamond.
+std::string mark(Who who, bool latency, double x, double y) {
+  const auto path = [&](const char* kind, const std::string& d) {
+    return fmt::format("<path class=\"{} {}\" d=\"{}\"/>", kind, class_of(who), d);
+  };
+  switch (who) {
+    case Who::own: return path("mark", dot(latency, x, y, 4.4));
+    case Who::peer: return path("ring", dot(latency, x, y, 5.4));
+    case Who::today:
+      return path("ring", dot(latency, x, y, 4.6)) + path("mark", dot(latency, x, y, 1.8));
+    case Who::named: return path("ring", dot(latency, x, y, 3.4));
+    case Who::limit: break;
+  }
+  return path("ring", fmt::format("M{:.1f} {:.1f}v14", x, y - 7));
+}
+
+bool can_be_drawn(const RungWay& way) { return std::isfinite(way.median) && way.median > 0; }
+
+struct Drawn {
+  Who who;
+  const RungWay* way;
+};
+
+// In the order of drawing: what matters most lies on top.
+std::vector<Drawn> ways_of(const Rung& rung) {
+  std::vector<Drawn> ways;
+  const auto add = [&](Who who, const RungWay& way) {
+    if (can_be_drawn(way)) ways.push_back({who, &way});
+  };
+  if (rung.limit) add(Who::limit, *rung.limit);
+  for (const RungWay& way : rung.named) {
+    if (!rung.peer || way.contender != rung.peer->contender) add(Who::named, way);
+  }
+  if (rung.today) add(Who::today, *rung.today);
+  if (rung.peer) add(Who::peer, *rung.peer);
+  if (rung.own) add(Who::own, *rung.own);
+  return ways;
+}
+
+std::vector<double> all_times(const Ladder& ladder) {
+  std::vector<double> times;
+  for (const Rung& rung : ladder.rungs) {
+    for (const Drawn& drawn : ways_of(rung)) times.push_back(drawn.way->median);
+  }
+  for (const GreyLine& line : ladder.grey) {
+    if (std::isfinite(line.ns) && line.ns > 0) times.push_back(line.ns);
+  }
+  return times;
+}
+
+// From the top down.
+class LadderDrawing {
+ public:
+  LadderDrawing(const Ladder& ladder, const LadderContext& context, const LadderLayout& layout,
+                double top)
+      : ladder_(ladder),
+        context_(context),
+        layout_(layout),
+        axis_(all_times(ladder), layout),
+        y_(top) {}
+
+  // The lines of a heading; each is drawn below the one before.
+  void lines(const char* kind, const std::string& text, double size) {
+    for (const std::string& line : wrapped(text, layout_.width - 2 * edge, size)) {
+      y_ += 1.3 * size;
+      svg_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{:.1f}\" font-size=\"{}\">{}</text>\n",
+                          kind, edge, y_ - 0.3 * size, size, html_escaped(line));
+    }
+  }
+  void space(double height) { y_ += height; }
+
+  void draw() {
+    legend();
+    grey_lines();
+    const double first = y_;
+    const double last = first + static_cast<double>(ladder_.rungs.size()) * layout_.row_height;
+    bands(first);
+    scale(first, last);
+    for (const Rung& rung : ladder_.rungs) {
+      rung_at(rung, y_);
+      y_ += layout_.row_height;
+    }
+    space(20);
+    for (const std::string& line : context_lines())
+      lines("context", line, layout_.size - 0.5 * wide());
+  }
+
+  [[nodiscard]] const std::string& svg() const { return svg_; }
+  [[nodiscard]] double height() const { return y_ + 4; }
+
+ private:
+  static constexpr double edge = 4;
+
+  [[nodiscard]] double wide() const { return layout_.wide ? 1 : 0; }
+
+  void put(double x, double y, const char* kind, const std::string& text) {
+    svg_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", kind, x, y,
+                        html_escaped(text));
+  }
+
+  void legend() {
+    struct Entry {
+      std::string mark;
+      std::string text;
+    };
+    const auto outline = [](bool latency) {
+      return fmt::format("<path class=\"ring dot\" d=\"{}\"/>", dot(latency, 7, 0, 4));
+    };
+    std::vector<Entry> entries{{mark(Who::own, false, 7, 0), "this library"},
+                               {mark(Who::peer, false, 7, 0), "best other"},
+                               {mark(Who::today, false, 7, 0), "what people write"},
+                               {mark(Who::limit, false, 7, 0), "bare cost"},
+                               {outline(false), "each of many"},
+                               {outline(true), "one from start to end"}};
+    if (has_whiskers()) {
+      entries.push_back({"<path class=\"whisker\" d=\"M2 0H12M2-3V3M12-3V3\"/>", "99 %"});
+    }
+    constexpr double room = 16;  // of a mark
+    double x = edge;
+    double y = y_ + 11;
+    for (const Entry& entry : entries) {
+      const double needed = room + room_of(entry.text, layout_.size);
+      if (x > edge && x + needed > layout_.width - edge) {
+        x = edge;
+        y += 17;
+      }
+      svg_ += fmt::format(
+          "<g transform=\"translate({:.1f} {:.1f})\">{}<text x=\"{}\" y=\"4\">{}"
+          "</text></g>\n",
+          x, y, entry.mark, room, entry.text);
+      x += needed + 8 + 8 * wide();
+    }
+    y_ = y + 12;
+  }
+
+  // Their names stand above the rungs, one below the other, so that no line crosses a name: all to
+  // the right of their lines, or all to the left.
+  void grey_lines() {
+    std::vector<GreyLine> grey;
+    for (const GreyLine& line : ladder_.grey) {
+      if (std::isfinite(line.ns) && line.ns > 0) grey.push_back(line);
+    }
+    const auto text = [](const GreyLine& line) {
+      return fmt::format("{} {}", line.name, short_duration(line.ns));
+    };
+    const bool right = std::all_of(grey.begin(), grey.end(), [&](const GreyLine& line) {
+      return axis_.at(line.ns) + 4 + room_of(text(line), layout_.size) <= layout_.width;
+    });
+    std::sort(grey.begin(), grey.end(), [&](const GreyLine& a, const GreyLine& b) {
+      return right ? a.ns < b.ns : a.ns > b.ns;
+    });
+    const double row = layout_.size + 2;
+    const double bottom = y_ + row * static_cast<double>(grey.size()) + 4 +
+                          static_cast<double>(ladder_.rungs.size()) * layout_.row_height;
+    for (const GreyLine& line : grey) {
+      const double x = axis_.at(line.ns);
+      y_ += row;
+      lines_ += fmt::format("M{:.1f} {:.1f}V{:.1f}", x, y_ - row + 3, bottom);
+      put(x + (right ? 4 : -4), y_ - 2, right ? "" : "end", text(line));
+    }
+    space(4);
+    svg_ += '\n';
+  }
+
+  void bands(double first) {
+    for (std::size_t i = 0; i < ladder_.rungs.size(); i += 2) {
+      svg_ += fmt::format(
+          "<rect class=\"band\" x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" "
+          "rx=\"4\"/>\n",
+          first + static_cast<double>(i) * layout_.row_height, layout_.width, layout_.row_height);
+    }
+  }
+
+  void scale(double first, double last) {
+    constexpr double apart = 6;  // numbers, at least
+    double end = -apart;
+    std::string path;
+    for (const double decade : axis_.decades()) {
+      const double x = axis_.at(decade);
+      path += fmt::format("M{:.1f} {:.1f}V{:.1f}", x, first, last + 4);
+      const std::string text = decade_text(decade);
+      const double half = room_of(text, layout_.size) / 2;
+      if (x - half < end + apart || x + half > layout_.width) continue;
+      end = x + half;
+      put(x, last + 16, "middle", text);
+    }
+    svg_ += fmt::format("\n<path class=\"decade\" d=\"{}\"/>\n", path);
+    svg_ += fmt::format("<path class=\"grey\" d=\"{}\"/>\n", lines_);
+  }
+
+  static std::string decade_text(double ns) {
+    if (ns >= 999.5e6) return fmt::format("{:g} s", ns / 1e9);
+    if (ns >= 999.5e3) return fmt::format("{:g} ms", ns / 1e6);
+    return ns >= 999.5 ? fmt::format("{:g} us", ns / 1e3) : fmt::format("{:g} ns", ns);
+  }
+
+  void rung_at(const Rung& rung, double y) {
+    svg_ += fmt::format("<g class=\"rung{}\">",
+                        (&rung - ladder_.rungs.data()) % 2 == 0 ? " banded" : "");
+    track(rung, y + layout_.track);
+    if (layout_.wide) {
+      wide_text(rung, y);
+    } else {
+      narrow_text(rung, y);
+    }
+    svg_ += "</g>\n";
+  }
+
+  void track(const Rung& rung, double y) {
+    const std::vector<Drawn> ways = ways_of(rung);
+    svg_ += fmt::format("<g class=\"track{}\">", rung.disturbed.empty() ? "" : " doubtful");
+    if (rung.own && rung.peer && can_be_drawn(*rung.own) && can_be_drawn(*rung.peer)) {
+      const char* const tone = tone_of(rung);
+      svg_ += fmt::format("<path class=\"span {}\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>",
+                          *tone == '\0' ? "open" : tone, axis_.at(rung.own->median), y,
+                          axis_.at(rung.peer->median));
+    }
+    for (const auto& [who, way] : ways) {
+      svg_ += fmt::format("<g><title>{}</title>{}{}</g>", html_escaped(tip(rung, who, *way)),
+                          mark(who, rung.latency, axis_.at(way->median), y), whisker(*way, y));
+    }
+    svg_ += "</g>";
+    label_today(rung, ways, y);
+  }
+
+  static std::string tip(const Rung& rung, Who who, const RungWay& way) {
+    const char* const role = who == Who::own     ? "this library's best way"
+                             : who == Who::peer  ? "the best other way"
+                             : who == Who::today ? "what people write"
+                             : who == Who::limit ? "the bare cost"
+                                                 : "another way";
+    std::string text = fmt::format("{}, {}: {}", rung.title, role, with_figure(way));
+    if (std::isfinite(way.low)) text += fmt::format(" ({})", interval_of(way));
+    return text;
+  }
+
+  // Not where it would be hidden by the mark.
+  [[nodiscard]] std::string whisker(const RungWay& way, double y) const {
+    if (!std::isfinite(way.low) || !std::isfinite(way.high) || way.low <= 0) return "";
+    const double low = std::max(axis_.at(way.low), layout_.plot_left - 6);
+    const double high = std::min(axis_.at(way.high), layout_.plot_right + 6);
+    if (high - low < 12) return "";
+    return fmt::format(
+        "<path class=\"whisker\" d=\"M{0:.1f} {2:.1f}H{1:.1f}M{0:.1f} {3:.1f}v6"
+        "M{1:.1f} {3:.1f}v6\"/>",
+        low, high, y, y - 3);
+  }
+
+  [[nodiscard]] bool has_whiskers() const {
+    return std::any_of(ladder_.rungs.begin(), ladder_.rungs.end(), [&](const Rung& rung) {
+      const std::vector<Drawn> ways = ways_of(rung);
+      return std::any_of(ways.begin(), ways.end(),
+                         [&](const Drawn& drawn) { return !whisker(*drawn.way, 0).empty(); });
+    });
+  }
+
+  // Beside its mark; where other marks leave no room there, beside all of them.
+  void label_today(const Rung& rung, const std::vector<Drawn>& ways, double y) {
+    if (!rung.today || !can_be_drawn(*rung.today) || layout_.wide) return;
+    constexpr double gap = 10;
+    const double here = axis_.at(rung.today->median);
+    double first = layout_.width;
+    double last = 0;
+    double before = -gap;  // the marks next to it, or the ends of the picture
+    double after = layout_.width + gap;
+    for (const Drawn& drawn : ways) {
+      const double x = axis_.at(drawn.way->median);
+      first = std::min(first, x);
+      last = std::max(last, x);
+      if (drawn.who != Who::today && x <= here) before = std::max(before, x);
+      if (drawn.who != Who::today && x >= here) after = std::min(after, x);
+    }
+    const std::string text = with_figure(*rung.today);
+    const double room = room_of(text, layout_.size);
+    if (here + gap + room <= after - gap) {
+      put(here + gap, y + 3.5, "today", text);
+    } else if (here - gap - room >= before + gap) {
+      put(here - gap, y + 3.5, "today end", text);
+    } else if (last + gap + room <= layout_.width) {
+      put(last + gap, y + 3.5, "today", text);
+    } else if (first - gap - room >= 0) {
+      put(first - gap, y + 3.5, "today end", text);
+    }
+  }
+
+  static std::string own_figure(const Rung& rung) {
+    return rung.own ? short_duration(rung.own->median) : "-";
+  }
+
+  // The ways of which people ask and that are not drawn large.
+  static std::string others(const Rung& rung) {
+    std::string text;
+    for (const RungWay& way : rung.named) {
+      if (rung.peer && way.contender == rung.peer->contender) continue;
+      text += (text.empty() ? "" : "; ") + with_figure(way);
+    }
+    return text;
+  }
+
+  void narrow_text(const Rung& rung, double y) {
+    constexpr double below = 41;
+    const double right = layout_.width - edge;
+    const bool disturbed = !rung.disturbed.empty();
+    put(edge, y + 13, "strong", rung.title);
+    put(right, y + 13, "own end", own_figure(rung));
+    std::string beside = others(rung);
+    if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
+    if (disturbed) beside = "disturbed";
+    const double least = disturbed ? bold * room_of(beside, layout_.size) + 10 : 0;
+    const char* const tone = tone_of(rung);
+    const double wider = *tone == '\0' ? 1 : bold;
+    std::string said = verdict_with_peer(rung);
+    if (rung.own && rung.peer) said += fmt::format(", {}", short_duration(rung.peer->median));
+    said = fitted(said, (right - edge - least) / wider, layout_.size);
+    put(edge, y + below, tone, said);
+    const double left = right - edge - wider * room_of(said, layout_.size) - 10;
+    if (disturbed || left >= room_of(beside, layout_.size)) {
+      put(right, y + below, disturbed ? "bad end" : "end", beside);
+    }
+  }
+
+  void wide_text(const Rung& rung, double y) {
+    const double above = y + 18;
+    const double below = y + 35;
+    put(8, above, "strong", rung.title);
+    svg_ += fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>",
+                        below, own_figure(rung),
+                        rung.own ? html_escaped(name_of_way(rung.own->contender)) : "");
+    const double room = layout_.width - edge - wide_right;
+    put(wide_right, above, tone_of(rung),
+        fitted(verdict_with_peer(rung), room / bold, layout_.size));
+    if (!rung.disturbed.empty()) {
+      const std::string why = "disturbed: " + rung.disturbed;
+      put(wide_right, below, "bad", fitted(why, room / bold, layout_.size));
+      return;
+    }
+    std::string more = rung.peer ? short_duration(rung.peer->median) + " there" : "";
+    const auto add = [&](const std::string& text) { more += (more.empty() ? "" : "; ") + text; };
+    if (!others(rung).empty()) add(others(rung));
+    if (rung.today && (!rung.peer || rung.today->contender != rung.peer->contender)) {
+      add(with_figure(*rung.today));
+    }
+    put(wide_right, below, "", fitted(more, room, layout_.size));
+  }
+
+  [[nodiscard]] std::vector<std::string> context_lines() const {
+    std::vector<std::string> found;
+    const auto join = [](std::initializer_list<std::string> parts) {
+      std::string text;
+      for (const std::string& part : parts) {
+        if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
+      }
+      return text;
+    };
+    const std::string& host = context_.hypervisor;
+    const std::string used = context_.threads.empty() ? "" : context_.threads + " threads";
+    const std::string where = host.empty()     ? ""
+                              : host == "none" ? "not virtual"
+                                               : fmt::format("virtual ({})", host);
+    const std::string version = context_.version.empty() ? "" : "handoff " + context_.version;
+    const std::string date = context_.date.empty() ? "" : "measured " + context_.date;
+    std::string peers;
+    for (const std::string& peer : context_.peers) peers += (peers.empty() ? "" : ", ") + peer;
+    found.push_back(join({context_.machine, used, where}));
+    found.push_back(join({date, context_.compiler, version, peers}));
+    return found;
+  }
+
+  const Ladder& ladder_;
+  const LadderContext& context_;
+  const LadderLayout& layout_;
+  LogAxis axis_;
+  double y_;
+  std::string svg_;
+  std::string lines_;  // the grey ones, as a path
+};
+
+}  // namespace
+
+LadderContext context_of(const Environment& environment, const Ladder& ladder) {
+  LadderContext context{environment.machine(),
+                        "",
+                        environment.hypervisor(),
+                        environment.date().substr(0, 10),
+                        environment.compiler(),
+                        environment.version(),
+                        {}};
+  double threads = 0;
+  std::set<std::string> peers;
+  for (const Rung& rung : ladder.rungs) {
+    threads = std::fmax(threads, value_named(rung.parameters, "width").number());
+    if (rung.peer) peers.insert(rung.peer->contender);
+    for (const RungWay& way : rung.named) peers.insert(way.contender);
+  }
+  if (threads > 0) context.threads = fmt::format("{:g}", threads);
+  for (const std::string& peer : peers) {
+    // What the standard library is made of has no version that anybody asks for.
+    const bool standard = peer.starts_with("peer.std_");
+    const std::string version = standard ? "" : environment.version_of(peer);
+    context.peers.push_back(name_of_way(peer) + (version.empty() ? "" : " " + version));
+  }
+  return context;
+}
+
+std::string ladder_svg(const Ladder& ladder, const LadderContext& context, LadderForm form) {
+  const bool wide = form == LadderForm::wide;
+  LadderDrawing picture(ladder, context, wide ? wide_layout : narrow_layout, 0);
+  picture.draw();
+  return fmt::format(
+      "<svg class=\"ladder {}\" viewBox=\"0 0 {} {:.0f}\" role=\"img\" "
+      "aria-label=\"{}\">\n{}</svg>",
+      wide ? "wide" : "narrow", wide ? wide_layout.width : narrow_layout.width, picture.height(),
+      html_escaped(ladder_in_words(ladder)), picture.svg());
+}
+
+std::string ladder_svg(const Ladder& ladder, const LadderContext& context) {
+  constexpr double margin = 12;
+  LadderDrawing picture(ladder, context, narrow_layout, 0);
+  picture.lines("strong", "What handing over work costs", 17);
+  picture.space(4);
+  if (!ladder.busy.empty()) picture.lines("bad", ladder.busy, 13);
+  picture.lines("said", ladder.sentence, 13);
+  picture.space(10);
+  picture.draw();
+  const double width = narrow_layout.width + 2 * margin;
+  const double height = picture.height() + 2 * margin;
+  constexpr double scale = 1.25;  // of a page that says nothing
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ladder\" width=\"{:.0f}\" "
+      "height=\"{:.0f}\" viewBox=\"{} {} {} {:.0f}\" role=\"img\" aria-label=\"{}\">\n"
+      "<title>What handing over work costs</title>\n<desc>{}</desc>\n<style>\n{}{}</style>\n"
+      "<rect class=\"paper\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{:.0f}\"/>\n{}</svg>\n",
+      scale * width, scale * height, -margin, -margin, width, height, html_escaped(ladder.sentence),
+      html_escaped(ladder_in_words(ladder)), palette_style, ladder_style, -margin, -margin, width,
+      height, picture.svg());
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// The ladder as a picture: what it says, also to those who cannot see it, and where it draws.
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "report/ladder_svg.hpp"
+#include "report/rung_words.hpp"
+#include "report/text_room.hpp"
+
+namespace ladder_svg_test { namespace {
+
+using namespace handoff::lab;
+
+RungWay way(const char* contender, double ns) { return {contender, ns, 0.98 * ns, 1.02 * ns}; }
+
+Rung rung(const char* title, double own, double peer, Change change) {
+  Rung made;
+  made.title = title;
+  made.own = way("own.pool.stealing", own);
+  made.peer = way("peer.onetbb", peer);
+  made.judged = JudgedChange{change, own / peer, {}, 0.02};
+  made.parameters["width"] = ParameterValue::of(2);
+  return made;
+}
+
+Ladder ladder() {
+  Ladder made;
+  made.rungs = {rung("a task <nobody> waits for", 28, 155, Change::improved),
+                rung("a fork", 40, 41, Change::unchanged),
+                rung("a ping", 9000, 8000, Change::worse),
+                rung("a thread", 21'000, 23'000, Change::too_noisy)};
+  made.rungs[2].latency = true;
+  made.rungs[3].disturbed = "others took 1 CPU";
+  made.rungs[0].today = way("peer.std_async", 8100);
+  made.rungs[0].limit = way("limit.ring", 4);
+  made.grey = {{"a system call", 120}, {"a cache miss", 95}};
+  made.sentence = "On this machine a task costs 28 ns here, 155 in oneTBB.";
+  return made;
+}
+
+const LadderContext context{"EPYC & Co, 2 CPUs", "2", "KVM", "2026-11-25", "GNU 12.2.0", "0.1.0",
+                            {"oneTBB 2021.8"}};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(LadderSvg, HasAMarkForEachWayAndADiamondForALatency) {
+  for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
+    const std::string svg = ladder_svg(ladder(), context, form);
+    EXPECT_EQ(count(svg, "class=\"rung"), 4U);
+    EXPECT_EQ(count(svg, "class=\"mark own\""), 4U + 1);  // and one in the legend
+    EXPECT_EQ(count(svg, "class=\"ring peer\""), 4U + 1);
+    EXPECT_EQ(count(svg, "class=\"ring today\""), 1U + 1);
+    EXPECT_EQ(count(svg, "class=\"ring limit\""), 1U + 1);
+    Ladder of_many = ladder();
+    of_many.rungs[2].latency = false;
+    EXPECT_NE(ladder_svg(of_many, context, form), svg);
+  }
+}
+
+TEST(LadderSvg, MarksStandInTheOrderOfTheirTimes) {
+  const std::string svg = ladder_svg(ladder(), context, LadderForm::narrow);
+  const std::string drawn = svg.substr(svg.find("class=\"rung"));
+  const std::regex own("class=\"mark own\" d=\"M([0-9.]+)");
+  std::vector<double> places;
+  for (std::sregex_iterator at(drawn.begin(), drawn.end(), own), end; at != end; ++at) {
+    places.push_back(std::stod((*at)[1]));
+  }
+  ASSERT_EQ(places.size(), 4U);
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end()));
+}
+
+TEST(LadderSvg, SaysWhatItShows) {
+  for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
+    const std::string svg = ladder_svg(ladder(), context, form);
+    for (const char* words :
+         {"a task &lt;nobody&gt; waits for", "5.5x faster than onetbb", "155 ns", "28.0 ns",
+          "about equal to onetbb", "slower than onetbb", "open against onetbb", "disturbed",
+          "a cache miss 95.0 ns", "a system call 120 ns", "EPYC &amp; Co, 2 CPUs", "2 threads,",
+          "virtual (KVM)", "measured 2026-11-25", "GNU 12.2.0", "handoff 0.1.0", "oneTBB 2021.8",
+          ">100 ns<", ">10 us<"}) {
+      std::string lower = svg;
+      std::string wanted = words;
+      for (std::string* text : {&lower, &wanted}) {
+        std::transform(text->begin(), text->end(), text->begin(), ::tolower);
+      }
+      EXPECT_NE(lower.find(wanted), std::string::npos) << words;
+    }
+    EXPECT_EQ(svg.find("<script"), std::string::npos);
+  }
+}
+
+TEST(LadderSvg, ItsTextSaysWhatATaskCostsHereAndInOneTbb) {
+  const std::string text = ladder_in_words(ladder());
+  for (const char* words :
+       {"On this machine a task costs 28 ns here, 155 in oneTBB.",
+        "A task <nobody> waits for: 28.0 ns here, 155 ns in oneTBB, 5.5x faster.",
+        "A ping: 9.00 us here, 8.00 us in oneTBB, 1.1x slower.",
+        "A thread: 21.0 us here, 23.0 us in oneTBB, open, disturbed."}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << '\n' << text;
+  }
+  for (const std::string& svg :
+       {ladder_svg(ladder(), context), ladder_svg(ladder(), context, LadderForm::wide)}) {
+    EXPECT_NE(svg.find("role=\"img\""), std::string::npos);
+    EXPECT_NE(svg.find("A ping: 9.00 us here, 8.00 us in oneTBB"), std::string::npos);
+  }
+}
+
+TEST(LadderSvg, AloneItHasItsColoursItsSentenceAndWhatDisturbedIt) {
+  Ladder busy = ladder();
+  busy.busy = "Other programs took 0.9 of 2 CPUs.";
+  const std::string svg = ladder_svg(busy, context);
+  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  for (const char* part :
+       {"<desc>", "prefers-color-scheme: dark", ">Other programs took 0.9 of 2 CPUs.</text>",
+        ">On this machine a task costs 28 ns here,"}) {
+    EXPECT_NE(svg.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(ladder_svg(ladder(), context).find("Other programs"), std::string::npos);
+}
+
+TEST(LadderSvg, WhatWasNotMeasuredIsNotDrawn) {
+  Ladder made = ladder();
+  made.rungs = {made.rungs[0], made.rungs[1]};
+  made.rungs[0].own.reset();
+  made.rungs[0].judged.reset();
+  made.rungs[1].peer.reset();
+  made.rungs[1].judged.reset();
+  const std::string svg = ladder_svg(made, context, LadderForm::wide);
+  EXPECT_EQ(count(svg, "class=\"mark own\""), 1U + 1);
+  EXPECT_EQ(count(svg, "class=\"ring peer\""), 1U + 1);
+  EXPECT_NE(svg.find(">not measured"), std::string::npos);
+  EXPECT_NE(svg.find(">no peer<"), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_NE(ladder_svg(Ladder{}, LadderContext{}, LadderForm::narrow).find("</svg>"),
+            std::string::npos);
+}
+
+TEST(LadderSvg, OnlyAWideIntervalIsDrawn) {
+  Ladder made = ladder();
+  made.rungs.resize(1);
+  const auto whiskers = [&] {
+    return count(ladder_svg(made, context, LadderForm::wide), "class=\"whisker\"");
+  };
+  EXPECT_EQ(whiskers(), 0U);
+  made.rungs[0].own->high = 100;
+  EXPECT_EQ(whiskers(), 1U + 1);  // and the legend's
+  EXPECT_NE(ladder_svg(made, context, LadderForm::wide).find("28.0 ns (27.4 ns .. 100 ns)"),
+            std::string::npos);
+  made.rungs[0].own->high = 1e7;
+  EXPECT_EQ(interval_of(*made.rungs[0].own), "not stable");
+}
+
+TEST(LadderContextTest, KnowsTheMachineAndWhomItWasComparedWith) {
+  const Environment environment(nlohmann::json{{"date", "2026-11-25T12:00:00Z"},
+                                               {"cpu", {{"model", "Model 1"}}},
+                                               {"budget", {{"width", 4}}},
+                                               {"hypervisor", "none"},
+                                               {"compiler", "GNU 12.2.0"},
+                                               {"handoff", {{"version", "0.1.0"}}},
+                                               {"peers", {{"peer.onetbb", "libtbb-dev 2021.8"}}}});
+  const LadderContext found = context_of(environment, ladder());
+  EXPECT_EQ(found.machine, "Model 1, 4 CPUs");
+  EXPECT_EQ(found.threads, "2");
+  EXPECT_EQ(found.hypervisor, "none");
+  EXPECT_EQ(found.date, "2026-11-25");
+  EXPECT_EQ(found.peers, std::vector<std::string>{"oneTBB 2021.8"});
+}
+
+TEST(TextRoom, CutsAndWrapsToTheRoom) {
+  EXPECT_EQ(fitted("short", 100, 10), "short");
+  const std::string cut = fitted("a rather long text", 60, 10);
+  EXPECT_TRUE(cut.ends_with("\xE2\x80\xA6"));
+  EXPECT_LE(room_of(cut, 10), 60);
+  EXPECT_TRUE(
+      fitted("\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4", 35, 10).starts_with("\xC3\xA4\xC3\xA4\xE2"));
+  const std::vector<std::string> lines = wrapped("one two three four", 60, 10);
+  ASSERT_GT(lines.size(), 1U);
+  std::string all;
+  for (const std::string& line : lines) {
+    EXPECT_LE(room_of(line, 10), 60);
+    all += (all.empty() ? "" : " ") + line;
+  }
+  EXPECT_EQ(all, "one two three four");
+}
+
+}}  // namespace ladder_svg_test
