@@ -6,6 +6,7 @@ They run in a small clone: its build has few contenders, and a wrapper around th
 measurement a short one. `./run` is the real script without its packages and its build.
 """
 
+import json
 import os
 import re
 import shutil
@@ -14,8 +15,9 @@ import unittest
 
 import numpy as np
 
+import synthetic_results as synthetic
 from compare_test import CONTENDER, PROJECT
-from lab_support import SOURCE, LabTest, small_build
+from lab_support import PROGRAM, SOURCE, LabTest, small_build
 
 OURS = ("./run", "handoff ", "export ", "build/release/handoff ")
 # Commands of the texts that are not the lab's, and who runs them.
@@ -133,6 +135,37 @@ class Readme(LabTest):
                 "`handoff run\ntasks` and `handoff` and `handoff::x`, ``a``.\n")
         self.assertEqual(commands_of(text), ["./run", "handoff list", "./check",
                                              "handoff run tasks"])
+
+
+TOOL = SOURCE / "tools" / "readme_figures"
+
+
+class Figures(LabTest):
+    """The tool that makes README's figures and its picture."""
+
+    def make(self, readme):
+        (self.folder / "docs").mkdir(exist_ok=True)
+        (self.folder / "README.md").write_text(readme)
+        (self.folder / "o.json").write_text(json.dumps(synthetic.overview()))
+        return subprocess.run([TOOL, self.folder / "o.json", "--program", PROGRAM, "--root",
+                               self.folder], capture_output=True, text=True, check=False)
+
+    def test_they_stand_between_the_marks(self):
+        done = self.make("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        text = (self.folder / "README.md").read_text()
+        self.assertTrue(text.startswith("before\n<!-- measured -->\n![What each kind"), text)
+        self.assertTrue(text.endswith("\n<!-- /measured -->\nafter\n"), text)
+        self.assertNotIn("old", text)
+        self.assertIn("| a task nobody waits for |", text)
+        self.assertTrue(all(len(line) <= 100 for line in text.splitlines() if line[:1] != "|"))
+        self.assertIn("<svg", (self.folder / "docs" / "ladder.svg").read_text())
+
+    def test_a_readme_without_marks_stays_as_it_is(self):
+        done = self.make("before\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("readme_figures: README.md has no <!-- measured -->", done.stderr)
+        self.assertEqual((self.folder / "README.md").read_text(), "before\n")
 
 
 if __name__ == "__main__":
