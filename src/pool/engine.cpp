@@ -121,17 +121,17 @@ bool Engine::run_own(Worker& worker) noexcept {
 
 // ---- The way in, as options say -----------------------------------------------------------------
 
-TaskPlace Engine::reserve(const TaskOptions& options) {
+Reservation Engine::reserve(const TaskOptions& options) {
   if (options.worker) return reserve_for(*options.worker);
   return admission_.reserve(worker_here(), options.priority);
 }
 
-TaskPlace Engine::try_reserve(const TaskOptions& options) {
+Reservation Engine::try_reserve(const TaskOptions& options) {
   if (options.worker) return reserve_for(*options.worker);
   return admission_.try_reserve(worker_here(), options.priority);
 }
 
-TaskPlace Engine::reserve_for(std::size_t index) {
+Reservation Engine::reserve_for(std::size_t index) {
   check_worker(index);
   return admission_.reserve_for(index);
 }

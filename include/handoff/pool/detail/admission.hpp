@@ -53,29 +53,29 @@ class Admission {
   Admission(const ThreadPoolOptions& options, const Parts& parts) noexcept;
 
   // `here`: what the calling thread is in this pool; null: nothing.
-  TaskPlace reserve(Worker* here) {
+  Reservation reserve(Worker* here) {
     if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
     return place_of(bounded_ ? ask(here, Priority::normal, on_full_)
                              : Answer{.task = source_.reserve()});
   }
-  TaskPlace reserve(Worker* here, Priority priority) {
+  Reservation reserve(Worker* here, Priority priority) {
     return priority == Priority::normal ? reserve(here) : place_of(ask(here, priority, on_full_));
   }
 
   // Where there is no room it says so, whatever OnFull is.
-  TaskPlace try_reserve(Worker* here) {
+  Reservation try_reserve(Worker* here) {
     if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
     return place_of(bounded_ ? ask(here, Priority::normal, OnFull::reject)
                              : Answer{.task = source_.reserve()});
   }
-  TaskPlace try_reserve(Worker* here, Priority priority) {
+  Reservation try_reserve(Worker* here, Priority priority) {
     return priority == Priority::normal ? try_reserve(here)
                                         : place_of(ask(here, priority, OnFull::reject));
   }
 
   // For the worker of this index alone. Throws std::system_error if there is no thread to be had
   // for it.
-  TaskPlace reserve_for(std::size_t index) { return place_of(ask_for(index), true); }
+  Reservation reserve_for(std::size_t index) { return place_of(ask_for(index), true); }
 
   // For a task of a group, in two steps, as the group counts it in between: an empty node of a
   // worker, this thread, which throws std::bad_alloc, and its place in the deque. Never refused.
@@ -85,16 +85,18 @@ class Admission {
     task->group.write() = group;
     return *task;
   }
-  TaskPlace place_in(Worker& worker, Task& node) noexcept {
-    return TaskPlace(node, calls_, worker);
+  Reservation place_in(Worker& worker, Task& node) noexcept {
+    return Reservation::local(node, calls_, worker);
   }
 
   // For a task that a worker, this thread, makes beside those of its user. Never refused.
-  TaskPlace reserve_in(Worker& worker) { return place_in(worker, node_of(worker, nullptr)); }
+  Reservation reserve_in(Worker& worker) { return place_in(worker, node_of(worker, nullptr)); }
 
   // For a timed task: as there is none after the close of the timers, never refused. It takes room
   // even if there is none: a moment that has come cannot wait.
-  TaskPlace reserve_due(Priority priority) { return place_of({.task = take_in_advance(priority)}); }
+  Reservation reserve_due(Priority priority) {
+    return place_of({.task = take_in_advance(priority)});
+  }
 
   // Runs and counts a task that found no room.
   void run_refused(Task& task) noexcept;
@@ -108,15 +110,15 @@ class Admission {
     bool run_here = false;  // refused, but the caller is to run it
   };
 
-  TaskPlace reserve_local(Worker& worker) {
-    if (parts_.unqueued.closed()) return TaskPlace(Status::closed);
+  Reservation reserve_local(Worker& worker) {
+    if (parts_.unqueued.closed()) return Reservation::none(Status::closed);
     return reserve_in(worker);
   }
-  TaskPlace place_of(const Answer& answer, bool called = false) noexcept {
+  Reservation place_of(const Answer& answer, bool called = false) noexcept {
     if (answer.task == nullptr) [[unlikely]]
-      return answer.run_here ? TaskPlace(*this) : TaskPlace(answer.why);
+      return answer.run_here ? Reservation::here(*this) : Reservation::none(answer.why);
     answer.task->group.write() = nullptr;
-    return TaskPlace(*answer.task, calls_, called);
+    return Reservation::queued(*answer.task, calls_, called);
   }
   Answer ask(Worker* here, Priority priority, OnFull on_full);
   Answer ask_for(std::size_t index);

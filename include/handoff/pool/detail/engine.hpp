@@ -63,12 +63,12 @@ class Engine final : public FutureHost {
   }
 
   // The way in.
-  TaskPlace reserve() { return admission_.reserve(worker_here()); }
-  TaskPlace reserve(Priority priority) { return admission_.reserve(worker_here(), priority); }
-  TaskPlace try_reserve() { return admission_.try_reserve(worker_here()); }
+  Reservation reserve() { return admission_.reserve(worker_here()); }
+  Reservation reserve(Priority priority) { return admission_.reserve(worker_here(), priority); }
+  Reservation try_reserve() { return admission_.try_reserve(worker_here()); }
   // As the options say, which may name a worker.
-  TaskPlace reserve(const TaskOptions& options);
-  TaskPlace try_reserve(const TaskOptions& options);
+  Reservation reserve(const TaskOptions& options);
+  Reservation try_reserve(const TaskOptions& options);
   Admission& admission() noexcept { return admission_; }
 
   // For a timed task with such options. Made at their first use. Null once closed. Throws
@@ -113,7 +113,7 @@ class Engine final : public FutureHost {
   template <class>
   friend struct Books;
 
-  TaskPlace reserve_for(std::size_t index);
+  Reservation reserve_for(std::size_t index);
   void check_worker(std::size_t index) const;
   void hand_over_due(TimedTask& due);
   void close_timers() noexcept;

@@ -59,7 +59,7 @@ class GroupTasks {
   Worker* worker_here() const noexcept { return engine_.worker_here(); }
 
   // A place for a task of the group, counted from here on. Throws std::bad_alloc.
-  TaskPlace reserve_in(Worker& worker) {
+  Reservation reserve_in(Worker& worker) {
     Task& node = Admission::node_of(worker, this);
     count_in(worker);
     return engine_.admission().place_in(worker, node);

@@ -26,68 +26,85 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Admission;
 
+// What Admission answers. Trivial, so that the hand-over of a task keeps it in registers; the
+// TaskPlace made of it owes the task.
+struct [[nodiscard]] Reservation {
+  // None: why not.
+  static Reservation none(Status why) noexcept { return {.status = why}; }
+  // In a queue. `called`: who is to run it knows already.
+  static Reservation queued(Task& task, WorkCalls& calls, bool called = false) noexcept {
+    return {.task = &task, .calls = called ? nullptr : &calls};
+  }
+  // In the deque of a worker, this thread.
+  static Reservation local(Task& task, WorkCalls& calls, Worker& worker) noexcept {
+    return {.task = &task, .calls = &calls, .worker = &worker};
+  }
+  // Refused by a full pool that has this thread run the task.
+  static Reservation here(Admission& refused_by) noexcept { return {.refused_by = &refused_by}; }
+
+  Task* task = nullptr;
+  WorkCalls* calls = nullptr;  // of the pool; null: nobody is to be called
+  Worker* worker = nullptr;
+  Admission* refused_by = nullptr;
+  Status status = Status::ok;
+};
+
 class [[nodiscard]] TaskPlace {
  public:
-  // None: why not.
-  explicit TaskPlace(Status why) noexcept : status_(why) {}
-  // In a queue. `called`: who is to run it knows already.
-  TaskPlace(Task& task, WorkCalls& calls, bool called = false) noexcept
-      : task_(&task), calls_(called ? nullptr : &calls) {}
-  // In the deque of a worker, this thread.
-  TaskPlace(Task& task, WorkCalls& calls, Worker& worker) noexcept
-      : task_(&task), calls_(&calls), worker_(&worker) {}
-  // Refused by a full pool that has this thread run the task.
-  explicit TaskPlace(Admission& refused_by) noexcept : refused_by_(&refused_by) {}
+  // NOLINTNEXTLINE(*-explicit-*): the two are one for all who reserve
+  TaskPlace(const Reservation& reservation) noexcept : reservation_(reservation) {}
 
   // Publishes the task, or what is left of it. Inlined also where an exception passes: one call
-  // that takes its address would keep the place, and so each hand-over, in memory instead of
-  // registers.
+  // that takes its address would keep the place, and so each hand-over, in memory.
   [[gnu::always_inline]] ~TaskPlace() {
-    if (task_ != nullptr) [[likely]] {
+    if (reservation_.task != nullptr) [[likely]] {
       publish();
-    } else if (refused_by_ != nullptr) {
-      count_stillborn(*refused_by_);
+    } else if (reservation_.refused_by != nullptr) {
+      count_stillborn(*reservation_.refused_by);
     }
   }
   TaskPlace(const TaskPlace&) = delete;
   TaskPlace& operator=(const TaskPlace&) = delete;
 
   // Whether the task is accepted.
-  explicit operator bool() const noexcept { return task_ != nullptr || refused_by_ != nullptr; }
-  Status status() const noexcept { return status_; }
+  explicit operator bool() const noexcept {
+    return reservation_.task != nullptr || reservation_.refused_by != nullptr;
+  }
+  Status status() const noexcept { return reservation_.status; }
 
   // Makes the task, by maker.make(task, given...), once. ok, or why there is no place; then nothing
   // was touched.
   template <class Maker, class... Given>
   Status fill(Maker&& maker, Given&&... given) {
-    if (task_ != nullptr) [[likely]] {
-      kind_ = &maker.make(*task_, std::forward<Given>(given)...);
+    if (reservation_.task != nullptr) [[likely]] {
+      kind_ = &maker.make(*reservation_.task, std::forward<Given>(given)...);
       return Status::ok;
     }
-    if (Admission* const by = refused_by_) {
-      refused_by_ = nullptr;
+    if (Admission* const by = reservation_.refused_by) {
+      reservation_.refused_by = nullptr;
       Refused refused(*by);
       refused.kind = &maker.make(refused.task, std::forward<Given>(given)...);
       return Status::ok;
     }
-    return status_;
+    return reservation_.status;
   }
 
  private:
   void publish() noexcept {
-    if (worker_ == nullptr) {
-      task_->publish(*kind_);
-      if (calls_ != nullptr) calls_->call_for_queued();
+    const auto [task, calls, worker, refused_by, status] = reservation_;
+    if (worker == nullptr) {
+      task->publish(*kind_);
+      if (calls != nullptr) calls->call_for_queued();
     } else {
-      task_->kind.store(kind_, sync::order::relaxed);  // order: relaxed, pushed below
-      worker_->accepted.add();
-      worker_->spawned.push(task_);
-      calls_->call_for_pushed();
+      task->kind.store(kind_, sync::order::relaxed);  // order: relaxed, pushed below
+      worker->accepted.add();
+      worker->spawned.push(task);
+      calls->call_for_pushed();
     }
   }
 
-  // A task that this thread runs once it is made. Made in place: a call that takes the closure by
-  // reference would keep it in memory on its way into a queue, too.
+  // A task that this thread runs once it is made. What it is made of is handed to no call, so that
+  // a closure on its way into a queue stays in registers.
   struct Refused {
     explicit Refused(Admission& refused_by) noexcept : by(refused_by) {}
     ~Refused() {
@@ -104,12 +121,8 @@ class [[nodiscard]] TaskPlace {
   static void run_refused(Admission& by, Task& task) noexcept;
   static void count_stillborn(Admission& by) noexcept;
 
-  Task* task_ = nullptr;
-  WorkCalls* calls_ = nullptr;  // of the pool; null: nobody is to be called
-  Worker* worker_ = nullptr;
-  Admission* refused_by_ = nullptr;
+  Reservation reservation_;
   const TaskKind* kind_ = &StillbornKind::kind;
-  Status status_ = Status::ok;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
