@@ -106,18 +106,6 @@ std::vector<Cell> Scenario::cells(const Values& values,
   return all;
 }
 
-std::vector<Cell> Scenario::overview() const {
-  std::vector<std::string> chosen;
-  for (const Metric& metric : metrics()) {
-    if (metric.in_overview) chosen.push_back(metric.name);
-  }
-  Values values;
-  for (const Parameter& parameter : parameters()) {
-    if (!parameter.overview.empty()) values.emplace_back(parameter.name, parameter.overview);
-  }
-  return cells(values, chosen);
-}
-
 std::vector<Cell> Scenario::cells_of(const Metric& metric, const Values& values) const {
   std::vector<Cell> cells{Cell(metric.name)};
   for (const Parameter& parameter : parameters()) {

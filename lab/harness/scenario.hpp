@@ -23,7 +23,6 @@ struct Metric {
   std::string unit;
   bool higher_is_better = false;
   std::string meaning;
-  bool in_overview = true;  // false: measured where it, or its scenario, is asked for by name
 };
 
 struct Parameter {
@@ -34,7 +33,6 @@ struct Parameter {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   std::vector<std::string> metrics = {};  // whose it is; empty: of all the scenario's
-  std::vector<std::string> overview = {};  // which of the defaults an overview takes; empty: all
 
   [[nodiscard]] bool belongs_to(const std::string& metric) const;
   // Throws UserError with the allowed range or the nearest word.
@@ -92,7 +90,6 @@ struct Article {
   std::vector<ArticleRow> rows;
   double metric_ms = 0;  // what 1 of the metric is in ms; 0: it tells a time
   double items = 0;  // that took it; 0: an operation's
-  bool in_overview = false;  // its cell too, where that is no other's
 };
 
 // How an article's scheme stands to another contender, by the article's figures or by its own code
@@ -139,8 +136,6 @@ class Scenario {
   using Values = std::vector<std::pair<std::string, std::vector<std::string>>>;
   [[nodiscard]] std::vector<Cell> cells(const Values& values,
                                         const std::vector<std::string>& metrics = {}) const;
-  // What a quick run of everything measures: the metrics and the values that belong there.
-  [[nodiscard]] std::vector<Cell> overview() const;
 
  private:
   [[nodiscard]] std::vector<Cell> cells_of(const Metric& metric, const Values& values) const;

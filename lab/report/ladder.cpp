@@ -124,7 +124,7 @@ Rung rung_of(const Result& result, const RungChoice& choice) {
 
 std::vector<GreyLine> grey_of(const Result& result) {
   constexpr std::array words{Word{"cache_miss", "a cache miss"},
-                             Word{"line_transfer", "a line from core to core"},
+                             Word{"line_transfer", "core to core"},
                              Word{"system_call", "a system call"}};
   std::vector<GreyLine> grey;
   for (const Row& row : result.rows) {

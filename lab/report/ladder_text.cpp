@@ -90,7 +90,7 @@ class Picture {
         columns_(static_cast<std::size_t>(std::clamp(look.columns, least_columns, most_columns))),
         marks_(look.unicode ? blocks : ascii),
         scale_(scale_of(ladder.rungs)) {
-    constexpr std::size_t widest_other = 16;
+    constexpr std::size_t widest_other = 17;
     for (const Rung& rung : ladder.rungs) {
       label_ = std::max(label_, label_of(rung).size());
       if (rung.peer) other_ = std::max(other_, name_of_way(rung.peer->contender).size());
@@ -113,7 +113,9 @@ class Picture {
     if (ladder_.rungs.empty()) return {};
     std::string text = fmt::format(
         "{} throughput  {} latency  {} best other  (log scale, {} to {})\n", marks_.many,
-        marks_.one, marks_.other, plain_duration(scale_.low), plain_duration(scale_.high));
+        marks_.one, marks_.other,
+        scale_.low < 1 ? fmt::format("{:g} ns", scale_.low) : plain_duration(scale_.low),
+        plain_duration(scale_.high));
     if (ladder_.open() > 0) {
       text += wrapped("open: not told apart in this time; `handoff run SCENARIO` takes longer",
                       columns_);

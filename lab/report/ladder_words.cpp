@@ -62,8 +62,11 @@ double least_task_ns(const Rung& task, const ParameterValue& width, const Result
   const Points* const efficiency = efficiency_of(*task.own, width, result);
   // All threads together take the work and what the tasks cost, one alone takes the work only.
   if (efficiency == nullptr) return task.own->median * threads / (threads - 1);
-  return break_even_ns(*efficiency, threads)
-      .value_or(std::max_element(efficiency->begin(), efficiency->end())->first);
+  const double even =
+      break_even_ns(*efficiency, threads)
+          .value_or(std::max_element(efficiency->begin(), efficiency->end())->first);
+  // The curve was measured at another moment. A task with work costs no less than one without.
+  return std::max(even, task.own->median);
 }
 
 std::string costs(const RungWay& own, const RungWay* other) {

@@ -240,15 +240,23 @@ const Points pays_from_8{{4, 0.25}, {16, 0.75}, {64, 0.9}, {256, 0.95}};
 TEST(TheSentence, TellsTheCostHereAndInOneTbbAndTheBreakEven) {
   RungChoice choice = task_choice();
   choice.named = {"peer.onetbb"};
-  const std::vector<Row> rows{task_row("own.pool.stealing", {28.2}),
+  const std::vector<Row> rows{task_row("own.pool.stealing", {5.24}),
                               task_row("peer.fastest", {99}),
                               task_row("peer.onetbb", {155.4}),
                               grain_row("own.pool.fixed", 1, {{1, 1}, {2, 1}}),
                               grain_row("own.pool.stealing", 8, pays_from_8),
                               grain_row("peer.onetbb", 0.5, {{1, 1}, {2, 1}})};
   EXPECT_EQ(ladder_of(result_of(rows, choice)).sentence,
-            "On this machine a task costs 28 ns here, 155 in oneTBB; below 8 ns of work, hot, at "
+            "On this machine a task costs 5.2 ns here, 155 in oneTBB; below 8 ns of work, hot, at "
             "width 2, do not hand it over one by one.");
+}
+
+TEST(TheSentence, NeverTellsABreakEvenBelowTheCost) {
+  const std::vector<Row> rows{task_row("own.pool.stealing", {28.2}),
+                              grain_row("own.pool.stealing", 8, pays_from_8)};
+  EXPECT_EQ(ladder_of(result_of(rows)).sentence,
+            "On this machine a task costs 28 ns here; below 29 ns of work, hot, at width 2, do not "
+            "hand it over one by one.");
 }
 
 TEST(TheSentence, NamesTheBestOtherWithoutOneTbb) {

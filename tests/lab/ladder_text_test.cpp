@@ -26,7 +26,7 @@ Ladder whole_ladder() {
       "On this machine a task costs 28 ns here, 155 in oneTBB; below 60 ns of work, hot, at width "
       "2, do not hand it over one by one. Do not trust these figures: other processes took 0.90 "
       "CPUs.";
-  ladder.grey = {{"a cache miss", 81}, {"a line from core to core", 120}, {"a system call", 95}};
+  ladder.grey = {{"a cache miss", 81}, {"core to core", 120}, {"a system call", 95}};
   double ns = 2;
   std::size_t place = 0;
   for (const RungKind& kind : rung_kinds()) {

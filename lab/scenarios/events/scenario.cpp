@@ -66,16 +66,13 @@ class Events final : public Scenario {
     static const std::vector<Metric> metrics{
         {"invoke", "ns", false, "a call of one listener in a list"},
         {"enqueue_process", "ns", false, "an event: enqueued, looked up, given to its listener"},
-        {"enqueue_visit", "ns", false, "an event: enqueued, given to a visitor",
-         /*in_overview=*/false},
+        {"enqueue_visit", "ns", false, "an event: enqueued, given to a visitor"},
         {"second_queue", "ns", false,
-         "an event, where a process that has used one queue makes another and uses it once",
-         /*in_overview=*/false},
+         "an event, where a process that has used one queue makes another and uses it once"},
         {"throughput", "ns", false, "an event, by `producers` to the thread that handles it"},
         {"latency_p50", "ns", false,
          "from the enqueueing to the listener on another thread, an event every 10 us"},
-        {"latency_p99", "ns", false, "the same, which one of a hundred exceeds",
-         /*in_overview=*/false}};
+        {"latency_p99", "ns", false, "the same, which one of a hundred exceeds"}};
     return metrics;
   }
 
@@ -91,8 +88,7 @@ class Events final : public Scenario {
          {},
          1,
          10'000'000,
-         counted,
-         {"10000", "1000000"}},
+         counted},
         {"ids", "different keys", {"1", "10"}, {}, 1, 1000, drained},
         {"producers", "threads that enqueue", {"1", "2"}, {}, 1, 64, {"throughput"}},
         {"consumer",

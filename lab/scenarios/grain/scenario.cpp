@@ -116,8 +116,7 @@ class Grain final : public Scenario {
          {"task", "index"},
          0,
          0,
-         {"metg50"},
-         {"task"}},
+         {"metg50"}},
         {"count", "items of the loop", {"1000000"}, {}, 1, 10'000'000, {"loop"}},
         {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
     return parameters;

@@ -110,7 +110,7 @@ class Matmul final : public Scenario {
 
   const std::vector<Parameter>& parameters() const override {
     static const std::vector<Parameter> parameters{
-        {"n", "rows and columns of each matrix", {"512", "1024"}, {}, 1, 4096, {}, {"512"}},
+        {"n", "rows and columns of each matrix", {"512", "1024"}, {}, 1, 4096},
         {"kernel",
          "how a row is computed (naive: the article's loop; tile: a library on a block of rows)",
          {"ikj", "tile"},
@@ -132,7 +132,6 @@ class Matmul final : public Scenario {
                      {"newosp WorkerPool", 17.4, "", ""},
                      {"newosp, processes and shared memory", 17.4, "", ""},
                      {"ZeroMQ inproc", 3000, "more than; extrapolated from 128 x 128", ""}}};
-    article.in_overview = true;
     return {article};
   }
 

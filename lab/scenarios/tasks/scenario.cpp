@@ -76,18 +76,14 @@ class Tasks final : public Scenario {
         {"fire_and_forget", "ns", false, "per task: `count` handed over, then waited for together"},
         {"future", "ns", false, "per task: the same with a future each, whose result is read"},
         {"spread", "x", false,
-         "p90 over the median of fire_and_forget's time, in samples of a millisecond or more",
-         /*in_overview=*/false},
+         "p90 over the median of fire_and_forget's time, in samples of a millisecond or more"},
         {"balance", "%", true,
-         "of tasks of 1 us that the least busy of `width` threads ran, as fire_and_forget does",
-         /*in_overview=*/false},
-        {"crowded", "ns", false, "fire_and_forget, with all threads on one CPU",
-         /*in_overview=*/false},
+         "of tasks of 1 us that the least busy of `width` threads ran, as fire_and_forget does"},
+        {"crowded", "ns", false, "fire_and_forget, with all threads on one CPU"},
         {"ping", "us", false,
          "until a task given to an idle pool has run on another thread, and the caller knows"},
         {"run_and_wait", "us", false, "one task given to an idle pool; the caller may run it"},
-        {"idle_cpu", "%", false, "of one CPU, used by a pool that has nothing to do",
-         /*in_overview=*/false}};
+        {"idle_cpu", "%", false, "of one CPU, used by a pool that has nothing to do"}};
     return metrics;
   }
 
@@ -104,8 +100,7 @@ class Tasks final : public Scenario {
          {"hot", "idle"},
          0,
          0,
-         batched,
-         {"hot"}},
+         batched},
         {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
     return parameters;
   }
