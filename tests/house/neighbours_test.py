@@ -35,6 +35,12 @@ class BesideNeighbours(unittest.TestCase):
         self.assertEqual(self.runs("short"), 51)
         self.assertEqual(self.runs("long"), 6)
 
+    def test_names_may_have_a_plus(self):
+        code, output = self.run_tests(**{"seam_g++": "true", "also": "true"})
+        self.assertEqual(code, 0, output)
+        self.assertEqual(self.runs("seam_g++"), 51)
+        self.assertEqual(self.runs("also"), 51)
+
     def test_a_test_that_fails_now_and_then_is_found(self):
         code, output = self.run_tests(
             steady="true", rare=f"test $(wc -l < {self.build}/rare.runs) -ne 30 || "
