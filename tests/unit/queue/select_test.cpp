@@ -103,13 +103,16 @@ TEST(Select, close_stop_and_deadline_end_it) {
   Channel<int> b(1);
   EXPECT_EQ(select(1ms, on_item(a, ignore), on_item(b, ignore)), Status::timed_out);
   std::stop_source source;
+  std::atomic<bool> was_stopped{false};
   std::thread reader([&] {
     EXPECT_EQ(select(source.get_token(), on_item(a, ignore), on_item(b, ignore)), Status::stopped);
     EXPECT_EQ(select({1h, source.get_token()}, on_item(a, ignore)), Status::stopped);
+    was_stopped = true;
     EXPECT_EQ(select(on_item(a, ignore), on_item(b, ignore)), Status::closed);
   });
   std::this_thread::sleep_for(10ms);
   source.request_stop();
+  while (!was_stopped) std::this_thread::yield();
   std::this_thread::sleep_for(10ms);
   a.close();
   std::this_thread::sleep_for(10ms);
