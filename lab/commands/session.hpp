@@ -33,8 +33,8 @@ class Session {
   // Measures each block and appends its rows. Interrupted, it keeps what it has measured.
   void measure(Scenario& scenario, const std::vector<Block>& blocks);
 
-  // For whoever decides launch by launch what is measured: first prepare() with all blocks of a
-  // scenario, then add launches to the measurements of each, and finish() each once.
+  // For a caller that chooses each launch itself: call prepare() with all blocks of a scenario, add
+  // launches to the measurements of each block, then call finish() once for each.
   void prepare(Scenario& scenario, const std::vector<Block>& blocks);
   [[nodiscard]] std::vector<Measurement> measurements_of(Scenario& scenario, const Block& block);
   [[nodiscard]] WatchedBench& bench() { return bench_; }

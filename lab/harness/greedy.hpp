@@ -24,7 +24,7 @@ class GreedyProcesses {
   explicit GreedyProcesses(pid_t ours, std::string root = "");
 
   // Counts what all others took since the look before it, the first of which the constructor took.
-  // Whoever came and went in between is not seen.
+  // A process that starts and ends between two looks is not seen.
   void look();
 
   // The greediest `most` programs, over all that was looked at. Programs of one name are one.

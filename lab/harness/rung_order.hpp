@@ -14,7 +14,7 @@ struct RungState {
   std::size_t reported = 0;   // launches after those that chose its ways
   std::size_t looks = 0;      // at its verdict
   bool has_verdict = false;   // there are two ways to be judged
-  bool decided = false;       // they were told apart, or called equal
+  bool decided = false;       // the verdict is faster, slower or about equal
   double seconds = 0;         // that its next launch will take, about
   double seconds_left = 1e9;  // for this rung alone
 };

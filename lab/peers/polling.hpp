@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a thread waits that may not sleep: whoever it waits for may not be running, so it lets others
-// have the CPU from time to time.
+// Polling, for a thread that must not sleep. It yields from time to time, since the thread that it
+// waits for may need this CPU.
 #pragma once
 
 #include <thread>

@@ -9,6 +9,7 @@
 
 #include "harness/user_error.hpp"
 #include "report/ladder.hpp"
+#include "report/rung_words.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -17,7 +18,7 @@ namespace {
 std::string figure_of(const RungWay& way) {
   const std::string median = short_duration(way.median);
   if (std::isnan(way.low) || std::isnan(way.high)) return median;
-  return fmt::format("{} ({} .. {})", median, short_duration(way.low), short_duration(way.high));
+  return fmt::format("{} ({})", median, interval_of(way));
 }
 
 // Others have a name; of a limit the figure says all.

@@ -117,8 +117,7 @@ class Picture {
         scale_.low < 1 ? fmt::format("{:g} ns", scale_.low) : plain_duration(scale_.low),
         plain_duration(scale_.high));
     if (ladder_.open() > 0) {
-      text += wrapped("open: not told apart in this time; `handoff run SCENARIO` takes longer",
-                      columns_);
+      text += wrapped("open: this run cannot tell; `handoff run SCENARIO` takes longer", columns_);
     }
     const auto disturbed = std::find_if(ladder_.rungs.begin(), ladder_.rungs.end(),
                                         [](const Rung& rung) { return !rung.disturbed.empty(); });

@@ -25,9 +25,7 @@ std::string with_figure(const RungWay& way) {
 }
 
 std::string interval_of(const RungWay& way) {
-  std::string text = interval_text(way.low, way.high);
-  if (text.find("..") == std::string::npos) return text;
-  return fmt::format("{} .. {}", short_duration(way.low), short_duration(way.high));
+  return interval_text(way.low, way.high, short_duration);
 }
 
 std::string clause_of(const Rung& rung) {

@@ -246,11 +246,11 @@ std::string short_duration(double ns) {
   return fmt::format("{} {}", short_number(ns), units[unit]);
 }
 
-std::string interval_text(double low, double high) {
+std::string interval_text(double low, double high, std::string (*text_of)(double)) {
   constexpr double readable = 100;  // times
   if (!std::isfinite(low) || !std::isfinite(high)) return "-";
   if (low != high && !(low > 0 && high <= readable * low)) return "not stable";
-  return fmt::format("{} .. {}", short_number(low), short_number(high));
+  return fmt::format("{} .. {}", text_of(low), text_of(high));
 }
 
 std::string size_text(double bytes) {

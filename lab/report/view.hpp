@@ -87,7 +87,7 @@ std::string short_number(double value);
 // The same with the unit that fits: 35.1 ns, 1.24 ms.
 std::string short_duration(double ns);
 // "27.1 .. 29.3"; "not stable" where its ends are so far apart that they say nothing else.
-std::string interval_text(double low, double high);
+std::string interval_text(double low, double high, std::string (*text_of)(double) = short_number);
 // In bytes, KiB, MiB or GiB.
 std::string size_text(double bytes);
 

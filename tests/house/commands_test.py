@@ -6,17 +6,20 @@ programs they call (dpkg-query, apt-get, cmake, ctest, ...), which is all that P
 stand-in writes its name and arguments to a record, so a test sees what was asked of the system.
 """
 
-import contextlib
 import os
 import re
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from terminal import call_at_a_terminal, terminals_exist  # noqa: E402  (found by the line above)
+
 REAL = ("bash", "basename", "cat", "date", "dirname", "env", "grep", "kill", "mkdir", "sed",
         "sleep", "tail", "tr")
 STAND_INS = {
@@ -88,32 +91,11 @@ class Project:
             text=True, check=False, timeout=60, **self.settings())
 
     def call_at_a_terminal(self, answer, *command):
-        """The exit code and what a person who types `answer` sees."""
-        person, terminal = os.openpty()
-        os.write(person, answer.encode())
-        with subprocess.Popen([self.root / command[0], *command[1:]], stdin=terminal,
-                              stdout=terminal, stderr=terminal, **self.settings()) as process:
-            os.close(terminal)
-            seen = b""
-            with contextlib.suppress(OSError):  # how the end of a terminal is told
-                while part := os.read(person, 4096):
-                    seen += part
-        os.close(person)
-        return process.returncode, seen.decode()
+        return call_at_a_terminal(answer, self.root / command[0], *command[1:], **self.settings())
 
     def record(self):
         path = self.state / "record"
         return path.read_text().splitlines() if path.exists() else []
-
-
-def terminals_exist():
-    """A bare chroot without /dev/pts has none."""
-    try:
-        for end in os.openpty():
-            os.close(end)
-    except OSError:
-        return False
-    return True
 
 
 class CommandsTest(unittest.TestCase):

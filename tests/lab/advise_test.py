@@ -5,7 +5,8 @@ import json
 import subprocess
 import unittest
 
-from lab_support import PROGRAM, LabTest, call_at_a_terminal, small_build, terminals_exist
+from lab_support import PROGRAM, LabTest, small_build
+from terminal import call_at_a_terminal, terminals_exist
 from synthetic_results import environment, row
 
 SIZES = [4 ** k for k in range(10)]  # ns

@@ -7,7 +7,8 @@ import pty
 import subprocess
 import unittest
 
-from lab_support import PROGRAM, SMALL, LabTest, terminals_exist
+from lab_support import PROGRAM, SMALL, LabTest
+from terminal import terminals_exist
 
 REFUSED = [
     ((), ["subcommand"]),

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """What the lab's tests share: the program, and ways to start it and to look at what came out."""
 
-import contextlib
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))  # terminal
 
 PROGRAM = os.environ["HANDOFF_PROGRAM"]
 SOURCE = Path(os.environ["HANDOFF_SOURCE"])
@@ -44,31 +46,6 @@ def small_build(folder, wanted):
         kept = [entry for entry in entries if entry["scenario"] == "probe" or wanted(entry)]
         (libexec / name).write_text(json.dumps({"contenders": kept}))
     return Path(shutil.copy(PROGRAM, folder))
-
-
-def terminals_exist():
-    """A bare chroot without /dev/pts has none."""
-    try:
-        for end in os.openpty():
-            os.close(end)
-    except OSError:
-        return False
-    return True
-
-
-def call_at_a_terminal(answer, *command, cwd):
-    """The exit code and what a person sees who types `answer`."""
-    person, terminal = os.openpty()
-    os.write(person, answer.encode())
-    with subprocess.Popen(list(map(str, command)), stdin=terminal, stdout=terminal,
-                          stderr=terminal, cwd=cwd) as process:
-        os.close(terminal)
-        seen = b""
-        with contextlib.suppress(OSError):  # how the end of a terminal is told
-            while part := os.read(person, 4096):
-                seen += part
-    os.close(person)
-    return process.returncode, seen.decode()
 
 
 class LabTest(unittest.TestCase):

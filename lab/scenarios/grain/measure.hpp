@@ -75,7 +75,7 @@ inline double index_ns(std::size_t steps) {
   return best;
 }
 
-// Loops one after the other. Those before the timed ones wake up whoever sleeps.
+// Runs loops back to back. The first ones, which are not timed, wake the sleeping threads.
 template <class Pool>
 Operation short_loops(const Task& task, const std::shared_ptr<Pool>& pool) {
   const auto steps = static_cast<std::size_t>(std::llround(index_work_ns / task.step_ns));

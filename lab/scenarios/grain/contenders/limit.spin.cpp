@@ -57,7 +57,7 @@ class Spinners {
   };
   static_assert(offsetof(Lane, order) + sizeof(Order) <= 64);
 
-  // Whoever has waited for longer than any loop may be keeping others from their CPU.
+  // A thread that has waited for longer than a loop takes yields: another one may need its CPU.
   static void await(const std::atomic<std::uint64_t>& round, std::uint64_t expected) {
     constexpr std::uint64_t patience = 100'000;
     for (std::uint64_t looks = 0; round.load(std::memory_order_acquire) != expected;) {
