@@ -81,10 +81,10 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
       ->type_name("PATTERN,...");
   add_measure_options(*run, options.measure);
   run->add_option("--wait-quiet", options.wait_quiet_s,
-                  "wait up to so many seconds until others take less than 0.1 CPUs")
+                  "wait up to SECONDS for other programs to use less than 0.1 CPUs")
       ->type_name("SECONDS");
   run->add_flag("--json", options.json, "print the results as JSON, no tables");
-  run->add_flag("--verbose", options.verbose, "of an overview, print the tables too");
+  run->add_flag("--verbose", options.verbose, "print the tables of an overview too");
   run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");
   run->add_option("--a", options.a, "matmul: left matrix, NumPy file")->type_name("A.npy");
   run->add_option("--b", options.b, "matmul: right matrix, NumPy file")->type_name("B.npy");
@@ -147,7 +147,7 @@ CLI::App* add_report(CLI::App& program, ReportOptions& options) {
       ->type_name("FILE");
   report
       ->add_option("--ladder", options.ladder,
-                   "write the ladder to FILE, an SVG picture; the page then needs --output")
+                   "write the ladder to FILE as an SVG picture; a page only with --output")
       ->type_name("FILE");
   return report;
 }
@@ -195,9 +195,8 @@ CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
   CLI::App* advise =
       program.add_subcommand("advise", "which way fits your work, judged by measured rows");
   advise->footer(
-      "Needed rows that are missing are measured quickly if you want that: on a terminal it asks,\n"
-      "elsewhere --measure says so. They serve this answer; --output keeps them in a result file,\n"
-      "which can be named beside others the next time.\n"
+      "If rows are missing, --measure measures them; without it, advise asks on a terminal. They\n"
+      "are used for this answer only; --output keeps them in a result file to name next time.\n"
       "exit code: 4 if a needed row is missing; it prints the command that measures it");
   advise
       ->add_option("results", options.results,
