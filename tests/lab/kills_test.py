@@ -109,7 +109,8 @@ class InALongRun(LabTest):
 
     def start(self, contenders):
         coordinator = subprocess.Popen(
-            [PROGRAM, *CELL, "--launches", "1000", "--time-budget", "600", "--manifest",
+            # More than a minute for each launch: none ends before its last burst.
+            [PROGRAM, *CELL, "--launches", "1000", "--time-budget", "80000", "--manifest",
              MISBEHAVING, "--contenders", contenders, "--output", "result.json"],
             cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(coordinator.kill)
