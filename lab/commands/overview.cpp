@@ -27,8 +27,6 @@ constexpr double kMeasuring = 170;  // seconds
 constexpr double kForChoosing = 0.4;  // of it
 constexpr double kForBeside = 0.15;
 constexpr std::size_t kChoosing = 3;  // launches
-constexpr int kChoosingRounds = 2;
-constexpr int kReportingRounds = 3;
 constexpr int kInARow = 3;  // disturbed launches: then they are kept; calm ones: then it is over
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -243,7 +241,7 @@ void Overview::first_launches(Part& part, double share) {
   for (std::size_t launches = 0; launches < kChoosing;) {
     const double left = share - part.spent;
     const Clock::time_point end = after(left / static_cast<double>(kChoosing - launches));
-    if (add_launch(part, all, kChoosingRounds, end)) ++launches;
+    if (add_launch(part, all, kOverviewRounds, end)) ++launches;
   }
   if (!part.disturbed.empty()) part.choosing_disturbed = part.reason;
   part.disturbed.clear();
@@ -269,7 +267,7 @@ void Overview::spend_the_rest() {
     const double before = part.spent;
     // What is not judged has enough launches sooner.
     const bool all = part.state.reported < least();
-    if (!add_launch(part, all ? part.chosen : part.judged, kReportingRounds,
+    if (!add_launch(part, all ? part.chosen : part.judged, kOverviewRounds,
                     after(seconds_for_launch(part, states)))) {
       continue;
     }
@@ -308,7 +306,9 @@ bool Overview::add_launch(Part& part, const Ways& ways, int rounds, Clock::time_
   part.sum.throttled += seen->throttled;
   part.sum.speed = seen->speed;
   part.watched += took;
-  const bool disturbed = !seen->reason.empty();
+  // A slow machine is slow for all that take turns, and pairs are judged: only time that somebody
+  // took may favour one of them.
+  const bool disturbed = !seen->reason.empty() && !seen->only_slow;
   disturbed_in_a_row_ = disturbed ? disturbed_in_a_row_ + 1 : 0;
   calm_in_a_row_ = disturbed ? 0 : calm_in_a_row_ + 1;
   if (!disturbed) return true;

@@ -106,9 +106,8 @@ double uncertain_s(const Look& look) {
   return 2.0 * look.cpus / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-std::string reason_for(const Disturbance& seen, const Look& after, double wall_s,
-                       const Speed& usual) {
-  constexpr double least_speed = 0.85;  // of the usual one
+// Empty: nobody took time.
+std::string taken(const Disturbance& seen, const Look& after, double wall_s) {
   const double most_cpus = most_cpus_for_others(after.cpus) + uncertain_s(after) / wall_s;
   if (seen.foreign_cpus > most_cpus) {
     return fmt::format("other processes took {:.2f} CPUs", seen.foreign_cpus);
@@ -117,6 +116,12 @@ std::string reason_for(const Disturbance& seen, const Look& after, double wall_s
     return fmt::format("the host took {:.2f} CPUs", seen.stolen_cpus);
   }
   if (seen.throttled > 0) return fmt::format("throttled {:.0f} times", seen.throttled);
+  return {};
+}
+
+// Empty: it was as fast as usual.
+std::string slow(const Disturbance& seen, const Speed& usual) {
+  constexpr double least_speed = 0.85;  // of the usual one
   if (seen.speed.one < least_speed * usual.one) {
     return fmt::format("one CPU was at {:.0f} % of its usual speed",
                        100 * seen.speed.one / usual.one);
@@ -155,7 +160,10 @@ Disturbance disturbance(const Look& before, const Look& after, const Speed& spee
     seen.stolen_cpus = stolen / wall_s;
   }
   seen.throttled = std::max(0.0, after.throttled - before.throttled);
-  seen.reason = reason_for(seen, after, wall_s, usual);
+  seen.reason = taken(seen, after, wall_s);
+  if (!seen.reason.empty()) return seen;
+  seen.reason = slow(seen, usual);
+  seen.only_slow = !seen.reason.empty();
   return seen;
 }
 

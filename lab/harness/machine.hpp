@@ -34,6 +34,9 @@ struct Disturbance {
   double throttled = 0;
   Speed speed;         // the slowest that was seen
   std::string reason;  // empty: not disturbed
+  // That the machine itself was slow is the only reason: nobody took time. Those that take turns
+  // meet such a state alike.
+  bool only_slow = false;
 };
 
 // CPUs' worth of time that others, or the host, may take before it is a disturbance.

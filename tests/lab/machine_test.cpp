@@ -41,6 +41,13 @@ TEST(Disturbance, IsASlowState) {
   EXPECT_EQ(after(10, 10, 0, 0, {60, 200}).reason, "one CPU was at 60 % of its usual speed");
   EXPECT_EQ(after(10, 10, 0, 0, {100, 128}).reason,
             "all CPUs together were at 64 % of their usual speed");
+  EXPECT_TRUE(after(10, 10, 0, 0, {60, 200}).only_slow);
+}
+
+TEST(Disturbance, IsNotOnlySlowWhereSomebodyTookTime) {
+  EXPECT_FALSE(after(10, 10).only_slow);
+  EXPECT_FALSE(after(5, 5).only_slow);
+  EXPECT_FALSE(after(5, 5, 0, 0, {60, 200}).only_slow);
 }
 
 TEST(Disturbance, OfAFewTicksIsNone) {

@@ -34,14 +34,14 @@ class Simulation {
 
   // Launches of two contenders side by side, their bursts taking turns. The second takes `planted`
   // times as long.
-  std::pair<Launches, Launches> compare(std::size_t launches, double planted) {
+  std::pair<Launches, Launches> compare(std::size_t launches, double planted, int rounds) {
     std::pair<Launches, Launches> times{Launches(launches), Launches(launches)};
     for (std::size_t l = 0; l < launches; ++l) {
       const double machine = state(StateOf::machine);
       const double first = machine + state(StateOf::process) + normal(0.003);
       const double second =
           machine + state(StateOf::process) + normal(0.003) + machine_.favour + std::log(planted);
-      for (int round = 0; round < 5; ++round) {
+      for (int round = 0; round < rounds; ++round) {
         times.first[l].push_back(std::exp(first + burst()));
         times.second[l].push_back(std::exp(second + burst()));
       }
@@ -79,14 +79,20 @@ Change judge(const Launches& now, const Launches& before) {
   return judge_change(now, before, {}).change;
 }
 
-using Looks = std::span<const std::size_t>;
+// How one measures: launches are added while it is too noisy to tell.
+struct Looking {
+  std::span<const std::size_t> looks;
+  int rounds;  // of bursts in a launch
+};
+constexpr Looking kUsual{kLooks, 5};
+constexpr Looking kAsOverview{kOverviewLooks, kOverviewRounds};
 
-// As one measures: launches are added while it is too noisy to tell.
 Change compared(const Machine& machine, double planted, std::uint64_t seed, const Judge& judge,
-                Looks looks = kLooks) {
-  const auto [before, now] = Simulation(machine, seed).compare(looks.back(), planted);
+                const Looking& looking = kUsual) {
+  const auto [before, now] =
+      Simulation(machine, seed).compare(looking.looks.back(), planted, looking.rounds);
   Change change = Change::too_noisy;
-  for (const std::size_t launches : looks) {
+  for (const std::size_t launches : looking.looks) {
     const auto end = static_cast<std::ptrdiff_t>(launches);
     change = judge({now.begin(), now.begin() + end}, {before.begin(), before.begin() + end});
     if (change != Change::too_noisy) break;
@@ -117,7 +123,7 @@ std::ostream& operator<<(std::ostream& out, const Tally& tally) {
 // Machines of all kinds: how far apart the states are and how often a launch is slow is drawn anew
 // for each comparison.
 Tally tally(StateOf state, const Judge& judge, std::uint64_t seed, double foreign_cpus = 0,
-            Looks looks = kLooks) {
+            const Looking& looking = kUsual) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> slow(0.1, 0.9);
   std::uniform_real_distribution<double> apart(0, std::log(2));
@@ -125,7 +131,7 @@ Tally tally(StateOf state, const Judge& judge, std::uint64_t seed, double foreig
   for (int i = 0; i < 300; ++i) {
     const bool equal = i < 200;
     const Machine machine{state, slow(random), apart(random), foreign_cpus};
-    const Change change = compared(machine, equal ? 1 : 1.05, random(), judge, looks);
+    const Change change = compared(machine, equal ? 1 : 1.05, random(), judge, looking);
     const bool different = change == Change::worse || change == Change::improved;
     tally.too_noisy += change == Change::too_noisy ? 1 : 0;
     if (equal) {
@@ -188,7 +194,7 @@ Change judge_as_overview(const Launches& now, const Launches& before) {
 TEST(SimulatedOverview, ItsLooksTogetherErrInTwoPercentAtMost) {
   for (const std::uint64_t seed : seeds()) {
     for (const StateOf state : {StateOf::process, StateOf::machine}) {
-      const Tally result = tally(state, judge_as_overview, seed, 0, kOverviewLooks);
+      const Tally result = tally(state, judge_as_overview, seed, 0, kAsOverview);
       EXPECT_LE(result.called_different * 100, 2 * result.equals) << result << ", seed " << seed;
       EXPECT_LE(result.wrong * 100, result.planted) << result << ", seed " << seed;
     }
@@ -197,8 +203,8 @@ TEST(SimulatedOverview, ItsLooksTogetherErrInTwoPercentAtMost) {
 
 TEST(SimulatedOverview, APlantedDifferenceIsFound) {
   for (const std::uint64_t seed : seeds()) {
-    const Tally process = tally(StateOf::process, judge_as_overview, seed, 0, kOverviewLooks);
-    const Tally machine = tally(StateOf::machine, judge_as_overview, seed, 0, kOverviewLooks);
+    const Tally process = tally(StateOf::process, judge_as_overview, seed, 0, kAsOverview);
+    const Tally machine = tally(StateOf::machine, judge_as_overview, seed, 0, kAsOverview);
     EXPECT_GE(process.found * 100, 90 * process.planted) << process << ", seed " << seed;
     EXPECT_GE(machine.found * 100, 95 * machine.planted) << machine << ", seed " << seed;
   }
@@ -210,7 +216,8 @@ double wrong_without_margin(double level) {
   int wrong = 0;
   for (int i = 0; i < comparisons; ++i) {
     const auto [before, now] =
-        Simulation({}, static_cast<std::uint64_t>(i)).compare(kOverviewLooks.back(), 1);
+        Simulation({}, static_cast<std::uint64_t>(i))
+            .compare(kOverviewLooks.back(), 1, kOverviewRounds);
     bool excludes_1 = false;
     for (const std::size_t launches : kOverviewLooks) {
       const auto end = static_cast<std::ptrdiff_t>(launches);
@@ -254,7 +261,7 @@ Beside beside_a_neighbour(const Judge& judge) {
     const bool equal = i < 200;
     const StateOf state = i % 2 == 0 ? StateOf::process : StateOf::machine;
     const Machine machine{state, slow(random), apart(random), 1, favour(random)};
-    const Change change = compared(machine, equal ? 1 : 2, random(), judge, kOverviewLooks);
+    const Change change = compared(machine, equal ? 1 : 2, random(), judge, kAsOverview);
     const bool different = change == Change::worse || change == Change::improved;
     if (equal) {
       beside.called_different += different ? 1 : 0;
