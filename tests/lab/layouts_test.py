@@ -110,7 +110,7 @@ class Layouts(LabTest):
         contenders = listed("contenders.json")
         canaries = listed("canaries.json")
         self.assertEqual(sorted(scenario for scenario, _ in canaries),
-                         ["events", "explorer", "forkjoin", "grain", "matmul", "tasks"])
+                         ["channels", "events", "explorer", "forkjoin", "grain", "matmul", "tasks"])
         for key, executables in canaries.items():
             with self.subTest(canary=key):
                 places = self.assert_moved(executables)
