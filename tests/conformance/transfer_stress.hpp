@@ -21,6 +21,8 @@
 
 #include <handoff/core/status.hpp>
 
+#include "support/patience.hpp"
+
 namespace handoff::test {
 
 struct StressItem {
@@ -118,6 +120,7 @@ class Stress {
   void produce(unsigned self) {
     auto dice = random(self);
     std::uint64_t& accepted = accepted_[self];
+    Idling idling;
     while (accepted < plan_.items_each) {
       const bool close_has_returned = close_returned_.load();
       const std::size_t want = 1 + dice() % kBatchMax;
@@ -133,7 +136,7 @@ class Stress {
       accepted += pushed;
       if (close_has_returned) late_[self] += pushed;
       if (closed) break;
-      if (pushed == 0) std::this_thread::yield();
+      pushed == 0 ? idling.wait() : idling.reset();
     }
     if (producing_.fetch_sub(1) == 1) {
       if constexpr (Closes<Queue>) queue_.close();
@@ -151,19 +154,24 @@ class Stress {
   void consume(unsigned self) {
     auto dice = random(plan_.producers + self);
     Diary& diary = diaries_[self];
+    Idling idling;
     while (true) {
       const bool all_pushed = producing_.load() == 0;
       const std::size_t want = 1 + dice() % kBatchMax;
       const std::size_t taken = dice() % 2 == 0 ? take_many(diary, want, dice) : 0;
-      if (taken != 0) continue;
+      if (taken != 0) {
+        idling.reset();
+        continue;
+      }
       StressItem item;
       const Status status = queue_.try_pop(item);
       if (status == Status::ok) {
         write_down(diary, item);
+        idling.reset();
       } else if (Closes<Queue> ? status == Status::closed : all_pushed) {
         break;
       } else {
-        std::this_thread::yield();
+        idling.wait();
       }
     }
   }

@@ -31,6 +31,7 @@
 #include <handoff/core/status.hpp>
 
 #include "conformance/transfer_stress.hpp"
+#include "support/patience.hpp"
 #include "support/started_at.hpp"
 #include "support/support.hpp"
 
@@ -448,9 +449,7 @@ TYPED_TEST_P(TransferContract, the_last_push_before_close_is_popped) {
   std::atomic<std::size_t> looked_at{0};  // queues that the consumer has come to
   std::thread producer([&, dice = random()]() mutable {
     for (std::size_t i = 0; i < queues.size(); ++i) {
-      for (int waits = 1; looked_at.load() <= i; ++waits) {
-        if (waits % 100 == 0) std::this_thread::yield();
-      }
+      idle_until([&] { return looked_at.load() > i; });
       for (auto pause = dice() % 64; pause != 0; --pause) {
         std::atomic_signal_fence(std::memory_order_seq_cst);  // keeps the loop
       }
@@ -462,11 +461,8 @@ TYPED_TEST_P(TransferContract, the_last_push_before_close_is_popped) {
   for (auto& queue : queues) {
     looked_at.fetch_add(1);
     int item = 0;
-    Status status = queue->try_pop(item);
-    for (int looks = 1; status == Status::empty; ++looks) {
-      if (looks % 100 == 0) std::this_thread::yield();
-      status = queue->try_pop(item);
-    }
+    Status status = Status::empty;
+    idle_until([&] { return (status = queue->try_pop(item)) != Status::empty; });
     if (status == Status::closed) ++lost;
   }
   producer.join();
@@ -486,12 +482,16 @@ REGISTER_TYPED_TEST_SUITE_P(TransferContract, capacity_is_the_next_power_of_two,
 template <class Queue>
 void expect_good(StressPlan plan, std::uint64_t stream) {
   auto dice = random(stream);
+  const std::size_t all = plan.items_each;
   for (const std::size_t capacity : {1U, 2U, 8U, 256U}) {
-    plan.seed = dice();
-    Queue queue(capacity);
-    const Verdict verdict = stress(queue, plan);
-    ASSERT_TRUE(verdict.good()) << verdict << "; capacity " << capacity;
-    ASSERT_EQ(verdict.accepted, plan.items_each * plan.producers);
+    in_parts(all, [&](std::size_t items) {
+      plan.items_each = items;
+      plan.seed = dice();
+      Queue queue(capacity);
+      const Verdict verdict = stress(queue, plan);
+      ASSERT_TRUE(verdict.good()) << verdict << "; capacity " << capacity;
+      ASSERT_EQ(verdict.accepted, plan.items_each * plan.producers);
+    });
   }
 }
 

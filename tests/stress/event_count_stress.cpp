@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/patience.hpp"
 #include "support/support.hpp"
 #include "support/usage.hpp"
 
@@ -19,6 +20,8 @@ namespace {
 namespace sync = handoff::sync;
 using namespace handoff::sync;
 using namespace std::chrono_literals;
+using handoff::test::idle_until;
+using handoff::test::in_parts;
 
 constexpr std::size_t kRaces = 1'000'000;
 
@@ -31,24 +34,27 @@ void dawdle(std::mt19937_64& random) {
 // Ping and pong by two EventCounts: every notification meets a waiter that is about to wait, is
 // waiting, or has just looked.
 TEST(EventCountStress, WaitRacesNotify) {
-  const std::size_t races = handoff::test::rounds(kRaces) / 2;
-  EventCount events[2];
-  alignas(destructive_span) std::atomic<std::size_t> turn{0};
-  const auto play = [&](std::size_t me) {
-    auto random = handoff::test::random(me);
-    for (std::size_t round = 0; round < races; ++round) {
-      // Mostly without spinning, so that the wait itself is what races.
-      const Spin spin = random() % 8 == 0 ? Spin::allowed : Spin::never;
-      const auto mine = [&] { return turn.load(std::memory_order_acquire) == 2 * round + me; };
-      ASSERT_EQ(events[me].await(mine, no_deadline, {}, spin), Wakeup::notified);
-      dawdle(random);
-      turn.store(2 * round + me + 1, std::memory_order_release);
-      events[1 - me].notify_one();
-    }
-  };
-  std::thread other(play, 1);
-  play(0);
-  other.join();
+  std::mt19937_64 dice[2]{handoff::test::random(0), handoff::test::random(1)};
+  in_parts(handoff::test::rounds(kRaces) / 2, [&](std::size_t races) {
+    EventCount events[2];
+    alignas(destructive_span) std::atomic<std::size_t> turn{0};
+    const auto play = [&](std::size_t me) {
+      auto random = dice[me];
+      for (std::size_t round = 0; round < races; ++round) {
+        // Mostly without spinning, so that the wait itself is what races.
+        const Spin spin = random() % 8 == 0 ? Spin::allowed : Spin::never;
+        const auto mine = [&] { return turn.load(std::memory_order_acquire) == 2 * round + me; };
+        ASSERT_EQ(events[me].await(mine, no_deadline, {}, spin), Wakeup::notified);
+        dawdle(random);
+        turn.store(2 * round + me + 1, std::memory_order_release);
+        events[1 - me].notify_one();
+      }
+      dice[me] = random;
+    };
+    std::thread other(play, 1);
+    play(0);
+    other.join();
+  });
 }
 
 // Tokens: every one that is put is taken, whoever was stopped or late on the way.
@@ -97,37 +103,38 @@ TEST(EventCountStress, TokensAreNeverStranded) {
 
 // A waiter that is stopped while it is notified: it says one of the two, and the stop is heard.
 TEST(EventCountStress, WaitRacesStop) {
-  const std::size_t races = handoff::test::rounds(kRaces) / 4;
   EventCount events;
-  alignas(destructive_span) std::atomic<std::size_t> posted{0};
-  alignas(destructive_span) std::atomic<std::size_t> answered{0};
+  std::size_t stopped = 0;
   std::vector<StopSource> sources(1024);
   const auto source_of = [&](std::size_t round) -> StopSource& {
     return sources[round % sources.size()];
   };
-  std::thread stopper([&] {
-    auto random = handoff::test::random(1);
-    for (std::size_t round = 0; round < races; ++round) {
-      while (posted.load() != round + 1) sync::pause();
-      dawdle(random);
-      if (random() % 2 == 0) events.notify_one();
-      source_of(round).request_stop();
-      while (answered.load() != round + 1) std::this_thread::yield();
-    }
-  });
   auto random = handoff::test::random(0);
-  std::size_t stopped = 0;
-  for (std::size_t round = 0; round < races; ++round) {
-    source_of(round) = StopSource();
-    const StopToken token = source_of(round).token();
-    posted.store(round + 1);
-    dawdle(random);
-    EventCount::Waiter waiter(events);
-    // Only the stop is sure to come: with the right outcome this never hangs.
-    stopped += waiter.wait(no_deadline, token) == Wakeup::stopped;
-    answered.store(round + 1);
-  }
-  stopper.join();
+  auto stoppers_random = handoff::test::random(1);
+  in_parts(handoff::test::rounds(kRaces) / 4, [&](std::size_t races) {
+    alignas(destructive_span) std::atomic<std::size_t> posted{0};
+    alignas(destructive_span) std::atomic<std::size_t> answered{0};
+    std::thread stopper([&] {
+      for (std::size_t round = 0; round < races; ++round) {
+        idle_until([&] { return posted.load() == round + 1; });
+        dawdle(stoppers_random);
+        if (stoppers_random() % 2 == 0) events.notify_one();
+        source_of(round).request_stop();
+        idle_until([&] { return answered.load() == round + 1; });
+      }
+    });
+    for (std::size_t round = 0; round < races; ++round) {
+      source_of(round) = StopSource();
+      const StopToken token = source_of(round).token();
+      posted.store(round + 1);
+      dawdle(random);
+      EventCount::Waiter waiter(events);
+      // Only the stop is sure to come: with the right outcome this never hangs.
+      stopped += waiter.wait(no_deadline, token) == Wakeup::stopped;
+      answered.store(round + 1);
+    }
+    stopper.join();
+  });
   EXPECT_GT(stopped, 0U);
   EXPECT_EQ(events.was_waiting(), 0U);
 }
@@ -135,32 +142,31 @@ TEST(EventCountStress, WaitRacesStop) {
 // The deadline passes in the moment of the notification. What a waiter answers must fit what the
 // notifier saw: one that said `timed_out` took no notification with it.
 TEST(EventCountStress, WaitRacesDeadline) {
-  const std::size_t races = handoff::test::rounds(kRaces) / 4;
   EventCount events;
-  alignas(destructive_span) std::atomic<std::size_t> posted{0};
-  alignas(destructive_span) std::atomic<std::size_t> told{0};
-  std::thread notifier([&] {
-    auto random = handoff::test::random(1);
-    for (std::size_t round = 0; round < races; ++round) {
-      while (posted.load() != round + 1) sync::pause();
-      dawdle(random);
-      events.notify_one();
-      told.store(round + 1);
-    }
-  });
   std::size_t late = 0;
   auto random = handoff::test::random(0);
-  for (std::size_t round = 0; round < races; ++round) {
-    EventCount::Waiter waiter(events);
-    posted.store(round + 1);
-    const auto wait = std::chrono::nanoseconds(random() % 4000);
-    if (waiter.wait(deadline_after(wait)) == Wakeup::timed_out) {
-      ++late;
+  auto notifiers_random = handoff::test::random(1);
+  in_parts(handoff::test::rounds(kRaces) / 4, [&](std::size_t races) {
+    alignas(destructive_span) std::atomic<std::size_t> posted{0};
+    alignas(destructive_span) std::atomic<std::size_t> told{0};
+    std::thread notifier([&] {
+      for (std::size_t round = 0; round < races; ++round) {
+        idle_until([&] { return posted.load() == round + 1; });
+        dawdle(notifiers_random);
+        events.notify_one();
+        told.store(round + 1);
+      }
+    });
+    for (std::size_t round = 0; round < races; ++round) {
+      EventCount::Waiter waiter(events);
+      posted.store(round + 1);
+      const auto wait = std::chrono::nanoseconds(random() % 4000);
+      if (waiter.wait(deadline_after(wait)) == Wakeup::timed_out) ++late;
+      idle_until([&] { return told.load() == round + 1; });
+      EXPECT_EQ(events.was_waiting(), 0U);
     }
-    while (told.load() != round + 1) sync::pause();
-    ASSERT_EQ(events.was_waiting(), 0U);
-  }
-  notifier.join();
+    notifier.join();
+  });
   RecordProperty("late", static_cast<int>(late));
 }
 
