@@ -32,7 +32,7 @@ class EnkiTs {
     single_.m_Function = [job](enki::TaskSetPartition, std::uint32_t) { job(); };
     scheduler_.AddTaskSetToPipe(&single_);
   }
-  void run_and_wait(Job job) { batch(job.number, job.steps); }
+  void run_then_wait(Job job) { batch(job.number, job.steps); }
 
   template <class Body>
   void loop(std::size_t count, const Body& body) {

@@ -70,6 +70,9 @@ class OneTbb {
   };
 
   void run_and_wait(Job job) {
+    arena_.execute([&] { group_.run_and_wait([job] { static_cast<void>(job()); }); });
+  }
+  void run_then_wait(Job job) {
     arena_.execute([&] {
       group_.run([job] { static_cast<void>(job()); });
       group_.wait();

@@ -43,7 +43,7 @@ class OpenMp {
     }
   };
 
-  void run_and_wait(Job job) { batch(job.number, job.steps); }
+  void run_then_wait(Job job) { batch(job.number, job.steps); }
 
  private:
   int width_;

@@ -33,6 +33,10 @@ class OwnPool {
 
   void run_and_wait(Job job) {
     TaskGroup group(pool_);
+    group.run_and_wait(job);
+  }
+  void run_then_wait(Job job) {
+    TaskGroup group(pool_);
     group.run(job);
     group.wait();
   }

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,9 @@
 #include <vector>
 
 #include <handoff/sync/backoff.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/detail/kept_quota.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
@@ -253,6 +256,17 @@ CpuBudget cpu_budget(const CpuBudgetSource& source) noexcept {
 #else
   budget.quota = read_quota(source.root);
 #endif
+  return budget;
+}
+
+CpuBudget recent_cpu_budget() noexcept {
+  static constinit KeptQuota kept;
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(clock::now().time_since_epoch());
+  const auto second = static_cast<std::uint32_t>(now.count() + 1);
+  if (const auto quota = kept.of(second)) return {read_affinity(0), *quota};
+  const CpuBudget budget = cpu_budget();
+  kept.keep(budget.quota, second);
   return budget;
 }
 

@@ -161,7 +161,7 @@ class ThreadTeam::Members {
 };
 
 ThreadTeam::Members::Members(const ThreadTeamOptions& options) {
-  const std::size_t cpus = sync::cpu_budget().width();
+  const std::size_t cpus = sync::recent_cpu_budget().width();
   const std::size_t width = options.width == 0 ? cpus : options.width;
   if (width > max_width) misuse("ThreadTeam: a width above ThreadTeam::max_width was asked for");
   with_cpu_ = std::min(width, cpus);

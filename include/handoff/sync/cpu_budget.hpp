@@ -10,7 +10,8 @@
 // more threads the kernel would only stop them all earlier. The quota is read from cgroup v1, v2
 // or both at once: the smallest of all groups above this process that its mounts show. Cpusets
 // need not be read, because the kernel keeps the affinity mask inside them.
-// Concurrency: any thread at any time. Reads small files, so call it once, not per item.
+// Concurrency: any thread at any time. cpu_budget() reads small files, which takes as long as
+// starting two threads; recent_cpu_budget() does so once a second at most.
 // Throws: never. What cannot be read or makes no sense sets no limit.
 #pragma once
 
@@ -34,5 +35,8 @@ struct CpuBudgetSource {
 
 // Asks the kernel for the mask and reads the quotas.
 [[nodiscard]] CpuBudget cpu_budget(const CpuBudgetSource& source = {}) noexcept;
+
+// The mask of now, and the quota as it was at most a second ago.
+[[nodiscard]] CpuBudget recent_cpu_budget() noexcept;
 
 }}}  // namespace handoff::HANDOFF_ABI::sync

@@ -20,9 +20,14 @@ inline std::size_t batches(const std::string& metric, std::size_t count, bool id
   return batches(count, idle, metric == "spread" ? 200'000 : 10'000);
 }
 
+// Whether an operation is a single task for an idle pool.
+inline bool is_of_one_task(const std::string& metric) {
+  return metric == "ping" || metric == "run_and_wait" || metric == "run_then_wait";
+}
+
 // Where a metric has no such parameter: whether a batch meets an idle pool, and a task's work.
 inline const char* usual_state(const std::string& metric) {
-  return metric == "ping" || metric == "run_and_wait" || metric == "idle_cpu" ? "idle" : "hot";
+  return is_of_one_task(metric) || metric == "idle_cpu" ? "idle" : "hot";
 }
 inline std::uint64_t usual_work_ns(const std::string& metric) {
   return metric == "balance" ? 1000 : 0;

@@ -5,7 +5,8 @@
 //
 //   auto submit(job)            the same as execute, returns something with get()
 //   void settle()               before the first get(): helps, where waiters do
-//   void run_and_wait(job)      one job, which the caller may run itself
+//   void run_and_wait(job)      one job in one call: the caller may run it itself
+//   void run_then_wait(job)     in two calls: another thread may begin it between them
 #pragma once
 
 #include <atomic>
@@ -130,6 +131,11 @@ Operation measure(const Task& task) {
   if constexpr (requires { pool->run_and_wait(Job{}); }) {
     if (task.metric == "run_and_wait") {
       return detail::repeated(task, [pool] { pool->run_and_wait(Job{1, 0}); });
+    }
+  }
+  if constexpr (requires { pool->run_then_wait(Job{}); }) {
+    if (task.metric == "run_then_wait") {
+      return detail::repeated(task, [pool] { pool->run_then_wait(Job{1, 0}); });
     }
   }
   throw Unavailable("it has no way to do that");

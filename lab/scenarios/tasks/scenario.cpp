@@ -40,8 +40,7 @@ class Batch final : public AnswerProblem<peers::Answer> {
     if (metric_ == "idle_cpu") return 100 * reading.cpu_ns / reading.wall_ns;
     if (metric_ == "balance") return least_share(reading.executed, width_);
     if (metric_ == "spread") return reading.figure("p90") / reading.figure("p50");
-    const bool in_us = metric_ == "ping" || metric_ == "run_and_wait";
-    return reading.ns_per_item() / (in_us ? 1000 : 1);
+    return reading.ns_per_item() / (is_of_one_task(metric_) ? 1000 : 1);
   }
 
   std::chrono::nanoseconds slowest_operation() const override {
@@ -82,7 +81,10 @@ class Tasks final : public Scenario {
         {"crowded", "ns", false, "fire_and_forget, with all threads on one CPU"},
         {"ping", "us", false,
          "until a task given to an idle pool has run on another thread, and the caller knows"},
-        {"run_and_wait", "us", false, "one task given to an idle pool; the caller may run it"},
+        {"run_and_wait", "us", false,
+         "one task given to an idle pool and waited for in one call; the caller may run it"},
+        {"run_then_wait", "us", false,
+         "the same in two calls, between which another thread may begin it"},
         {"idle_cpu", "%", false, "of one CPU, used by a pool that has nothing to do"}};
     return metrics;
   }

@@ -248,6 +248,7 @@ ThreadId this_thread_id() noexcept {
 // Two CPUs, and no spinning: a model thread that waits by looking again and again only multiplies
 // the schedules.
 CpuBudget cpu_budget(const CpuBudgetSource&) noexcept { return {2, 2}; }
+CpuBudget recent_cpu_budget() noexcept { return cpu_budget({}); }
 unsigned CpuBudget::width() const noexcept { return affinity; }
 Spin spin_policy() noexcept { return Spin::never; }
 

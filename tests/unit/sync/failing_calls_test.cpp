@@ -106,6 +106,21 @@ TEST(FailingCalls, ABudgetThatCannotBeReadIsTheAffinity) {
   until_whole(Call::read, EINTR, [&] { EXPECT_EQ(cpu_budget().width(), width); });
 }
 
+// Pools and teams ask for it when they are made: that must not read files each time.
+TEST(FailingCalls, ARecentBudgetReadsNoFileAgainWithinASecond) {
+  const std::size_t before = handoff::test::calls(Call::open);
+  const CpuBudget fresh = cpu_budget();
+  const std::size_t of_one = handoff::test::calls(Call::open) - before;
+  ASSERT_GE(of_one, 1U);
+  for (int i = 0; i < 100; ++i) {
+    const CpuBudget recent = recent_cpu_budget();
+    EXPECT_EQ(recent.affinity, fresh.affinity);
+    EXPECT_EQ(recent.width(), fresh.width());
+  }
+  // A second may end meanwhile, a busy machine may take some.
+  EXPECT_LT(handoff::test::calls(Call::open) - before, 50 * of_one);
+}
+
 // A kernel of more CPUs than the set has is asked with a larger set; one that forbids the question
 // leaves what the system says of its CPUs.
 TEST(FailingCalls, AnAffinityThatIsNotToldIsAskedForAgainOrTakenFromTheSystem) {
