@@ -110,6 +110,9 @@ Rung rung_of(const Result& result, const RungChoice& choice) {
   for (const std::string& name : choice.named) {
     if (const auto named = told_of(result, choice, name)) rung.named.push_back(named->way);
   }
+  if (own && peer && own->row->order == "fifo" && peer->row->order != "fifo") {
+    rung.peers_order = peer->row->order;
+  }
   rung.disturbed = disturbance_of(own);
   if (rung.disturbed.empty()) rung.disturbed = disturbance_of(peer);
   if (own && peer) {

@@ -37,6 +37,8 @@ struct Rung {
   std::optional<RungWay> today;  // what people write without a library
   std::optional<RungWay> limit;
   std::vector<RungWay> named;
+  // Of a queue, if the peer keeps less order than the way of this library: "per producer", "none".
+  std::string peers_order;
   std::optional<JudgedChange> judged;  // time here over the peer's; nothing: there is no peer
   std::string disturbed;  // why the figures of these two are not to be trusted; empty: they are
 };

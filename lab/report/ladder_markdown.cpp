@@ -27,14 +27,15 @@ std::string other_text(const std::optional<RungWay>& way) {
 }
 
 std::string line_of(const Rung& rung) {
-  return fmt::format("| {}{} | {} | {} | {} | {} | {}{} |\n", rung.title,
-                     rung.latency ? " (latency)" : "", rung.own ? figure_of(*rung.own) : "-",
-                     other_text(rung.peer),
-                     rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
-                                              name_of_way(rung.today->contender))
-                                : "-",
-                     rung.limit ? short_duration(rung.limit->median) : "-", verdict_text(rung),
-                     rung.disturbed.empty() ? "" : "\\*");
+  return fmt::format(
+      "| {}{} | {} | {} | {} | {} | {}{} |\n", rung.title, rung.latency ? " (latency)" : "",
+      rung.own ? figure_of(*rung.own) : "-",
+      other_text(rung.peer) + (rung.peers_order.empty() ? "" : ", " + order_of_peer(rung)),
+      rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
+                               name_of_way(rung.today->contender))
+                 : "-",
+      rung.limit ? short_duration(rung.limit->median) : "-", verdict_text(rung),
+      rung.disturbed.empty() ? "" : "\\*");
 }
 
 std::string notes_on(const Ladder& ladder) {

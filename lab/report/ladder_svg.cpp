@@ -388,6 +388,7 @@ class LadderDrawing {
     put(edge, y + 13, "strong", rung.title);
     put(right, y + 13, "own end", own_figure(rung));
     std::string beside = others(rung);
+    if (beside.empty()) beside = order_of_peer(rung);
     if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
     if (disturbed) beside = "disturbed";
     const double least = disturbed ? bold * room_of(beside, layout_.size) + 10 : 0;
@@ -420,6 +421,7 @@ class LadderDrawing {
     }
     std::string more = rung.peer ? short_duration(rung.peer->median) + " there" : "";
     const auto add = [&](const std::string& text) { more += (more.empty() ? "" : "; ") + text; };
+    if (!order_of_peer(rung).empty()) more += ", " + order_of_peer(rung);
     if (!others(rung).empty()) add(others(rung));
     if (rung.today && (!rung.peer || rung.today->contender != rung.peer->contender)) {
       add(with_figure(*rung.today));

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "report/ladder_words.hpp"
+#include "report/rung_words.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -118,6 +119,13 @@ class Picture {
         plain_duration(scale_.high));
     if (ladder_.open() > 0) {
       text += wrapped("open: this run cannot tell; `handoff run SCENARIO` takes longer", columns_);
+    }
+    for (const Rung& rung : ladder_.rungs) {
+      const std::string order = order_of_peer(rung);
+      if (order.empty()) continue;
+      text += wrapped(
+          fmt::format("{}: {} keeps {}", label_of(rung), name_of_way(rung.peer->contender), order),
+          columns_);
     }
     const auto disturbed = std::find_if(ladder_.rungs.begin(), ladder_.rungs.end(),
                                         [](const Rung& rung) { return !rung.disturbed.empty(); });

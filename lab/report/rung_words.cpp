@@ -24,6 +24,11 @@ std::string with_figure(const RungWay& way) {
   return fmt::format("{} {}", name_of_way(way.contender), short_duration(way.median));
 }
 
+std::string order_of_peer(const Rung& rung) {
+  if (rung.peers_order.empty()) return {};
+  return rung.peers_order == "none" ? "no order" : "only each producer's order";
+}
+
 std::string interval_of(const RungWay& way) {
   return interval_text(way.low, way.high, short_duration);
 }
@@ -36,6 +41,7 @@ std::string clause_of(const Rung& rung) {
     text += fmt::format(", {} in {}", short_duration(way.median), name_of_way(way.contender));
   };
   if (rung.peer) add(*rung.peer);
+  if (!order_of_peer(rung).empty()) text += fmt::format(" ({})", order_of_peer(rung));
   for (const RungWay& way : rung.named) {
     if (!rung.peer || way.contender != rung.peer->contender) add(way);
   }

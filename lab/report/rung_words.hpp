@@ -14,6 +14,10 @@ namespace handoff::lab {
 // "oneTBB 155 ns"
 [[nodiscard]] std::string with_figure(const RungWay& way);
 
+// "only each producer's order" or "no order", where the peer keeps less order than this library's
+// way; else empty.
+[[nodiscard]] std::string order_of_peer(const Rung& rung);
+
 // "27.1 ns .. 29.3 ns", "not stable" where that says nothing, "-" where it is not known
 [[nodiscard]] std::string interval_of(const RungWay& way);
 

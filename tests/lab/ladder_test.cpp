@@ -15,6 +15,7 @@
 #include "report/json.hpp"
 #include "report/ladder_words.hpp"
 #include "report/read_result.hpp"
+#include "report/rung_words.hpp"
 #include "report/view.hpp"
 
 namespace ladder_test { namespace {
@@ -117,6 +118,24 @@ TEST(LadderOf, WithoutLaunchesThatReportThereIsNoFigure) {
   EXPECT_TRUE(std::isnan(rung.peer->low)) << "an interval of one launch";
   EXPECT_FALSE(rung.judged);
   EXPECT_EQ(verdict_text(rung), "open");
+}
+
+TEST(LadderOf, SaysWhereThePeerKeepsLessOrder) {
+  std::vector<Row> rows{task_row("own.pool.stealing", around(30)),
+                        task_row("peer.fastest", around(60))};
+  const auto with_orders = [&rows](const char* own, const char* peer) {
+    rows[0].order = own;
+    rows[1].order = peer;
+    return rung_of(result_of(rows));
+  };
+  EXPECT_EQ(order_of_peer(with_orders("fifo", "fifo")), "");
+  EXPECT_EQ(order_of_peer(with_orders("per producer", "per producer")), "");
+  EXPECT_EQ(order_of_peer(with_orders("", "")), "");
+  EXPECT_EQ(order_of_peer(with_orders("fifo", "per producer")), "only each producer's order");
+  const Rung rung = with_orders("fifo", "none");
+  EXPECT_EQ(order_of_peer(rung), "no order");
+  EXPECT_NE(clause_of(rung).find(" in fastest (no order)"), std::string::npos)
+      << clause_of(rung);
 }
 
 TEST(LadderOf, OnlyRowsOfItsCellCount) {

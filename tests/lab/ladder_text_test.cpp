@@ -39,6 +39,7 @@ Ladder whole_ladder() {
     constexpr Change changes[]{Change::improved, Change::worse, Change::unchanged,
                                Change::too_noisy};
     if (rung.peer) rung.judged = JudgedChange{changes[place % 4], place % 4 == 0 ? 1 / 14.8 : 1.2};
+    if (place == 1) rung.peers_order = "per producer";
     if (place == 3) rung.disturbed = "other processes took 0.90 CPUs";
     ns *= 4;
     ++place;
@@ -137,6 +138,13 @@ TEST(LadderText, HasALineForEachRung) {
   EXPECT_TRUE(line_with(text, "thread").ends_with("-                   no peer"));
   EXPECT_NE(line_with(text, "* do not trust these figures: other processes"), "");
   EXPECT_NE(line_with(text, "open: "), "");
+}
+
+TEST(LadderText, SaysWhereThePeerKeepsLessOrder) {
+  const std::string text = ladder_text(whole_ladder(), whole_look());
+  const std::string line = line_with(text, "event: ");
+  EXPECT_TRUE(line.starts_with("event: a_very_long_name_of_a_library keeps only each producer's"))
+      << line;
 }
 
 TEST(LadderText, BarsGrowWithTheLogarithmAndTellLatencyFromThroughput) {
