@@ -215,9 +215,8 @@ double wrong_without_margin(double level) {
   constexpr int comparisons = 300;
   int wrong = 0;
   for (int i = 0; i < comparisons; ++i) {
-    const auto [before, now] =
-        Simulation({}, static_cast<std::uint64_t>(i))
-            .compare(kOverviewLooks.back(), 1, kOverviewRounds);
+    const auto [before, now] = Simulation({}, static_cast<std::uint64_t>(i))
+                                   .compare(kOverviewLooks.back(), 1, kOverviewRounds);
     bool excludes_1 = false;
     for (const std::size_t launches : kOverviewLooks) {
       const auto end = static_cast<std::ptrdiff_t>(launches);
