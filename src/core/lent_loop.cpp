@@ -15,13 +15,13 @@ LentLoop::Ref LentLoop::make(std::size_t count, std::size_t smallest, std::size_
 }
 
 // A block that throws takes the rest from everybody, itself included.
-void LentLoop::work() noexcept {
+void LentLoop::work(std::size_t member) noexcept {
   constexpr BlockCall call = [](const void* self, IndexRange block) {
     LentLoop& loop = *const_cast<LentLoop*>(static_cast<const LentLoop*>(self));
     call_or([&] { loop.job_.call(loop.job_.work, block); },
             [&]() noexcept { loop.run_.cancel_rest(); });
   };
-  run_.work(call, this, *job_.until, [](std::size_t) noexcept {});
+  run_.work(member, call, this, *job_.until, [](std::size_t) noexcept {});
 }
 
 Tally LentLoop::finish() noexcept {

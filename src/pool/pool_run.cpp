@@ -54,7 +54,8 @@ void PoolRun::take_part() noexcept {
   Engine& engine = *engine_;
   Worker* const worker = engine.worker_here();
   if (worker != nullptr) call_next(*worker);
-  range_.work(&call_bulk_work, &work_, options_.until, [](std::size_t) noexcept {});
+  range_.work(worker == nullptr ? 0 : worker->member(), &call_bulk_work, &work_, options_.until,
+              [](std::size_t) noexcept {});
   // Whoever was called from here and has not been stolen has nothing to do but to leave.
   // order: relaxed, this member is counted: nobody tells before it leaves.
   while (worker != nullptr && members_.load(order::relaxed) > 1 && engine.run_own(*worker)) {
@@ -105,12 +106,13 @@ class WaitedRun {
 
  private:
   void take_part() noexcept {
-    call_next();
-    range_.work(call_, work_, options_.until, [](std::size_t) noexcept {});
+    Worker* const worker = group_.worker_here();
+    call_next(worker);
+    range_.work(worker == nullptr ? 0 : worker->member(), call_, work_, options_.until,
+                [](std::size_t) noexcept {});
   }
 
-  void call_next() noexcept {
-    Worker* const worker = group_.worker_here();
+  void call_next(Worker* worker) noexcept {
     // order: relaxed, a number of helpers.
     if (worker == nullptr || !range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
     const auto call = [&] {

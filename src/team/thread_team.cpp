@@ -120,13 +120,13 @@ class ThreadTeam::Members {
   // Which member a thread is: who runs at the same moment as the caller, the first of those
   // beyond the CPUs, or one of the rest.
   enum class Role : std::uint8_t { has_cpu, watcher, beyond };
-  Role role_of(std::size_t started) const noexcept;
+  Role role_of(std::size_t member) const noexcept;
 
-  void serve(Role role) noexcept;
-  void take_part(Role role) noexcept;
+  void serve(std::size_t member) noexcept;
+  void take_part(std::size_t member) noexcept;
   void prepare(std::size_t count, const Job& job) noexcept;
   void wake_members() noexcept;
-  void work_inside(Role role) noexcept;
+  void work_inside(std::size_t member) noexcept;
   bool watch(std::uint32_t last_run) noexcept;
   bool nap() noexcept;
   bool is_quitting() const noexcept;
@@ -179,7 +179,7 @@ void ThreadTeam::Members::start(const ThreadTeamOptions& options, std::size_t wi
     sync::ThreadOptions thread{.name = options.name};
     if (!options.cpus.empty()) thread.cpu = options.cpus[i % options.cpus.size()];
     try {
-      threads_.emplace_back(thread, [this, role = role_of(i)]() noexcept { serve(role); });
+      threads_.emplace_back(thread, [this, member = i + 1]() noexcept { serve(member); });
     } catch (const std::system_error&) {
       // No more threads to be had now. The caller alone could do all the work, so fewer members
       // are a slower team, not a broken one; width() tells.
@@ -188,9 +188,8 @@ void ThreadTeam::Members::start(const ThreadTeamOptions& options, std::size_t wi
   }
 }
 
-// The caller has the first CPU.
-ThreadTeam::Members::Role ThreadTeam::Members::role_of(std::size_t started) const noexcept {
-  const std::size_t member = started + 1;
+// The caller, member 0, has the first CPU.
+ThreadTeam::Members::Role ThreadTeam::Members::role_of(std::size_t member) const noexcept {
   if (member < with_cpu_) return Role::has_cpu;
   return member == with_cpu_ ? Role::watcher : Role::beyond;
 }
@@ -218,7 +217,8 @@ bool ThreadTeam::Members::is_quitting() const noexcept {
 }
 
 // The life of a started member.
-void ThreadTeam::Members::serve(Role role) noexcept {
+void ThreadTeam::Members::serve(std::size_t member) noexcept {
+  const Role role = role_of(member);
   const sync::Spin spin = role == Role::has_cpu ? sync::spin_policy() : sync::Spin::never;
   std::uint32_t last_run = 0;
   const auto ready = [&]() noexcept { return is_quitting() || gate_.may_enter(last_run); };
@@ -228,14 +228,14 @@ void ThreadTeam::Members::serve(Role role) noexcept {
     if (is_quitting()) return;
     began = sync::clock::now();
     if (role == Role::watcher && !watch(last_run)) continue;
-    if (gate_.enter(last_run)) take_part(role);
+    if (gate_.enter(last_run)) take_part(member);
   }
 }
 
 // Inside, and out again.
-void ThreadTeam::Members::take_part(Role role) noexcept {
+void ThreadTeam::Members::take_part(std::size_t member) noexcept {
   BulkStorage* const started = job_.read().started;
-  work_inside(role);
+  work_inside(member);
   if (started != nullptr) gate_.close();
   if (!gate_.leave()) return;
   if (started != nullptr) {
@@ -246,14 +246,16 @@ void ThreadTeam::Members::take_part(Role role) noexcept {
 }
 
 // Claims and runs blocks until none is left. The caller and the members come here alike.
-void ThreadTeam::Members::work_inside(Role role) noexcept {
+void ThreadTeam::Members::work_inside(std::size_t member) noexcept {
   const Job& job = job_.read();
   const Inside inside(*job.nesting);
   // One beyond the CPUs has that of the caller where there is no caller.
-  const bool is_watched = has_watcher() && (role == Role::has_cpu || job.started != nullptr);
-  run_.work(job.call, job.work, job.options->until, [this, is_watched](std::size_t first) noexcept {
+  const bool is_watched =
+      has_watcher() && (role_of(member) == Role::has_cpu || job.started != nullptr);
+  const auto claimed = [this, is_watched](std::size_t first) noexcept {
     if (is_watched) pulse_.store(first, order::relaxed);  // order: relaxed, a hint
-  });
+  };
+  run_.work(member, job.call, job.work, job.options->until, claimed);
 }
 
 // Naps until the run is over (false), or stands still while all other members were called (true):
@@ -298,7 +300,7 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   prepare(count, {.call = call, .work = work, .options = &options, .nesting = &nesting});
   gate_.open();
   wake_members();
-  work_inside(Role::has_cpu);
+  work_inside(0);
   gate_.close();
   const sync::Spin spin = has_watcher() ? sync::Spin::never : sync::spin_policy();
   const auto empty = [&]() noexcept { return gate_.is_empty(); };
@@ -355,7 +357,7 @@ void ThreadTeam::Members::begin(BulkStorage* run) noexcept {
 // The turn ends last, so that what the completion starts waits until this stack is free.
 ThreadTeam::BulkStorage* ThreadTeam::Members::run_here(BulkStorage& run,
                                                        const Nesting& nesting) noexcept {
-  work_inside(Role::has_cpu);
+  work_inside(0);
   const Tally tally = run_.settle();
   {
     const Inside inside(nesting);

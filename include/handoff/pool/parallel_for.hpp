@@ -41,7 +41,8 @@ template <class Block>
 class Loop {
  public:
   Loop(ThreadPool& pool, std::size_t count, const Block& block, const RunOptions& options)
-      : block_(block),
+      : engine_(engine_of(pool)),
+        block_(block),
         until_(options.until),
         may_end_(options.until.has_deadline() || options.until.stop_possible()),
         more_(static_cast<std::ptrdiff_t>(pool.width())),
@@ -74,16 +75,22 @@ class Loop {
  private:
   // Each who comes claims a block, calls the next one if there is more, and works on.
   void work() {
-    IndexRange part = claim();
+    const std::size_t member = member_here();
+    IndexRange part = claim(member);
     if (part.empty()) return;
     call_next();
-    for (; !part.empty(); part = claim()) block_(part);
+    for (; !part.empty(); part = claim(member)) block_(part);
   }
 
-  IndexRange claim() {
+  std::size_t member_here() const noexcept {
+    const Worker* const worker = engine_.worker_here();
+    return worker == nullptr ? 0 : worker->member();
+  }
+
+  IndexRange claim(std::size_t member) {
     if (may_end_) [[unlikely]]
       end_if_over();
-    return claims_.claim();
+    return claims_.claim(member);
   }
 
   // What nobody has claimed by then is left out.
@@ -108,6 +115,7 @@ class Loop {
     });
   }
 
+  const Engine& engine_;
   const Block& block_;
   const Until until_;
   const bool may_end_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// BlockClaims: blocks tile the range, begin large, end small, and close takes exactly the rest.
+// BlockClaims: blocks tile the range, begin large, end small, each member has its own part first,
+// and close takes exactly the rest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,16 +37,47 @@ TEST(BlockClaims, TileTheRangeInOrder) {
   }
 }
 
-TEST(BlockClaims, BeginWithAPartOfAMembersShareAndNeverGrow) {
+TEST(BlockClaims, BeginWithHalfOfAMembersShareAndNeverGrowInAPart) {
   BlockClaims claims;
   claims.open(1000, 2, 1);
-  std::size_t last = claims.claim().size();
-  EXPECT_EQ(last, 250U);
-  for (IndexRange block = claims.claim(); !block.empty(); block = claims.claim()) {
-    EXPECT_LE(block.size(), last);
-    last = block.size();
+  for (const std::size_t part : {0U, 500U}) {
+    std::size_t last = 250;
+    for (std::size_t next = part; next < part + 500;) {
+      const IndexRange block = claims.claim();
+      EXPECT_EQ(block.first, next);
+      EXPECT_TRUE(next == part ? block.size() == 250 : block.size() <= last);
+      last = block.size();
+      next = block.last;
+    }
+    EXPECT_EQ(last, 1U);
   }
-  EXPECT_EQ(last, 1U);
+  EXPECT_TRUE(claims.claim().empty());
+}
+
+// What is written in a run is where it is read in the next one.
+TEST(BlockClaims, AMemberBeginsInItsOwnPartAndHelpsThenInTheNext) {
+  BlockClaims claims;
+  for (int run = 0; run < 2; ++run) {
+    claims.open(900, 3, 150);
+    EXPECT_EQ(claims.claim(2), (IndexRange{600, 750}));
+    EXPECT_EQ(claims.claim(0), (IndexRange{0, 150}));
+    EXPECT_EQ(claims.claim(1), (IndexRange{300, 450}));
+    EXPECT_EQ(claims.claim(4), (IndexRange{450, 600})) << "members beyond the parts share them";
+    EXPECT_EQ(claims.claim(1), (IndexRange{750, 900}));
+    EXPECT_TRUE(claims.left());
+    EXPECT_EQ(claims.claim(1), (IndexRange{150, 300}));
+    EXPECT_FALSE(claims.left());
+    EXPECT_TRUE(claims.claim(0).empty());
+  }
+}
+
+// Many members in few parts: none takes away what the others of its part should have.
+TEST(BlockClaims, MembersThatShareAPartTakeASmallerPortion) {
+  BlockClaims claims;
+  claims.open(64'000, 64, 1);
+  for (std::size_t member = 0; member < 64; ++member) {
+    EXPECT_LE(claims.claim(member).size(), 500U) << "half of a share";
+  }
 }
 
 TEST(BlockClaims, OneBlockAMemberIfAsked) {
@@ -63,6 +95,9 @@ TEST(BlockClaims, CloseTakesTheRestOnce) {
   claims.open(100, 1, 30);
   EXPECT_EQ(claims.claim().size(), 50U);
   EXPECT_EQ(claims.close(), 50U);
+  claims.open(100, 2, 1);
+  EXPECT_EQ(claims.claim(1).size(), 25U);
+  EXPECT_EQ(claims.close(), 75U) << "of both parts";
   EXPECT_EQ(claims.close(), 0U);
   EXPECT_TRUE(claims.claim().empty());
 }
@@ -80,6 +115,14 @@ TEST(BlockClaims, NothingAndEverythingThatFitsInASize) {
   claims.open(all, 1, 1);
   EXPECT_EQ(claims.claim().size(), all / 2);
   EXPECT_EQ(claims.close(), all - all / 2);
+  for (const std::size_t members : {2U, 3U, 8U, 1000U}) {
+    for (const std::size_t smallest : {std::size_t{1}, all / 3, all / 2, all - 1, all}) {
+      claims.open(all, members, smallest);
+      const std::size_t claimed = claims.claim(1).size() + claims.claim(0).size();
+      EXPECT_EQ(claims.close(), all - claimed);
+      EXPECT_FALSE(claims.left());
+    }
+  }
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ class LentLoop {
   template <class E>
   Tally run(E& executor) noexcept {
     gate_.open();
-    call_next(executor);
-    work();
+    call_next(executor, 1);
+    work(0);
     return finish();
   }
 
@@ -76,28 +76,30 @@ class LentLoop {
   struct Helper {
     E* executor;
     Ref loop;
-    void operator()() noexcept { (*loop).help(*executor); }
+    std::size_t member;
+    void operator()() noexcept { (*loop).help(*executor, member); }
   };
 
   template <class E>
-  void help(E& executor) noexcept {
+  void help(E& executor, std::size_t member) noexcept {
     std::uint32_t never_before = 0;
     if (!gate_.enter(never_before)) return;
-    call_next(executor);  // inside, so the caller, and with it the executor, is still there
-    work();
+    call_next(executor, member + 1);  // inside: the caller, and with it the executor, is there
+    work(member);
     if (gate_.leave()) empty_.notify_one();
   }
 
   // One calls the next while blocks are left. If that one is refused the loop has helpers enough.
   template <class E>
-  void call_next(E& executor) noexcept {
+  void call_next(E& executor, std::size_t member) noexcept {
     // order: relaxed, a number of helpers.
     if (!run_.left() || helpers_.fetch_sub(1, sync::order::relaxed) <= 0) return;
-    (void)attempt([&] { static_cast<void>(executor.try_post(Helper<E>{&executor, Ref(*this)})); },
-                  [] {});
+    (void)attempt(
+        [&] { static_cast<void>(executor.try_post(Helper<E>{&executor, Ref(*this), member})); },
+        [] {});
   }
 
-  void work() noexcept;
+  void work(std::size_t member) noexcept;
   Tally finish() noexcept;
 
   void retain() noexcept {

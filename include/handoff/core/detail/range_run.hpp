@@ -43,14 +43,15 @@ class RangeRun {
   // Whether a block may be left; a hint.
   bool left() const noexcept { return claims_.left(); }
 
-  // Claims and runs blocks until none is left or the run is given up. `claimed(first)` hears of
-  // each block.
+  // Claims and runs blocks until none is left or the run is given up. `member`: who it is, the same
+  // in each run. `claimed(first)` hears of each block.
   template <class Claimed>
-  void work(BlockCall call, const void* work, const Until& until, const Claimed& claimed) noexcept {
+  void work(std::size_t member, BlockCall call, const void* work, const Until& until,
+            const Claimed& claimed) noexcept {
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     while (!give_up(until)) {
-      const IndexRange block = claims_.claim();
+      const IndexRange block = claims_.claim(member);
       if (block.empty()) {
         claimed(none_left);
         break;

@@ -61,6 +61,9 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest);
   ~Worker();
 
+  // Which member of a loop it is, the same in each: who comes from outside is the first.
+  std::size_t member() const noexcept { return guest ? 0 : index + 1; }
+
   // For a task that waits here.
   void run_inside(const Call& call) noexcept override;
   bool run_own() noexcept override;
