@@ -21,7 +21,8 @@
 // - Body: one object, called by several threads at once; it may be mutable. `auto` gets an index.
 // - Indices may be of any integer types; what the body takes converts as in a call.
 // - Indices are claimed in blocks, large ones first, so nobody has to say how large: down to one
-//   index, or 1/512 of a member's share where that is more.
+//   index, or 1/512 of a member's share where that is more. Each thread begins in its own part, the
+//   same in each loop, and then helps in the others': data stays in the caches of one CPU.
 // - Blocks: until every index is done. options.until leaves out blocks that have not begun by then.
 // - Allocates: on a Bulk nothing, on an Executor once; parallel_reduce its partial results.
 // - Closed: an executor that refuses leaves the work to those that are there, the caller at least.

@@ -34,8 +34,8 @@
 // - Closing: the destructor waits for the runs that were started, completions too. From then
 //   on start(), which only a completion can still call, says `closed`.
 //
-// Source: the claims are guided self-scheduling (block_claims.hpp); the gate that lets late
-// members miss a run is described in docs/design/thread_team.md.
+// Source: the claims are guided self-scheduling with affinity (block_claims.hpp); the gate that
+// lets late members miss a run is described in docs/design/thread_team.md.
 #pragma once
 
 #include <cstddef>
