@@ -27,6 +27,7 @@ constexpr double kMeasuring = 170;  // seconds
 constexpr double kForChoosing = 0.4;  // of it
 constexpr double kForBeside = 0.15;
 constexpr std::size_t kChoosing = 3;  // launches
+constexpr int kChoosingRounds = 2;
 constexpr int kInARow = 3;  // disturbed launches: then they are kept; calm ones: then it is over
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -241,7 +242,7 @@ void Overview::first_launches(Part& part, double share) {
   for (std::size_t launches = 0; launches < kChoosing;) {
     const double left = share - part.spent;
     const Clock::time_point end = after(left / static_cast<double>(kChoosing - launches));
-    if (add_launch(part, all, kOverviewRounds, end)) ++launches;
+    if (add_launch(part, all, kChoosingRounds, end)) ++launches;
   }
   if (!part.disturbed.empty()) part.choosing_disturbed = part.reason;
   part.disturbed.clear();

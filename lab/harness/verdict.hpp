@@ -53,7 +53,9 @@ inline constexpr std::array<std::size_t, 6> kLooks{5, 8, 12, 16, 24, 32};
 // An overview looks at a rung at these numbers of launches, and pays for its looks: an error of
 // half a percent is shared out among them (docs/design/verdict.md).
 inline constexpr std::array<std::size_t, 5> kOverviewLooks{5, 8, 12, 16, 24};
-inline constexpr int kOverviewRounds = 2;  // of bursts: launches tell more than bursts do
+// Rounds of bursts in a launch that reports. Launches tell more than bursts do, but the median of
+// fewer than three cannot leave out the burst that something hit.
+inline constexpr int kOverviewRounds = 3;
 inline constexpr double kOverviewLevel = 1 - 0.005 / static_cast<double>(kOverviewLooks.size());
 
 // What an overview asks of launches beside another program. The turns are fair to both sides, but
