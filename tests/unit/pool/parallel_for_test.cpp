@@ -9,9 +9,11 @@
 #include <handoff/pool/parallel_for.hpp>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/loop_forms.hpp"
+#include "support/own_parts.hpp"
 #include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -60,6 +62,14 @@ TEST_P(ParallelForTest, CallsOthers) {
     while (inside < 3) std::this_thread::yield();
   });
   EXPECT_EQ(inside, 3) << "the caller and both workers";
+}
+
+TEST_P(ParallelForTest, EachThreadBeginsInItsOwnPart) {
+  ThreadPool pool(options(2));
+  const auto loop = [&](std::size_t count, test::FirstBlocks& blocks) {
+    parallel_for(pool, 0, count, [&](IndexRange block) { blocks(block); });
+  };
+  test::expect_own_parts(3, loop, std::this_thread::get_id());
 }
 
 TEST_P(ParallelForTest, Nests) {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/own_parts.hpp"
 #include "support/support.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
@@ -113,6 +114,25 @@ TEST_P(RunTest, AStartedOneIsDoneByAllWorkers) {
     EXPECT_EQ(told.tally.done, width);
     EXPECT_EQ(here, 0);
   }
+}
+
+TEST_P(RunTest, EachThreadBeginsInItsOwnPart) {
+  ThreadPool pool(options(2));
+  const auto run = [&](std::size_t count, test::FirstBlocks& blocks) {
+    (void)pool.run(count, [&](IndexRange block) { blocks(block); });
+  };
+  test::expect_own_parts(3, run, std::this_thread::get_id());
+}
+
+TEST_P(RunTest, InAStartedOneEachWorkerBeginsInItsOwnPart) {
+  ThreadPool pool(options(3));
+  test::expect_own_parts(3, [&](std::size_t count, test::FirstBlocks& blocks) {
+    Told told;
+    const auto body = [&](std::size_t first, std::size_t last) { blocks(IndexRange{first, last}); };
+    BulkOperation run(pool, count, body, told.completion());
+    ASSERT_EQ(run.start(), Status::ok);
+    told.await();
+  });
 }
 
 // Others are busy for long: whoever runs the blocks tells, and nobody waits in a queue to do so.

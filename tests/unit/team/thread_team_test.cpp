@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/own_parts.hpp"
 #include "support/support.hpp"
 
 namespace {
@@ -92,6 +93,16 @@ void add_squares(IndexRange range, const Squares& squares) {
   std::uint64_t sum = 0;
   for (const std::size_t i : range) sum += i * i;
   squares.sum->fetch_add(sum);
+}
+
+TEST(ThreadTeam, EachMemberBeginsInItsOwnPart) {
+  ThreadTeam team({.width = 3});
+  test::expect_own_parts(
+      3,
+      [&](std::size_t count, test::FirstBlocks& blocks) {
+        (void)team.run(count, [&](IndexRange block) { blocks(block); });
+      },
+      std::this_thread::get_id());
 }
 
 TEST(ThreadTeam, TakesAKernel) {
