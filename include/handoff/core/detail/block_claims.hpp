@@ -17,7 +17,6 @@
 // E. Markatos and T. LeBlanc, 1992.
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include <handoff/config.hpp>
@@ -149,7 +148,7 @@ class BlockClaims {
   };
 
   sync::cell<Plan> plan_;  // written while nobody else is there
-  std::array<Part, most_parts> parts_;
+  Part parts_[most_parts];
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
