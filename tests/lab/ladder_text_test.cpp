@@ -130,7 +130,7 @@ TEST(LadderText, HasALineForEachRung) {
   const std::string text = ladder_text(whole_ladder(), whole_look());
   for (const RungKind& kind : rung_kinds()) EXPECT_NE(line_with(text, kind.name), "") << kind.name;
   EXPECT_TRUE(
-      line_with(text, "call").ends_with(" 2.00 ns   29.6 ns a_very_long_name_ 14.8x faster"))
+      line_with(text, "call").ends_with(" 2.00 ns    29.6 ns a_very_long_name_ 14.8x faster"))
       << line_with(text, "call");
   EXPECT_TRUE(line_with(text, "event").ends_with(" 1.2x slower"));
   EXPECT_TRUE(line_with(text, "message").ends_with(" about equal"));
