@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a stress test does on a machine that others use too: whoever waits gives its CPU away, and
-// the test does as much as fits into its time.
+// For stress tests on a busy machine: waiting threads give up their CPU, and a test runs as many
+// rounds as fit into its time.
 #pragma once
 
 #include <algorithm>
@@ -9,56 +9,43 @@
 #include <cstddef>
 #include <thread>
 
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/backoff.hpp>
 
 #include "support/support.hpp"
 
 namespace handoff::test {
 
-// Of a thread that finds nothing to do. It polls for a moment, so that threads with a CPU each meet
-// closely. Then it sleeps: beside a busy program a yield gives the CPU to that program, for as long
-// as a time slice.
+// For a thread that finds nothing to do. It polls for a moment, so that threads that have a CPU
+// each meet closely. Then it sleeps: a yield would give a busy neighbour a whole time slice.
 class Idling {
  public:
   void wait() {
-    constexpr int yields = 50;
-    if (waits_++ < yields) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
+    if (!backoff_.snooze()) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
-  void reset() { waits_ = 0; }
+  void reset() { backoff_.reset(); }
 
  private:
-  int waits_ = 0;
+  sync::Backoff backoff_{sync::Spin::allowed};
 };
 
-// The same for a condition, with pauses before the yields.
 template <class Condition>
 void idle_until(const Condition& condition) {
-  constexpr int pauses = 2000;
-  for (int i = 0; i < pauses; ++i) {
-    if (condition()) return;
-    sync::pause();
-  }
   for (Idling idling; !condition();) idling.wait();
 }
 
-// Calls race(n) until the numbers sum up to `all`, twenty times. On a machine so busy that this
-// takes too long it stops earlier, but never before the first. Returns the sum.
+// Calls race(n), with a twentieth of the rounds each time, until all are done. On a machine so busy
+// that this takes too long it stops earlier, but never before the first call.
 template <class Race>
-std::size_t in_parts(std::size_t all, const Race& race) {
+void in_parts(std::size_t rounds, const Race& race) {
   constexpr std::size_t parts = 20;
   constexpr std::chrono::seconds usual{5};
   const auto end = std::chrono::steady_clock::now() + (deep() ? 10 : 1) * usual;
-  const std::size_t each = std::max<std::size_t>(all / parts, 1);
+  const std::size_t each = std::max<std::size_t>(rounds / parts, 1);
   std::size_t done = 0;
   do {
     race(each);
     done += each;
-  } while (done < all && std::chrono::steady_clock::now() < end);
-  return done;
+  } while (done < rounds && std::chrono::steady_clock::now() < end);
 }
 
 }  // namespace handoff::test

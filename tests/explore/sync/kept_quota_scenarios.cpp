@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// KeptQuota: no quota is taken for that of another second, whoever keeps one meanwhile.
+// KeptQuota: a reader never gets the quota of another second, even while threads store new ones.
 #include <handoff/sync/detail/kept_quota.hpp>
 
 #include "explore/scenario.hpp"

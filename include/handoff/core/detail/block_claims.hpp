@@ -39,7 +39,7 @@ class BlockClaims {
     const Plan plan = plan_for(count, members, detail::max<std::size_t>(smallest, 1));
     plan_.write() = plan;
     for (std::size_t part = 0; part < plan.parts; ++part) {
-      // order: relaxed, published by whoever lets the members in.
+      // order: relaxed, letting the members in publishes it.
       parts_[part].next.store(plan.begin_of(part), sync::order::relaxed);
     }
   }

@@ -2,8 +2,8 @@
 //
 // A CPU quota, kept for the second in which it was read. Not for users.
 //
-// Quota and second are one word, so whoever reads it has a pair that belongs together; nothing else
-// comes with it.
+// The quota and its second are stored in one word, so a reader never gets one write's quota with
+// another one's second. The word publishes nothing else.
 //
 // Concurrency: thread-safe. Blocks, allocates, throws: never.
 #pragma once
