@@ -26,7 +26,7 @@ std::string with_figure(const RungWay& way) {
 
 std::string order_of_peer(const Rung& rung) {
   if (rung.peers_order.empty()) return {};
-  return rung.peers_order == "none" ? "no order" : "only each producer's order";
+  return rung.peers_order == "none" ? "no order" : "order per producer";
 }
 
 std::string interval_of(const RungWay& way) {

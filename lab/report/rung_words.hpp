@@ -14,7 +14,7 @@ namespace handoff::lab {
 // "oneTBB 155 ns"
 [[nodiscard]] std::string with_figure(const RungWay& way);
 
-// "only each producer's order" or "no order", where the peer keeps less order than this library's
+// "order per producer" or "no order", where the peer keeps less order than this library's
 // way; else empty.
 [[nodiscard]] std::string order_of_peer(const Rung& rung);
 

@@ -131,7 +131,7 @@ TEST(LadderOf, SaysWhereThePeerKeepsLessOrder) {
   EXPECT_EQ(order_of_peer(with_orders("fifo", "fifo")), "");
   EXPECT_EQ(order_of_peer(with_orders("per producer", "per producer")), "");
   EXPECT_EQ(order_of_peer(with_orders("", "")), "");
-  EXPECT_EQ(order_of_peer(with_orders("fifo", "per producer")), "only each producer's order");
+  EXPECT_EQ(order_of_peer(with_orders("fifo", "per producer")), "order per producer");
   const Rung rung = with_orders("fifo", "none");
   EXPECT_EQ(order_of_peer(rung), "no order");
   EXPECT_NE(clause_of(rung).find(" in fastest (no order)"), std::string::npos) << clause_of(rung);

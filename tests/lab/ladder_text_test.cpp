@@ -143,7 +143,7 @@ TEST(LadderText, HasALineForEachRung) {
 TEST(LadderText, SaysWhereThePeerKeepsLessOrder) {
   const std::string text = ladder_text(whole_ladder(), whole_look());
   const std::string line = line_with(text, "event: ");
-  EXPECT_TRUE(line.starts_with("event: a_very_long_name_of_a_library keeps only each producer's"))
+  EXPECT_TRUE(line.starts_with("event: a_very_long_name_of_a_library keeps order per producer"))
       << line;
 }
 
