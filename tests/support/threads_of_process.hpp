@@ -43,13 +43,21 @@ inline bool all_others_sleep() {
                      [](pid_t thread) { return thread == gettid() || is_asleep(thread); });
 }
 
-// Until the thread sleeps, not for a moment: a close, say, that waits for a task which is held, and
-// has told the others by then what becomes of them.
-inline void await_long_sleep(pid_t thread) {
+// Until `asleep()` holds, and not for a moment: who waits for a lock sleeps too.
+template <class Asleep>
+void await_long_sleep_of(const Asleep& asleep) {
   for (int times = 0; times < 20;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    times = is_asleep(thread) ? times + 1 : 0;
+    times = asleep() ? times + 1 : 0;
   }
 }
+
+// Until the thread sleeps for long: a close, say, that waits for a task which is held, and has told
+// the others by then what becomes of them.
+inline void await_long_sleep(pid_t thread) {
+  await_long_sleep_of([thread] { return is_asleep(thread); });
+}
+
+inline void await_long_sleep_of_all_others() { await_long_sleep_of(&all_others_sleep); }
 
 }  // namespace handoff::test

@@ -7,15 +7,19 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/select.hpp>
 
-#include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/threads_of_process.hpp"
 
 namespace {
 
@@ -138,9 +142,28 @@ TEST(Select, the_same_channel_twice_is_one_channel) {
   EXPECT_TRUE(a.was_empty());
 }
 
+// A ring that knows which threads have looked for an item. Calls to the kernel would not tell how
+// many sleepers an item woke: a lock of the list may need some too.
+std::mutex lookers_mutex;
+std::set<std::thread::id> lookers;
+
+template <class T>
+struct WatchedRing : handoff::MpmcRing<T> {
+  using handoff::MpmcRing<T>::MpmcRing;
+
+  template <class Visitor>
+  std::size_t consume(Visitor&& visitor, std::size_t most) {
+    {
+      const std::lock_guard lock(lookers_mutex);
+      lookers.insert(std::this_thread::get_id());
+    }
+    return handoff::MpmcRing<T>::consume(std::forward<Visitor>(visitor), most);
+  }
+};
+
 TEST(Select, an_item_wakes_one_sleeper) {
-  Channel<int> a(4);
-  Channel<int> b(4);
+  Channel<int, WatchedRing<int>> a(4);
+  Channel<int, WatchedRing<int>> b(4);
   std::atomic<int> served{0};
   std::vector<std::thread> readers;
   for (int i = 0; i < 3; ++i) {
@@ -149,12 +172,13 @@ TEST(Select, an_item_wakes_one_sleeper) {
       served.fetch_add(1);
     });
   }
-  std::this_thread::sleep_for(50ms);
   for (int i = 0; i < 3; ++i) {
-    const std::size_t before = handoff::test::calls(handoff::test::Call::wake);
+    handoff::test::await_long_sleep_of_all_others();
+    lookers.clear();
     ASSERT_EQ((i % 2 == 0 ? a : b).push(i), Status::ok);
-    while (served.load() <= i) std::this_thread::yield();
-    EXPECT_LE(handoff::test::calls(handoff::test::Call::wake) - before, 1U);
+    while (served.load() <= i) std::this_thread::sleep_for(1ms);
+    handoff::test::await_long_sleep_of_all_others();
+    EXPECT_EQ(lookers.size(), 1U);
   }
   for (std::thread& reader : readers) reader.join();
 }
