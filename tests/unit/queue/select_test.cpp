@@ -144,21 +144,31 @@ TEST(Select, the_same_channel_twice_is_one_channel) {
 
 // A ring that knows which threads have looked for an item. Calls to the kernel would not tell how
 // many sleepers an item woke: a lock of the list may need some too.
-std::mutex lookers_mutex;
-std::set<std::thread::id> lookers;
-
 template <class T>
-struct WatchedRing : handoff::MpmcRing<T> {
+class WatchedRing : public handoff::MpmcRing<T> {
+ public:
   using handoff::MpmcRing<T>::MpmcRing;
 
   template <class Visitor>
   std::size_t consume(Visitor&& visitor, std::size_t most) {
     {
-      const std::lock_guard lock(lookers_mutex);
-      lookers.insert(std::this_thread::get_id());
+      const std::lock_guard lock(mutex_);
+      lookers_.insert(std::this_thread::get_id());
     }
     return handoff::MpmcRing<T>::consume(std::forward<Visitor>(visitor), most);
   }
+
+  // Since it was asked last.
+  static std::size_t how_many_looked() {
+    const std::lock_guard lock(mutex_);
+    const std::size_t count = lookers_.size();
+    lookers_.clear();
+    return count;
+  }
+
+ private:
+  static inline std::mutex mutex_;
+  static inline std::set<std::thread::id> lookers_;
 };
 
 TEST(Select, an_item_wakes_one_sleeper) {
@@ -174,11 +184,11 @@ TEST(Select, an_item_wakes_one_sleeper) {
   }
   for (int i = 0; i < 3; ++i) {
     handoff::test::await_long_sleep_of_all_others();
-    lookers.clear();
+    (void)WatchedRing<int>::how_many_looked();
     ASSERT_EQ((i % 2 == 0 ? a : b).push(i), Status::ok);
     while (served.load() <= i) std::this_thread::sleep_for(1ms);
     handoff::test::await_long_sleep_of_all_others();
-    EXPECT_EQ(lookers.size(), 1U);
+    EXPECT_EQ(WatchedRing<int>::how_many_looked(), 1U);
   }
   for (std::thread& reader : readers) reader.join();
 }
