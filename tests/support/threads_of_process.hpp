@@ -43,7 +43,8 @@ inline bool all_others_sleep() {
                      [](pid_t thread) { return thread == gettid() || is_asleep(thread); });
 }
 
-// Until `asleep()` holds, and not for a moment: who waits for a lock sleeps too.
+// Returns once `asleep()` has held for 20 milliseconds: a thread that waits for a lock also sleeps,
+// but only briefly.
 template <class Asleep>
 void await_long_sleep_of(const Asleep& asleep) {
   for (int times = 0; times < 20;) {

@@ -142,8 +142,8 @@ TEST(Select, the_same_channel_twice_is_one_channel) {
   EXPECT_TRUE(a.was_empty());
 }
 
-// A ring that knows which threads have looked for an item. Calls to the kernel would not tell how
-// many sleepers an item woke: a lock of the list may need some too.
+// A ring that notes which threads look for an item. Counting futex calls would not tell how many
+// sleepers an item woke: the lock of the list makes such calls too.
 template <class T>
 class WatchedRing : public handoff::MpmcRing<T> {
  public:
@@ -158,12 +158,10 @@ class WatchedRing : public handoff::MpmcRing<T> {
     return handoff::MpmcRing<T>::consume(std::forward<Visitor>(visitor), most);
   }
 
-  // Since it was asked last.
+  // How many threads have looked since the last call.
   static std::size_t how_many_looked() {
     const std::lock_guard lock(mutex_);
-    const std::size_t count = lookers_.size();
-    lookers_.clear();
-    return count;
+    return std::exchange(lookers_, {}).size();
   }
 
  private:
