@@ -10,6 +10,12 @@
 #pragma once
 
 #include <handoff/config.hpp>
+#include <handoff/bus/bus_policies.hpp>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/bus/message_bus_options.hpp>
+#include <handoff/bus/message_meta.hpp>
+#include <handoff/bus/request.hpp>
+#include <handoff/bus/topic.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>

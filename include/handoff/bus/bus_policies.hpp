@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// How a program customises its message buses: a struct derived from BusPolicies with other values.
+// What is off costs nothing.
+//
+//   struct Telemetry : handoff::BusPolicies {
+//     static constexpr handoff::OnFull on_full = handoff::OnFull::wait;
+//     static constexpr bool senders = true;
+//     static constexpr bool times = true;
+//   };
+//   handoff::BasicMessageBus<Telemetry, Reading, Command> bus;
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/core/on_full.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+enum class MessageOrder : std::uint8_t {
+  total,         // one for all producers, the same for all who look
+  per_producer,  // each producer's own: what two producers publish comes in any order
+};
+
+struct BusPolicies {
+  static constexpr MessageOrder order = MessageOrder::total;
+
+  // reject or wait.
+  static constexpr OnFull on_full = OnFull::reject;
+
+  // The size up to which a message lies in its place. A larger one is allocated, so that it does
+  // not make all places as large.
+  static constexpr std::size_t inline_bytes = ~std::size_t{0};
+
+  // What a message carries besides: a number of its sender, its topic, and when it was published,
+  // which reads the clock (about 25 ns).
+  static constexpr bool senders = false;
+  static constexpr bool topics = false;
+  static constexpr bool times = false;
+};
+
+struct LanedBusPolicies : BusPolicies {
+  static constexpr MessageOrder order = MessageOrder::per_producer;
+};
+
+}}  // namespace handoff::HANDOFF_ABI

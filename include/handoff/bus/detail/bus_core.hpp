@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: MIT
+//
+// What all calls of a bus go through: its rings, claims that may wait, messages handed out one by
+// one, the close and the books. Not for users.
+//
+// Ring 0 is shared by all producers; those behind it belong to one producer each.
+// Concurrency: as the members of message_bus.hpp that call them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/bus_policies.hpp>
+#include <handoff/bus/detail/bus_memory.hpp>
+#include <handoff/bus/detail/message_ring.hpp>
+#include <handoff/bus/detail/message_slot.hpp>
+#include <handoff/bus/detail/message_types.hpp>
+#include <handoff/bus/message_bus_options.hpp>
+#include <handoff/bus/message_meta.hpp>
+#include <handoff/bus/request.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/detail/rare_sleepers.hpp>
+#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+template <class Policies, class... Messages>
+class BusCore {
+ public:
+  static constexpr bool kWaits = Policies::on_full == OnFull::wait;
+  static constexpr bool kLanes = Policies::order == MessageOrder::per_producer;
+  using Slot = MessageSlot<Policies, Messages...>;
+  using Types = MessageTypes<Messages...>;
+  using Meta = MessageMeta<Policies>;
+  using Carried = CarriedMeta<Policies>;
+  using Options = std::conditional_t<kLanes, LanedMessageBusOptions, MessageBusOptions>;
+  using Ring = MessageRing<Slot, kWaits>;
+  using Ticket = typename Ring::Ticket;
+  using Claim = typename Ring::Claim;
+
+  // The ring that a producer publishes to, and whether it has it for itself.
+  struct Port {
+    Ring* ring;
+    bool alone;
+  };
+
+  static std::size_t bytes_needed(const Options& options) {
+    return Layout(options).bytes + Layout::kAlignment - 1;
+  }
+
+  explicit BusCore(const Options& options, std::uint64_t start = 0)
+      : layout_(options),
+        limits_(limits_for(layout_.places, options.admission)),
+        spin_for_(time_to_look(options.spin_for)),
+        memory_(layout_.bytes, Layout::kAlignment) {
+    make_rings(start);
+  }
+  BusCore(const Options& options, std::span<std::byte> memory)
+      : layout_(options),
+        limits_(limits_for(layout_.places, options.admission)),
+        spin_for_(time_to_look(options.spin_for)),
+        memory_(layout_.bytes, Layout::kAlignment, memory) {
+    make_rings(0);
+  }
+  ~BusCore() {
+    how_ = Closing::abandon;
+    limited_ = true;
+    (void)take([](auto&, const auto&) {}, ~std::size_t{0});
+    std::destroy_n(lanes_taken_, layout_.rings);
+    std::destroy_n(rings_, layout_.rings);
+  }
+  BusCore(const BusCore&) = delete;
+  BusCore& operator=(const BusCore&) = delete;
+
+  // --- Producers. ---
+
+  Port shared_port() const noexcept { return {&rings_[0], false}; }
+
+  // A lane that nobody has, or the shared ring.
+  Port take_lane() noexcept {
+    for (std::size_t i = 1; i < layout_.rings; ++i) {
+      // order: acquire pairs with the release in give_lane(): what its producer before did.
+      if (lanes_taken_[i - 1].exchange(true, sync::order::acquire)) continue;
+      raise_rings_used(i + 1);
+      return {&rings_[i], true};
+    }
+    return shared_port();
+  }
+  void give_lane(const Port& port) noexcept {
+    if (!port.alone) return;
+    // order: release pairs with the acquire in take_lane().
+    lanes_taken_[static_cast<std::size_t>(port.ring - rings_) - 1].store(false,
+                                                                         sync::order::release);
+  }
+
+  // Places for messages, at least one unless it says why not. `until`: null where it never waits.
+  Claim claim(const Port& port, std::size_t most, Priority priority, const Until* until) {
+    const Claim got = try_claim(port, most, priority);
+    if (got.count != 0) [[likely]]
+      return got;
+    return claim_slowly(port, most, priority, until, got);
+  }
+
+  // Makes the message in a place that was claimed; if that throws, the place is skipped.
+  template <class T, class... Args>
+  T& fill(const Port& port, Ticket ticket, typename Slot::template Box<T>& box,
+          const Carried& carried, Args&&... args) {
+    Slot& slot = port.ring->slot(ticket);
+    if constexpr (!std::is_empty_v<Carried>) slot.carried = carried;
+    if constexpr (std::is_nothrow_constructible_v<T, Args...>) {
+      return slot.template construct<T>(box, std::forward<Args>(args)...);
+    } else {
+      T* made = nullptr;
+      call_or([&] { made = &slot.template construct<T>(box, std::forward<Args>(args)...); },
+              [&] { skip(port, ticket); });
+      return *made;
+    }
+  }
+  template <class T>
+  void publish(const Port& port, Ticket ticket) noexcept {
+    port.ring->publish(ticket, Ring::mark_of(Types::template index<T>()));
+  }
+  void skip(const Port& port, Ticket ticket) noexcept {
+    port.ring->skip(ticket);
+    announce();
+  }
+  // After something was published.
+  void announce() noexcept {
+    if (sleepers_.anybody()) [[unlikely]]
+      arrivals_.notify_one();
+  }
+
+  // What a message carries besides.
+  template <class Given>
+  static Carried carried(const Given& given) noexcept {
+    Carried carried;
+    if constexpr (Policies::senders) carried.sender = given.sender;
+    if constexpr (Policies::topics) carried.topic = given.topic;
+    if constexpr (Policies::times) carried.time = sync::clock::now();
+    return carried;
+  }
+
+  // Which message of the bus it is.
+  std::uint64_t id_of(const Ring& ring, Ticket ticket) const noexcept {
+    if constexpr (!kLanes) {
+      return ticket / 2;
+    } else {
+      return ticket / 2 * layout_.rings + static_cast<std::uint64_t>(&ring - rings_);
+    }
+  }
+
+  // --- The consumer. ---
+
+  // What each() of take() may ask about its message.
+  class Look {
+   public:
+    Meta meta() const noexcept {
+      Meta meta;
+      static_cast<Carried&>(meta) = ring.slot(ticket).carried;
+      meta.id = core.id_of(ring, ticket);
+      meta.sequence = core.sequence_ - 1;
+      meta.end_of_batch = is_last || core.nothing_from(ring, ticket + 2);
+      return meta;
+    }
+
+    BusCore& core;
+    Ring& ring;
+    const Ticket ticket;
+    const bool is_last;  // that this call takes from the ring
+  };
+
+  // Calls each(message, look) for what is there, `most` messages at most and no more than there
+  // are places; returns how many. What each() throws ends the call; its message counts as failed.
+  template <class Each>
+  std::size_t take(Each&& each, std::size_t most) {
+    const Taking taking(*this);
+    std::size_t count = 0;
+    const std::size_t rings = rings_used();
+    std::size_t at = next_ring_ < rings ? next_ring_ : 0;
+    for (std::size_t i = 0; i < rings && count < most; ++i) {
+      const std::size_t now = at;
+      at = at + 1 < rings ? at + 1 : 0;
+      if constexpr (kLanes) next_ring_ = at;
+      count += take_from(rings_[now], most - count, each);
+    }
+    return count;
+  }
+
+  // ok, closed (and drained), timed_out or stopped.
+  Status wait(const Until& until) {
+    if (is_taking()) misuse("a message bus was waited for inside one of its handlers");
+    bool found = false;
+    const auto ready = [&] { return (found = any()) || (closed() && drained()); };
+    if (!look_until(ready, spin_for_, until)) {
+      const RareSleepers::Asleep asleep(sleepers_);
+      const Status waited = status_of(
+          arrivals_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never));
+      if (waited != Status::ok) return waited;
+    }
+    return found ? Status::ok : Status::closed;
+  }
+
+  // Whether a message is there. Steps over claims that were dropped.
+  bool any() noexcept {
+    const std::size_t rings = rings_used();
+    for (std::size_t i = 0; i < rings; ++i) {
+      Ring& ring = rings_[i];
+      for (;; step_over(ring)) {
+        const auto mark = ring.mark_at(ring.head());
+        if (mark == Ring::kNothing) break;
+        if (mark != Ring::kSkipped) return true;
+      }
+    }
+    return false;
+  }
+
+  // --- The close and the books. ---
+
+  void close() noexcept {
+    rings_[0].close_among();
+    if constexpr (kLanes) {
+      for (std::size_t i = 1; i < layout_.rings; ++i) rings_[i].close_alone();
+      sync::asymmetric_fence_heavy();  // partner is the light half in claim_alone()
+    }
+    // order: release pairs with the acquire in closed(): what came before, and the tails, which
+    // are the last ones but for claims that are taken back.
+    closed_.store(true, sync::order::release);
+    arrivals_.notify_all();
+    if constexpr (kWaits) {
+      for (std::size_t i = 0; i < layout_.rings; ++i) {
+        for (sync::EventCount& events : rings_[i].waiters.events) events.notify_all();
+      }
+    }
+  }
+  bool closed() const noexcept {
+    return closed_.load(sync::order::acquire);  // order: acquire pairs with the release in close()
+  }
+
+  // By the consumer. What is taken from here on is handed out as `how` says.
+  void end_as(const Closing& how) noexcept {
+    how_ = how;
+    limited_ = !how.begins_more || how.deadline != sync::no_deadline;
+  }
+  bool drained() const noexcept {
+    for (std::size_t i = 0; i < layout_.rings; ++i) {
+      if (!rings_[i].drained()) return false;
+    }
+    return true;
+  }
+  void await_something() {
+    const auto ready = [this] { return any() || drained(); };
+    if (look_until(ready, time_to_look(std::chrono::nanoseconds(-1)), {})) return;
+    const RareSleepers::Asleep asleep(sleepers_);
+    (void)arrivals_.await(ready, sync::no_deadline, {}, sync::Spin::never);
+  }
+  // Whether this thread, or another one, is in take().
+  bool is_taking() const noexcept {
+    return taker_.load(sync::order::relaxed) != nullptr;  // order: relaxed, its own comes before
+  }
+  bool is_taking_here() const noexcept {
+    // order: relaxed, as above
+    return taker_.load(sync::order::relaxed) == sync::this_thread_id();
+  }
+
+  Tally tally() noexcept {
+    Tally tally;
+    {
+      const sync::Lock lock(failure_mutex_);
+      tally.first_failure = first_failure_;
+    }
+    // Before the heads, whose acquire sees at least these: so `done` is never too small.
+    tally.failed = now(failed_);
+    tally.cancelled = now(cancelled_);
+    tally.expired = now(expired_);
+    const std::uint64_t stepped_over = now(stepped_over_);
+    std::uint64_t passed = 0;
+    std::uint64_t claimed = 0;
+    std::uint64_t dropped = 0;
+    for (std::size_t i = 0; i < layout_.rings; ++i) {
+      passed += rings_[i].passed();
+      dropped += rings_[i].dropped();
+      claimed += rings_[i].claimed();
+    }
+    tally.accepted = claimed - dropped;
+    tally.done = passed - stepped_over - tally.failed - tally.cancelled - tally.expired;
+    tally.pending = tally.accepted - (passed - stepped_over);
+    return tally;
+  }
+
+  std::size_t depth() const noexcept {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < layout_.rings; ++i) depth += rings_[i].depth();
+    return depth;
+  }
+  std::size_t capacity() const noexcept { return layout_.places; }
+  Pressure pressure() const noexcept {
+    if (!every_ring_has_room(Priority::high)) return Pressure::high;
+    if (!every_ring_has_room(Priority::normal)) return Pressure::normal;
+    return every_ring_has_room(Priority::low) ? Pressure::none : Pressure::low;
+  }
+  std::uint64_t refused(Priority priority) const noexcept {
+    return now(refused_[index_of(priority)]);
+  }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  // Slots of all rings, then the rings, then which lanes are taken.
+  struct Layout {
+    static constexpr std::size_t kAlignment =
+        detail::max(alignof(Slot), sync::destructive_span, alignof(Ring));
+
+    explicit Layout(const Options& options) : rings(rings_for(options)) {
+      constexpr std::size_t spare = 2 * kAlignment;  // what the rounding up may take
+      places = places_for(options.capacity, rings, sizeof(Slot) + sizeof(Ring) + spare);
+      ring_bytes = round_up(places * sizeof(Slot));
+      rings_at = ring_bytes * rings;
+      bytes = rings_at + sizeof(Ring) * rings + sizeof(sync::atomic<bool>) * rings;
+    }
+    static std::size_t rings_for(const Options& options) noexcept {
+      if constexpr (kLanes) return options.lanes + 1;
+      return 1;
+    }
+    static constexpr std::size_t round_up(std::size_t bytes) noexcept {
+      return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+
+    std::size_t rings;
+    std::size_t places = 0;  // of each
+    std::size_t ring_bytes = 0;
+    std::size_t rings_at = 0;
+    std::size_t bytes = 0;
+  };
+
+  // The consumer is in take(), once.
+  class Taking {
+   public:
+    explicit Taking(BusCore& core) : core_(core) {
+      if (core.is_taking()) {
+        misuse("a message bus was drained inside one of its handlers, or by two threads at a time");
+      }
+      // order: relaxed, who reads it is told by what it reads besides, or is this thread.
+      core.taker_.store(sync::this_thread_id(), sync::order::relaxed);
+    }
+    ~Taking() { core_.taker_.store(nullptr, sync::order::relaxed); }  // order: relaxed, as above
+    Taking(const Taking&) = delete;
+    Taking& operator=(const Taking&) = delete;
+
+   private:
+    BusCore& core_;
+  };
+
+  // A message while it is handed out: gone afterwards, also by an exception.
+  template <class T>
+  class Taken {
+   public:
+    Taken(Ring& ring, Ticket ticket) noexcept : ring_(ring), ticket_(ticket) {}
+    ~Taken() {
+      ring_.slot(ticket_).template destroy<T>();
+      ring_.give_back(ticket_ + 2);
+    }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+
+   private:
+    Ring& ring_;
+    const Ticket ticket_;
+  };
+
+  void make_rings(std::uint64_t start) noexcept {
+    std::byte* const begin = memory_.begin();
+    rings_ = reinterpret_cast<Ring*>(begin + layout_.rings_at);
+    lanes_taken_ = reinterpret_cast<sync::atomic<bool>*>(rings_ + layout_.rings);
+    for (std::size_t i = 0; i < layout_.rings; ++i) {
+      std::construct_at(&rings_[i], begin + i * layout_.ring_bytes, layout_.places, limits_, start);
+      std::construct_at(&lanes_taken_[i], false);
+    }
+  }
+
+  bool every_ring_has_room(Priority priority) const noexcept {
+    for (std::size_t i = 0; i < layout_.rings; ++i) {
+      if (!rings_[i].has_room(priority)) return false;
+    }
+    return true;
+  }
+
+  std::size_t rings_used() const noexcept {
+    if constexpr (!kLanes) return 1;
+    // order: relaxed, it comes before the message that is looked for.
+    return rings_used_.load(sync::order::relaxed);
+  }
+  void raise_rings_used(std::size_t rings) noexcept {
+    std::size_t used = rings_used_.load(sync::order::relaxed);  // order: relaxed, as above
+    // order: relaxed, as above.
+    while (used < rings && !rings_used_.compare_exchange_weak(used, rings, sync::order::relaxed,
+                                                              sync::order::relaxed)) {
+    }
+  }
+
+  static Claim try_claim(const Port& port, std::size_t most, Priority priority) noexcept {
+    if constexpr (kLanes) {
+      if (port.alone) return port.ring->claim_alone(most, priority);
+    }
+    return port.ring->claim_among(most, priority);
+  }
+
+  [[gnu::noinline]] Claim claim_slowly(const Port& port, std::size_t most, Priority priority,
+                                       [[maybe_unused]] const Until* until, Claim got) {
+    if constexpr (kWaits) {
+      // Inside a handler it would wait for itself.
+      if (got.refused == Status::full && until != nullptr && !is_taking_here()) {
+        got = claim_waiting(port, most, priority, *until);
+      }
+    }
+    if constexpr (kLanes) {
+      // A claim that was taken back may have kept a consumer from seeing that all is drained.
+      if (got.refused == Status::closed && port.alone) arrivals_.notify_one();
+    }
+    if (got.count == 0 && got.refused != Status::closed) {
+      // order: relaxed, a figure.
+      refused_[index_of(priority)].fetch_add(1, sync::order::relaxed);
+    }
+    return got;
+  }
+
+  Claim claim_waiting(const Port& port, std::size_t most, Priority priority, const Until& until)
+    requires kWaits
+  {
+    Claim got;
+    const auto found = [&] {
+      got = try_claim(port, most, priority);
+      return got.refused != Status::full;
+    };
+    if (!look_until(found, time_to_look(std::chrono::nanoseconds(-1)), until)) {
+      auto& waiters = port.ring->waiters;
+      sync::EventCount& events = waiters.events[index_of(priority)];
+      const RareSleepers::Asleep asleep(waiters.sleepers);
+      const Status waited =
+          status_of(events.await(found, until.deadline(), until.stop_token(), sync::Spin::never));
+      if (waited != Status::ok) got.refused = waited;
+      // Each place that came free has woken one; who takes several at once, or was told for
+      // nothing, passes it on.
+      if (port.ring->has_room(priority)) events.notify_one();
+    }
+    return got;
+  }
+
+  template <class Each>
+  std::size_t take_from(Ring& ring, std::size_t most, Each& each) {
+    const std::size_t limit = detail::min(most, ring.capacity());
+    std::size_t count = 0;
+    for (std::size_t looks = 1; looks <= limit; ++looks) {
+      const Ticket head = ring.head();
+      const auto mark = ring.mark_at(head);
+      if (mark == Ring::kNothing) break;
+      if (mark == Ring::kSkipped) [[unlikely]] {
+        step_over(ring);
+        continue;
+      }
+      Types::visit(Ring::type_of(mark), [&]<class T>(std::type_identity<T>) {
+        const Taken<T> taken(ring, head);
+        count += hand_out(ring.slot(head).template value<T>(),
+                          Look{*this, ring, head, looks == limit}, each);
+      });
+    }
+    return count;
+  }
+
+  // How many were handed out: this one, or none.
+  template <class T, class Each>
+  std::size_t hand_out(T& message, const Look& look, Each& each) {
+    if (limited_) [[unlikely]] {
+      if (drops(message, why_dropped())) return 0;
+    }
+    if constexpr (kIsRequest<T>) {
+      if (drops(message, message.lapsed())) return 0;
+    }
+    ++sequence_;
+#if defined(__cpp_exceptions)
+    try {
+      each(message, look);
+    } catch (...) {
+      note_failure(std::current_exception());
+      throw;
+    }
+#else
+    each(message, look);
+#endif
+    return 1;
+  }
+
+  Outcome why_dropped() const noexcept {
+    if (!how_.begins_more) return Outcome::cancelled;
+    return sync::clock::now() >= how_.deadline ? Outcome::expired : Outcome::done;
+  }
+  // Whether it is one that nobody is handed any more, counted as such.
+  template <class T>
+  bool drops(T& message, Outcome why) noexcept {
+    if (why == Outcome::done) return false;
+    if constexpr (kIsRequest<T>) message.lapse(why);
+    count_one(why == Outcome::expired ? expired_ : cancelled_);
+    return true;
+  }
+  [[gnu::cold]] void note_failure(std::exception_ptr failure) noexcept {
+    count_one(failed_);
+    const sync::Lock lock(failure_mutex_);
+    if (first_failure_ == nullptr) first_failure_ = std::move(failure);
+  }
+  void step_over(Ring& ring) noexcept {
+    count_one(stepped_over_);
+    ring.give_back(ring.head() + 2);
+  }
+  // Nothing but dropped claims, as far as the ring is filled.
+  static bool nothing_from(const Ring& ring, Ticket ticket) noexcept {
+    for (std::size_t i = 1; i < ring.capacity(); ++i, ticket += 2) {
+      const auto mark = ring.mark_at(ticket);
+      if (mark != Ring::kSkipped) return mark == Ring::kNothing;
+    }
+    return true;
+  }
+
+  // Of the consumer alone, read by who wants the figures.
+  static void count_one(sync::atomic<std::uint64_t>& figure) noexcept {
+    // order: relaxed, twice: only the consumer writes it, and the head is published behind it.
+    figure.store(figure.load(sync::order::relaxed) + 1, sync::order::relaxed);
+  }
+  static std::uint64_t now(const sync::atomic<std::uint64_t>& figure) noexcept {
+    return figure.load(sync::order::acquire);  // order: acquire keeps the loads in their order
+  }
+
+  // Hardly ever written.
+  const Layout layout_;
+  const AdmissionLimits limits_;
+  const std::chrono::nanoseconds spin_for_;
+  const BusMemory memory_;
+  Ring* rings_ = nullptr;
+  sync::atomic<bool>* lanes_taken_ = nullptr;  // of the rings from 1 on
+  sync::atomic<std::size_t> rings_used_{1};
+  sync::atomic<bool> closed_{false};
+  RareSleepers sleepers_;  // for a message
+  sync::EventCount arrivals_;
+  sync::atomic<std::uint64_t> refused_[kPriorities]{sync::atomic<std::uint64_t>(0),
+                                                    sync::atomic<std::uint64_t>(0),
+                                                    sync::atomic<std::uint64_t>(0)};
+
+  // The consumer's.
+  alignas(sync::destructive_span) std::size_t next_ring_ = 0;
+  std::uint64_t sequence_ = 0;
+  Closing how_;
+  bool limited_ = false;  // `how_` may want some dropped
+  sync::atomic<sync::ThreadId> taker_{nullptr};
+  sync::atomic<std::uint64_t> failed_{0};
+  sync::atomic<std::uint64_t> cancelled_{0};
+  sync::atomic<std::uint64_t> expired_{0};
+  sync::atomic<std::uint64_t> stepped_over_{0};
+  sync::Mutex failure_mutex_;
+  std::exception_ptr first_failure_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// Where the places of a bus lie: memory of its own, or lent by its user; and what it says of
+// options that make no bus. Not for users.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <handoff/bus/detail/message_ring.hpp>
+#include <handoff/bus/message_bus_options.hpp>
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class BusMemory {
+ public:
+  // Throws std::bad_alloc.
+  BusMemory(std::size_t bytes, std::size_t alignment);
+  // In what is lent; too little of it is misuse.
+  BusMemory(std::size_t bytes, std::size_t alignment, std::span<std::byte> lent);
+  ~BusMemory();
+  BusMemory(const BusMemory&) = delete;
+  BusMemory& operator=(const BusMemory&) = delete;
+
+  std::byte* begin() const noexcept { return begin_; }
+
+ private:
+  std::byte* begin_;
+  std::size_t owned_;  // bytes; 0: lent
+  std::size_t alignment_;
+};
+
+// The number of places of a ring, if there are to be so many rings, of so many bytes a place.
+// Throws the std::length_error of rings.
+std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t bytes_each);
+
+// Misuse for percentages that are none, or that rise from a class to the next.
+AdmissionLimits limits_for(std::size_t capacity, const Admission& admission);
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

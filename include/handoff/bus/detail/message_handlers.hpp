@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// The forms of a handler: f(message), f(message, meta) or f(message, sequence, end_of_batch). Not
+// for users.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+template <class F, class T, class Meta>
+inline constexpr bool kHandlesWithMeta = std::is_invocable_v<F&, T&, const Meta&>;
+template <class F, class T>
+inline constexpr bool kHandlesInBatches = std::is_invocable_v<F&, T&, std::uint64_t, bool>;
+template <class F, class T, class Meta>
+inline constexpr bool kHandles =
+    kHandlesWithMeta<F, T, Meta> || kHandlesInBatches<F, T> || std::is_invocable_v<F&, T&>;
+
+// `meta()` gives the Meta; it is not called where the handler does not ask.
+template <class Meta, class F, class T, class MakeMeta>
+[[gnu::always_inline]] inline void call_handler(F& handler, T& message, MakeMeta&& meta) {
+  if constexpr (kHandlesWithMeta<F, T, Meta>) {
+    const Meta made = meta();
+    detail::invoke(handler, message, made);
+  } else if constexpr (kHandlesInBatches<F, T>) {
+    const Meta made = meta();
+    detail::invoke(handler, message, std::uint64_t{made.sequence}, bool{made.end_of_batch});
+  } else {
+    detail::invoke(handler, message);
+  }
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+//
+// A ring of places that producers claim and one consumer empties in the order of the claims. A bus
+// with one order has one for all producers; a bus of lanes has one more for each producer that
+// asked for it. Not for users.
+//
+// Positions grow for ever; a ticket is a position twice. A place's state says what was put into it:
+//
+//   state == position << 16 | mark     the message of this position, of the type that `mark` names,
+//                                      or kSkipped: none, its claim was dropped
+//   anything else                      not there yet
+//
+// The consumer writes no state: a place is free when the consumer's position has passed it, which
+// is published message by message. A producer remembers the position it saw last, and reads it
+// anew before it refuses. docs/design/message_bus.md has the protocol and the proof:
+//   MB-1  head <= tail <= head + capacity, by distance.
+//   MB-2  The place of a ticket is written by who claimed it, once, and read by the consumer after
+//         its state says so, until the head has passed it.
+//   MB-3  A claim is refused only if at some moment of the call its class had no room, or the ring
+//         was closed.
+// Concurrency: claim_among() by any thread, claim_alone() by one at a time; a ring has calls of one
+//   kind only. Head and front by the consumer. The rest by any thread.
+// Blocks, allocates, throws: never.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/rare_sleepers.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/event_count.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+inline constexpr std::size_t kPriorities = 3;
+constexpr std::size_t index_of(Priority priority) noexcept {
+  return static_cast<std::size_t>(priority);
+}
+
+// How many messages may wait when one more of this class comes, by index_of().
+struct AdmissionLimits {
+  std::int64_t most[kPriorities];
+};
+
+// Producers that wait for room, by class: what is no room for one is room for another.
+template <bool kWaits>
+struct RoomWaiters {
+  RareSleepers sleepers;
+  sync::EventCount events[kPriorities];
+};
+template <>
+struct RoomWaiters<false> {};
+
+template <class Slot, bool kWaits>
+class MessageRing {
+ public:
+  using Ticket = std::uint64_t;
+
+  // In a row. If none, why: full or closed.
+  struct Claim {
+    Ticket first = 0;
+    std::size_t count = 0;
+    Status refused = Status::ok;
+  };
+
+  // In a state.
+  using Mark = std::uint32_t;
+  static constexpr Mark kNothing = 0;
+  static constexpr Mark kSkipped = 0xffff;
+  static constexpr std::size_t kTypesMost = kSkipped - 1;
+  static constexpr Mark mark_of(std::size_t type) noexcept { return static_cast<Mark>(type) + 1; }
+  static constexpr std::size_t type_of(Mark mark) noexcept { return mark - 1; }
+
+  // `slots`: room for so many, a power of two. `start`: the first position, for tests, which cannot
+  // wait until 64 bits have run over.
+  MessageRing(void* slots, std::size_t capacity, const AdmissionLimits& limits,
+              std::uint64_t start) noexcept
+      : slots_(static_cast<Slot*>(slots)),
+        mask_(capacity - 1),
+        limits_(limits),
+        start_(2 * start),
+        tail_(start_),
+        head_seen_(start_),
+        head_(start_) {
+    std::uninitialized_default_construct_n(slots_, capacity);
+  }
+  ~MessageRing() { std::destroy_n(slots_, capacity()); }
+  MessageRing(const MessageRing&) = delete;
+  MessageRing& operator=(const MessageRing&) = delete;
+
+  std::size_t capacity() const noexcept { return mask_ + 1; }
+  Slot& slot(Ticket ticket) const noexcept {
+    return slots_[static_cast<std::size_t>(ticket >> 1) & mask_];
+  }
+
+  // --- Producers. ---
+
+  // Of many: one compare-and-swap.
+  Claim claim_among(std::size_t most, Priority priority) noexcept {
+    // order: relaxed, the exchange decides.
+    Ticket tail = tail_.load(sync::order::relaxed);
+    for (;;) {
+      if (is_closed(tail)) return {tail, 0, Status::closed};
+      const std::size_t count = room(tail, most, priority);
+      if (count == 0) return {tail, 0, Status::full};
+      // order: relaxed, twice: places are handed over by states and by the head.
+      if (tail_.compare_exchange_weak(tail, tail + 2 * count, sync::order::relaxed,
+                                      sync::order::relaxed)) {
+        return {tail, count};
+      }
+    }
+  }
+  // No claim that begins after it succeeds.
+  void close_among() noexcept {
+    // order: release pairs with the acquire in tail(): what the closer did before.
+    tail_.fetch_or(kClosed, sync::order::release);
+  }
+
+  // Of one: plain stores. A claim is announced before it is looked whether the ring is closed, and
+  // taken back if so: either who closes sees the claim, or the claim sees the close.
+  Claim claim_alone(std::size_t most, Priority priority) noexcept {
+    // order: relaxed, only this thread writes it.
+    const Ticket tail = tail_.load(sync::order::relaxed);
+    const std::size_t count = room(tail, most, priority);
+    if (count != 0) {
+      // order: relaxed, ordered by the fence.
+      tail_.store(tail + 2 * count, sync::order::relaxed);
+      sync::asymmetric_fence_light();  // partner is the heavy half of who calls close_alone()
+    }
+    // order: acquire pairs with the release in close_alone(): what the closer did before.
+    if (closed_.load(sync::order::acquire)) [[unlikely]] {
+      // order: release pairs with the acquire in tail(): it is the last word.
+      tail_.store(tail, sync::order::release);
+      return {tail, 0, Status::closed};
+    }
+    return {tail, count, count != 0 ? Status::ok : Status::full};
+  }
+  // To be followed by the heavy half of the asymmetric fence.
+  void close_alone() noexcept {
+    closed_.store(true, sync::order::release);  // order: release pairs with claim_alone()
+  }
+
+  // What was put into a claimed place is there.
+  void publish(Ticket ticket, Mark mark) noexcept {
+    // order: release pairs with the acquire in mark_at().
+    slot(ticket).state.store(state_of(ticket) | mark, sync::order::release);
+  }
+  // A claim that was dropped.
+  void skip(Ticket ticket) noexcept {
+    dropped_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a figure
+    publish(ticket, kSkipped);
+  }
+
+  // --- The consumer. ---
+
+  Ticket head() const noexcept {
+    return head_.load(sync::order::relaxed);  // order: relaxed, only the consumer writes it
+  }
+  // kNothing: it is not there yet.
+  Mark mark_at(Ticket ticket) const noexcept {
+    // order: acquire pairs with the release in publish(): what lies in the place.
+    const std::uint64_t mark = slot(ticket).state.load(sync::order::acquire) - state_of(ticket);
+    return mark <= kSkipped ? static_cast<Mark>(mark) : kNothing;
+  }
+  // All before `ticket` is free.
+  void give_back(Ticket ticket) noexcept {
+    // order: release pairs with the acquire in room(): the places are bare.
+    head_.store(ticket, sync::order::release);
+    if constexpr (kWaits) {
+      if (waiters.sleepers.anybody()) [[unlikely]]
+        tell_of_room();
+    }
+  }
+  // Whether all that was claimed has been taken. Once closed, for good: a claim that is taken back
+  // was none.
+  bool drained() const noexcept { return tail() == head(); }
+
+  // --- Figures of the moment, by any thread. ---
+
+  // Claimed and not yet taken.
+  std::size_t depth() const noexcept {
+    // order: acquire keeps the two loads in this order.
+    const Ticket head = head_.load(sync::order::acquire);
+    return detail::min(static_cast<std::size_t>((tail() - head) / 2), capacity());
+  }
+  bool has_room(Priority priority) const noexcept {
+    return static_cast<std::int64_t>(depth()) < limits_.most[index_of(priority)];
+  }
+  std::uint64_t claimed() const noexcept { return (tail() - start_) / 2; }
+  std::uint64_t passed() const noexcept {
+    // order: acquire pairs with the release in give_back(): what was counted before.
+    return (head_.load(sync::order::acquire) - start_) / 2;
+  }
+  std::uint64_t dropped() const noexcept {
+    return dropped_.load(sync::order::relaxed);  // order: relaxed, a figure
+  }
+
+  [[no_unique_address]] RoomWaiters<kWaits> waiters;
+
+ private:
+  template <class>
+  friend struct Books;
+
+  static constexpr Ticket kClosed = 1;  // in tail_
+  static constexpr bool is_closed(Ticket tail) noexcept { return (tail & kClosed) != 0; }
+  static constexpr std::uint64_t state_of(Ticket ticket) noexcept { return ticket << 15; }
+
+  Ticket tail() const noexcept {
+    // order: acquire pairs with the releases in close_among() and claim_alone().
+    return tail_.load(sync::order::acquire) & ~kClosed;
+  }
+
+  // How many places behind `tail` this class may claim, `most` at most. If the tail has moved on
+  // meanwhile, what this says is of no account, and the exchange fails.
+  std::size_t room(Ticket tail, std::size_t most, Priority priority) noexcept {
+    // order: acquire pairs with the release below, by which another producer passes on the
+    // consumer's.
+    std::int64_t left = left_behind(tail, head_seen_.load(sync::order::acquire), priority);
+    if (left < static_cast<std::int64_t>(detail::min(most, capacity()))) {
+      // order: acquire pairs with the release in give_back(): the places are bare.
+      const Ticket head = head_.load(sync::order::acquire);
+      head_seen_.store(head, sync::order::release);  // order: release pairs with the acquire above
+      left = left_behind(tail, head, priority);
+    }
+    return left <= 0 ? 0 : detail::min(most, static_cast<std::size_t>(left));
+  }
+  std::int64_t left_behind(Ticket tail, Ticket head, Priority priority) const noexcept {
+    return limits_.most[index_of(priority)] - static_cast<std::int64_t>(tail - head) / 2;
+  }
+
+  [[gnu::noinline]] void tell_of_room() noexcept
+    requires kWaits
+  {
+    for (const Priority priority : {Priority::high, Priority::normal, Priority::low}) {
+      if (has_room(priority)) waiters.events[index_of(priority)].notify_one();
+    }
+  }
+
+  // Hardly ever written.
+  Slot* const slots_;
+  const std::size_t mask_;
+  const AdmissionLimits limits_;
+  const Ticket start_;
+  sync::atomic<bool> closed_{false};  // of a ring of one
+  sync::atomic<std::uint64_t> dropped_{0};
+
+  // The producers' line.
+  alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next claim, | kClosed
+  sync::atomic<Ticket> head_seen_;  // head_ or before
+
+  // The consumer's line.
+  alignas(sync::destructive_span) sync::atomic<Ticket> head_;  // of the next message
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// The calls of a producer, which a bus and its Producers have alike. Not for users but by their
+// names.
+//
+// Concurrency, order and the rest: message_bus.hpp.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/detail/message_claim.hpp>
+#include <handoff/bus/message_meta.hpp>
+#include <handoff/bus/request.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Where no Until is given; at an address that outlives the call.
+[[gnu::visibility("hidden")]] inline constexpr Until kForEver;  // docs/adr/0013
+
+// `Derived` has core() and port().
+template <class Derived, class Core, class Policies>
+class Publishing {
+  using Types = typename Core::Types;
+  template <class T>
+  static constexpr bool kIsTime =
+      std::is_convertible_v<T, const Until&> && !Types::template kHas<std::remove_cvref_t<T>>;
+
+ public:
+  // What publish() may be told besides the message.
+  using Given = PublishOptions<Policies::senders, Policies::topics>;
+  // What claim<T>() returns.
+  template <class T>
+  using Claim = MessageClaim<Core, T>;
+
+  // ok, full or closed. Where the policies say wait, it waits for room; in a handler of the same
+  // bus it does not, and says full.
+  template <class T>
+    requires(!kIsTime<T>)
+  Status publish(T&& message, Priority priority = Priority::normal) {
+    return publish(std::forward<T>(message), Given{.priority = priority});
+  }
+  template <class T>
+    requires(!kIsTime<T>)
+  Status publish(T&& message, const Given& given) {
+    return put<std::remove_cvref_t<T>>(&kForEver, given, std::forward<T>(message));
+  }
+  // Waits so long for room. Also timed_out and stopped.
+  template <class T>
+  Status publish(const Until& until, T&& message, Priority priority = Priority::normal) {
+    return publish(until, std::forward<T>(message), Given{.priority = priority});
+  }
+  template <class T>
+  Status publish(const Until& until, T&& message, const Given& given) {
+    check_that_it_waits();
+    return put<std::remove_cvref_t<T>>(&until, given, std::forward<T>(message));
+  }
+  // Never waits.
+  template <class T>
+  Status try_publish(T&& message, Priority priority = Priority::normal) {
+    return try_publish(std::forward<T>(message), Given{.priority = priority});
+  }
+  template <class T>
+  Status try_publish(T&& message, const Given& given) {
+    return put<std::remove_cvref_t<T>>(nullptr, given, std::forward<T>(message));
+  }
+
+  // Publishes the first messages of an array, a vector or a span, as many as are accepted, and
+  // returns how many: moved, or copied if they are const; the rest is untouched. Where the policies
+  // say wait, it waits for room for all. What fits is claimed at once, so it comes in a row.
+  template <class Messages>
+  std::size_t publish_batch(Messages&& messages, Priority priority = Priority::normal) {
+    return publish_batch(messages, Given{.priority = priority});
+  }
+  template <class Messages>
+  std::size_t publish_batch(Messages&& messages, const Given& given) {
+    return put_all(&kForEver, given, std::span(messages));
+  }
+  template <class Messages>
+  std::size_t publish_batch(const Until& until, Messages&& messages,
+                            Priority priority = Priority::normal) {
+    check_that_it_waits();
+    return put_all(&until, Given{.priority = priority}, std::span(messages));
+  }
+
+  // Makes a message of these arguments in its place, to be filled there and committed. Never waits:
+  // see status() of what it returns.
+  template <class T, class... Args>
+  Claim<T> claim(Args&&... args) {
+    return claim_with<T>(Given{}, std::forward<Args>(args)...);
+  }
+  template <class T, class... Args>
+  Claim<T> claim_with(const Given& given, Args&&... args) {
+    check_message<T>();
+    typename Core::Slot::template Box<T> box;
+    const auto carried = Core::carried(given);
+    const typename Core::Port port = derived().port();
+    const auto claimed = core().claim(port, 1, given.priority, nullptr);
+    if (claimed.count == 0) return Claim<T>(claimed.refused);
+    T& message =
+        core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
+    return Claim<T>(core(), port, claimed.first, message);
+  }
+
+  // Publishes a Request<Question, Reply>, one of the types of the bus. If it is refused, the Future
+  // says so, and the question is still the caller's. request.hpp has the rest.
+  template <class Reply, class Question>
+  Future<Reply> request(Question&& question, const Until& until = {}, const Given& given = {}) {
+    using Asked = Request<std::remove_cvref_t<Question>, Reply>;
+    static_assert(Types::template kHas<Asked>,
+                  "request: Request<Question, Reply> is none of the types of this bus");
+    Future<Reply> future;
+    Answer<Reply> answer{Promise<Reply>(future)};
+    sync::StopToken stop = until.stop_token();
+    const Status status = put<Asked>(&until, given, std::move(answer), until.deadline(),
+                                     std::move(stop), std::forward<Question>(question));
+    answer.drop(status);  // if it is still here
+    return future;
+  }
+
+ private:
+  Derived& derived() noexcept { return static_cast<Derived&>(*this); }
+  Core& core() noexcept { return derived().core(); }
+
+  template <class T>
+  static consteval void check_message() {
+    static_assert(Types::template kHas<T>,
+                  "this type is none of the messages of the bus: add it to the bus's types, or "
+                  "publish the type itself and not what converts to it");
+  }
+  static consteval void check_that_it_waits() {
+    static_assert(Core::kWaits,
+                  "this bus never waits for room: leave the Until out, or set on_full = "
+                  "OnFull::wait in its policies");
+  }
+
+  template <class T, class... Args>
+  Status put(const Until* until, const Given& given, Args&&... args) {
+    check_message<T>();
+    if constexpr (Types::template kHas<T>) {
+      typename Core::Slot::template Box<T> box;
+      const auto carried = Core::carried(given);
+      const typename Core::Port port = derived().port();
+      const auto claimed = core().claim(port, 1, given.priority, until);
+      if (claimed.count == 0) [[unlikely]]
+        return claimed.refused;
+      core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
+      core().template publish<T>(port, claimed.first);
+      core().announce();
+    }
+    return Status::ok;
+  }
+
+  template <class T, std::size_t kExtent>
+  std::size_t put_all(const Until* until, const Given& given, std::span<T, kExtent> messages) {
+    using Message = std::remove_cv_t<T>;
+    check_message<Message>();
+    const typename Core::Port port = derived().port();
+    std::size_t published = 0;
+    while (published < messages.size()) {
+      const auto claimed = core().claim(port, messages.size() - published, given.priority, until);
+      if (claimed.count == 0) break;
+      fill_all<Message>(port, claimed, given, messages.data() + published);
+      core().announce();
+      published += claimed.count;
+    }
+    return published;
+  }
+
+  // A place whose message cannot be made is skipped, and so are those behind it.
+  template <class Message, class T>
+  void fill_all(const typename Core::Port& port, const typename Core::Claim& claimed,
+                const Given& given, T* messages) {
+    struct Rest {
+      ~Rest() {
+        for (; begun < claimed.count; ++begun) core.skip(port, claimed.first + 2 * begun);
+      }
+      Core& core;
+      const typename Core::Port& port;
+      const typename Core::Claim& claimed;
+      std::size_t begun = 0;
+    } rest{core(), port, claimed};
+    const auto carried = Core::carried(given);
+    while (rest.begun < claimed.count) {
+      typename Core::Slot::template Box<Message> box;
+      const auto ticket = claimed.first + 2 * rest.begun;
+      T& message = messages[rest.begun++];
+      if constexpr (std::is_const_v<T>) {
+        core().template fill<Message>(port, ticket, box, carried, message);
+      } else {
+        core().template fill<Message>(port, ticket, box, carried, std::move(message));
+      }
+      core().template publish<Message>(port, ticket);
+    }
+  }
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: MIT
+//
+// Typed messages from any thread to the one that handles them.
+//
+//   handoff::MessageBus<Reading, Command> bus({.capacity = 4096});
+//   handoff::Status s = bus.publish(Reading{7, 21.5});                    // any thread
+//   s = bus.publish(Command::stop, handoff::Priority::high);              // gets in for longer
+//   bus.drain(handoff::overloaded{[](const Reading& r) { ... },           // the consumer: to one
+//                                 [](const Command& c) { ... }});         //   visitor, inlined
+//
+//   auto handle = bus.subscribe<Reading>([](const Reading& r) { ... });   // any thread
+//   while (bus.wait(stop) == handoff::Status::ok) bus.drain();            // to the subscribers
+//
+//   handoff::LanedMessageBus<Reading, Command> lanes;    // each producer's order: cheaper
+//   auto producer = lanes.producer();                    // a lane of its own
+//   s = producer.publish(Reading{7, 21.5});              // plain stores
+//
+// For: components that talk by value; a thread that owns a state; logging, telemetry. Not for: one
+// type and several consumers (Channel); events by key, without a bound (EventQueue); work (a pool).
+// A bus is a value: two buses of the same types know nothing of each other.
+//
+// Contract: deferred tier.
+// - Concurrency: publish*(), try_publish(), claim*(), request(), producer(), subscribe(), close()
+//   and the figures are thread-safe. A Producer belongs to one thread at a time. There is one
+//   consumer: only one thread at a time may call drain(), wait(), close(Closing), record(),
+//   stop_recording() and replay(). Handlers may publish, subscribe, unsubscribe and close; to
+//   drain, or wait, inside a handler of the same bus is misuse.
+// - Order: MessageBus has one for all producers, that of their claims: FIFO per producer, and
+//   causal between them. LanedMessageBus keeps each Producer's order and that of bus.publish(),
+//   which is one producer; the consumer goes round them. What came before a publish() happens
+//   before the handler. Priorities do not change the order.
+// - A drain ends: it hands out what is there, and no more than there are places.
+// - Blocks: wait(), and publish() with OnFull::wait, as long as their Until says; without one, for
+//   ever. close(Closing) until what was accepted has its outcome. An open claim, and a publish()
+//   under way, holds back what was claimed later: of all producers, or of its lane alone.
+// - Wakes: a message wakes the consumer if it sleeps. If it does not, that costs a load.
+// - Cost: bus.publish() claims by one compare-and-swap; a Producer's with a lane by plain stores.
+//   bus.publish() on a bus of lanes goes through one ring that all share, and is as dear as on a
+//   MessageBus.
+// - Allocates: the constructor (unless memory is lent), subscribe(), request(), messages larger
+//   than Policies::inline_bytes, and recordings. Nothing else.
+// - Full: each class of messages is admitted up to its part of the capacity (options.admission), so
+//   that what is urgent gets in when the rest is refused. publish() says `full`, and the message is
+//   still the caller's; or it waits, by the policies, but not inside a handler of the same bus. A
+//   class with room is never refused: the consumer's place is read anew before a refusal.
+// - Closed: after close(), publish() says `closed`; what is there can be drained; wait() says
+//   `closed` once nothing is left. What came before close() happens before these.
+// - Exceptions: one from a handler ends the drain() and reaches its caller; its message counts as
+//   failed, and the rest stays. If a message's constructor throws, it was never published.
+// - Destruction: destroys the messages that are left and calls no handler. No claim, Producer or
+//   call of another thread may be left.
+// Proof: docs/design/message_bus.md.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/bus_policies.hpp>
+#include <handoff/bus/detail/bus_core.hpp>
+#include <handoff/bus/detail/message_handlers.hpp>
+#include <handoff/bus/detail/message_recording.hpp>
+#include <handoff/bus/detail/publishing.hpp>
+#include <handoff/bus/detail/subscribers.hpp>
+#include <handoff/bus/message_bus_options.hpp>
+#include <handoff/bus/message_meta.hpp>
+#include <handoff/bus/topic.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/event/listener_handle.hpp>
+#include <handoff/event/listener_options.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+// Several functions as one visitor, by the type of what they are called with.
+template <class... Functions>
+struct overloaded : Functions... {  // NOLINT(readability-identifier-naming): the usual name
+  using Functions::operator()...;
+};
+template <class... Functions>
+overloaded(Functions...) -> overloaded<Functions...>;
+
+// How fast replay() goes.
+enum class Pace : std::uint8_t {
+  full_speed,
+  recorded,  // with the pauses that there were
+};
+
+template <class Policies, class... Messages>
+class BasicMessageBus
+    : public detail::Publishing<BasicMessageBus<Policies, Messages...>,
+                                detail::BusCore<Policies, Messages...>, Policies> {
+  using Core = detail::BusCore<Policies, Messages...>;
+  using Types = typename Core::Types;
+  template <class Derived>
+  using Calls = detail::Publishing<Derived, Core, Policies>;
+  static constexpr std::size_t kAll = ~std::size_t{0};
+
+  static_assert(sizeof...(Messages) > 0, "a message bus has at least one type of message");
+  static_assert((detail::HeldByValue<Messages> && ...),
+                "a message is a value, not a reference, whose destructor does not throw");
+  static_assert(((Types::template kTimes<Messages> == 1) && ...),
+                "a message bus has each type of message once: wrap one of them in a struct");
+  static_assert(sizeof...(Messages) <= Core::Ring::kTypesMost, "too many types of messages");
+  static_assert(Policies::on_full == OnFull::reject || Policies::on_full == OnFull::wait,
+                "a full message bus rejects, or its producers wait: set on_full to one of these in "
+                "its policies");
+
+ public:
+  // MessageBusOptions, or LanedMessageBusOptions.
+  using Options = typename Core::Options;
+  // What handlers may take as their second argument.
+  using Meta = MessageMeta<Policies>;
+  using Given = typename Calls<BasicMessageBus>::Given;
+
+  // Throws std::bad_alloc, and std::length_error for a capacity that cannot be.
+  explicit BasicMessageBus(const Options& options = {}) : core_(options) {}
+
+  // With its places in `memory`, which outlives it. It takes bytes_needed(options), whatever its
+  // alignment.
+  BasicMessageBus(const Options& options, std::span<std::byte> memory) : core_(options, memory) {}
+  [[nodiscard]] static std::size_t bytes_needed(const Options& options = {}) {
+    return Core::bytes_needed(options);
+  }
+
+  // --- Producers. Also the calls of detail/publishing.hpp: publish, try_publish, publish_batch,
+  // claim, claim_with, request. ---
+
+  class Producer;
+  // A handle to publish with. On a bus of lanes it has one for itself while it lives, as long as
+  // there are free ones; else it shares one, as bus.publish() does. Not for longer than the bus.
+  [[nodiscard]] Producer producer() noexcept { return Producer(core_); }
+
+  // --- Subscribers. ---
+
+  // Called by drain() with each message of this type: f(message), f(message, meta), or
+  // f(message, sequence, end_of_batch).
+  template <class T, class F>
+  ListenerHandle subscribe(F&& function, const ListenerOptions& options = {}) {
+    check_subscribed<T>();
+    return subscribers_.template add<T>([](const Meta&) { return true; }, std::forward<F>(function),
+                                        options);
+  }
+  // With those whose topic passes.
+  template <class T, class F>
+  ListenerHandle subscribe(TopicFilter filter, F&& function, const ListenerOptions& options = {}) {
+    check_subscribed<T>();
+    static_assert(Policies::topics,
+                  "messages of this bus have no topics: set topics = true in its policies");
+    return subscribers_.template add<T>(
+        [filter = std::move(filter)](const Meta& meta) { return filter.passes(meta.topic); },
+        std::forward<F>(function), options);
+  }
+
+  // --- The consumer. ---
+
+  // Hands out what is there, `most` messages at most; returns how many. A message that nobody has
+  // subscribed to is done.
+  std::size_t drain(std::size_t most = kAll) {
+    return take([&](auto& delivery, auto& message, const auto& meta) { delivery(message, meta); },
+                Delivery(subscribers_), most);
+  }
+
+  // To one visitor instead, which may be of any of the forms above and take the message as T&.
+  template <class Visitor>
+    requires(!std::is_convertible_v<Visitor, std::size_t>)
+  std::size_t drain(Visitor&& visitor, std::size_t most = kAll) {
+    check_visitor<Visitor>();
+    return take([](auto& handler, auto& message,
+                   const auto& meta) { detail::call_handler<Meta>(handler, message, meta); },
+                visitor, most);
+  }
+
+  // Waits while nothing is there. ok, closed (and nothing ever will be), timed_out or stopped.
+  Status wait(const Until& until = {}) { return core_.wait(until); }
+
+  // --- The close. ---
+
+  // By any thread: nothing that begins after this is accepted. Returns the figures of the moment.
+  Tally close() noexcept {
+    core_.close();
+    return core_.tally();
+  }
+  bool closed() const noexcept { return core_.closed(); }
+
+  // By the consumer: and gives the rest its outcome, to the subscribers, or to a visitor. Waits for
+  // claims under way; what handlers throw is in the Tally. Inside a handler it returns at once: the
+  // drain() that is under way, and those that follow, do what `how` says.
+  Tally close(const Closing& how) {
+    return close_by(how, [&] { drain(); });
+  }
+  template <class Visitor>
+  Tally close(const Closing& how, Visitor&& visitor) {
+    check_visitor<Visitor>();
+    return close_by(how, [&] { drain(visitor); });
+  }
+
+  // Exact while no call is under way. What was refused is no part of it.
+  Tally tally() noexcept { return core_.tally(); }
+
+  // --- Figures of the moment. ---
+
+  // Messages that wait, what is being made or handled among them.
+  std::size_t depth() const noexcept { return core_.depth(); }
+  // Places: of a lane, where there are any.
+  std::size_t capacity() const noexcept { return core_.capacity(); }
+  // Of the fullest lane, where there are any.
+  Pressure pressure() const noexcept { return core_.pressure(); }
+  // How many calls were refused for want of room, or stopped waiting for it.
+  std::uint64_t refused(Priority priority) const noexcept { return core_.refused(priority); }
+
+  // --- Recordings, of messages that are trivially copyable. ---
+
+  // From now on each message is written to the file as it is handed out. Throws std::system_error.
+  void record(const char* path) {
+    check_recorded();
+    if (recording_ != nullptr) misuse("a message bus was recorded twice at a time");
+    recording_ = std::make_unique<detail::MessageRecording>(path, kTypes);
+  }
+  // The file is whole from here on, and in its place. Throws std::system_error for any call of the
+  // recording that failed; then there is no file. A bus that ends has no file either.
+  void stop_recording() {
+    check_recorded();
+    if (recording_ == nullptr) misuse("a message bus stopped a recording that it had not begun");
+    const auto ended = std::move(recording_);
+    ended->finish();
+  }
+
+  // Hands out what a file has, as drain() would; returns how many. They are no part of the Tally.
+  // A file that is not whole, or of other messages, is refused before any is handed out:
+  // std::runtime_error, with one line that says why.
+  std::size_t replay(const char* path, Pace pace = Pace::full_speed) {
+    Delivery delivery(subscribers_);
+    return replay_by(path, pace, [&](auto& message, const auto& meta) { delivery(message, meta); });
+  }
+  template <class Visitor>
+    requires(!std::is_convertible_v<Visitor, Pace>)
+  std::size_t replay(const char* path, Visitor&& visitor, Pace pace = Pace::full_speed) {
+    check_visitor<Visitor>();
+    return replay_by(path, pace, [&](auto& message, const auto& meta) {
+      detail::call_handler<Meta>(visitor, message, meta);
+    });
+  }
+
+ protected:
+  BasicMessageBus(const Options& options, detail::RingStart start)
+      : core_(options, start.position) {}
+
+ private:
+  template <class>
+  friend struct detail::Books;
+  friend Calls<BasicMessageBus>;
+
+  using Delivery = typename detail::Subscribers<Meta, Messages...>::Delivery;
+  static constexpr bool kRecordable = (std::is_trivially_copyable_v<Messages> && ...);
+  [[gnu::visibility("hidden")]]  // docs/adr/0013
+  static constexpr std::array<detail::RecordedType, sizeof...(Messages)> kTypes{
+      detail::RecordedType{sizeof(Messages), alignof(Messages), detail::type_name<Messages>()}...};
+
+  Core& core() noexcept { return core_; }
+  typename Core::Port port() const noexcept { return core_.shared_port(); }
+
+  template <class T>
+  static consteval void check_subscribed() {
+    static_assert(Types::template kHas<T>,
+                  "subscribe: this type is none of the messages of the bus");
+  }
+  template <class Visitor>
+  static consteval void check_visitor() {
+    static_assert((detail::kHandles<std::remove_reference_t<Visitor>, Messages, Meta> && ...),
+                  "the visitor takes each type of message of the bus; then its meta data, or "
+                  "sequence and end of batch");
+  }
+  static consteval void check_recorded() {
+    static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
+  }
+
+  template <class Call, class Handler>
+  std::size_t take(const Call& call, Handler&& handler, std::size_t most) {
+    return core_.take(
+        [&](auto& message, const auto& look) {
+          const auto meta = [&] { return look.meta(); };
+          if constexpr (kRecordable) {
+            if (recording_ != nullptr) [[unlikely]]
+              write(message, look.meta());
+          }
+          call(handler, message, meta);
+        },
+        most);
+  }
+
+  template <class Drain>
+  Tally close_by(const Closing& how, const Drain& drain_once) {
+    core_.close();
+    core_.end_as(how);
+    if (core_.is_taking_here()) return core_.tally();
+    if (core_.is_taking()) misuse("a message bus was closed for good by who does not drain it");
+    for (;;) {
+      (void)detail::attempt(drain_once, [] {});
+      if (core_.drained()) return core_.tally();
+      core_.await_something();
+    }
+  }
+
+  template <class T>
+  [[gnu::noinline]] void write(const T& message, const Meta& meta) noexcept {
+    detail::RecordedMessage recorded;
+    recorded.type = static_cast<std::uint32_t>(Types::template index<T>());
+    recorded.taken_ns = sync::clock::now().time_since_epoch().count();
+    if constexpr (Policies::senders) recorded.sender = meta.sender;
+    if constexpr (Policies::topics) recorded.topic = meta.topic.name();
+    if constexpr (Policies::times) {
+      recorded.published_ns = meta.time.time_since_epoch().count();
+    }
+    recorded.bytes = std::as_bytes(std::span<const T, 1>(&message, 1));
+    recording_->write(recorded);
+  }
+
+  template <class Call>
+  std::size_t replay_by(const char* path, Pace pace, const Call& call) {
+    check_recorded();
+    detail::MessageReplay file(path, kTypes);
+    detail::RecordedMessage recorded;
+    std::uint64_t count = 0;
+    std::int64_t first_ns = 0;
+    const sync::Deadline start = sync::clock::now();
+    for (bool more = file.next(recorded); more; ++count) {
+      Meta meta;
+      meta.id = meta.sequence = count;
+      if constexpr (Policies::senders) meta.sender = recorded.sender;
+      if constexpr (Policies::times) {
+        meta.time = sync::Deadline(std::chrono::nanoseconds(recorded.published_ns));
+      }
+      if (count == 0) first_ns = recorded.taken_ns;
+      if (pace == Pace::recorded) {
+        sleep_until(start + std::chrono::nanoseconds(recorded.taken_ns - first_ns));
+      }
+      more = Types::visit(recorded.type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (kRecordable) {
+          std::array<std::byte, sizeof(T)> bytes;
+          for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = recorded.bytes[i];
+          T message = std::bit_cast<T>(bytes);
+          if constexpr (Policies::topics) meta.topic = Topic(recorded.topic);
+          call(message, [&]() -> const Meta& { return meta; });
+        }
+        return file.next(recorded);
+      });
+    }
+    return static_cast<std::size_t>(count);
+  }
+  static void sleep_until(sync::Deadline moment) {
+    sync::EventCount nobody;
+    (void)nobody.await([] { return false; }, moment, {}, sync::Spin::never);
+  }
+
+  Core core_;
+  detail::Subscribers<Meta, Messages...> subscribers_;
+  std::unique_ptr<detail::MessageRecording> recording_;
+};
+
+// A producer's end of a bus: its lane. Move-only; its end gives the lane back.
+template <class Policies, class... Messages>
+class BasicMessageBus<Policies, Messages...>::Producer : public Calls<Producer> {
+ public:
+  Producer(Producer&& other) noexcept
+      : core_(other.core_), port_(std::exchange(other.port_, other.core_->shared_port())) {}
+  Producer& operator=(Producer&& other) noexcept {
+    if (this != &other) {
+      core_->give_lane(port_);
+      core_ = other.core_;
+      port_ = std::exchange(other.port_, core_->shared_port());
+    }
+    return *this;
+  }
+  ~Producer() { core_->give_lane(port_); }
+
+  // Whether it has a lane for itself; else it publishes as the bus does.
+  [[nodiscard]] bool has_lane() const noexcept { return port_.alone; }
+
+ private:
+  friend class BasicMessageBus;
+  friend Calls<Producer>;
+  explicit Producer(Core& core) noexcept : core_(&core), port_(core.take_lane()) {}
+
+  Core& core() noexcept { return *core_; }
+  typename Core::Port port() const noexcept { return port_; }
+
+  Core* core_;
+  typename Core::Port port_;
+};
+
+// One order for all producers.
+template <class... Messages>
+using MessageBus = BasicMessageBus<BusPolicies, Messages...>;
+
+// Each producer's own order.
+template <class... Messages>
+using LanedMessageBus = BasicMessageBus<LanedBusPolicies, Messages...>;
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// A message that is answered: Request<Question, Reply> is one of the types of the bus.
+//
+//   handoff::MessageBus<Reading, handoff::Request<GetLimit, Limit>> bus;
+//   handoff::Future<Limit> limit = bus.request<Limit>(GetLimit{3}, 50ms);      // any thread
+//   bus.drain(handoff::overloaded...);    // [](handoff::Request<GetLimit, Limit>& r) {
+//                                         //   r.reply(limit_of(r.question)); }
+//
+// For: asking the thread that owns the state. Not for: many answers to one question (a bus back).
+// - Answered: by the first reply() or fail(), inside the handler or, by take_answer(), later and on
+//   any thread. A further one says false.
+// - Not answered: a request that is destroyed without an answer fails, and so does its Future:
+//   NotRun, stopped. So it is when the handler does not answer, no handler is there, the bus is
+//   closed with Closing::abandon, or is destroyed.
+// - Late: a request whose Until has ended before its turn is not handed out: NotRun, timed_out (it
+//   counts as expired) or stopped (as cancelled). That is seen when its turn comes. Who cannot wait
+//   for that waits with a deadline: future.wait(50ms).
+// - Refused: NotRun, full or closed, and the question is still the caller's.
+// - Concurrency: a Request belongs to the consumer, an Answer to one thread at a time.
+// - Allocates: request() once, for the Future.
+// - Exceptions: of a handler that threw before it answered, the Future gets NotRun (stopped), and
+//   the caller of drain() the exception.
+#pragma once
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+// What is owed to who asked. Move-only; its end without an answer is a failure.
+template <class Reply>
+class Answer {
+ public:
+  Answer() noexcept = default;  // owes nothing
+  explicit Answer(detail::Promise<Reply> promise) noexcept : promise_(std::move(promise)) {}
+
+  // False once it was given.
+  [[nodiscard]] bool is_owed() const noexcept { return promise_.is_owed(); }
+
+  // Gives the answer; false if one was given.
+  template <class Value>
+    requires std::is_convertible_v<Value, Reply>
+  bool reply(Value&& value) noexcept {
+    if (!is_owed()) return false;
+    promise_.set_value(std::forward<Value>(value));
+    return true;
+  }
+  bool reply() noexcept
+    requires std::is_void_v<Reply>
+  {
+    if (!is_owed()) return false;
+    promise_.set_value();
+    return true;
+  }
+  // get() throws this; false if an answer was given.
+  bool fail(std::exception_ptr error) noexcept {
+    if (!is_owed()) return false;
+    promise_.set_exception(std::move(error));
+    return true;
+  }
+  // get() throws NotRun; false if an answer was given.
+  bool drop(Status why) noexcept {
+    if (!is_owed()) return false;
+    promise_.drop(why);
+    return true;
+  }
+
+ private:
+  detail::Promise<Reply> promise_;
+};
+
+template <class Question, class Reply>
+class Request {
+  static_assert(std::is_object_v<Question> && !std::is_const_v<Question>,
+                "a request asks by value");
+
+ public:
+  using question_type = Question;
+  using reply_type = Reply;
+
+  template <class... Args>
+  Request(Answer<Reply>&& answer, sync::Deadline deadline, sync::StopToken stop, Args&&... args)
+      : question(std::forward<Args>(args)...),
+        answer_(std::move(answer)),
+        deadline_(deadline),
+        stop_(std::move(stop)) {}
+
+  Question question;
+
+  // As those of Answer. Const, since subscribers share the request: the first of them answers.
+  template <class... Value>
+  bool reply(Value&&... value) const noexcept {
+    static_assert(
+        requires(Answer<Reply>& answer) { answer.reply(std::forward<Value>(value)...); },
+        "reply: takes what the request is declared to be answered with");
+    return answer_.reply(std::forward<Value>(value)...);
+  }
+  bool fail(std::exception_ptr error) const noexcept { return answer_.fail(std::move(error)); }
+
+  // To answer later.
+  [[nodiscard]] Answer<Reply> take_answer() const noexcept { return std::move(answer_); }
+
+  // Whether nobody waits for it any more, and how it then counts; done: somebody does.
+  [[nodiscard]] detail::Outcome lapsed() const noexcept {
+    if (stop_.stop_requested()) return detail::Outcome::cancelled;
+    if (deadline_ != sync::no_deadline && sync::clock::now() >= deadline_) {
+      return detail::Outcome::expired;
+    }
+    return detail::Outcome::done;
+  }
+  // Ends it so.
+  void lapse(detail::Outcome why) const noexcept { answer_.drop(detail::reason_of(why)); }
+
+ private:
+  mutable Answer<Reply> answer_;
+  sync::Deadline deadline_;
+  sync::StopToken stop_;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsRequest = false;
+template <class Question, class Reply>
+inline constexpr bool kIsRequest<Request<Question, Reply>> = true;
+
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+//
+// Writing and reading recordings.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <handoff/bus/detail/message_recording.hpp>
+#include <handoff/core/misuse.hpp>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+constexpr std::array<char, 8> kMagic{'h', 'a', 'n', 'd', 'o', 'f', 'f', 'M'};
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kByteOrder = 0x01020304;
+constexpr std::uint32_t kEnd = 0xffffffff;  // in place of a type
+constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
+constexpr std::size_t kNameMost = 4096;
+
+struct FileHead {
+  std::array<char, 8> magic = kMagic;
+  std::uint32_t byte_order = kByteOrder;
+  std::uint32_t version = kVersion;
+  std::uint64_t types = 0;
+};
+struct TypeHead {
+  std::uint64_t bytes = 0;
+  std::uint64_t alignment = 0;
+  std::uint64_t name_bytes = 0;
+};
+struct MessageHead {
+  std::uint32_t type = 0;
+  std::uint32_t topic_bytes = 0;
+  std::int64_t taken_ns = 0;
+  std::uint64_t sender = 0;
+  std::int64_t published_ns = 0;
+};
+struct FileEnd {
+  std::uint64_t messages = 0;
+  std::uint64_t hash = 0;
+};
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) noexcept {
+  return std::as_bytes(std::span(&value, 1));
+}
+std::span<const std::byte> bytes_of(std::string_view text) noexcept {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+// From "... [with F = the name]" or "... [F = the name]".
+std::string_view name_in(std::string_view text) noexcept {
+  constexpr std::string_view before = "F = ";
+  const std::size_t begin = text.find(before);
+  const std::size_t end = text.rfind(']');
+  if (begin == std::string_view::npos || end == std::string_view::npos) return text;
+  const std::string_view name = text.substr(begin + before.size(), end - begin - before.size());
+  return name.substr(0, kNameMost);
+}
+
+}  // namespace
+
+void RecordingHash::add(std::span<const std::byte> bytes) noexcept {
+  constexpr std::uint64_t prime = 0x100000001b3U;
+  while (bytes.size() >= sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    value_ = std::rotl((value_ ^ word) * prime, 29);
+    bytes = bytes.subspan(sizeof word);
+  }
+  for (const std::byte byte : bytes) value_ = (value_ ^ static_cast<std::uint64_t>(byte)) * prime;
+}
+
+MessageRecording::MessageRecording(const char* path, std::span<const RecordedType> types)
+    : path_(path), beside_(path_ + ".unfinished") {
+  buffer_.reserve(kBufferBytes);
+  file_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file_ < 0) {
+    raise(std::system_error(errno, std::generic_category(), "record: opening " + beside_));
+  }
+  put_hashed(bytes_of(FileHead{.types = types.size()}));
+  for (const RecordedType& type : types) {
+    const std::string_view name = name_in(type.name);
+    put_hashed(bytes_of(TypeHead{type.bytes, type.alignment, name.size()}));
+    put_hashed(bytes_of(name));
+  }
+}
+
+MessageRecording::~MessageRecording() {
+  if (file_ < 0) return;
+  end_file();
+  ::unlink(beside_.c_str());
+}
+
+void MessageRecording::write(const RecordedMessage& message) noexcept {
+  if (failure_ != 0) return;
+  put_hashed(bytes_of(MessageHead{message.type, static_cast<std::uint32_t>(message.topic.size()),
+                                  message.taken_ns, message.sender, message.published_ns}));
+  put_hashed(bytes_of(message.topic));
+  put_hashed(message.bytes);
+  ++count_;
+}
+
+void MessageRecording::finish() {
+  if (file_ < 0) return;
+  put_hashed(bytes_of(MessageHead{.type = kEnd}));
+  put(bytes_of(FileEnd{count_, hash_.value()}));
+  flush();
+  end_file();
+  if (failure_ == 0) {
+    std::error_code error;
+    std::filesystem::rename(beside_, path_, error);
+    failure_ = error.value();
+  }
+  if (failure_ == 0) return;
+  ::unlink(beside_.c_str());
+  raise(std::system_error(failure_, std::generic_category(), "record: writing " + path_));
+}
+
+void MessageRecording::put_hashed(std::span<const std::byte> bytes) noexcept {
+  hash_.add(bytes);
+  put(bytes);
+}
+
+void MessageRecording::put(std::span<const std::byte> bytes) noexcept {
+  while (!bytes.empty()) {
+    const std::size_t room = kBufferBytes - buffer_.size();
+    const auto part = bytes.first(std::min(room, bytes.size()));
+    buffer_.insert(buffer_.end(), part.begin(), part.end());  // within what was reserved
+    bytes = bytes.subspan(part.size());
+    if (buffer_.size() == kBufferBytes) flush();
+  }
+}
+
+void MessageRecording::flush() noexcept {
+  std::span<const std::byte> left = buffer_;
+  while (!left.empty() && failure_ == 0) {
+    const ::ssize_t wrote = ::write(file_, left.data(), left.size());
+    if (wrote > 0) {
+      left = left.subspan(static_cast<std::size_t>(wrote));
+    } else if (wrote == 0 || errno != EINTR) {
+      failure_ = wrote == 0 ? ENOSPC : errno;
+    }
+  }
+  buffer_.clear();
+}
+
+void MessageRecording::end_file() noexcept {
+  if (::close(file_) != 0 && failure_ == 0) failure_ = errno;
+  file_ = -1;
+}
+
+MessageReplay::MessageReplay(const char* path, std::span<const RecordedType> types)
+    : path_(path), types_(types), buffer_(kBufferBytes) {
+  file_ = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (file_ < 0) fail("opening");
+  struct CloseUnlessWhole {
+    int file;
+    bool whole = false;
+    ~CloseUnlessWhole() {
+      if (!whole) ::close(file);
+    }
+  } close{file_};
+  read_types();
+  RecordedMessage message;
+  while (read_message(message)) {
+  }
+  rewind();
+  read_types();
+  close.whole = true;
+}
+
+MessageReplay::~MessageReplay() { ::close(file_); }
+
+bool MessageReplay::next(RecordedMessage& message) { return read_message(message); }
+
+void MessageReplay::rewind() {
+  if (::lseek(file_, 0, SEEK_SET) != 0) fail("going to the start of");
+  at_ = end_ = 0;
+  count_ = 0;
+  hash_ = {};
+}
+
+void MessageReplay::read_types() {
+  const auto head = read_as<FileHead>();
+  if (head.magic != kMagic) refuse("is no recording of messages");
+  if (head.byte_order != kByteOrder) refuse("was recorded on a machine of the other byte order");
+  if (head.version != kVersion) {
+    refuse("has version " + std::to_string(head.version) + " of the format, this is " +
+           std::to_string(kVersion));
+  }
+  if (head.types != types_.size()) {
+    refuse("has " + std::to_string(head.types) + " types of messages, this bus has " +
+           std::to_string(types_.size()));
+  }
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    const auto type = read_as<TypeHead>();
+    if (type.name_bytes > kNameMost) refuse("is damaged: a type's name is too long");
+    const auto raw = read(static_cast<std::size_t>(type.name_bytes));
+    const std::string name(reinterpret_cast<const char*>(raw.data()), raw.size());
+    const std::string here(name_in(types_[i].name));
+    if (name != here || type.bytes != types_[i].bytes || type.alignment != types_[i].alignment) {
+      refuse("has other messages: its type " + std::to_string(i + 1) + " is '" + name + "' of " +
+             std::to_string(type.bytes) + " bytes, that of this bus '" + here + "' of " +
+             std::to_string(types_[i].bytes));
+    }
+  }
+}
+
+bool MessageReplay::read_message(RecordedMessage& message) {
+  const auto head = read_as<MessageHead>();
+  if (head.type == kEnd) {
+    const std::uint64_t hash = hash_.value();
+    const auto end = read_as<FileEnd>();
+    if (end.messages != count_ || end.hash != hash) refuse("is damaged: its checksum is wrong");
+    return false;
+  }
+  if (head.type >= types_.size()) refuse("is damaged: a message has no type of it");
+  if (head.topic_bytes > kBufferBytes) refuse("is damaged: a topic is too long");
+  const std::size_t bytes = types_[head.type].bytes;
+  // In the pieces in which it was written.
+  const auto topic = read(head.topic_bytes);
+  piece_.assign(topic.begin(), topic.end());
+  message.bytes = read(bytes);
+  message.topic = {reinterpret_cast<const char*>(piece_.data()), piece_.size()};
+  message.type = head.type;
+  message.taken_ns = head.taken_ns;
+  message.sender = head.sender;
+  message.published_ns = head.published_ns;
+  ++count_;
+  return true;
+}
+
+// The next bytes, in one piece; valid until the next read.
+std::span<const std::byte> MessageReplay::read(std::size_t bytes) {
+  if (end_ - at_ < bytes) {
+    std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
+    end_ -= at_;
+    at_ = 0;
+    if (buffer_.size() < bytes) buffer_.resize(bytes);
+    while (end_ < bytes) {
+      const ::ssize_t got = ::read(file_, buffer_.data() + end_, buffer_.size() - end_);
+      if (got > 0) {
+        end_ += static_cast<std::size_t>(got);
+      } else if (got == 0) {
+        refuse("ends too early: it was cut off, or is no recording of messages");
+      } else if (errno != EINTR) {
+        fail("reading");
+      }
+    }
+  }
+  const std::span<const std::byte> piece(buffer_.data() + at_, bytes);
+  at_ += bytes;
+  hash_.add(piece);
+  return piece;
+}
+
+template <class T>
+T MessageReplay::read_as() {
+  const auto piece = read(sizeof(T));
+  std::array<std::byte, sizeof(T)> raw;
+  std::copy(piece.begin(), piece.end(), raw.begin());
+  return std::bit_cast<T>(raw);
+}
+
+void MessageReplay::refuse(const std::string& why) const {
+  raise(std::runtime_error("replay: " + path_ + " " + why));
+}
+
+void MessageReplay::fail(const char* what) const {
+  raise(std::system_error(errno, std::generic_category(),
+                          "replay: " + std::string(what) + " " + path_));
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

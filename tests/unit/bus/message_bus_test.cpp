@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: MIT
+//
+// Message buses of both orders, by one thread: what is published comes out, once, in its order, of
+// its type; what is full, closed and left; what handlers may do; the books.
+#include <handoff/bus/message_bus.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/failing.hpp"
+#include "support/started_at.hpp"
+
+namespace message_bus_test { namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::Call;
+
+struct Reading {
+  int sensor = 0;
+  double value = 0;
+};
+struct Text {
+  std::string text;
+};
+struct alignas(256) Wide {
+  int number = 0;
+};
+using Owned = std::unique_ptr<int>;
+
+template <class Base>
+struct Waits : Base {
+  static constexpr OnFull on_full = OnFull::wait;
+};
+
+template <class Policies>
+struct MessageBusTest : testing::Test {
+  template <class... Messages>
+  using Of = BasicMessageBus<Policies, Messages...>;
+  template <class... Messages>
+  using WaitingOf = BasicMessageBus<Waits<Policies>, Messages...>;
+};
+using Orders = testing::Types<BusPolicies, LanedBusPolicies>;
+TYPED_TEST_SUITE(MessageBusTest, Orders);
+
+template <class Bus>
+std::vector<int> drained(Bus& bus, std::size_t most = ~std::size_t{0}) {
+  std::vector<int> numbers;
+  const std::size_t count = bus.drain([&](int number) { numbers.push_back(number); }, most);
+  EXPECT_EQ(count, numbers.size());
+  return numbers;
+}
+using Numbers = std::vector<int>;
+
+TYPED_TEST(MessageBusTest, EachTypeReachesItsFunction) {
+  typename TestFixture::template Of<Reading, Text, Owned, Wide> bus;
+  EXPECT_EQ(bus.publish(Reading{3, 1.5}), Status::ok);
+  EXPECT_EQ(bus.publish(Text{"some text that is not short at all, so it is allocated"}),
+            Status::ok);
+  EXPECT_EQ(bus.publish(std::make_unique<int>(7)), Status::ok);
+  EXPECT_EQ(bus.publish(Wide{9}), Status::ok);
+  const Reading copied{4, 2.5};
+  EXPECT_EQ(bus.publish(copied), Status::ok);
+  std::string came;
+  Owned kept;
+  EXPECT_EQ(bus.drain(overloaded{
+                [&](const Reading& r) { came += "reading " + std::to_string(r.sensor) + ' '; },
+                [&](const Text& t) { came += t.text.substr(0, 4) + ' '; },
+                [&](Owned& o) { kept = std::move(o); },
+                [&](const Wide& w) {
+                  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&w) % 256, 0U);
+                  came += "wide " + std::to_string(w.number) + ' ';
+                }}),
+            5U);
+  EXPECT_EQ(came, "reading 3 some wide 9 reading 4 ");
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(*kept, 7);
+  EXPECT_EQ(bus.depth(), 0U);
+  EXPECT_EQ(bus.tally().done, 5U);
+}
+
+TYPED_TEST(MessageBusTest, TwoBusesOfTheSameTypesAreTwo) {
+  typename TestFixture::template Of<int> one;
+  typename TestFixture::template Of<int> other;
+  EXPECT_EQ(one.publish(1), Status::ok);
+  EXPECT_EQ(other.drain([](int) {}), 0U);
+  EXPECT_EQ(drained(one), Numbers{1});
+}
+
+TYPED_TEST(MessageBusTest, OrderHoldsRoundAndRound) {
+  typename TestFixture::template Of<int> bus({.capacity = 4, .admission = {.normal = 99}});
+  int next = 0;
+  for (int round = 0; round < 50; ++round) {
+    int published = 0;
+    while (bus.publish(next + published) == Status::ok) ++published;
+    EXPECT_EQ(published, 3) << "99 % of 4";
+    for (const int number : drained(bus, 2)) EXPECT_EQ(number, next++);
+    for (const int number : drained(bus)) EXPECT_EQ(number, next++);
+  }
+}
+
+// Counters that run over at 2^16, 2^32, 2^48, 2^63 and 2^64 positions, and begin a little earlier.
+template <class Bus>
+struct Started : Bus {
+  Started(const typename Bus::Options& options, std::uint64_t position)
+      : Bus(options, detail::RingStart{position}) {}
+};
+TYPED_TEST(MessageBusTest, CountersRunOverUnseen) {
+  using Bus = Started<typename TestFixture::template Of<int>>;
+  for (const unsigned bits : {0U, 16U, 32U, 47U, 48U, 62U, 63U, 64U}) {
+    for (const std::uint64_t before : {1U, 3U, 5U}) {
+      const std::uint64_t end = bits == 64 ? 0 : std::uint64_t{1} << bits;
+      SCOPED_TRACE(testing::Message() << before << " before 2^" << bits);
+      Bus bus({.capacity = 2, .admission = {.high = 100, .normal = 100, .low = 100}}, end - before);
+      auto producer = bus.producer();
+      for (int i = 0; i < 10; i += 2) {
+        EXPECT_EQ(producer.publish(i), Status::ok);
+        EXPECT_EQ(producer.publish(i + 1), Status::ok);
+        EXPECT_EQ(producer.publish(i + 2), Status::full);
+        EXPECT_EQ(bus.depth(), 2U);
+        EXPECT_EQ(drained(bus), (Numbers{i, i + 1}));
+        EXPECT_EQ(bus.depth(), 0U);
+      }
+      const Tally tally = bus.close();
+      EXPECT_EQ(tally.accepted, 10U);
+      EXPECT_EQ(tally.done, 10U);
+      EXPECT_TRUE(tally.balanced());
+      EXPECT_EQ(bus.wait(), Status::closed);
+    }
+  }
+}
+
+// Whatever the depth, each class is refused at its threshold and not below.
+TYPED_TEST(MessageBusTest, EachClassIsAdmittedUpToItsPart) {
+  typename TestFixture::template Of<int> bus({.capacity = 128});
+  EXPECT_EQ(bus.capacity(), 128U);
+  const auto fill = [&](Priority priority) {
+    while (bus.publish(1, priority) == Status::ok) {
+    }
+    return bus.depth();
+  };
+  EXPECT_EQ(bus.pressure(), Pressure::none);
+  EXPECT_EQ(fill(Priority::low), 76U) << "60 %";
+  EXPECT_EQ(bus.pressure(), Pressure::low);
+  EXPECT_EQ(fill(Priority::normal), 102U) << "80 %";
+  EXPECT_EQ(bus.pressure(), Pressure::normal);
+  EXPECT_EQ(fill(Priority::high), 126U) << "99 %";
+  EXPECT_EQ(bus.pressure(), Pressure::high);
+  EXPECT_EQ(bus.publish(1), Status::full);
+  EXPECT_EQ(bus.refused(Priority::low), 1U);
+  EXPECT_EQ(bus.refused(Priority::normal), 2U);
+  EXPECT_EQ(bus.refused(Priority::high), 1U);
+  EXPECT_EQ(bus.tally().accepted, 126U) << "what was refused is no part of it";
+  // A place that comes free is seen at once, one by one.
+  EXPECT_EQ(bus.drain([](int) {}, 24), 24U);
+  EXPECT_EQ(bus.publish(1), Status::full);
+  EXPECT_EQ(bus.drain([](int) {}, 1), 1U);
+  EXPECT_EQ(bus.publish(1), Status::ok);
+  EXPECT_EQ(bus.publish(1), Status::full);
+}
+
+TYPED_TEST(MessageBusTest, AdmissionIsSettable) {
+  using Bus = typename TestFixture::template Of<int>;
+  Bus bus({.capacity = 10, .admission = {.high = 100, .normal = 50, .low = 1}});
+  EXPECT_EQ(bus.capacity(), 16U);
+  EXPECT_EQ(bus.publish(1, Priority::low), Status::ok) << "each class has a place";
+  EXPECT_EQ(bus.publish(1, Priority::low), Status::full);
+  while (bus.publish(1) == Status::ok) {
+  }
+  EXPECT_EQ(bus.depth(), 8U);
+  while (bus.publish(1, Priority::high) == Status::ok) {
+  }
+  EXPECT_EQ(bus.depth(), 16U);
+  const Admission wrong[] = {{.high = 101}, {.high = 50, .normal = 60}, {.low = 0}, {.low = 81}};
+  for (const Admission& admission : wrong) {
+    EXPECT_THROW(Bus({.admission = admission}), std::logic_error);
+  }
+}
+
+TYPED_TEST(MessageBusTest, CapacitiesThatCannotBeAreSaid) {
+  using Bus = typename TestFixture::template Of<Wide>;
+  EXPECT_THROW(Bus({.capacity = 0}), std::length_error);
+  EXPECT_THROW(Bus({.capacity = ~std::size_t{0}}), std::length_error);
+  EXPECT_THROW(Bus({.capacity = std::size_t{1} << 60}), std::length_error);
+  Bus one({.capacity = 1});
+  EXPECT_EQ(one.publish(Wide{1}, Priority::low), Status::ok);
+  EXPECT_EQ(one.publish(Wide{1}, Priority::high), Status::full);
+}
+TEST(LanedMessageBus, NumbersOfLanesThatCannotBeAreSaid) {
+  EXPECT_THROW(LanedMessageBus<int>({.lanes = ~std::size_t{0}}), std::length_error);
+  EXPECT_THROW(LanedMessageBus<int>({.lanes = ~std::size_t{0} - 1}), std::length_error);
+}
+
+TYPED_TEST(MessageBusTest, ARefusedMessageIsStillTheCallers) {
+  typename TestFixture::template Of<Owned> bus({.capacity = 1});
+  EXPECT_EQ(bus.publish(std::make_unique<int>(1)), Status::ok);
+  Owned second = std::make_unique<int>(2);
+  EXPECT_EQ(bus.publish(std::move(second)), Status::full);
+  ASSERT_NE(second, nullptr);
+  (void)bus.close();
+  EXPECT_EQ(bus.try_publish(std::move(second)), Status::closed);
+  ASSERT_NE(second, nullptr);
+}
+
+TYPED_TEST(MessageBusTest, Batches) {
+  typename TestFixture::template Of<int, Owned> bus({.capacity = 16});
+  std::array<int, 8> numbers{};
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const std::vector<int> more{8, 9, 10, 11, 12, 13};
+  EXPECT_EQ(bus.publish_batch(numbers), 8U);
+  EXPECT_EQ(bus.publish_batch(more), 4U) << "80 % of 16 are 12";
+  EXPECT_EQ(bus.publish_batch(more, Priority::low), 0U);
+  Numbers came;
+  std::vector<bool> ends;
+  const auto visit = overloaded{[&](int number, std::uint64_t sequence, bool end) {
+                                  EXPECT_EQ(sequence, came.size());
+                                  came.push_back(number);
+                                  ends.push_back(end);
+                                },
+                                [](Owned&) {}};
+  EXPECT_EQ(bus.drain(visit, 5), 5U);
+  EXPECT_EQ(bus.drain(visit), 7U);
+  Numbers expected(12);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(came, expected);
+  std::vector<bool> expected_ends(12, false);
+  expected_ends[4] = expected_ends[11] = true;
+  EXPECT_EQ(ends, expected_ends);
+
+  std::vector<Owned> owned;
+  for (int i = 0; i < 14; ++i) owned.push_back(std::make_unique<int>(i));
+  EXPECT_EQ(bus.publish_batch(owned), 12U);
+  EXPECT_EQ(owned[11], nullptr);
+  EXPECT_NE(owned[12], nullptr) << "the rest is untouched";
+  EXPECT_EQ(bus.publish_batch(std::span<int>()), 0U);
+}
+
+TYPED_TEST(MessageBusTest, AHandlerThatThrowsLosesItsMessageOnly) {
+  typename TestFixture::template Of<int> bus;
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(bus.publish(i), Status::ok);
+  Numbers came;
+  const auto visit = [&](int number) {
+    came.push_back(number);
+    if (number % 3 == 1) throw std::runtime_error(std::to_string(number));
+  };
+  EXPECT_THROW(bus.drain(visit), std::runtime_error);
+  EXPECT_EQ(bus.depth(), 4U);
+  EXPECT_THROW(bus.drain(visit), std::runtime_error);
+  EXPECT_EQ(bus.drain(visit), 1U);
+  EXPECT_EQ(came, (Numbers{0, 1, 2, 3, 4, 5}));
+  const Tally tally = bus.tally();
+  EXPECT_EQ(tally.done, 4U);
+  EXPECT_EQ(tally.failed, 2U);
+  EXPECT_TRUE(tally.balanced());
+  try {
+    std::rethrow_exception(tally.first_failure);
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "1");
+  }
+}
+
+// What a message's constructor throws is the publisher's; the place is stepped over.
+struct Unruly {
+  explicit Unruly(int n) : number(n) { may_throw(); }
+  Unruly(const Unruly& other) : number(other.number) { may_throw(); }
+  Unruly(Unruly&& other) noexcept : number(other.number) {}
+  void may_throw() const {
+    if (number < 0) throw std::domain_error("negative");
+  }
+  int number;
+};
+TYPED_TEST(MessageBusTest, AMessageThatCannotBeMadeWasNeverPublished) {
+  typename TestFixture::template Of<Unruly> bus;
+  Unruly bad(1);
+  bad.number = -1;
+  EXPECT_EQ(bus.publish(Unruly(1)), Status::ok);
+  EXPECT_THROW(static_cast<void>(bus.publish(std::as_const(bad))), std::domain_error);
+  EXPECT_THROW(static_cast<void>(bus.template claim<Unruly>(-1)), std::domain_error);
+  EXPECT_EQ(bus.publish(Unruly(2)), Status::ok);
+  EXPECT_EQ(bus.tally().accepted, 2U);
+  EXPECT_EQ(bus.tally().pending, 2U);
+  std::vector<Unruly> batch{Unruly(3), Unruly(4), Unruly(5)};
+  batch[1].number = -1;
+  EXPECT_THROW(bus.publish_batch(std::as_const(batch)), std::domain_error);
+  std::vector<std::pair<int, bool>> came;
+  const auto visit = [&](const Unruly& u, std::uint64_t, bool end) {
+    came.emplace_back(u.number, end);
+  };
+  EXPECT_EQ(bus.drain(visit), 3U);
+  EXPECT_EQ(came, (std::vector<std::pair<int, bool>>{{1, false}, {2, false}, {3, true}}));
+  EXPECT_EQ(bus.wait(0ms), Status::timed_out) << "what is stepped over is no message";
+  const Tally tally = bus.close();
+  EXPECT_EQ(tally.accepted, 3U);
+  EXPECT_EQ(tally.done, 3U);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TYPED_TEST(MessageBusTest, HandlersMayPublishAndClose) {
+  typename TestFixture::template Of<int> bus;
+  EXPECT_EQ(bus.publish(3), Status::ok);
+  Numbers came;
+  const auto visit = [&](int number) {
+    came.push_back(number);
+    if (number > 0) {
+      EXPECT_EQ(bus.publish(number - 1), Status::ok);
+    } else {
+      (void)bus.close();
+      EXPECT_EQ(bus.publish(9), Status::closed);
+    }
+  };
+  while (bus.wait() == Status::ok) bus.drain(visit);
+  EXPECT_EQ(came, (Numbers{3, 2, 1, 0}));
+  EXPECT_TRUE(bus.closed());
+}
+
+TYPED_TEST(MessageBusTest, ADrainEndsThoughItsHandlerPublishes) {
+  typename TestFixture::template Of<int> bus({.capacity = 8});
+  EXPECT_EQ(bus.publish(0), Status::ok);
+  EXPECT_EQ(bus.drain([&](int number) { EXPECT_EQ(bus.publish(number + 1), Status::ok); }), 8U);
+  EXPECT_EQ(drained(bus), Numbers{8});
+}
+
+TYPED_TEST(MessageBusTest, ToDrainInsideAHandlerIsMisuse) {
+  typename TestFixture::template Of<int> bus;
+  EXPECT_EQ(bus.publish(1), Status::ok);
+  EXPECT_EQ(bus.drain([&](int) {
+    EXPECT_THROW(bus.drain([](int) {}), std::logic_error);
+    EXPECT_THROW(static_cast<void>(bus.wait()), std::logic_error);
+  }),
+            1U);
+  EXPECT_EQ(bus.drain([](int) {}), 0U) << "it is as before";
+}
+
+TYPED_TEST(MessageBusTest, AWaitingBusWaitsForRoom) {
+  using Bus = typename TestFixture::template WaitingOf<int>;
+  Bus bus({.capacity = 1});
+  EXPECT_EQ(bus.publish(1), Status::ok);
+  EXPECT_EQ(bus.try_publish(2), Status::full);
+  EXPECT_EQ(bus.publish(1ms, 2), Status::timed_out);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(bus.publish(stop.get_token(), 2), Status::stopped);
+  EXPECT_EQ(bus.refused(Priority::normal), 3U);
+  EXPECT_EQ(bus.drain([&](int) { EXPECT_EQ(bus.publish(2), Status::full) << "no deadlock"; }), 1U);
+  EXPECT_EQ(bus.publish(3), Status::ok);
+  std::thread producer([&] {
+    EXPECT_EQ(bus.publish(4), Status::ok);
+    std::array<int, 5> rest{5, 6, 7, 8, 9};
+    EXPECT_EQ(bus.publish_batch(rest), 5U) << "it waits for room for all";
+    (void)bus.close();
+  });
+  Numbers came;
+  while (bus.wait() == Status::ok) {
+    bus.drain([&](int number) { came.push_back(number); }, 1);
+  }
+  producer.join();
+  EXPECT_EQ(came, (Numbers{3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(bus.publish(1), Status::closed);
+}
+
+TYPED_TEST(MessageBusTest, ACloseEndsWaitsForRoom) {
+  typename TestFixture::template WaitingOf<int> bus({.capacity = 1});
+  EXPECT_EQ(bus.publish(1), Status::ok);
+  std::thread producer([&] { EXPECT_EQ(bus.publish(2), Status::closed); });
+  std::this_thread::sleep_for(5ms);
+  (void)bus.close();
+  producer.join();
+}
+
+TYPED_TEST(MessageBusTest, WaitsAsLongAsItIsTold) {
+  for (const auto spin : {0ns, -1ns, std::chrono::nanoseconds::max()}) {
+    typename TestFixture::template Of<int> bus({.spin_for = spin});
+    EXPECT_EQ(bus.wait(1ms), Status::timed_out);
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_EQ(bus.wait(stop.get_token()), Status::stopped);
+    std::thread producer([&] {
+      std::this_thread::sleep_for(5ms);
+      EXPECT_EQ(bus.publish(1), Status::ok);
+    });
+    EXPECT_EQ(bus.wait(), Status::ok);
+    EXPECT_EQ(bus.wait(stop.get_token()), Status::ok) << "what is there comes first";
+    producer.join();
+    std::thread closer([&] {
+      std::this_thread::sleep_for(5ms);
+      (void)bus.close();
+    });
+    EXPECT_EQ(bus.drain([](int) {}), 1U);
+    EXPECT_EQ(bus.wait(), Status::closed);
+    closer.join();
+  }
+}
+
+TYPED_TEST(MessageBusTest, AClosedBusDrains) {
+  typename TestFixture::template Of<int> bus;
+  EXPECT_EQ(bus.publish(1), Status::ok);
+  auto producer = bus.producer();
+  EXPECT_EQ(producer.publish(2), Status::ok);
+  const Tally closed = bus.close();
+  EXPECT_EQ(closed.accepted, 2U);
+  EXPECT_EQ(closed.pending, 2U);
+  EXPECT_EQ(bus.publish(3), Status::closed);
+  EXPECT_EQ(producer.publish(3), Status::closed);
+  EXPECT_EQ(producer.publish_batch(std::array<int, 2>{}), 0U);
+  EXPECT_EQ(bus.template claim<int>(3).status(), Status::closed);
+  EXPECT_EQ(bus.wait(), Status::ok);
+  EXPECT_EQ(drained(bus), (Numbers{1, 2}));
+  EXPECT_EQ(bus.wait(), Status::closed);
+  EXPECT_EQ(bus.close().done, 2U) << "closed twice";
+  EXPECT_EQ(bus.refused(Priority::normal), 0U) << "not for want of room";
+}
+
+TYPED_TEST(MessageBusTest, ClosedForGoodInEachStrength) {
+  for (const Closing& how :
+       {Closing::finish, Closing::abandon, Closing::finish_until(0s), Closing::finish_until(1h)}) {
+    typename TestFixture::template Of<int> bus;
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(bus.publish(i), Status::ok);
+    std::size_t calls = 0;
+    const Tally tally = bus.close(how, [&](int number) {
+      ++calls;
+      if (number == 4) throw std::runtime_error("as asked");
+    });
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.accepted, 10U);
+    EXPECT_EQ(tally.pending, 0U);
+    const bool runs = how.begins_more && how.deadline > sync::clock::now();
+    EXPECT_EQ(calls, runs ? 10U : 0U);
+    EXPECT_EQ(tally.done, runs ? 9U : 0U);
+    EXPECT_EQ(tally.failed, runs ? 1U : 0U);
+    EXPECT_EQ(tally.first_failure != nullptr, runs);
+    EXPECT_EQ(tally.cancelled, how.begins_more ? 0U : 10U);
+    EXPECT_EQ(tally.expired, how.begins_more && !runs ? 10U : 0U);
+  }
+}
+
+TYPED_TEST(MessageBusTest, AHandlerClosesForGood) {
+  typename TestFixture::template Of<int> bus;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(bus.publish(i), Status::ok);
+  EXPECT_EQ(bus.drain([&](int number) {
+    if (number != 3) return;
+    EXPECT_EQ(bus.close(Closing::abandon).accepted, 10U);
+  }),
+            4U);
+  const Tally tally = bus.tally();
+  EXPECT_EQ(tally.done, 4U);
+  EXPECT_EQ(tally.cancelled, 6U);
+  EXPECT_EQ(tally.pending, 0U);
+  EXPECT_EQ(bus.wait(), Status::closed);
+}
+
+TYPED_TEST(MessageBusTest, ItsEndDestroysWhatIsLeft) {
+  const auto alive = std::make_shared<int>(0);
+  using Counted = std::shared_ptr<int>;
+  {
+    typename TestFixture::template Of<Counted, Text> bus;
+    auto producer = bus.producer();
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(bus.publish(alive), Status::ok);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(producer.publish(alive), Status::ok);
+    EXPECT_EQ(alive.use_count(), 11);
+    EXPECT_EQ(bus.drain([](const auto&) {}, 3), 3U);
+    EXPECT_EQ(alive.use_count(), 8) << "gone when it was handled";
+  }
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
+// No allocation after the constructor, and none at all of its own where memory is lent.
+TYPED_TEST(MessageBusTest, LentMemoryAndNoAllocation) {
+  using Bus = typename TestFixture::template Of<Reading, Wide>;
+  const typename Bus::Options options{.capacity = 64};
+  std::vector<std::byte> memory(Bus::bytes_needed(options) + 1);
+  for (const std::size_t offset : {0U, 1U}) {
+    const std::size_t before = test::calls(Call::allocation);
+    Bus own(options);
+    const std::size_t of_own = test::calls(Call::allocation) - before;
+    Bus lent(options, std::span(memory).subspan(offset));
+    EXPECT_EQ(test::calls(Call::allocation) - before - of_own, of_own - 1);
+    const std::size_t made = test::calls(Call::allocation);
+    for (Bus* const bus : {&own, &lent}) {
+      auto producer = bus->producer();
+      for (int i = 0; i < 200; ++i) {
+        EXPECT_EQ(producer.publish(Reading{i, 1}), Status::ok);
+        EXPECT_EQ(bus->publish(Wide{i}), Status::ok);
+        int came = 0;
+        bus->drain(overloaded{[&](const Reading& r) { came += r.sensor; },
+                              [&](const Wide& w) { came += w.number; }});
+        EXPECT_EQ(came, 2 * i);
+      }
+      EXPECT_EQ(bus->drain(), 0U);
+      (void)bus->close();
+    }
+    EXPECT_EQ(test::calls(Call::allocation), made);
+  }
+  EXPECT_THROW(Bus(options, std::span(memory).first(1000)), std::logic_error);
+}
+
+// A large message is allocated on its own, first of all: a failure claims no place.
+template <class Base>
+struct Boxes : Base {
+  static constexpr std::size_t inline_bytes = 64;
+};
+TYPED_TEST(MessageBusTest, LargeMessagesAreBoxed) {
+  struct Large {
+    std::array<int, 100> numbers{};
+    Owned owned;
+  };
+  BasicMessageBus<Boxes<TypeParam>, Large, int> bus({.capacity = 4});
+  using Slot = detail::MessageSlot<Boxes<TypeParam>, Large, int>;
+  static_assert(sizeof(Slot) == 16, "the state, and a pointer");
+  for (int round = 0; round < 10; ++round) {
+    Large large;
+    large.numbers[99] = round;
+    large.owned = std::make_unique<int>(round);
+    test::fail_after(Call::allocation, 0, 0);
+    EXPECT_THROW(static_cast<void>(bus.publish(std::move(large))), std::bad_alloc);
+    EXPECT_TRUE(test::stop_failing(Call::allocation));
+    ASSERT_NE(large.owned, nullptr) << "still the caller's";
+    EXPECT_EQ(bus.publish(std::move(large)), Status::ok);
+    Large again;
+    EXPECT_EQ(bus.publish_batch(std::span(&again, 1)), 1U);
+    int came = 0;
+    EXPECT_EQ(bus.drain(overloaded{[&](Large& l) {
+                                     if (l.owned != nullptr) came += l.numbers[99] + *l.owned;
+                                   },
+                                   [](int) {}}),
+              2U);
+    EXPECT_EQ(came, 2 * round);
+  }
+  EXPECT_EQ(bus.publish(Large{}), Status::ok);  // left, for the sanitizer
+}
+
+struct WithMeta : BusPolicies {
+  static constexpr bool senders = true;
+  static constexpr bool topics = true;
+  static constexpr bool times = true;
+};
+template <class Meta>
+constexpr bool kHasMore = requires(Meta meta) { meta.sender; } ||
+                          requires(Meta meta) { meta.topic; } || requires(Meta meta) { meta.time; };
+TEST(MessageBus, MetaDataWhereTheyAreAskedFor) {
+  using Bus = BasicMessageBus<WithMeta, int>;
+  static_assert(sizeof(detail::MessageSlot<BusPolicies, int>) == 16, "the state and the message");
+  static_assert(kHasMore<Bus::Meta> && !kHasMore<MessageBus<int>::Meta>);
+  Bus bus;
+  const auto before = sync::clock::now();
+  const std::string topic = "engine/left";
+  EXPECT_EQ(bus.publish(1, {.priority = Priority::high, .sender = 7, .topic = topic}), Status::ok);
+  EXPECT_EQ(bus.publish(2), Status::ok);
+  const auto after = sync::clock::now();
+  std::vector<std::uint64_t> ids;
+  EXPECT_EQ(bus.drain([&](int number, const Bus::Meta& meta) {
+    EXPECT_EQ(meta.sender, number == 1 ? 7U : 0U);
+    EXPECT_EQ(meta.topic.name(), number == 1 ? "engine/left" : "");
+    EXPECT_EQ(meta.topic.is_none(), number == 2);
+    EXPECT_GE(meta.time, before);
+    EXPECT_LE(meta.time, after);
+    EXPECT_EQ(meta.sequence, static_cast<std::uint64_t>(number - 1));
+    EXPECT_EQ(meta.end_of_batch, number == 2);
+    ids.push_back(meta.id);
+  }),
+            2U);
+  EXPECT_LT(ids.at(0), ids.at(1));
+}
+
+TEST(LanedMessageBus, EachProducerHasItsOrder) {
+  LanedMessageBus<int> bus({.capacity = 64, .lanes = 2});
+  auto one = bus.producer();
+  auto two = bus.producer();
+  auto three = bus.producer();
+  EXPECT_TRUE(one.has_lane());
+  EXPECT_TRUE(two.has_lane());
+  EXPECT_FALSE(three.has_lane()) << "it shares one";
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(one.publish(100 + i), Status::ok);
+    EXPECT_EQ(two.publish(200 + i), Status::ok);
+    EXPECT_EQ(three.publish(300 + i), Status::ok);
+    EXPECT_EQ(bus.publish(400 + i), Status::ok);
+  }
+  EXPECT_EQ(bus.depth(), 20U);
+  std::array<int, 5> next{};
+  std::vector<std::uint64_t> ids;
+  std::size_t taken = 0;
+  while (taken < 20) {  // in small drains, which go round the lanes
+    taken += bus.drain(
+        [&](int number, const LanedMessageBus<int>::Meta& meta) {
+          EXPECT_EQ(number % 100, next.at(static_cast<std::size_t>(number) / 100)++);
+          ids.push_back(meta.id);
+        },
+        3);
+  }
+  std::ranges::sort(ids);
+  EXPECT_EQ(std::ranges::adjacent_find(ids), ids.end()) << "no two have the same";
+}
+
+TEST(LanedMessageBus, SmallDrainsReachAllLanes) {
+  LanedMessageBus<int> bus({.capacity = 64, .lanes = 2});
+  auto one = bus.producer();
+  auto two = bus.producer();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(one.publish(1), Status::ok);
+  EXPECT_EQ(two.publish(2), Status::ok);
+  Numbers came;
+  for (int i = 0; i < 3; ++i) bus.drain([&](int number) { came.push_back(number); }, 2);
+  EXPECT_EQ(std::ranges::count(came, 2), 1);
+}
+
+TEST(LanedMessageBus, ALaneIsGivenBack) {
+  LanedMessageBus<int> bus({.capacity = 64, .lanes = 1});
+  for (int round = 0; round < 5; ++round) {
+    auto producer = bus.producer();
+    ASSERT_TRUE(producer.has_lane());
+    EXPECT_EQ(producer.publish(round), Status::ok);
+    auto moved = std::move(producer);
+    EXPECT_TRUE(moved.has_lane());
+    EXPECT_FALSE(producer.has_lane());  // NOLINT(bugprone-use-after-move): it shares one
+    EXPECT_EQ(moved.publish(round), Status::ok);
+    if (round % 2 == 1) moved = bus.producer();
+    EXPECT_EQ(moved.has_lane(), round % 2 == 0) << "the lane was taken when the other one asked";
+  }
+  EXPECT_EQ(drained(bus), (Numbers{0, 0, 1, 1, 2, 2, 3, 3, 4, 4}));
+}
+
+}}  // namespace message_bus_test
