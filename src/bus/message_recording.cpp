@@ -111,14 +111,16 @@ void MessageRecording::write(const RecordedMessage& message) noexcept {
 }
 
 void MessageRecording::finish() {
-  if (file_ < 0) return;
+  // First of all: these allocate, and the destructor still removes the file.
+  const std::filesystem::path from(beside_);
+  const std::filesystem::path to(path_);
   put_hashed(bytes_of(MessageHead{.type = kEnd}));
   put(bytes_of(FileEnd{count_, hash_.value()}));
   flush();
   end_file();
   if (failure_ == 0) {
     std::error_code error;
-    std::filesystem::rename(beside_, path_, error);
+    std::filesystem::rename(from, to, error);
     failure_ = error.value();
   }
   if (failure_ == 0) return;
@@ -222,6 +224,7 @@ bool MessageReplay::read_message(RecordedMessage& message) {
     const std::uint64_t hash = hash_.value();
     const auto end = read_as<FileEnd>();
     if (end.messages != count_ || end.hash != hash) refuse("is damaged: its checksum is wrong");
+    if (at_ != end_ || fill() != 0) refuse("is damaged: something follows its end");
     return false;
   }
   if (head.type >= types_.size()) refuse("is damaged: a message has no type of it");
@@ -240,6 +243,19 @@ bool MessageReplay::read_message(RecordedMessage& message) {
   return true;
 }
 
+// Reads on into the buffer, behind what it has; all of that was used if it is full. 0: no more.
+std::size_t MessageReplay::fill() {
+  if (end_ == buffer_.size()) at_ = end_ = 0;
+  for (;;) {
+    const ::ssize_t got = ::read(file_, buffer_.data() + end_, buffer_.size() - end_);
+    if (got >= 0) {
+      end_ += static_cast<std::size_t>(got);
+      return static_cast<std::size_t>(got);
+    }
+    if (errno != EINTR) fail("reading");
+  }
+}
+
 // The next bytes, in one piece; valid until the next read.
 std::span<const std::byte> MessageReplay::read(std::size_t bytes) {
   if (end_ - at_ < bytes) {
@@ -248,14 +264,7 @@ std::span<const std::byte> MessageReplay::read(std::size_t bytes) {
     at_ = 0;
     if (buffer_.size() < bytes) buffer_.resize(bytes);
     while (end_ < bytes) {
-      const ::ssize_t got = ::read(file_, buffer_.data() + end_, buffer_.size() - end_);
-      if (got > 0) {
-        end_ += static_cast<std::size_t>(got);
-      } else if (got == 0) {
-        refuse("ends too early: it was cut off, or is no recording of messages");
-      } else if (errno != EINTR) {
-        fail("reading");
-      }
+      if (fill() == 0) refuse("ends too early: it was cut off, or is no recording of messages");
     }
   }
   const std::span<const std::byte> piece(buffer_.data() + at_, bytes);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The suite of the deferred tier on the event queues, by each of their ways out; and queues that
-// are wrong on purpose, which it must find.
+// The suite of the deferred tier on the event queues and the message buses, by each of their ways
+// in and out; and queues that are wrong on purpose, which it must find.
 #include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <handoff/bus/message_bus.hpp>
 #include <handoff/event/any_data.hpp>
 #include <handoff/event/argument_adapter.hpp>
 #include <handoff/event/event_queue.hpp>
@@ -100,6 +101,86 @@ using Ways =
     testing::Types<Process<One>, OneByOne<One>, ByPredicate<One>, UntilNever<One>, Visitor, Batches,
                    Process<Boxed>, OneByOne<Boxed>, ByPredicate<Boxed>, UntilNever<Boxed>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(EventQueues, DeferredSuite, Ways);
+
+// A bus whose producers wait, or one with room for all that the suite has under way.
+template <class Base>
+struct Waits : Base {
+  static constexpr OnFull on_full = OnFull::wait;
+};
+template <class Base>
+struct Boxes : Base {
+  static constexpr std::size_t inline_bytes = 8;
+};
+
+template <class Policies>
+class OnBus {
+ public:
+  using Bus = BasicMessageBus<Policies, DeferredItem>;
+
+  explicit OnBus(DeferredHandler handler) : handler_(std::move(handler)) {}
+  bool enqueue(DeferredItem item) { return bus_.publish(std::move(item)) == Status::ok; }
+  void drain() {
+    bus_.drain([this](const DeferredItem& item) { handler_(item); });
+  }
+  Tally close() { return bus_.close(); }
+  Tally tally() { return bus_.tally(); }
+
+ protected:
+  const DeferredHandler handler_;
+  Bus bus_{{.capacity = kRoom}};
+
+ private:
+  // Of a bus that waits: more than the suite hands over while nobody drains.
+  static constexpr std::size_t kRoom = Policies::on_full == OnFull::wait ? 4096 : 262'144;
+};
+
+template <class Policies>
+struct BusToVisitor {
+  struct Queue : OnBus<Policies> {
+    using OnBus<Policies>::OnBus;
+  };
+};
+
+template <class Policies>
+struct BusToSubscribers {
+  struct Queue : OnBus<Policies> {
+    explicit Queue(DeferredHandler handler) : OnBus<Policies>(std::move(handler)) {
+      this->bus_.template subscribe<DeferredItem>(std::ref(this->handler_));
+    }
+    void drain() { this->bus_.drain(); }
+  };
+};
+
+template <class Policies>
+struct BusOneByOne {
+  struct Queue : OnBus<Policies> {
+    using OnBus<Policies>::OnBus;
+    void drain() {
+      while (this->bus_.drain([this](const DeferredItem& item) { this->handler_(item); }, 1) == 1) {
+      }
+    }
+  };
+};
+
+template <class Policies>
+struct BusByClaims {
+  struct Queue : OnBus<Policies> {
+    using OnBus<Policies>::OnBus;
+    bool enqueue(DeferredItem item) {
+      auto claim = this->bus_.template claim<DeferredItem>(std::move(item));
+      if (!claim) return false;
+      claim.commit();
+      return true;
+    }
+  };
+};
+
+using Buses =
+    testing::Types<BusToVisitor<Waits<BusPolicies>>, BusToVisitor<Waits<LanedBusPolicies>>,
+                   BusToSubscribers<Waits<BusPolicies>>, BusToSubscribers<Waits<LanedBusPolicies>>,
+                   BusOneByOne<BusPolicies>, BusByClaims<BusPolicies>,
+                   BusToVisitor<Boxes<Waits<BusPolicies>>>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(MessageBuses, DeferredSuite, Buses);
 
 // A right queue, as simple as can be, and wrong ones around it that go wrong at one call.
 class Wrong {

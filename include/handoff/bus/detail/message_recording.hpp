@@ -57,7 +57,7 @@ class MessageRecording {
 
   // A failure is kept for finish().
   void write(const RecordedMessage& message) noexcept;
-  // The file is whole and in its place, or this throws.
+  // Once. The file is whole and in its place, or this throws.
   void finish();
 
  private:
@@ -90,6 +90,7 @@ class MessageReplay {
   void rewind();
   void read_types();
   bool read_message(RecordedMessage& message);
+  std::size_t fill();
   std::span<const std::byte> read(std::size_t bytes);
   template <class T>
   T read_as();

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+//
+// Message buses: the scenarios of docs/design/message_bus.md. A wake-up that is lost is a deadlock
+// here.
+#include <array>
+#include <cstdint>
+#include <handoff/bus/detail/bus_core.hpp>
+#include <handoff/bus/detail/message_slot.hpp>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/core/detail/rare_sleepers.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <utility>
+
+#include "books/bus_books.hpp"
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Scenario;
+
+template <class Base>
+struct Waits : Base {
+  static constexpr OnFull on_full = OnFull::wait;
+};
+template <class Policies>
+using BusOf = test::Audited<BasicMessageBus<Policies, int>>;
+using Total = BusOf<BusPolicies>;
+using Laned = BusOf<LanedBusPolicies>;
+
+constexpr Admission kAll{.high = 100, .normal = 100, .low = 100};
+
+template <class Bus>
+typename Bus::Options options(std::size_t capacity, const Admission& admission = kAll) {
+  typename Bus::Options made;
+  made.capacity = capacity;
+  made.admission = admission;
+  made.spin_for = std::chrono::nanoseconds(0);
+  if constexpr (requires { made.lanes; }) made.lanes = 2;
+  return made;
+}
+
+template <class Producer>
+void put(Producer& producer, int number) {
+  while (producer.publish(number) == Status::full) sync::pause();
+}
+
+// Checks that each producer's come in order: numbers are 10 * producer + 1, 2, ...
+class Order {
+ public:
+  void operator()(int number) {
+    int& last = last_.at(static_cast<std::size_t>(number) / 10);
+    explore::check(number % 10 == ++last, "each producer's come in order, each once");
+    ++count;
+  }
+  int count = 0;
+
+ private:
+  std::array<int, 5> last_{};
+};
+
+// Each with a handle of its own, which in a bus of lanes is a lane, and one through the bus.
+template <class Bus>
+void producers(std::size_t capacity) {
+  Bus bus(options<Bus>(capacity));
+  explore::Thread one([&] {
+    auto producer = bus.producer();
+    put(producer, 11);
+    put(producer, 12);
+  });
+  explore::Thread two([&] { put(bus, 21); });
+  Order order;
+  while (order.count < 3) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+  one.join();
+  two.join();
+  explore::check(bus.tally().done == 3 && bus.tally().balanced(), "the books are right");
+}
+const Scenario producers_total("message_bus/producers", [] { producers<Total>(1); });
+const Scenario producers_lanes("message_bus/lanes", [] { producers<Laned>(1); });
+const Scenario producers_lanes_two("message_bus/lanes_of_two", [] { producers<Laned>(2); });
+
+const Scenario lane_pair("message_bus/two_lanes", [] {
+  Laned bus(options<Laned>(1));
+  auto one = bus.producer();
+  auto two = bus.producer();
+  explore::Thread other([&] {
+    put(one, 11);
+    put(one, 12);
+  });
+  explore::Thread another([&] { put(two, 21); });
+  Order order;
+  while (order.count < 3) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+});
+
+// A lane goes from a thread that ended to one that begins.
+const Scenario given_back("message_bus/lane_given_back", [] {
+  Laned bus(options<Laned>(2));
+  const auto publish = [&](int number) {
+    auto producer = bus.producer();
+    explore::outcome(producer.has_lane());
+    put(producer, number);
+  };
+  explore::Thread one([&] { publish(11); });
+  publish(21);
+  one.join();
+  publish(31);
+  Order order;
+  explore::check(bus.drain(order) == 3, "all of them");
+});
+
+// A close at any moment: what was accepted is handed out, and then the bus says so.
+template <class Bus>
+void close_under_load() {
+  Bus bus(options<Bus>(2));
+  std::array<std::uint64_t, 2> accepted{};
+  explore::Thread producer([&] {
+    auto handle = bus.producer();
+    accepted[0] += handle.publish(11) == Status::ok ? 1U : 0U;
+    accepted[0] += handle.publish(12) == Status::ok ? 1U : 0U;
+  });
+  explore::Thread closer([&] {
+    accepted[1] += bus.publish(21) == Status::ok ? 1U : 0U;
+    (void)bus.close();
+  });
+  std::uint64_t taken = 0;
+  while (bus.wait() == Status::ok) taken += bus.drain([](int) {});
+  const Tally tally = bus.tally();
+  producer.join();
+  closer.join();
+  explore::check(taken == accepted[0] + accepted[1], "what was accepted was handed out");
+  explore::check(tally.done == taken && tally.accepted == taken, "the Tally was exact");
+  explore::outcome(taken);
+}
+const Scenario close_total("message_bus/close", [] { close_under_load<Total>(); });
+const Scenario close_lanes("message_bus/close_lanes", [] { close_under_load<Laned>(); });
+
+template <class Bus>
+void abandoned() {
+  Bus bus(options<Bus>(2));
+  std::uint64_t accepted = 0;
+  explore::Thread producer([&] {
+    auto handle = bus.producer();
+    accepted += handle.publish(1) == Status::ok ? 1U : 0U;
+    accepted += handle.publish(2) == Status::ok ? 1U : 0U;
+  });
+  const Tally tally = bus.close(Closing::abandon);
+  producer.join();
+  explore::check(tally.cancelled == accepted && tally.pending == 0, "each has its outcome");
+  explore::outcome(accepted);
+}
+const Scenario abandoned_total("message_bus/abandon", [] { abandoned<Total>(); });
+const Scenario abandoned_lanes("message_bus/abandon_lanes", [] { abandoned<Laned>(); });
+
+// A claim that is dropped while the consumer waits for it, or for what is behind it.
+template <class Bus>
+void dropped_claim() {
+  Bus bus(options<Bus>(2));
+  explore::Thread producer([&] {
+    auto claim = bus.template claim<int>(9);
+    explore::check(bus.publish(11) == Status::ok, "there is room");
+    claim.drop();
+  });
+  Order order;
+  explore::check(bus.wait() == Status::ok, "a message comes");
+  explore::check(bus.drain(order) == 1, "the one behind it");
+  producer.join();
+  explore::check(bus.tally().accepted == 1, "what was dropped was none");
+}
+const Scenario dropped_total("message_bus/claim_dropped", [] { dropped_claim<Total>(); });
+const Scenario dropped_lanes("message_bus/claim_dropped_in_lanes", [] { dropped_claim<Laned>(); });
+
+// ... or for the end, which it holds back.
+const Scenario dropped_last("message_bus/claim_dropped_last", [] {
+  Total bus(options<Total>(2));
+  explore::Thread producer([&] {
+    const auto claim = bus.claim<int>(9);
+    (void)bus.close();
+  });
+  explore::check(bus.wait() == Status::closed, "nothing comes any more");
+  producer.join();
+});
+
+// Producers that wait for room, of classes that have it at different depths.
+const Scenario room("message_bus/waits_for_room", [] {
+  using Bus = BusOf<Waits<BusPolicies>>;
+  Bus bus(options<Bus>(1));
+  explore::Thread producer([&] {
+    explore::check(bus.publish(11) == Status::ok, "never closed");
+    explore::check(bus.publish(12) == Status::ok, "never closed");
+  });
+  Order order;
+  while (order.count < 2) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+});
+const Scenario lane_room("message_bus/waits_for_room_in_a_lane", [] {
+  using Bus = BusOf<Waits<LanedBusPolicies>>;
+  Bus bus(options<Bus>(1));
+  explore::Thread thread([&] {
+    auto producer = bus.producer();
+    explore::check(producer.publish(11) == Status::ok, "never closed");
+    explore::check(producer.publish(12) == Status::ok, "never closed");
+  });
+  Order order;
+  while (order.count < 2) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+});
+const Scenario classes(
+    "message_bus/waiting_classes",
+    [] {
+      using Bus = BusOf<Waits<BusPolicies>>;
+      Bus bus(options<Bus>(2, {.high = 100, .normal = 50, .low = 50}));
+      explore::check(bus.publish(11, Priority::high) == Status::ok, "there is room");
+      explore::check(bus.publish(12, Priority::high) == Status::ok, "there is room");
+      explore::Thread low(
+          [&] { explore::check(bus.publish(21, Priority::low) == Status::ok, "never closed"); });
+      explore::Thread high(
+          [&] { explore::check(bus.publish(31, Priority::high) == Status::ok, "never closed"); });
+      Order order;
+      explore::check(bus.drain(order, 1) == 1, "the first");
+      high.join();  // it has room already, whoever waited first
+      while (order.count < 4) {
+        explore::check(bus.wait() == Status::ok, "it is open");
+        bus.drain(order);
+      }
+      low.join();
+    },
+    test::Size::large);
+
+const Scenario closed_waiters("message_bus/close_ends_waits", [] {
+  using Bus = BusOf<Waits<BusPolicies>>;
+  Bus bus(options<Bus>(1));
+  explore::check(bus.publish(1) == Status::ok, "there is room");
+  explore::Thread producer(
+      [&] { explore::check(bus.publish(2) == Status::closed, "nobody drains"); });
+  (void)bus.close();
+  producer.join();
+  (void)bus.drain([](int) {});
+});
+
+// A handler that publishes to its own full bus does not wait for itself.
+const Scenario from_inside("message_bus/full_inside_a_handler", [] {
+  using Bus = BusOf<Waits<BusPolicies>>;
+  Bus bus(options<Bus>(1));
+  explore::Thread producer([&] { explore::check(bus.publish(1) == Status::ok, "there is room"); });
+  explore::check(bus.wait() == Status::ok, "it is open");
+  bus.drain([&](int) { explore::check(bus.publish(2) == Status::full, "it would wait for ever"); });
+  producer.join();
+});
+
+// A request has its answer, or its bus is closed before: it never hangs.
+const Scenario request("message_bus/request", [] {
+  using Asked = Request<int, int>;
+  MessageBus<Asked> bus({.capacity = 2, .spin_for = std::chrono::nanoseconds(0)});
+  explore::Thread asks([&] {
+    auto future = bus.request<int>(3);
+    future.wait();
+    try {
+      explore::check(future.get() == 9, "the answer");
+      explore::outcome(1U);
+    } catch (const NotRun& why) {
+      explore::check(why.status() == Status::stopped || why.status() == Status::closed, "closed");
+      explore::outcome(2U);
+    }
+  });
+  bus.drain([](Asked& asked) { asked.reply(asked.question * asked.question); });
+  (void)bus.close(Closing::abandon);
+  asks.join();
+});
+
+// A subscriber that another thread removes has ended when that call returns.
+const Scenario removed("message_bus/subscriber_removed", [] {
+  Total bus(options<Total>(2));
+  sync::cell<int> calls(0);
+  const ListenerHandle handle = bus.subscribe<int>([&](int) { calls.write() = calls.read() + 1; });
+  explore::check(bus.publish(1) == Status::ok, "there is room");
+  explore::check(bus.publish(2) == Status::ok, "there is room");
+  explore::Thread consumer([&] { explore::check(bus.drain() == 2, "both are done"); });
+  handle.remove_and_wait();
+  explore::outcome(static_cast<std::uint64_t>(calls.read()));
+  consumer.join();
+});
+
+}  // namespace

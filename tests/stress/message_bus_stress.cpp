@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+//
+// Message buses under real threads: order per producer and, of a bus with one order, between them;
+// wake-ups; admission; and books that are exact whenever and however it is closed. None seen in n
+// bounds the rate below 3/n (95 %).
+#include <gtest/gtest.h>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "books/bus_books.hpp"
+#include "support/support.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+
+template <class Base>
+struct Waits : Base {
+  static constexpr OnFull on_full = OnFull::wait;
+};
+template <class Policies, class... Messages>
+using BusOf = test::Audited<BasicMessageBus<Policies, Messages...>>;
+
+// The newest numbers of all producers that its own one knew of; its own is its number.
+constexpr std::size_t kProducers = 8;
+struct Stamp {
+  std::size_t producer = 0;
+  std::array<std::uint64_t, kProducers> known{};
+};
+
+struct OrderCheck {
+  std::array<std::uint64_t, kProducers> seen{};
+  std::size_t inversions = 0;
+  std::size_t causal = 0;
+
+  void operator()(const Stamp& stamp) {
+    if (stamp.known[stamp.producer] != ++seen[stamp.producer]) ++inversions;
+    for (std::size_t other = 0; other < kProducers; ++other) {
+      if (other != stamp.producer && stamp.known[other] > seen[other]) ++causal;
+    }
+  }
+};
+
+TEST(MessageBusStress, CanaryTheOrderCheckSeesBothFaults) {
+  OrderCheck check;
+  check({0, {2, 0, 0, 0, 0, 0, 0, 0}});
+  EXPECT_EQ(check.inversions, 1U);
+  check({1, {1, 1, 1, 0, 0, 0, 0, 0}});
+  EXPECT_EQ(check.causal, 1U);
+}
+
+// Eight producers that wait when it is full, by the bus, a handle, batches and claims: all arrive.
+template <class Policies>
+OrderCheck eight_producers(std::size_t each,
+                           const typename BusOf<Waits<Policies>, Stamp>::Options& options) {
+  BusOf<Waits<Policies>, Stamp> bus(options);
+  std::array<std::atomic<std::uint64_t>, kProducers> published{};
+  std::vector<std::thread> producers;
+  for (std::size_t me = 0; me < kProducers; ++me) {
+    producers.emplace_back([&, me] {
+      auto producer = bus.producer();
+      for (std::uint64_t number = 1; number <= each;) {
+        Stamp stamp{me, {}};
+        for (std::size_t other = 0; other < kProducers; ++other) {
+          // What is published has been accepted: this message comes after it.
+          stamp.known[other] = published[other].load(std::memory_order_acquire);
+        }
+        stamp.known[me] = number;
+        if (me % 4 == 3 && number + 2 <= each) {
+          std::array<Stamp, 3> batch{stamp, stamp, stamp};
+          batch[1].known[me] = number + 1;
+          batch[2].known[me] = number + 2;
+          ASSERT_EQ(producer.publish_batch(batch), 3U);
+          number += 3;
+        } else if (me % 4 == 2 && number % 2 == 0) {
+          auto claim = producer.template claim<Stamp>(stamp);
+          if (!claim) continue;
+          claim.commit();
+          ++number;
+        } else if (number % 7 == 0) {
+          {
+            const auto dropped = producer.template claim<Stamp>(stamp);
+          }
+          ASSERT_EQ(producer.publish(stamp), Status::ok);
+          ++number;
+        } else {
+          ASSERT_EQ(producer.publish(stamp), Status::ok);
+          ++number;
+        }
+        published[me].store(number - 1, std::memory_order_release);
+      }
+    });
+  }
+  OrderCheck check;
+  for (std::size_t count = 0; count < kProducers * each;) {
+    EXPECT_EQ(bus.wait(), Status::ok);
+    count += bus.drain(check);
+  }
+  for (auto& producer : producers) producer.join();
+  const Tally tally = bus.close();
+  EXPECT_EQ(tally.done, kProducers * each);
+  EXPECT_TRUE(tally.balanced());
+  for (const std::uint64_t last : check.seen) EXPECT_EQ(last, each);
+  return check;
+}
+
+TEST(MessageBusStress, OneOrderForAll) {
+  for (const std::size_t capacity : {1U, 4U, 1024U}) {
+    const OrderCheck check = eight_producers<BusPolicies>(
+        test::rounds(capacity > 100 ? 200'000 : 20'000), {.capacity = capacity});
+    EXPECT_EQ(check.inversions, 0U);
+    EXPECT_EQ(check.causal, 0U);
+  }
+}
+
+TEST(MessageBusStress, EachProducersOrder) {
+  for (const std::size_t lanes : {8U, 3U, 0U}) {
+    for (const std::size_t capacity : {2U, 256U}) {
+      const OrderCheck check = eight_producers<LanedBusPolicies>(
+          test::rounds(capacity > 100 ? 200'000 : 20'000), {.capacity = capacity, .lanes = lanes});
+      EXPECT_EQ(check.inversions, 0U);
+    }
+  }
+}
+
+// One message at a time, to a consumer that sleeps or is about to: a lost wake-up is a hang.
+template <class Policies>
+void no_wake_up_is_lost() {
+  const std::size_t races = test::rounds(50'000);
+  BusOf<Policies, std::size_t> there({.spin_for = 0ns});
+  BusOf<Policies, std::size_t> back({.spin_for = 0ns});
+  std::thread other([&] {
+    auto producer = back.producer();
+    for (std::size_t round = 0; round < races;) {
+      ASSERT_EQ(there.wait(), Status::ok);
+      there.drain([&](std::size_t number) {
+        EXPECT_EQ(number, round);
+        ++round;
+        ASSERT_EQ(producer.publish(number), Status::ok);
+      });
+    }
+  });
+  auto random = test::random();
+  auto producer = there.producer();
+  for (std::size_t round = 0; round < races; ++round) {
+    ASSERT_EQ(producer.publish(round), Status::ok);
+    for (auto pauses = random() % 64; pauses > 0; --pauses) sync::pause();
+    ASSERT_EQ(back.wait(), Status::ok);
+    ASSERT_EQ(back.drain([](std::size_t) {}), 1U);
+  }
+  other.join();
+}
+TEST(MessageBusStress, NoWakeUpIsLost) { no_wake_up_is_lost<BusPolicies>(); }
+TEST(MessageBusStress, NoWakeUpIsLostOfLanes) { no_wake_up_is_lost<LanedBusPolicies>(); }
+
+// Closed at any instant, in each strength, while producers publish and a handler throws now and
+// then: what publish() said is what the Tally says.
+template <class Policies>
+void closed_at_any_instant(std::uint64_t seed) {
+  auto random = test::random(seed);
+  BusOf<Policies, std::uint64_t> bus({.capacity = std::size_t{1} << random() % 8});
+  std::atomic<std::uint64_t> accepted{0};
+  std::vector<std::thread> producers;
+  for (std::uint64_t me = 0; me < 3; ++me) {
+    producers.emplace_back([&, me] {
+      auto mine = test::random(1000 * seed + me);
+      auto producer = bus.producer();
+      for (Status said = Status::ok; said != Status::closed;) {
+        if (mine() % 8 == 0) {
+          auto claim = producer.template claim<std::uint64_t>(me);
+          said = claim.status();
+          if (said == Status::ok && mine() % 2 == 0) {
+            claim.commit();
+            ++accepted;
+          }
+        } else {
+          said = me == 2 ? bus.publish(mine(), Priority::high) : producer.publish(mine());
+          if (said == Status::ok) ++accepted;
+        }
+      }
+    });
+  }
+  std::uint64_t done = 0;
+  std::uint64_t failed = 0;
+  const auto handle = [&](std::uint64_t number) {
+    if (number % 64 == 1) {
+      ++failed;
+      throw std::runtime_error("as asked");
+    }
+    ++done;
+  };
+  const auto drain = [&] {
+    try {
+      bus.drain(handle);
+    } catch (const std::runtime_error&) {
+    }
+  };
+  const bool elsewhere = random() % 2 == 0;
+  std::thread closer;
+  if (elsewhere) {
+    closer = std::thread([&, pauses = random() % 4096]() mutable {
+      for (; pauses > 0; --pauses) sync::pause();
+      (void)bus.close();
+    });
+    while (bus.wait() == Status::ok) drain();
+  } else {
+    for (auto drains = random() % 256; drains > 0; --drains) drain();
+  }
+  const Closing strengths[] = {Closing::finish, Closing::abandon, Closing::finish_until(20us)};
+  const Tally tally = bus.close(strengths[random() % 3], handle);
+  if (closer.joinable()) closer.join();
+  for (auto& producer : producers) producer.join();
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.accepted, accepted);
+  EXPECT_EQ(tally.done, done);
+  EXPECT_EQ(tally.failed, failed);
+  EXPECT_EQ(tally.pending, 0U);
+  const Tally after = bus.tally();
+  EXPECT_EQ(after.accepted, tally.accepted) << "it was the last word";
+  EXPECT_EQ(after.done, tally.done);
+}
+TEST(MessageBusStress, TheTallyIsExactWheneverItIsClosed) {
+  const std::uint64_t seeds = test::rounds(1000);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    closed_at_any_instant<BusPolicies>(seed);
+    closed_at_any_instant<LanedBusPolicies>(seed);
+    if (HasFailure()) return;
+  }
+}
+
+// No class is refused while the depth is below its part: the depth may only have been higher
+// before, or be higher after. One producer, so that nobody else raises it.
+TEST(MessageBusStress, NoClassIsRefusedBelowItsThreshold) {
+  BusOf<BusPolicies, int> bus({.capacity = 128});
+  const auto lane_options = LanedMessageBusOptions{.capacity = 128, .lanes = 1};
+  BusOf<LanedBusPolicies, int> lanes(lane_options);
+  const std::size_t messages = test::rounds(500'000);
+  const auto run = [&](auto& of) {
+    std::atomic<bool> ended{false};
+    std::thread consumer([&] {
+      while (!ended || of.depth() != 0) of.drain([](int) {});
+    });
+    auto producer = of.producer();
+    auto random = test::random();
+    const std::array<std::size_t, 3> parts{126, 102, 76};
+    std::size_t refused = 0;
+    for (std::size_t i = 0; i < messages; ++i) {
+      const auto priority = static_cast<Priority>(random() % 3);
+      const std::size_t before = of.depth();  // it only falls, until this thread publishes
+      if (producer.publish(1, priority) != Status::full) continue;
+      ++refused;
+      EXPECT_GE(before, parts.at(static_cast<std::size_t>(priority)));
+    }
+    ended = true;
+    consumer.join();
+    EXPECT_EQ(of.tally().done, messages - refused);
+    return refused;
+  };
+  run(bus);
+  run(lanes);
+}
+
+}  // namespace

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+//
+// Recordings: what is replayed is what was handed out, at any pace; what is no whole recording of
+// these messages is refused before anything is handed out; calls that fail leave nothing behind.
+#include <handoff/bus/message_bus.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/failing.hpp"
+#include "support/fake_root.hpp"
+#include "support/support.hpp"
+
+namespace recording_test { namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::Call;
+
+struct Reading {
+  int sensor = 0;
+  double value = 0;
+};
+struct Big {
+  std::array<std::uint32_t, 500> words{};
+};
+
+struct Everything : BusPolicies {
+  static constexpr bool senders = true;
+  static constexpr bool topics = true;
+  static constexpr bool times = true;
+};
+template <class Policies>
+using BusOf = BasicMessageBus<Policies, Reading, Big, char>;
+using Bus = BusOf<Everything>;
+
+// Depends on all that a handler sees, and on the order.
+template <class Meta>
+class Digest {
+ public:
+  void operator()(const Reading& r, const Meta& m) {
+    add(static_cast<std::uint64_t>(r.sensor), m);
+    add(static_cast<std::uint64_t>(r.value * 1000), m);
+  }
+  void operator()(const Big& b, const Meta& m) {
+    for (const std::uint32_t word : b.words) add(word, m);
+  }
+  void operator()(char c, const Meta& m) { add(static_cast<unsigned char>(c), m); }
+  std::uint64_t value = 1;
+
+ private:
+  void add(std::uint64_t more, const Meta& meta) {
+    value = (value ^ more ^ meta.sequence) * 0x9e3779b97f4a7c15U;
+    if constexpr (requires { meta.sender; }) {
+      for (const char c : meta.topic.name()) value = value * 31 + static_cast<unsigned char>(c);
+      value += meta.sender + static_cast<std::uint64_t>(meta.time.time_since_epoch().count());
+    }
+  }
+};
+
+struct RecordingTest : testing::Test {
+  std::string path(const char* name) const { return std::string(root.path()) + "/" + name; }
+  std::string text(const std::string& name) const {
+    std::ifstream file(name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(root.path()), {}));
+  }
+
+  // Random messages of all types, recorded; the digest.
+  template <class B>
+  std::uint64_t make_recording(B& bus, const std::string& file, int messages) {
+    auto random = test::random();
+    bus.record(file.c_str());
+    Digest<typename B::Meta> digest;
+    for (int i = 0; i < messages; ++i) {
+      typename B::Given given;
+      if constexpr (requires { given.sender; }) {
+        given.sender = random();
+        if (random() % 2 == 0) given.topic = i % 3 == 0 ? "a" : "a/longer/name";
+      }
+      switch (random() % 3) {
+        case 0:
+          EXPECT_EQ(bus.publish(Reading{static_cast<int>(random()), 0.5 * i}, given), Status::ok);
+          break;
+        case 1: {
+          Big big;
+          for (auto& word : big.words) word = static_cast<std::uint32_t>(random());
+          EXPECT_EQ(bus.publish(big, given), Status::ok);
+          break;
+        }
+        default: EXPECT_EQ(bus.publish(static_cast<char>(random()), given), Status::ok);
+      }
+      if (random() % 8 == 0) bus.drain(digest);
+    }
+    bus.drain(digest);
+    bus.stop_recording();
+    return digest.value;
+  }
+
+  const test::FakeRoot root{{}};
+};
+
+template <class B, class... Args>
+std::string why_refused(B& bus, const std::string& file, Args&&... args) {
+  std::size_t calls = 0;
+  std::string why;
+  try {
+    bus.replay(file.c_str(), [&](const auto&) { ++calls; }, args...);
+  } catch (const std::runtime_error& error) {
+    why = error.what();
+  }
+  EXPECT_EQ(calls, 0U) << "refused before anything is handed out";
+  EXPECT_EQ(why.find('\n'), std::string::npos);
+  return why;
+}
+
+TEST_F(RecordingTest, TheSameHandlersReachTheSameDigest) {
+  Bus bus;
+  const std::string file = path("all");
+  const std::uint64_t recorded = make_recording(bus, file, 1000);
+  for (const bool with_subscribers : {false, true}) {
+    Bus other;
+    Digest<Bus::Meta> digest;
+    if (with_subscribers) {
+      const ScopedListener one(other.subscribe<Reading>(std::ref(digest)));
+      const ScopedListener two(other.subscribe<Big>(std::ref(digest)));
+      const ScopedListener three(other.subscribe<char>(std::ref(digest)));
+      EXPECT_EQ(other.replay(file.c_str()), 1000U);
+    } else {
+      EXPECT_EQ(other.replay(file.c_str(), digest), 1000U);
+    }
+    EXPECT_EQ(digest.value, recorded);
+    EXPECT_EQ(other.tally().accepted, 0U) << "they were never accepted";
+  }
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(RecordingTest, OfLanesAndWithoutMetaData) {
+  BusOf<LanedBusPolicies> bus;
+  const std::string file = path("lanes");
+  const std::uint64_t recorded = make_recording(bus, file, 300);
+  BusOf<BusPolicies> other;
+  Digest<BusOf<BusPolicies>::Meta> digest;
+  EXPECT_EQ(other.replay(file.c_str(), digest), 300U);
+  EXPECT_EQ(digest.value, recorded);
+}
+
+TEST_F(RecordingTest, AtTheRecordedPace) {
+  MessageBus<int> bus;
+  const std::string file = path("pace");
+  bus.record(file.c_str());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(bus.publish(i), Status::ok);
+    bus.drain([](int) {});
+    if (i == 0) std::this_thread::sleep_for(20ms);
+  }
+  bus.stop_recording();
+  const auto start = sync::clock::now();
+  sync::clock::time_point second;
+  EXPECT_EQ(
+      bus.replay(file.c_str(), [&](int) { second = sync::clock::now(); }, Pace::recorded), 2U);
+  EXPECT_GE(second - start, 20ms);
+}
+
+TEST_F(RecordingTest, AnEmptyOneIsOne) {
+  Bus bus;
+  const std::string file = path("empty");
+  bus.record(file.c_str());
+  bus.stop_recording();
+  EXPECT_EQ(bus.replay(file.c_str()), 0U);
+}
+
+TEST_F(RecordingTest, OneAtATime) {
+  Bus bus;
+  EXPECT_THROW(bus.stop_recording(), std::logic_error);
+  bus.record(path("one").c_str());
+  EXPECT_THROW(bus.record(path("two").c_str()), std::logic_error);
+  bus.stop_recording();
+}
+
+// A bus that ends, or whose program does, leaves no file that could be taken for a whole one.
+TEST_F(RecordingTest, UnfinishedThereIsNone) {
+  {
+    Bus bus;
+    bus.record(path("unfinished").c_str());
+    EXPECT_EQ(bus.publish('a'), Status::ok);
+    bus.drain();
+  }
+  EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(RecordingTest, AThrowOfAHandlerEndsAReplay) {
+  Bus bus;
+  const std::string file = path("throws");
+  make_recording(bus, file, 20);
+  std::size_t calls = 0;
+  const auto throws = [&](const auto&) {
+    if (++calls == 5) throw std::domain_error("as asked");
+  };
+  EXPECT_THROW(bus.replay(file.c_str(), throws), std::domain_error);
+  EXPECT_EQ(calls, 5U);
+}
+
+TEST_F(RecordingTest, WhatIsNoneIsRefused) {
+  Bus bus;
+  EXPECT_NE(why_refused(bus, path("nothing")).find("opening"), std::string::npos);
+  EXPECT_NE(why_refused(bus, root.path()).find("reading"), std::string::npos) << "a folder";
+  std::ofstream(path("void")) << "";
+  EXPECT_NE(why_refused(bus, path("void")).find("ends too early"), std::string::npos);
+  std::ofstream(path("text")) << std::string(10'000, 'x');
+  EXPECT_NE(why_refused(bus, path("text")).find("is no recording"), std::string::npos);
+}
+
+TEST_F(RecordingTest, OneOfOtherMessagesIsRefused) {
+  Bus bus;
+  const std::string file = path("all");
+  make_recording(bus, file, 10);
+  MessageBus<Reading, Big> fewer;
+  EXPECT_NE(why_refused(fewer, file).find("has 3 types of messages, this bus has 2"),
+            std::string::npos);
+  MessageBus<Reading, Big, int> larger;
+  EXPECT_NE(why_refused(larger, file).find("'char' of 1 bytes"), std::string::npos);
+  MessageBus<Reading, Big, unsigned char> named;
+  EXPECT_NE(why_refused(named, file).find("'unsigned char'"), std::string::npos);
+}
+
+// Cut off anywhere, or with any byte another one: refused, or at least nothing else than what was
+// recorded is handed out.
+TEST_F(RecordingTest, ADamagedOneIsRefused) {
+  MessageBus<Reading, char> bus;
+  const std::string file = path("whole");
+  bus.record(file.c_str());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(bus.publish(Reading{i, 1}), Status::ok);
+    EXPECT_EQ(bus.publish('a'), Status::ok);
+  }
+  bus.drain();
+  bus.stop_recording();
+  const std::string whole = text(file);
+  const std::string other = path("other");
+  std::ofstream(other, std::ios::binary) << whole << 'x';
+  EXPECT_NE(why_refused(bus, other).find("something follows"), std::string::npos);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::ofstream(other, std::ios::binary) << whole.substr(0, i);
+    EXPECT_NE(why_refused(bus, other), "") << "cut off at " << i;
+    std::string changed = whole;
+    changed[i] = static_cast<char>(~static_cast<unsigned char>(changed[i]));
+    std::ofstream(other, std::ios::binary) << changed;
+    EXPECT_NE(why_refused(bus, other), "") << "with another byte at " << i;
+  }
+}
+
+TEST_F(RecordingTest, CallsThatFailLeaveNothingBehind) {
+  const std::string file = path("failing");
+  for (const Call call : {Call::open, Call::write, Call::close, Call::allocation}) {
+    bool whole = false;
+    const auto use = [&] {
+      whole = false;
+      try {
+        Bus bus;
+        bus.record(file.c_str());
+        for (int i = 0; i < 100; ++i) {
+          EXPECT_EQ(bus.publish(Big{}), Status::ok);
+          bus.drain([](const auto&) {});
+        }
+        bus.stop_recording();
+        whole = true;
+      } catch (const std::system_error& error) {
+        EXPECT_EQ(error.code().value(), ENOSPC);
+      } catch (const std::bad_alloc&) {
+      }
+    };
+    const int places = test::until_whole(call, ENOSPC, use, [&] {
+      EXPECT_EQ(files(), whole ? 1U : 0U);
+      if (whole) std::filesystem::remove(file);
+    });
+    EXPECT_GE(places, 1);
+  }
+}
+
+TEST_F(RecordingTest, ReadsThatFailAreSaid) {
+  Bus bus;
+  const std::string file = path("all");
+  make_recording(bus, file, 200);
+  for (const Call call : {Call::open, Call::read}) {
+    const int places = test::until_whole(call, EIO, [&] {
+      try {
+        EXPECT_EQ(bus.replay(file.c_str()), 200U);
+      } catch (const std::system_error& error) {
+        EXPECT_EQ(error.code().value(), EIO);
+      }
+    });
+    EXPECT_GE(places, 1);
+  }
+}
+
+}}  // namespace recording_test
