@@ -153,14 +153,20 @@ class BasicMessageBus
   // f(message, sequence, end_of_batch).
   template <class T, class F>
   ListenerHandle subscribe(F&& function, const ListenerOptions& options = {}) {
-    check_subscribed<T>();
+    static_assert(Types::template kHas<T>, "subscribe: this type is none of the bus's messages");
+    static_assert(kSubscribes<F, T>,
+                  "a subscriber takes the message, which it shares with others and so is const; "
+                  "then its meta data, or sequence and end of batch");
     return subscribers_.template add<T>([](const Meta&) { return true; }, std::forward<F>(function),
                                         options);
   }
   // With those whose topic passes.
   template <class T, class F>
   ListenerHandle subscribe(TopicFilter filter, F&& function, const ListenerOptions& options = {}) {
-    check_subscribed<T>();
+    static_assert(Types::template kHas<T>, "subscribe: this type is none of the bus's messages");
+    static_assert(kSubscribes<F, T>,
+                  "a subscriber takes the message, which it shares with others and so is const; "
+                  "then its meta data, or sequence and end of batch");
     static_assert(Policies::topics,
                   "messages of this bus have no topics: set topics = true in its policies");
     return subscribers_.template add<T>(
@@ -229,14 +235,14 @@ class BasicMessageBus
 
   // From now on each message is written to the file as it is handed out. Throws std::system_error.
   void record(const char* path) {
-    check_recorded();
+    static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
     if (recording_ != nullptr) misuse("a message bus was recorded twice at a time");
     recording_ = std::make_unique<detail::MessageRecording>(path, kTypes);
   }
   // The file is whole from here on, and in its place. Throws std::system_error for any call of the
   // recording that failed; then there is no file. A bus that ends has no file either.
   void stop_recording() {
-    check_recorded();
+    static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
     if (recording_ == nullptr) misuse("a message bus stopped a recording that it had not begun");
     const auto ended = std::move(recording_);
     ended->finish();
@@ -276,21 +282,14 @@ class BasicMessageBus
   Core& core() noexcept { return core_; }
   typename Core::Port port() const noexcept { return core_.shared_port(); }
 
-  template <class T>
-  static consteval void check_subscribed() {
-    static_assert(Types::template kHas<T>,
-                  "subscribe: this type is none of the messages of the bus");
-  }
+  template <class F, class T>
+  static constexpr bool kSubscribes = detail::kHandles<std::decay_t<F>, const T, Meta>;
   template <class Visitor>
   static consteval void check_visitor() {
     static_assert((detail::kHandles<std::remove_reference_t<Visitor>, Messages, Meta> && ...),
                   "the visitor takes each type of message of the bus; then its meta data, or "
                   "sequence and end of batch");
   }
-  static consteval void check_recorded() {
-    static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
-  }
-
   template <class Call, class Handler>
   std::size_t take(const Call& call, Handler&& handler, std::size_t most) {
     return core_.take(
@@ -313,7 +312,7 @@ class BasicMessageBus
     if (core_.is_taking()) misuse("a message bus was closed for good by who does not drain it");
     for (;;) {
       (void)detail::attempt(drain_once, [] {});
-      if (core_.drained()) return core_.tally();
+      if (core_.is_over()) return core_.tally();
       core_.await_something();
     }
   }
@@ -334,7 +333,7 @@ class BasicMessageBus
 
   template <class Call>
   std::size_t replay_by(const char* path, Pace pace, const Call& call) {
-    check_recorded();
+    static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
     detail::MessageReplay file(path, kTypes);
     detail::RecordedMessage recorded;
     std::uint64_t count = 0;

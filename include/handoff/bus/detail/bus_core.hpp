@@ -213,7 +213,7 @@ class BusCore {
   Status wait(const Until& until) {
     if (is_taking()) misuse("a message bus was waited for inside one of its handlers");
     bool found = false;
-    const auto ready = [&] { return (found = any()) || (closed() && drained()); };
+    const auto ready = [&] { return (found = any()) || is_over(); };
     if (!look_until(ready, spin_for_, until)) {
       const RareSleepers::Asleep asleep(sleepers_);
       const Status waited = status_of(
@@ -264,14 +264,18 @@ class BusCore {
     how_ = how;
     limited_ = !how.begins_more || how.deadline != sync::no_deadline;
   }
-  bool drained() const noexcept {
+  // By the consumer: whether it is closed, and all that was accepted has its outcome. For good: the
+  // tails have their last values, but for claims that are taken back.
+  bool is_over() noexcept {
+    if (!closed()) return false;
     for (std::size_t i = 0; i < layout_.rings; ++i) {
       if (!rings_[i].drained()) return false;
     }
+    over_.store(true, sync::order::release);  // order: release pairs with the acquire in tally()
     return true;
   }
   void await_something() {
-    const auto ready = [this] { return any() || drained(); };
+    const auto ready = [this] { return any() || is_over(); };
     if (look_until(ready, time_to_look(std::chrono::nanoseconds(-1)), {})) return;
     const RareSleepers::Asleep asleep(sleepers_);
     (void)arrivals_.await(ready, sync::no_deadline, {}, sync::Spin::never);
@@ -296,6 +300,8 @@ class BusCore {
     tally.cancelled = now(cancelled_);
     tally.expired = now(expired_);
     const std::uint64_t stepped_over = now(stepped_over_);
+    // order: acquire pairs with the release in is_over(): then the heads are where the tails end.
+    const bool over = over_.load(sync::order::acquire);
     std::uint64_t passed = 0;
     std::uint64_t claimed = 0;
     std::uint64_t dropped = 0;
@@ -304,7 +310,7 @@ class BusCore {
       dropped += rings_[i].dropped();
       claimed += rings_[i].claimed();
     }
-    tally.accepted = claimed - dropped;
+    tally.accepted = over ? passed - stepped_over : claimed - dropped;
     tally.done = passed - stepped_over - tally.failed - tally.cancelled - tally.expired;
     tally.pending = tally.accepted - (passed - stepped_over);
     return tally;
@@ -561,6 +567,7 @@ class BusCore {
   sync::atomic<bool>* lanes_taken_ = nullptr;  // of the rings from 1 on
   sync::atomic<std::size_t> rings_used_{1};
   sync::atomic<bool> closed_{false};
+  sync::atomic<bool> over_{false};
   RareSleepers sleepers_;  // for a message
   sync::EventCount arrivals_;
   sync::atomic<std::uint64_t> refused_[kPriorities]{sync::atomic<std::uint64_t>(0),

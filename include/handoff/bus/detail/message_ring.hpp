@@ -130,19 +130,19 @@ class MessageRing {
   Claim claim_alone(std::size_t most, Priority priority) noexcept {
     // order: relaxed, only this thread writes it.
     const Ticket tail = tail_.load(sync::order::relaxed);
+    if (is_closed_to_one()) [[unlikely]]
+      return {tail, 0, Status::closed};
     const std::size_t count = room(tail, most, priority);
-    if (count != 0) {
-      // order: relaxed, ordered by the fence.
-      tail_.store(tail + 2 * count, sync::order::relaxed);
-      sync::asymmetric_fence_light();  // partner is the heavy half of who calls close_alone()
-    }
-    // order: acquire pairs with the release in close_alone(): what the closer did before.
-    if (closed_.load(sync::order::acquire)) [[unlikely]] {
+    if (count == 0) return {tail, 0, Status::full};
+    // order: relaxed, ordered by the fence.
+    tail_.store(tail + 2 * count, sync::order::relaxed);
+    sync::asymmetric_fence_light();  // partner is the heavy half of who calls close_alone()
+    if (is_closed_to_one()) [[unlikely]] {
       // order: release pairs with the acquire in tail(): it is the last word.
       tail_.store(tail, sync::order::release);
       return {tail, 0, Status::closed};
     }
-    return {tail, count, count != 0 ? Status::ok : Status::full};
+    return {tail, count};
   }
   // To be followed by the heavy half of the asymmetric fence.
   void close_alone() noexcept {
@@ -212,6 +212,10 @@ class MessageRing {
 
   static constexpr Ticket kClosed = 1;  // in tail_
   static constexpr bool is_closed(Ticket tail) noexcept { return (tail & kClosed) != 0; }
+  bool is_closed_to_one() const noexcept {
+    // order: acquire pairs with the release in close_alone(): what the closer did before.
+    return closed_.load(sync::order::acquire);
+  }
   static constexpr std::uint64_t state_of(Ticket ticket) noexcept { return ticket << 15; }
 
   Ticket tail() const noexcept {

@@ -35,7 +35,7 @@ struct MessageSlot {
   template <class T>
   static constexpr bool kBoxed = sizeof(T) > Policies::inline_bytes;
   template <class T>
-  using Held = std::conditional_t<kBoxed<T>, T*, T>;
+  using Held = std::conditional_t<kBoxed<T>, std::add_pointer_t<T>, T>;
   template <class T>
   using Box = MessageBox<T, kBoxed<T>>;
 
@@ -72,8 +72,8 @@ struct MessageSlot {
 
   sync::atomic<std::uint64_t> state{0};
   [[no_unique_address]] CarriedMeta<Policies> carried;
-  alignas(detail::max<std::size_t>(1, alignof(Held<Messages>)...))
-      std::byte bytes[detail::max<std::size_t>(1, sizeof(Held<Messages>)...)];
+  alignas(detail::max<std::size_t>(1, 1, alignof(Held<Messages>)...))
+      std::byte bytes[detail::max<std::size_t>(1, 1, sizeof(Held<Messages>)...)];
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

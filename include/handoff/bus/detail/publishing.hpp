@@ -31,8 +31,16 @@ template <class Derived, class Core, class Policies>
 class Publishing {
   using Types = typename Core::Types;
   template <class T>
-  static constexpr bool kIsTime =
-      std::is_convertible_v<T, const Until&> && !Types::template kHas<std::remove_cvref_t<T>>;
+  static constexpr bool kIsMessage = Types::template kHas<std::remove_cvref_t<T>>;
+  // Whether an Until and a message come first.
+  template <class Time>
+  static consteval bool waits_first() {
+    return false;
+  }
+  template <class Time, class T, class... Rest>
+  static consteval bool waits_first() {
+    return std::is_convertible_v<Time, const Until&> && kIsMessage<T>;
+  }
 
  public:
   // What publish() may be told besides the message.
@@ -44,33 +52,58 @@ class Publishing {
   // ok, full or closed. Where the policies say wait, it waits for room; in a handler of the same
   // bus it does not, and says full.
   template <class T>
-    requires(!kIsTime<T>)
+    requires kIsMessage<T>
   Status publish(T&& message, Priority priority = Priority::normal) {
-    return publish(std::forward<T>(message), Given{.priority = priority});
+    return put<std::remove_cvref_t<T>>(&kForEver, of(priority), std::forward<T>(message));
   }
   template <class T>
-    requires(!kIsTime<T>)
+    requires kIsMessage<T>
   Status publish(T&& message, const Given& given) {
     return put<std::remove_cvref_t<T>>(&kForEver, given, std::forward<T>(message));
   }
   // Waits so long for room. Also timed_out and stopped.
   template <class T>
+    requires kIsMessage<T>
   Status publish(const Until& until, T&& message, Priority priority = Priority::normal) {
-    return publish(until, std::forward<T>(message), Given{.priority = priority});
+    static_assert(Core::kWaits,
+                  "this bus never waits for room: leave the Until out, or set on_full = "
+                  "OnFull::wait in its policies");
+    return put<std::remove_cvref_t<T>>(&until, of(priority), std::forward<T>(message));
   }
   template <class T>
+    requires kIsMessage<T>
   Status publish(const Until& until, T&& message, const Given& given) {
-    check_that_it_waits();
+    static_assert(Core::kWaits,
+                  "this bus never waits for room: leave the Until out, or set on_full = "
+                  "OnFull::wait in its policies");
     return put<std::remove_cvref_t<T>>(&until, given, std::forward<T>(message));
   }
+  // No message: says so.
+  template <class T, class... Rest>
+    requires(!kIsMessage<T> && !waits_first<T, Rest...>())
+  Status publish(T&&, const Rest&...) {
+    static_assert(kIsMessage<T>,
+                  "publish: this type is none of the messages of the bus; nor is what converts to "
+                  "one, which is not looked for");
+    return Status::closed;
+  }
+
   // Never waits.
   template <class T>
+    requires kIsMessage<T>
   Status try_publish(T&& message, Priority priority = Priority::normal) {
-    return try_publish(std::forward<T>(message), Given{.priority = priority});
+    return put<std::remove_cvref_t<T>>(nullptr, of(priority), std::forward<T>(message));
   }
   template <class T>
+    requires kIsMessage<T>
   Status try_publish(T&& message, const Given& given) {
     return put<std::remove_cvref_t<T>>(nullptr, given, std::forward<T>(message));
+  }
+  template <class T, class... Rest>
+    requires(!kIsMessage<T>)
+  Status try_publish(T&&, const Rest&...) {
+    static_assert(kIsMessage<T>, "try_publish: this type is none of the messages of the bus");
+    return Status::closed;
   }
 
   // Publishes the first messages of an array, a vector or a span, as many as are accepted, and
@@ -78,7 +111,7 @@ class Publishing {
   // say wait, it waits for room for all. What fits is claimed at once, so it comes in a row.
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, Priority priority = Priority::normal) {
-    return publish_batch(messages, Given{.priority = priority});
+    return put_all(&kForEver, of(priority), std::span(messages));
   }
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, const Given& given) {
@@ -87,19 +120,22 @@ class Publishing {
   template <class Messages>
   std::size_t publish_batch(const Until& until, Messages&& messages,
                             Priority priority = Priority::normal) {
-    check_that_it_waits();
-    return put_all(&until, Given{.priority = priority}, std::span(messages));
+    static_assert(Core::kWaits,
+                  "this bus never waits for room: leave the Until out, or set on_full = "
+                  "OnFull::wait in its policies");
+    return put_all(&until, of(priority), std::span(messages));
   }
 
   // Makes a message of these arguments in its place, to be filled there and committed. Never waits:
   // see status() of what it returns.
   template <class T, class... Args>
   Claim<T> claim(Args&&... args) {
+    static_assert(kIsMessage<T>, "claim: this type is none of the messages of the bus");
     return claim_with<T>(Given{}, std::forward<Args>(args)...);
   }
   template <class T, class... Args>
   Claim<T> claim_with(const Given& given, Args&&... args) {
-    check_message<T>();
+    static_assert(kIsMessage<T>, "claim_with: this type is none of the messages of the bus");
     typename Core::Slot::template Box<T> box;
     const auto carried = Core::carried(given);
     const typename Core::Port port = derived().port();
@@ -130,39 +166,30 @@ class Publishing {
   Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   Core& core() noexcept { return derived().core(); }
 
-  template <class T>
-  static consteval void check_message() {
-    static_assert(Types::template kHas<T>,
-                  "this type is none of the messages of the bus: add it to the bus's types, or "
-                  "publish the type itself and not what converts to it");
-  }
-  static consteval void check_that_it_waits() {
-    static_assert(Core::kWaits,
-                  "this bus never waits for room: leave the Until out, or set on_full = "
-                  "OnFull::wait in its policies");
+  static Given of(Priority priority) noexcept {
+    Given given;
+    given.priority = priority;
+    return given;
   }
 
   template <class T, class... Args>
   Status put(const Until* until, const Given& given, Args&&... args) {
-    check_message<T>();
-    if constexpr (Types::template kHas<T>) {
-      typename Core::Slot::template Box<T> box;
-      const auto carried = Core::carried(given);
-      const typename Core::Port port = derived().port();
-      const auto claimed = core().claim(port, 1, given.priority, until);
-      if (claimed.count == 0) [[unlikely]]
-        return claimed.refused;
-      core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
-      core().template publish<T>(port, claimed.first);
-      core().announce();
-    }
+    typename Core::Slot::template Box<T> box;
+    const auto carried = Core::carried(given);
+    const typename Core::Port port = derived().port();
+    const auto claimed = core().claim(port, 1, given.priority, until);
+    if (claimed.count == 0) [[unlikely]]
+      return claimed.refused;
+    core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
+    core().template publish<T>(port, claimed.first);
+    core().announce();
     return Status::ok;
   }
 
   template <class T, std::size_t kExtent>
   std::size_t put_all(const Until* until, const Given& given, std::span<T, kExtent> messages) {
     using Message = std::remove_cv_t<T>;
-    check_message<Message>();
+    static_assert(kIsMessage<Message>, "publish_batch: of messages of the bus");
     const typename Core::Port port = derived().port();
     std::size_t published = 0;
     while (published < messages.size()) {
