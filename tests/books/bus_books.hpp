@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The books of bus/.
+// The books of bus/: its rings, what all calls go through, and a bus.
 #pragma once
 
 #include <cstdint>
