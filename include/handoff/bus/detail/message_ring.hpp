@@ -12,12 +12,8 @@
 //
 // The consumer writes no state: a place is free when the consumer's position has passed it, which
 // is published message by message. A producer remembers the position it saw last, and reads it
-// anew before it refuses. docs/design/message_bus.md has the protocol and the proof:
-//   MB-1  head <= tail <= head + capacity, by distance.
-//   MB-2  The place of a ticket is written by who claimed it, once, and read by the consumer after
-//         its state says so, until the head has passed it.
-//   MB-3  A claim is refused only if at some moment of the call its class had no room, or the ring
-//         was closed.
+// anew before it refuses. docs/design/message_bus.md has the protocol, its invariants MB-1 to MB-3,
+// and the proof.
 // Concurrency: claim_among() by any thread, claim_alone() by one at a time; a ring has calls of one
 //   kind only. Head and front by the consumer. The rest by any thread.
 // Blocks, allocates, throws: never.
