@@ -12,9 +12,12 @@
 #include <filesystem>
 #include <handoff/bus/detail/message_recording.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -67,7 +70,86 @@ std::string_view name_in(std::string_view text) noexcept {
   return name.substr(0, kNameMost);
 }
 
+// Waits for a moment.
+void sleep_until(sync::Deadline moment) {
+  sync::EventCount nobody;
+  (void)nobody.await([] { return false; }, moment, {}, sync::Spin::never);
+}
+
+// Of what was written, in the same pieces.
+class RecordingHash {
+ public:
+  void add(std::span<const std::byte> bytes) noexcept;
+  std::uint64_t value() const noexcept { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
 }  // namespace
+
+class MessageRecording {
+ public:
+  MessageRecording(const char* path, std::span<const RecordedType> types);
+  // What was not finished leaves nothing behind.
+  ~MessageRecording();
+  MessageRecording(const MessageRecording&) = delete;
+  MessageRecording& operator=(const MessageRecording&) = delete;
+
+  // A failure is kept for finish().
+  void write(const RecordedMessage& message) noexcept;
+  // Once. The file is whole and in its place, or this throws.
+  void finish();
+
+ private:
+  void put(std::span<const std::byte> bytes) noexcept;
+  void put_hashed(std::span<const std::byte> bytes) noexcept;
+  void flush() noexcept;
+  void end_file() noexcept;
+
+  const std::string path_;
+  const std::string beside_;  // where it is written
+  int file_ = -1;
+  int failure_ = 0;  // errno of the first call that failed
+  std::uint64_t count_ = 0;
+  RecordingHash hash_;
+  std::vector<std::byte> buffer_;
+};
+
+namespace {
+
+class MessageReplay {
+ public:
+  // Reads all of the file once: what is not whole is refused before anything is handed out.
+  MessageReplay(const char* path, std::span<const RecordedType> types);
+  ~MessageReplay();
+  MessageReplay(const MessageReplay&) = delete;
+  MessageReplay& operator=(const MessageReplay&) = delete;
+
+  // False at the end. What it gives is valid until the next call.
+  bool next(RecordedMessage& message) { return read_message(message); }
+
+ private:
+  void rewind();
+  void read_types();
+  bool read_message(RecordedMessage& message);
+  std::size_t fill();
+  std::span<const std::byte> read(std::size_t bytes);
+  template <class T>
+  T read_as();
+  [[noreturn]] void refuse(const std::string& why) const;
+  [[noreturn]] void fail(const char* what) const;
+
+  const std::string path_;
+  const std::span<const RecordedType> types_;
+  int file_ = -1;
+  std::uint64_t count_ = 0;
+  RecordingHash hash_;
+  std::vector<std::byte> piece_;
+  std::vector<std::byte> buffer_;
+  std::size_t at_ = 0;  // in the buffer
+  std::size_t end_ = 0;
+};
 
 void RecordingHash::add(std::span<const std::byte> bytes) noexcept {
   constexpr std::uint64_t prime = 0x100000001b3U;
@@ -79,6 +161,8 @@ void RecordingHash::add(std::span<const std::byte> bytes) noexcept {
   }
   for (const std::byte byte : bytes) value_ = (value_ ^ static_cast<std::uint64_t>(byte)) * prime;
 }
+
+}  // namespace
 
 MessageRecording::MessageRecording(const char* path, std::span<const RecordedType> types)
     : path_(path), beside_(path_ + ".unfinished") {
@@ -161,6 +245,8 @@ void MessageRecording::end_file() noexcept {
   file_ = -1;
 }
 
+namespace {
+
 MessageReplay::MessageReplay(const char* path, std::span<const RecordedType> types)
     : path_(path), types_(types), buffer_(kBufferBytes) {
   file_ = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -182,8 +268,6 @@ MessageReplay::MessageReplay(const char* path, std::span<const RecordedType> typ
 }
 
 MessageReplay::~MessageReplay() { ::close(file_); }
-
-bool MessageReplay::next(RecordedMessage& message) { return read_message(message); }
 
 void MessageReplay::rewind() {
   if (::lseek(file_, 0, SEEK_SET) != 0) fail("going to the start of");
@@ -288,6 +372,35 @@ void MessageReplay::refuse(const std::string& why) const {
 void MessageReplay::fail(const char* what) const {
   raise(std::system_error(errno, std::generic_category(),
                           "replay: " + std::string(what) + " " + path_));
+}
+
+}  // namespace
+
+void EndRecording::operator()(MessageRecording* recording) const noexcept { delete recording; }
+
+RecordingOwner begin_recording(const char* path, RecordedTypes types) {
+  return RecordingOwner(new MessageRecording(path, types));
+}
+void write_recording(MessageRecording& recording, const RecordedMessage& message) noexcept {
+  recording.write(message);
+}
+void finish_recording(MessageRecording& recording) { recording.finish(); }
+
+std::size_t replay_recording(const char* path, RecordedTypes types, Pace pace, Replayed each,
+                             void* context) {
+  MessageReplay file(path, types);
+  RecordedMessage message;
+  std::size_t count = 0;
+  std::int64_t first_ns = 0;
+  const sync::Deadline start = sync::clock::now();
+  for (; file.next(message); ++count) {
+    if (count == 0) first_ns = message.taken_ns;
+    if (pace == Pace::recorded) {
+      sleep_until(start + std::chrono::nanoseconds(message.taken_ns - first_ns));
+    }
+    each(context, message);
+  }
+  return count;
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -52,11 +52,10 @@
 // Proof: docs/design/message_bus.md.
 #pragma once
 
-#include <array>
-#include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -74,6 +73,7 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/priority.hpp>
@@ -82,9 +82,8 @@
 #include <handoff/core/until.hpp>
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/event/listener_options.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/event_count.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -95,12 +94,6 @@ struct overloaded : Functions... {  // NOLINT(readability-identifier-naming): th
 };
 template <class... Functions>
 overloaded(Functions...) -> overloaded<Functions...>;
-
-// How fast replay() goes.
-enum class Pace : std::uint8_t {
-  full_speed,
-  recorded,  // with the pauses that there were
-};
 
 template <class Policies, class... Messages>
 class BasicMessageBus
@@ -237,7 +230,7 @@ class BasicMessageBus
   void record(const char* path) {
     static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
     if (recording_ != nullptr) misuse("a message bus was recorded twice at a time");
-    recording_ = std::make_unique<detail::MessageRecording>(path, kTypes);
+    recording_ = detail::begin_recording(path, kTypes);
   }
   // The file is whole from here on, and in its place. Throws std::system_error for any call of the
   // recording that failed; then there is no file. A bus that ends has no file either.
@@ -245,7 +238,7 @@ class BasicMessageBus
     static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
     if (recording_ == nullptr) misuse("a message bus stopped a recording that it had not begun");
     const auto ended = std::move(recording_);
-    ended->finish();
+    detail::finish_recording(*ended);
   }
 
   // Hands out what a file has, as drain() would; returns how many. They are no part of the Tally.
@@ -276,8 +269,8 @@ class BasicMessageBus
   using Delivery = typename detail::Subscribers<Meta, Messages...>::Delivery;
   static constexpr bool kRecordable = (std::is_trivially_copyable_v<Messages> && ...);
   [[gnu::visibility("hidden")]]  // docs/adr/0013
-  static constexpr std::array<detail::RecordedType, sizeof...(Messages)> kTypes{
-      detail::RecordedType{sizeof(Messages), alignof(Messages), detail::type_name<Messages>()}...};
+  static constexpr detail::RecordedType kTypes[]{
+      {sizeof(Messages), alignof(Messages), detail::type_name<Messages>()}...};
 
   Core& core() noexcept { return core_; }
   typename Core::Port port() const noexcept { return core_.shared_port(); }
@@ -328,49 +321,43 @@ class BasicMessageBus
       recorded.published_ns = meta.time.time_since_epoch().count();
     }
     recorded.bytes = std::as_bytes(std::span<const T, 1>(&message, 1));
-    recording_->write(recorded);
+    detail::write_recording(*recording_, recorded);
   }
 
   template <class Call>
   std::size_t replay_by(const char* path, Pace pace, const Call& call) {
-    static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
-    detail::MessageReplay file(path, kTypes);
-    detail::RecordedMessage recorded;
-    std::uint64_t count = 0;
-    std::int64_t first_ns = 0;
-    const sync::Deadline start = sync::clock::now();
-    for (bool more = file.next(recorded); more; ++count) {
-      Meta meta;
-      meta.id = meta.sequence = count;
-      if constexpr (Policies::senders) meta.sender = recorded.sender;
-      if constexpr (Policies::times) {
-        meta.time = sync::Deadline(std::chrono::nanoseconds(recorded.published_ns));
-      }
-      if (count == 0) first_ns = recorded.taken_ns;
-      if (pace == Pace::recorded) {
-        sleep_until(start + std::chrono::nanoseconds(recorded.taken_ns - first_ns));
-      }
-      more = Types::visit(recorded.type, [&]<class T>(std::type_identity<T>) {
-        if constexpr (kRecordable) {
-          std::array<std::byte, sizeof(T)> bytes;
-          for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = recorded.bytes[i];
-          T message = std::bit_cast<T>(bytes);
-          if constexpr (Policies::topics) meta.topic = Topic(recorded.topic);
-          call(message, [&]() -> const Meta& { return meta; });
-        }
-        return file.next(recorded);
-      });
-    }
-    return static_cast<std::size_t>(count);
+    struct Context {
+      const Call& call;
+      std::uint64_t count = 0;
+    } context{call};
+    return detail::replay_recording(
+        path, kTypes, pace,
+        [](void* self, const detail::RecordedMessage& recorded) {
+          auto& replay = *static_cast<Context*>(self);
+          hand_out(recorded, replay.count++, replay.call);
+        },
+        &context);
   }
-  static void sleep_until(sync::Deadline moment) {
-    sync::EventCount nobody;
-    (void)nobody.await([] { return false; }, moment, {}, sync::Spin::never);
+  template <class Call>
+  static void hand_out(const detail::RecordedMessage& recorded, std::uint64_t number,
+                       const Call& call) {
+    Meta meta;
+    meta.id = meta.sequence = number;
+    if constexpr (Policies::senders) meta.sender = recorded.sender;
+    if constexpr (Policies::topics) meta.topic = Topic(recorded.topic);
+    if constexpr (Policies::times) {
+      meta.time = sync::Deadline(std::chrono::nanoseconds(recorded.published_ns));
+    }
+    Types::visit(recorded.type, [&]<class T>(std::type_identity<T>) {
+      alignas(T) std::byte bytes[sizeof(T)];
+      for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = recorded.bytes[i];
+      call(*std::launder(reinterpret_cast<T*>(bytes)), [&]() -> const Meta& { return meta; });
+    });
   }
 
   Core core_;
   detail::Subscribers<Meta, Messages...> subscribers_;
-  std::unique_ptr<detail::MessageRecording> recording_;
+  detail::RecordingOwner recording_;
 };
 
 // A producer's end of a bus: its lane. Move-only; its end gives the lane back.

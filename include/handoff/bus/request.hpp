@@ -27,10 +27,12 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/bus/detail/publishing.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -129,10 +131,21 @@ class Request {
 
 namespace detail {
 
-template <class T>
-inline constexpr bool kIsRequest = false;
-template <class Question, class Reply>
-inline constexpr bool kIsRequest<Request<Question, Reply>> = true;
+template <class Derived, class Core, class Policies>
+template <class Reply, class Question>
+Future<Reply> Publishing<Derived, Core, Policies>::request(Question&& question, const Until& until,
+                                                           const Given& given) {
+  using Asked = Request<std::remove_cvref_t<Question>, Reply>;
+  static_assert(Types::template kHas<Asked>,
+                "request: Request<Question, Reply> is none of the types of this bus");
+  Future<Reply> future;
+  Answer<Reply> answer{Promise<Reply>(future)};
+  sync::StopToken stop = until.stop_token();
+  const Status status = put<Asked>(&until, given, std::move(answer), until.deadline(),
+                                   std::move(stop), std::forward<Question>(question));
+  answer.drop(status);  // if it is still here
+  return future;
+}
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI

@@ -7,6 +7,7 @@
 #include <handoff/bus/detail/bus_core.hpp>
 #include <handoff/bus/detail/message_slot.hpp>
 #include <handoff/bus/message_bus.hpp>
+#include <handoff/bus/request.hpp>
 #include <handoff/core/detail/rare_sleepers.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/sync/detail/atomic.hpp>

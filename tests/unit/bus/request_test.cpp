@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Requests: answered, answered later, not answered, late, refused. None hangs.
-#include <handoff/bus/message_bus.hpp>
+#include <handoff/bus/request.hpp>
 
 #include <exception>
 #include <memory>
@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <handoff/bus/message_bus.hpp>
 #include <handoff/core/not_run.hpp>
 
 namespace request_test { namespace {

@@ -23,7 +23,6 @@
 #include <handoff/bus/detail/message_types.hpp>
 #include <handoff/bus/message_bus_options.hpp>
 #include <handoff/bus/message_meta.hpp>
-#include <handoff/bus/request.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/detail/attempt.hpp>

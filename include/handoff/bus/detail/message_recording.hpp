@@ -13,20 +13,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <handoff/config.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI {
+
+// How fast replay() goes.
+enum class Pace : std::uint8_t {
+  full_speed,
+  recorded,  // with the pauses that there were
+};
+
+namespace detail {
 
 struct RecordedType {
   std::size_t bytes;
   std::size_t alignment;
   const char* name;  // a text in which the compiler has written "F = the name"
 };
+using RecordedTypes = std::span<const RecordedType>;
 
 struct RecordedMessage {
   std::uint32_t type = 0;
@@ -37,75 +45,24 @@ struct RecordedMessage {
   std::span<const std::byte> bytes;
 };
 
-// Of what was written, in the same pieces.
-class RecordingHash {
- public:
-  void add(std::span<const std::byte> bytes) noexcept;
-  std::uint64_t value() const noexcept { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325U;
+class MessageRecording;
+// What was not finished leaves nothing behind.
+struct EndRecording {
+  void operator()(MessageRecording* recording) const noexcept;
 };
+using RecordingOwner = std::unique_ptr<MessageRecording, EndRecording>;
 
-class MessageRecording {
- public:
-  MessageRecording(const char* path, std::span<const RecordedType> types);
-  // What was not finished leaves nothing behind.
-  ~MessageRecording();
-  MessageRecording(const MessageRecording&) = delete;
-  MessageRecording& operator=(const MessageRecording&) = delete;
+RecordingOwner begin_recording(const char* path, RecordedTypes types);
+// A failure is kept for the end.
+void write_recording(MessageRecording& recording, const RecordedMessage& message) noexcept;
+// Once. The file is whole and in its place, or this throws.
+void finish_recording(MessageRecording& recording);
 
-  // A failure is kept for finish().
-  void write(const RecordedMessage& message) noexcept;
-  // Once. The file is whole and in its place, or this throws.
-  void finish();
+// Calls each(context, message) for the messages of a file; returns how many. All of it is read once
+// before: what is not whole is refused before anything is handed out.
+using Replayed = void (*)(void* context, const RecordedMessage& message);
+std::size_t replay_recording(const char* path, RecordedTypes types, Pace pace, Replayed each,
+                             void* context);
 
- private:
-  void put(std::span<const std::byte> bytes) noexcept;
-  void put_hashed(std::span<const std::byte> bytes) noexcept;
-  void flush() noexcept;
-  void end_file() noexcept;
-
-  const std::string path_;
-  const std::string beside_;  // where it is written
-  int file_ = -1;
-  int failure_ = 0;  // errno of the first call that failed
-  std::uint64_t count_ = 0;
-  RecordingHash hash_;
-  std::vector<std::byte> buffer_;
-};
-
-class MessageReplay {
- public:
-  // Reads all of the file once: what is not whole is refused before anything is handed out.
-  MessageReplay(const char* path, std::span<const RecordedType> types);
-  ~MessageReplay();
-  MessageReplay(const MessageReplay&) = delete;
-  MessageReplay& operator=(const MessageReplay&) = delete;
-
-  // False at the end. What it gives is valid until the next call.
-  bool next(RecordedMessage& message);
-
- private:
-  void rewind();
-  void read_types();
-  bool read_message(RecordedMessage& message);
-  std::size_t fill();
-  std::span<const std::byte> read(std::size_t bytes);
-  template <class T>
-  T read_as();
-  [[noreturn]] void refuse(const std::string& why) const;
-  [[noreturn]] void fail(const char* what) const;
-
-  const std::string path_;
-  const std::span<const RecordedType> types_;
-  int file_ = -1;
-  std::uint64_t count_ = 0;
-  RecordingHash hash_;
-  std::vector<std::byte> piece_;
-  std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;  // in the buffer
-  std::size_t end_ = 0;
-};
-
-}}}  // namespace handoff::HANDOFF_ABI::detail
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

@@ -13,15 +13,19 @@
 #include <utility>
 
 #include <handoff/bus/detail/message_claim.hpp>
+#include <handoff/bus/detail/message_types.hpp>
 #include <handoff/bus/message_meta.hpp>
-#include <handoff/bus/request.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/future.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template <class R>
+class Future;
+
+namespace detail {
 
 // Where no Until is given; at an address that outlives the call.
 [[gnu::visibility("hidden")]] inline constexpr Until kForEver;  // docs/adr/0013
@@ -146,21 +150,11 @@ class Publishing {
     return Claim<T>(core(), port, claimed.first, message);
   }
 
-  // Publishes a Request<Question, Reply>, one of the types of the bus. If it is refused, the Future
-  // says so, and the question is still the caller's. request.hpp has the rest.
+  // Publishes a Request<Question, Reply>, one of the types of the bus: include
+  // <handoff/bus/request.hpp>. If it is refused, the Future says so, and the question is still the
+  // caller's.
   template <class Reply, class Question>
-  Future<Reply> request(Question&& question, const Until& until = {}, const Given& given = {}) {
-    using Asked = Request<std::remove_cvref_t<Question>, Reply>;
-    static_assert(Types::template kHas<Asked>,
-                  "request: Request<Question, Reply> is none of the types of this bus");
-    Future<Reply> future;
-    Answer<Reply> answer{Promise<Reply>(future)};
-    sync::StopToken stop = until.stop_token();
-    const Status status = put<Asked>(&until, given, std::move(answer), until.deadline(),
-                                     std::move(stop), std::forward<Question>(question));
-    answer.drop(status);  // if it is still here
-    return future;
-  }
+  Future<Reply> request(Question&& question, const Until& until = {}, const Given& given = {});
 
  private:
   Derived& derived() noexcept { return static_cast<Derived&>(*this); }
@@ -230,4 +224,5 @@ class Publishing {
   }
 };
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

@@ -19,6 +19,7 @@
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/future_host.hpp>
 #include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
@@ -250,12 +251,6 @@ class FutureResult : public FutureState {
                                   std::conditional_t<std::is_reference_v<R>, Referred, Made>>;
   std::optional<Kept> result_;
 };
-
-// The type of a closure, for FutureState::name().
-template <class F>
-constexpr const char* type_name() noexcept {
-  return __PRETTY_FUNCTION__;
-}
 
 // The Future's share in a state.
 struct LeaveState {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The places of a ring, and what a ring asks of its items. Shared by the rings, not for users.
+// The places of a ring. Shared by the rings, not for users.
 //
 // A place is found by a position that only ever grows; the number of places is a power of two, so
 // that the positions may run over the end of their type without a seam.
@@ -14,21 +14,10 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
-
-// Where a ring's positions begin. Other values than 0 are for tests, which cannot wait until
-// 64 bits have run over.
-struct RingStart {
-  std::uint64_t position = 0;
-};
-
-// What a ring can hold, if it moves without throwing too: else it could not stay whole when it is
-// refused.
-template <class T>
-concept HeldByValue =
-    std::is_object_v<T> && !std::is_const_v<T> && std::is_nothrow_destructible_v<T>;
 
 // Throws the std::length_error of RingSlots.
 [[noreturn]] void refuse_capacity(std::size_t asked, std::size_t most);

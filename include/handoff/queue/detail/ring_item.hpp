@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// What a ring asks of its items, and where its positions begin. Shared by the rings and by what
+// resembles them, not for users.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Where a ring's positions begin. Other values than 0 are for tests, which cannot wait until
+// 64 bits have run over.
+struct RingStart {
+  std::uint64_t position = 0;
+};
+
+// What a ring can hold, if it moves without throwing too: else it could not stay whole when it is
+// refused.
+template <class T>
+concept HeldByValue =
+    std::is_object_v<T> && !std::is_const_v<T> && std::is_nothrow_destructible_v<T>;
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
