@@ -309,9 +309,10 @@ class BusCore {
       dropped += rings_[i].dropped();
       claimed += rings_[i].claimed();
     }
-    tally.accepted = over ? passed - stepped_over : claimed - dropped;
-    tally.done = passed - stepped_over - tally.failed - tally.cancelled - tally.expired;
-    tally.pending = tally.accepted - (passed - stepped_over);
+    const std::uint64_t ended = passed - stepped_over;
+    tally.accepted = over ? ended : detail::max(claimed - dropped, ended);
+    tally.done = ended - tally.failed - tally.cancelled - tally.expired;
+    tally.pending = tally.accepted - ended;
     return tally;
   }
 
@@ -569,9 +570,11 @@ class BusCore {
   sync::atomic<bool> over_{false};
   RareSleepers sleepers_;  // for a message
   sync::EventCount arrivals_;
-  sync::atomic<std::uint64_t> refused_[kPriorities]{sync::atomic<std::uint64_t>(0),
-                                                    sync::atomic<std::uint64_t>(0),
-                                                    sync::atomic<std::uint64_t>(0)};
+
+  // Written by producers that find no room, often then: on a line of its own.
+  alignas(sync::destructive_span) sync::atomic<std::uint64_t> refused_[kPriorities]{
+      sync::atomic<std::uint64_t>(0), sync::atomic<std::uint64_t>(0),
+      sync::atomic<std::uint64_t>(0)};
 
   // The consumer's.
   alignas(sync::destructive_span) std::size_t next_ring_ = 0;

@@ -190,24 +190,28 @@ class Publishing {
       const auto claimed = core().claim(port, messages.size() - published, given.priority, until);
       if (claimed.count == 0) break;
       fill_all<Message>(port, claimed, given, messages.data() + published);
-      core().announce();
       published += claimed.count;
     }
     return published;
   }
 
-  // A place whose message cannot be made is skipped, and so are those behind it.
+  // The first message is published last: until then the consumer sees none of them, and leaves
+  // alone the lines of memory that are being filled. A message that cannot be made is skipped, and
+  // so are those behind it.
   template <class Message, class T>
   void fill_all(const typename Core::Port& port, const typename Core::Claim& claimed,
                 const Given& given, T* messages) {
     struct Rest {
       ~Rest() {
         for (; begun < claimed.count; ++begun) core.skip(port, claimed.first + 2 * begun);
+        if (has_first) core.template publish<Message>(port, claimed.first);
+        core.announce();
       }
       Core& core;
       const typename Core::Port& port;
       const typename Core::Claim& claimed;
       std::size_t begun = 0;
+      bool has_first = false;
     } rest{core(), port, claimed};
     const auto carried = Core::carried(given);
     while (rest.begun < claimed.count) {
@@ -219,7 +223,11 @@ class Publishing {
       } else {
         core().template fill<Message>(port, ticket, box, carried, std::move(message));
       }
-      core().template publish<Message>(port, ticket);
+      if (rest.begun == 1) {
+        rest.has_first = true;
+      } else {
+        core().template publish<Message>(port, ticket);
+      }
     }
   }
 };
