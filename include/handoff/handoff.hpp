@@ -9,13 +9,13 @@
 // Cost: about 1.7 times that of <future> (tests/house/header_budget.py counts it).
 #pragma once
 
-#include <handoff/config.hpp>
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/bus/message_bus_options.hpp>
 #include <handoff/bus/message_meta.hpp>
 #include <handoff/bus/request.hpp>
 #include <handoff/bus/topic.hpp>
+#include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>

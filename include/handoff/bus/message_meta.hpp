@@ -2,7 +2,7 @@
 //
 // What a publisher may say of a message besides, and what a handler may ask about it.
 //
-//   bus.publish(reading, {.priority = handoff::Priority::high, .sender = 7});
+//   handoff::Status s = bus.publish(reading, {.priority = handoff::Priority::high, .sender = 7});
 //   bus.drain([](const Reading& r, const Bus::Meta& meta) { log(meta.sender, meta.sequence); });
 //
 // Both have only what the policies of the bus have: another one's name does not compile.

@@ -2,10 +2,11 @@
 //
 // A message that is answered: Request<Question, Reply> is one of the types of the bus.
 //
-//   handoff::MessageBus<Reading, handoff::Request<GetLimit, Limit>> bus;
-//   handoff::Future<Limit> limit = bus.request<Limit>(GetLimit{3}, 50ms);      // any thread
-//   bus.drain(handoff::overloaded...);    // [](handoff::Request<GetLimit, Limit>& r) {
-//                                         //   r.reply(limit_of(r.question)); }
+//   using LimitOf = handoff::Request<Sensor, Limit>;
+//   handoff::MessageBus<Reading, LimitOf> bus;
+//   handoff::Future<Limit> limit = bus.request<Limit>(Sensor{3}, 50ms);         // any thread
+//   bus.drain(handoff::overloaded{[](const Reading& reading) { ... },           // the consumer
+//                                 [](LimitOf& asked) { asked.reply(limit_of(asked.question)); }});
 //
 // For: asking the thread that owns the state. Not for: many answers to one question (a bus back).
 // - Answered: by the first reply() or fail(), inside the handler or, by take_answer(), later and on

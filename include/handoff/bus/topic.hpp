@@ -3,7 +3,7 @@
 // Names of what messages are about, and filters on them. Names are compared, never hashes of names:
 // a filter passes what it says and nothing else.
 //
-//   bus.publish(reading, {.topic = "engine/left/temperature"});
+//   handoff::Status s = bus.publish(reading, {.topic = "engine/left/temperature"});
 //   bus.subscribe<Reading>(handoff::topic_is("engine/left/temperature"), f);
 //   bus.subscribe<Reading>(handoff::topic_begins("engine/left/"), g);
 //
