@@ -19,12 +19,15 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+// In which order a bus hands its messages out.
 enum class MessageOrder : std::uint8_t {
   total,         // one for all producers, the same for all who look
   per_producer,  // each producer's own: what two producers publish comes in any order
 };
 
+// Those of a MessageBus, to derive from.
 struct BusPolicies {
+  // total or per_producer.
   static constexpr MessageOrder order = MessageOrder::total;
 
   // reject or wait.
@@ -41,7 +44,9 @@ struct BusPolicies {
   static constexpr bool times = false;
 };
 
+// Those of a LanedMessageBus, to derive from.
 struct LanedBusPolicies : BusPolicies {
+  // As above.
   static constexpr MessageOrder order = MessageOrder::per_producer;
 };
 

@@ -95,6 +95,7 @@ struct overloaded : Functions... {  // NOLINT(readability-identifier-naming): th
 template <class... Functions>
 overloaded(Functions...) -> overloaded<Functions...>;
 
+// A bus as its policies say; see MessageBus and LanedMessageBus below.
 template <class Policies, class... Messages>
 class BasicMessageBus
     : public detail::Publishing<BasicMessageBus<Policies, Messages...>,
@@ -120,6 +121,7 @@ class BasicMessageBus
   using Options = typename Core::Options;
   // What handlers may take as their second argument.
   using Meta = MessageMeta<Policies>;
+  // What publish() may be told besides the message.
   using Given = typename Calls<BasicMessageBus>::Given;
 
   // Throws std::bad_alloc, and std::length_error for a capacity that cannot be.
@@ -196,6 +198,7 @@ class BasicMessageBus
     core_.close();
     return core_.tally();
   }
+  // Whether it was closed. What came before it happens before a true.
   bool closed() const noexcept { return core_.closed(); }
 
   // By the consumer: and gives the rest its outcome, to the subscribers, or to a visitor. Waits for
@@ -364,6 +367,7 @@ class BasicMessageBus
 template <class Policies, class... Messages>
 class BasicMessageBus<Policies, Messages...>::Producer : public Calls<Producer> {
  public:
+  // The one that was moved from shares a lane.
   Producer(Producer&& other) noexcept
       : core_(other.core_), port_(std::exchange(other.port_, other.core_->shared_port())) {}
   Producer& operator=(Producer&& other) noexcept {

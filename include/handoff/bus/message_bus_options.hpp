@@ -28,6 +28,7 @@ struct MessageBusOptions {
   // std::length_error.
   std::size_t capacity = 1024;
 
+  // Up to which depth each class gets in.
   Admission admission = {};
 
   // How long wait() looks before it sleeps: less latency for more CPU. 0: not at all;

@@ -18,21 +18,26 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// The second argument of publish(). A Priority will do for it.
+// The second argument of publish(). A Priority will do for it. `sender` and `topic` are there where
+// the policies have them.
 template <bool kSenders, bool kTopics>
 struct PublishOptions {
+  // The class of the message: up to which depth it is admitted.
   Priority priority = Priority::normal;
 };
+// As above.
 template <>
 struct PublishOptions<true, false> {
   Priority priority = Priority::normal;
   std::uint64_t sender = 0;
 };
+// As above.
 template <>
 struct PublishOptions<false, true> {
   Priority priority = Priority::normal;
   Topic topic = {};
 };
+// As above.
 template <>
 struct PublishOptions<true, true> {
   Priority priority = Priority::normal;

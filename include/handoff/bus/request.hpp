@@ -45,6 +45,7 @@ template <class Reply>
 class Answer {
  public:
   Answer() noexcept = default;  // owes nothing
+  // For who asks.
   explicit Answer(detail::Promise<Reply> promise) noexcept : promise_(std::move(promise)) {}
 
   // False once it was given.
@@ -82,15 +83,18 @@ class Answer {
   detail::Promise<Reply> promise_;
 };
 
+// The message: a question, and the answer that is owed to who asked.
 template <class Question, class Reply>
 class Request {
   static_assert(std::is_object_v<Question> && !std::is_const_v<Question>,
                 "a request asks by value");
 
  public:
+  // What it is made of.
   using question_type = Question;
   using reply_type = Reply;
 
+  // By request() of a bus; the question is made of `args`.
   template <class... Args>
   Request(Answer<Reply>&& answer, sync::Deadline deadline, sync::StopToken stop, Args&&... args)
       : question(std::forward<Args>(args)...),
@@ -98,6 +102,7 @@ class Request {
         deadline_(deadline),
         stop_(std::move(stop)) {}
 
+  // What is asked; a visitor may move from it.
   Question question;
 
   // As those of Answer. Const, since subscribers share the request: the first of them answers.

@@ -23,6 +23,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+// What a message is about: a reference to a name.
 class Topic {
  public:
   // None: what no filter passes.
@@ -37,9 +38,11 @@ class Topic {
   Topic(std::string&& name) = delete;  // would be gone before the message is handled
   Topic(std::nullptr_t) = delete;
 
+  // Its name, and whether it has none.
   [[nodiscard]] constexpr std::string_view name() const noexcept { return name_; }
   [[nodiscard]] constexpr bool is_none() const noexcept { return name_.empty(); }
 
+  // By name.
   friend constexpr bool operator==(const Topic& a, const Topic& b) noexcept {
     return a.name_ == b.name_;
   }
@@ -48,6 +51,7 @@ class Topic {
   std::string_view name_;
 };
 
+// What topics a subscriber wants: see topic_is() and topic_begins().
 class TopicFilter {
  public:
   // Whether the topic passes.
