@@ -28,6 +28,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/core/overloaded.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/run_options.hpp>

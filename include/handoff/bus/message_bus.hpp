@@ -76,6 +76,7 @@
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/core/overloaded.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -86,14 +87,6 @@
 #include <handoff/sync/clock.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
-
-// Several functions as one visitor, by the type of what they are called with.
-template <class... Functions>
-struct overloaded : Functions... {  // NOLINT(readability-identifier-naming): the usual name
-  using Functions::operator()...;
-};
-template <class... Functions>
-overloaded(Functions...) -> overloaded<Functions...>;
 
 // A bus as its policies say; see MessageBus and LanedMessageBus below.
 template <class Policies, class... Messages>
