@@ -33,7 +33,8 @@ struct Books<MessageRing<Slot, kWaits>> {
     }
     if (ring.mark_at(tail) != Ring::kNothing) return "MessageRing: a place was filled unclaimed";
     if constexpr (kWaits) {
-      if (ring.waiters.sleepers.anybody()) return "MessageRing: a producer is counted as asleep";
+      if (test::now(ring.waiters.sleepers.count_) != 0)
+        return "MessageRing: a producer is counted as asleep";
     }
     return {};
   }
@@ -45,7 +46,7 @@ struct Books<BusCore<Policies, Messages...>> {
   static std::string fault(BusCore<Policies, Messages...>& core) {
     using Ring = typename BusCore<Policies, Messages...>::Ring;
     if (core.is_taking()) return "BusCore: a consumer is at work";
-    if (core.sleepers_.anybody()) return "BusCore: a consumer is counted as asleep";
+    if (test::now(core.sleepers_.count_) != 0) return "BusCore: a consumer is counted as asleep";
     for (std::size_t i = 0; i < core.layout_.rings; ++i) {
       if (std::string fault = Books<Ring>::fault(core.rings_[i]); !fault.empty()) return fault;
     }

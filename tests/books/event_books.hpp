@@ -303,7 +303,7 @@ struct Books<EventQueue<Key, Signature, Policies>> {
   }
 
   static std::string fault(const Queue& queue, std::size_t capacity = 0) {
-    if (test::now(queue.sleepers_) != 0) return "EventQueue: somebody is counted as asleep";
+    if (test::now(queue.sleepers_.count_) != 0) return "EventQueue: somebody is counted as asleep";
     if (test::now(queue.holds_) != 0) return "EventQueue: notifications are held back";
     if (queue.arrivals_.was_waiting() != 0) return "EventQueue: somebody waits";
     std::string fault;

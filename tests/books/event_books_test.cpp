@@ -27,7 +27,7 @@ struct Books<Break> {
   }
   template <class Queue>
   static auto& sleepers(Queue& queue) {
-    return queue.sleepers_;
+    return queue.sleepers_.count_;
   }
   template <class Queue>
   static auto& holds(Queue& queue) {

@@ -58,6 +58,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/rare_sleepers.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
@@ -70,11 +71,9 @@
 #include <handoff/event/next.hpp>
 #include <handoff/event/queued_event.hpp>
 #include <handoff/memory/detail/chunk_pool.hpp>
-#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -126,7 +125,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   // Throws std::bad_alloc.
   explicit EventQueue(const Options& options = {})
       : store_(Store::make(capacity_of(options))),
-        spin_for_(options.spin_for.count() >= 0 ? options.spin_for : usual_spin()) {}
+        spin_for_(detail::time_to_look(options.spin_for)) {}
   // Says what is wrong with EventQueue({.capacity = 64}).
   template <class Wrong = BoundedEventQueueOptions>
     requires(kOnFull == OnFull::grow && std::is_same_v<Wrong, BoundedEventQueueOptions>)
@@ -337,11 +336,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
       if (status != Status::ok) return status;
     }
     store_->push(deadline, std::forward<K>(key), std::forward<A>(args)...);
-    // The partner of the heavy half in wait_for_any(): either this sees the sleeper, or it sees the
-    // event before it sleeps.
-    sync::asymmetric_fence_light();
-    // order: relaxed, ordered by the fences.
-    if (sleepers_.load(sync::order::relaxed) != 0) [[unlikely]]
+    if (sleepers_.anybody()) [[unlikely]]
       notify();
     return Status::ok;
   }
@@ -413,15 +408,12 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
       return detail::max<std::size_t>(options.capacity, 1);
     }
   }
-  static std::chrono::nanoseconds usual_spin() noexcept {
-    return std::chrono::microseconds(sync::spin_policy() == sync::Spin::allowed ? 20 : 0);
-  }
 
   Store* const store_;
   const std::chrono::nanoseconds spin_for_;
   sync::atomic<bool> closed_{false};
   sync::EventCount arrivals_;
-  sync::atomic<std::uint32_t> sleepers_{0};
+  detail::RareSleepers sleepers_;
   sync::atomic<std::uint32_t> holds_{0};
 };
 
@@ -432,25 +424,8 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, const
   const auto ready = [&] { return (found = any()) || closed(); };
   // What came before the close is there now.
   const auto verdict = [&] { return found || store_->any() ? Status::ok : Status::closed; };
-  if (spin_for_.count() > 0) {
-    const sync::Deadline spin_until =
-        detail::min(until.deadline(), sync::deadline_after(spin_for_));
-    for (unsigned looks = 1;; ++looks) {
-      if (any()) return Status::ok;
-      if (looks % 64 == 0 && (sync::clock::now() >= spin_until || until.stop_requested())) break;
-      sync::pause();
-    }
-  }
-  if (ready()) return verdict();
-  struct Sleeper {
-    sync::atomic<std::uint32_t>& count;
-    explicit Sleeper(sync::atomic<std::uint32_t>& sleepers) noexcept : count(sleepers) {
-      count.fetch_add(1, sync::order::relaxed);  // order: relaxed, ordered by the fence
-      sync::asymmetric_fence_heavy();  // partner is the light half in put()
-    }
-    ~Sleeper() { count.fetch_sub(1, sync::order::relaxed); }  // order: relaxed, a count alone
-  };
-  const Sleeper sleeper(sleepers_);
+  if (detail::look_until(ready, spin_for_, until)) return verdict();
+  const detail::RareSleepers::Asleep asleep(sleepers_);
   const Status waited = detail::status_of(
       arrivals_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never));
   return waited == Status::ok ? verdict() : waited;
