@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//
+// A message bus of either order against a std::deque: classes, batches, claims that are committed
+// or dropped late, drains of a few, the close in between, positions that run over.
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/core/status.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "books/bus_books.hpp"
+#include "model/item.hpp"
+#include "model/model.hpp"
+
+namespace message_bus_model { namespace {
+
+using namespace handoff;
+using namespace handoff::test;
+
+const std::vector<Word> words{{"publish", 6}, {"publish_batch", 3}, {"claim", 3},
+                              {"commit", 3},  {"drop", 2},          {"drain", 6},
+                              {"wait", 1},    {"close", 1},         {"begin_anew", 1}};
+
+template <class Policies>
+class MessageBusModel : public Model {
+  using Plain = BasicMessageBus<Policies, Item>;
+
+ public:
+  MessageBusModel() { begin_anew(2, 0); }
+  ~MessageBusModel() override = default;
+
+  void step(const Step& step) override {
+    switch (step.what) {
+      case 0: publish(static_cast<Priority>(step.a % 3)); break;
+      case 1: publish_batch(step.a % 7, static_cast<Priority>(step.b % 3)); break;
+      case 2: claim(static_cast<Priority>(step.a % 3)); break;
+      case 3: end_claim(step.a, true); break;
+      case 4: end_claim(step.a, false); break;
+      case 5: drain(step.a % 6); break;
+      case 6: wait(); break;
+      case 7:
+        (void)bus_->close();
+        closed_ = true;
+        break;
+      default: begin_anew(step.a, step.b); break;
+    }
+    compare();
+  }
+
+  void end() override {
+    begin_anew(1, 0);
+    compare();
+    producer_.reset();
+    bus_.reset();
+    agree_on("the number of items alive at the end", Item::alive(), alive_before_);
+  }
+
+ private:
+  struct Bus : Plain {
+    Bus(const typename Plain::Options& options, std::uint64_t position)
+        : Plain(options, detail::RingStart{position}) {}
+  };
+  enum class Place : std::uint8_t { open, there, dropped };
+  struct Expected {
+    int number;
+    Place place;
+  };
+  struct Open {
+    typename Plain::template Claim<Item> claim;
+    int number;
+  };
+
+  // Its positions begin a little before the end of their type.
+  void begin_anew(unsigned capacity, unsigned before_the_end) {
+    open_.clear();
+    producer_.reset();
+    typename Plain::Options options;
+    options.capacity = capacity % 7 + 1;
+    options.admission = {.high = 100, .normal = 75, .low = 50};
+    capacity_ = std::bit_ceil(options.capacity);
+    bus_ = std::make_unique<Bus>(options, std::uint64_t{0} - before_the_end);
+    producer_.emplace(bus_->producer());
+    plain_.clear();
+    closed_ = false;
+    accepted_ = done_ = 0;
+  }
+
+  std::size_t room(Priority priority) const {
+    const std::size_t percent[] = {100, 75, 50};
+    const std::size_t most =
+        std::max<std::size_t>(1, capacity_ * percent[static_cast<std::size_t>(priority)] / 100);
+    return most > plain_.size() ? most - plain_.size() : 0;
+  }
+  Status verdict(Priority priority) const {
+    if (closed_) return Status::closed;
+    return room(priority) != 0 ? Status::ok : Status::full;
+  }
+
+  void publish(Priority priority) {
+    Item item(++last_);
+    const Status expected = verdict(priority);
+    const Status status = producer_->publish(std::move(item), priority);
+    agree_on("publish", static_cast<int>(status), static_cast<int>(expected));
+    agree_on("what a publish leaves behind", item.number(),
+             status == Status::ok ? Item::kNothing : last_);
+    if (status != Status::ok) return;
+    plain_.push_back({last_, Place::there});
+    ++accepted_;
+  }
+
+  void publish_batch(unsigned count, Priority priority) {
+    std::vector<Item> items;
+    for (unsigned i = 0; i < count; ++i) items.emplace_back(++last_);
+    const std::size_t expected = closed_ ? 0 : std::min<std::size_t>(items.size(), room(priority));
+    agree_on("publish_batch", producer_->publish_batch(items, priority), expected);
+    const int first = last_ - static_cast<int>(count) + 1;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const int number = first + static_cast<int>(i);
+      agree_on("an item of the batch", items[i].number(), i < expected ? Item::kNothing : number);
+      if (i < expected) plain_.push_back({number, Place::there});
+    }
+    accepted_ += expected;
+  }
+
+  void claim(Priority priority) {
+    const Status expected = verdict(priority);
+    auto claim = producer_->template claim_with<Item>({.priority = priority}, ++last_);
+    agree_on("claim", static_cast<int>(claim.status()), static_cast<int>(expected));
+    if (!claim) return;
+    plain_.push_back({last_, Place::open});
+    open_.push_back({std::move(claim), last_});
+    ++accepted_;
+  }
+  void end_claim(unsigned which, bool commits) {
+    if (open_.empty()) return;
+    const auto at = open_.begin() + static_cast<std::ptrdiff_t>(which % open_.size());
+    const auto expected = std::ranges::find(plain_, at->number, &Expected::number);
+    expected->place = commits ? Place::there : Place::dropped;
+    if (commits) {
+      at->claim.commit();
+    } else {
+      --accepted_;
+    }
+    open_.erase(at);
+  }
+
+  void drain(std::size_t most) {
+    const std::size_t looks = std::min(most, capacity_);
+    std::vector<int> expected;
+    for (std::size_t i = 0; i < looks && !plain_.empty(); ++i) {
+      if (plain_.front().place == Place::open) break;
+      if (plain_.front().place == Place::there) expected.push_back(plain_.front().number);
+      plain_.pop_front();
+    }
+    std::size_t at = 0;
+    const std::size_t count = bus_->drain(
+        [&](const Item& item, std::uint64_t sequence, bool end) {
+          agree(at < expected.size(), "no more than there are");
+          agree_on("the oldest message", item.number(), expected[at]);
+          agree_on("its sequence", sequence, done_ + at);
+          ++at;
+          agree(end || at < expected.size(), "the last one knows it");
+        },
+        most);
+    agree_on("drain", count, expected.size());
+    done_ += count;
+  }
+
+  void wait() {
+    while (!plain_.empty() && plain_.front().place == Place::dropped) plain_.pop_front();
+    const bool there = !plain_.empty() && plain_.front().place == Place::there;
+    const Status expected = there                       ? Status::ok
+                            : closed_ && plain_.empty() ? Status::closed
+                                                        : Status::timed_out;
+    agree_on("wait", static_cast<int>(bus_->wait(std::chrono::seconds(0))),
+             static_cast<int>(expected));
+  }
+
+  void compare() {
+    agree_on("depth", bus_->depth(), plain_.size());
+    agree_on("closed", bus_->closed(), closed_);
+    const Tally tally = bus_->tally();
+    agree_on("accepted", tally.accepted, std::uint64_t{accepted_});
+    agree_on("done", tally.done, std::uint64_t{done_});
+    agree(tally.balanced(), "the books balance");
+    if (open_.empty()) agree_with_book<Plain>(*bus_);
+  }
+
+  const int alive_before_ = Item::alive();
+  std::unique_ptr<Bus> bus_;
+  std::optional<typename Plain::Producer> producer_;
+  std::vector<Open> open_;
+  std::deque<Expected> plain_;
+  std::size_t capacity_ = 0;
+  std::size_t accepted_ = 0;
+  std::size_t done_ = 0;
+  int last_ = 0;
+  bool closed_ = false;
+};
+
+const ModelTest total("message_bus/total", model<MessageBusModel<BusPolicies>>(words), 1500);
+const ModelTest laned("message_bus/lanes", model<MessageBusModel<LanedBusPolicies>>(words), 1500);
+
+}}  // namespace message_bus_model
