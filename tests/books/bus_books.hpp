@@ -51,7 +51,7 @@ struct Books<BusCore<Policies, Messages...>> {
       if (std::string fault = Books<Ring>::fault(core.rings_[i]); !fault.empty()) return fault;
     }
     const Tally tally = core.tally();
-    if (tally.done > tally.accepted) return "BusCore: more have failed than were handed out";
+    if (!tally.balanced()) return "BusCore: more have failed than were handed out";
     if (tally.pending > core.depth()) return "BusCore: more are pending than have places";
     return {};
   }

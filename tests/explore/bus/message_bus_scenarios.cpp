@@ -143,6 +143,43 @@ void close_under_load() {
 const Scenario close_total("message_bus/close", [] { close_under_load<Total>(); });
 const Scenario close_lanes("message_bus/close_lanes", [] { close_under_load<Laned>(); });
 
+// What the closer did before is seen by whoever learns of the close, by any call.
+template <class Bus>
+void closed_is_seen() {
+  Bus bus(options<Bus>(1));
+  sync::cell<int> before_close(0);
+  explore::Thread closer([&] {
+    before_close.write() = 1;
+    (void)bus.close();
+  });
+  explore::Thread producer([&] {
+    auto handle = bus.producer();
+    const bool refused = handle.publish(11) == Status::closed;
+    if (refused) explore::check(before_close.read() == 1, "what the closer did");
+    explore::outcome(refused);
+  });
+  if (bus.closed()) explore::check(before_close.read() == 1, "what the closer did");
+  while (bus.wait() == Status::ok) bus.drain([](int) {});
+  explore::check(before_close.read() == 1, "what the closer did");
+}
+const Scenario seen_total("message_bus/closed_is_seen", [] { closed_is_seen<Total>(); });
+const Scenario seen_lanes("message_bus/closed_is_seen_in_lanes", [] { closed_is_seen<Laned>(); });
+
+// The depth is never what it cannot be, whenever it is looked at.
+const Scenario depth("message_bus/depth", [] {
+  Total bus(options<Total>(2));
+  explore::Thread producer([&] { put(bus, 11); });
+  explore::Thread watcher([&] {
+    const std::size_t depth = bus.depth();
+    explore::check(depth <= 1, "there is one message");
+    explore::outcome(depth);
+  });
+  Order order;
+  explore::check(bus.wait() == Status::ok, "it is open");
+  bus.drain(order);
+  explore::check(order.count == 1, "the one");
+});
+
 template <class Bus>
 void abandoned() {
   Bus bus(options<Bus>(2));

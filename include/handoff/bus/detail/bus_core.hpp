@@ -270,7 +270,7 @@ class BusCore {
     for (std::size_t i = 0; i < layout_.rings; ++i) {
       if (!rings_[i].drained()) return false;
     }
-    over_.store(true, sync::order::release);  // order: release pairs with the acquire in tally()
+    over_.store(true, sync::order::relaxed);  // order: relaxed, of the consumer's own figures
     return true;
   }
   void await_something() {
@@ -294,13 +294,12 @@ class BusCore {
       const sync::Lock lock(failure_mutex_);
       tally.first_failure = first_failure_;
     }
-    // Before the heads, whose acquire sees at least these: so `done` is never too small.
     tally.failed = now(failed_);
     tally.cancelled = now(cancelled_);
     tally.expired = now(expired_);
     const std::uint64_t stepped_over = now(stepped_over_);
-    // order: acquire pairs with the release in is_over(): then the heads are where the tails end.
-    const bool over = over_.load(sync::order::acquire);
+    // Then the heads are where the tails end, but for claims that are taken back.
+    const bool over = over_.load(sync::order::relaxed);  // order: relaxed, as all figures here
     std::uint64_t passed = 0;
     std::uint64_t claimed = 0;
     std::uint64_t dropped = 0;
@@ -309,9 +308,10 @@ class BusCore {
       dropped += rings_[i].dropped();
       claimed += rings_[i].claimed();
     }
-    const std::uint64_t ended = passed - stepped_over;
-    tally.accepted = over ? ended : detail::max(claimed - dropped, ended);
-    tally.done = ended - tally.failed - tally.cancelled - tally.expired;
+    // While calls are under way some of these are older than others.
+    const std::uint64_t ended = less(passed, stepped_over);
+    tally.accepted = over ? ended : detail::max(less(claimed, dropped), ended);
+    tally.done = less(ended, tally.failed + tally.cancelled + tally.expired);
     tally.pending = tally.accepted - ended;
     return tally;
   }
@@ -555,7 +555,10 @@ class BusCore {
     figure.store(figure.load(sync::order::relaxed) + 1, sync::order::relaxed);
   }
   static std::uint64_t now(const sync::atomic<std::uint64_t>& figure) noexcept {
-    return figure.load(sync::order::acquire);  // order: acquire keeps the loads in their order
+    return figure.load(sync::order::relaxed);  // order: relaxed, a figure
+  }
+  static constexpr std::uint64_t less(std::uint64_t all, std::uint64_t some) noexcept {
+    return all > some ? all - some : 0;
   }
 
   // Hardly ever written.

@@ -105,7 +105,10 @@ class MessageRing {
     // order: relaxed, the exchange decides.
     Ticket tail = tail_.load(sync::order::relaxed);
     for (;;) {
-      if (is_closed(tail)) return {tail, 0, Status::closed};
+      if (is_closed(tail)) [[unlikely]] {
+        // order: acquire pairs with the release in close_among(): what the closer did before.
+        return {tail_.load(sync::order::acquire), 0, Status::closed};
+      }
       const std::size_t count = room(tail, most, priority);
       if (count == 0) return {tail, 0, Status::full};
       // order: relaxed, twice: places are handed over by states and by the head.
@@ -117,7 +120,7 @@ class MessageRing {
   }
   // No claim that begins after it succeeds.
   void close_among() noexcept {
-    // order: release pairs with the acquire in tail(): what the closer did before.
+    // order: release pairs with the acquire in claim_among(): what the closer did before.
     tail_.fetch_or(kClosed, sync::order::release);
   }
 
@@ -134,8 +137,7 @@ class MessageRing {
     tail_.store(tail + 2 * count, sync::order::relaxed);
     sync::asymmetric_fence_light();  // partner is the heavy half of who calls close_alone()
     if (is_closed_to_one()) [[unlikely]] {
-      // order: release pairs with the acquire in tail(): it is the last word.
-      tail_.store(tail, sync::order::release);
+      tail_.store(tail, sync::order::relaxed);  // order: relaxed, a number
       return {tail, 0, Status::closed};
     }
     return {tail, count};
@@ -184,7 +186,8 @@ class MessageRing {
 
   // Claimed and not yet taken.
   std::size_t depth() const noexcept {
-    // order: acquire keeps the two loads in this order.
+    // order: acquire pairs with the release in give_back(): the tail below is not older than the
+    // head, so the difference is not negative.
     const Ticket head = head_.load(sync::order::acquire);
     return detail::min(static_cast<std::size_t>((tail() - head) / 2), capacity());
   }
@@ -193,8 +196,7 @@ class MessageRing {
   }
   std::uint64_t claimed() const noexcept { return (tail() - start_) / 2; }
   std::uint64_t passed() const noexcept {
-    // order: acquire pairs with the release in give_back(): what was counted before.
-    return (head_.load(sync::order::acquire) - start_) / 2;
+    return (head_.load(sync::order::relaxed) - start_) / 2;  // order: relaxed, a figure
   }
   std::uint64_t dropped() const noexcept {
     return dropped_.load(sync::order::relaxed);  // order: relaxed, a figure
@@ -215,8 +217,8 @@ class MessageRing {
   static constexpr std::uint64_t state_of(Ticket ticket) noexcept { return ticket << 15; }
 
   Ticket tail() const noexcept {
-    // order: acquire pairs with the releases in close_among() and claim_alone().
-    return tail_.load(sync::order::acquire) & ~kClosed;
+    // order: relaxed, a number: what lies before it is told of by states.
+    return tail_.load(sync::order::relaxed) & ~kClosed;
   }
 
   // How many places behind `tail` this class may claim, `most` at most. If the tail has moved on
