@@ -13,4 +13,9 @@ void refuse_capacity(std::size_t asked, std::size_t most) {
                           std::to_string(asked)));
 }
 
+void refuse_storage(std::size_t bytes, std::size_t needed) {
+  raise(std::length_error("the storage has " + std::to_string(bytes) + " bytes, not the " +
+                          std::to_string(needed) + " that storage_bytes() asks for"));
+}
+
 }}}  // namespace handoff::HANDOFF_ABI::detail

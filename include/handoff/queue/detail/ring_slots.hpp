@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <type_traits>
 
 #include <handoff/config.hpp>
@@ -21,23 +22,34 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Throws the std::length_error of RingSlots.
 [[noreturn]] void refuse_capacity(std::size_t asked, std::size_t most);
+// The same for a storage that is too small.
+[[noreturn]] void refuse_storage(std::size_t bytes, std::size_t needed);
 
 template <class Slot>
 class RingSlots {
  public:
   // Throws std::length_error for a number of places that is 0 or beyond the address space,
   // std::bad_alloc for one that is beyond the memory.
-  explicit RingSlots(std::size_t at_least)
+  explicit RingSlots(std::size_t at_least) : RingSlots(at_least, {}) {}
+  // In the caller's storage, which lives longer; of its own if that is empty. Throws also for one
+  // of fewer bytes than storage_bytes().
+  RingSlots(std::size_t at_least, std::span<std::byte> storage)
       : mask_(round_up(at_least) - 1),
-        slots_(static_cast<Slot*>(sync::allocate(capacity() * sizeof(Slot), alignof(Slot)))) {
+        lent_(!storage.empty()),
+        slots_(lent_ ? fit(storage) : static_cast<Slot*>(sync::allocate(bytes(), alignof(Slot)))) {
     std::uninitialized_default_construct_n(slots_, capacity());
   }
   ~RingSlots() {
     std::destroy_n(slots_, capacity());
-    sync::deallocate(slots_, capacity() * sizeof(Slot), alignof(Slot));
+    if (!lent_) sync::deallocate(slots_, bytes(), alignof(Slot));
   }
   RingSlots(const RingSlots&) = delete;
   RingSlots& operator=(const RingSlots&) = delete;
+
+  // What a storage needs, wherever it begins. Throws as the constructor does.
+  static constexpr std::size_t storage_bytes(std::size_t at_least) {
+    return round_up(at_least) * sizeof(Slot) + alignof(Slot) - 1;
+  }
 
   std::size_t capacity() const noexcept { return mask_ + 1; }
   Slot& operator[](std::uint64_t position) const noexcept {
@@ -48,14 +60,26 @@ class RingSlots {
   static_assert(std::is_nothrow_default_constructible_v<Slot>);
   static_assert(std::is_nothrow_destructible_v<Slot>);
 
-  static std::size_t round_up(std::size_t at_least) {
+  static constexpr std::size_t round_up(std::size_t at_least) {
     constexpr std::size_t most =
         std::bit_floor(std::size_t{std::numeric_limits<std::ptrdiff_t>::max()} / sizeof(Slot));
     if (at_least == 0 || at_least > most) refuse_capacity(at_least, most);
     return std::bit_ceil(at_least);
   }
 
+  std::size_t bytes() const noexcept { return capacity() * sizeof(Slot); }
+
+  Slot* fit(std::span<std::byte> storage) const {
+    void* begin = storage.data();
+    std::size_t left = storage.size();
+    if (std::align(alignof(Slot), bytes(), begin, left) == nullptr) {
+      refuse_storage(storage.size(), storage_bytes(capacity()));
+    }
+    return static_cast<Slot*>(begin);
+  }
+
   const std::size_t mask_;
+  const bool lent_;
   Slot* const slots_;
 };
 
