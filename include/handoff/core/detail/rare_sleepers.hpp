@@ -18,7 +18,6 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -53,9 +52,6 @@ class RareSleepers {
   };
 
  private:
-  template <class>
-  friend struct Books;
-
   sync::atomic<std::uint32_t> count_{0};
 };
 
