@@ -16,6 +16,12 @@
 #include <handoff/bus/request.hpp>
 #include <handoff/bus/topic.hpp>
 #include <handoff/config.hpp>
+#include <handoff/bus/broadcast.hpp>
+#include <handoff/bus/broadcast_consumer.hpp>
+#include <handoff/bus/broadcast_options.hpp>
+#include <handoff/bus/broadcast_policies.hpp>
+#include <handoff/bus/latest.hpp>
+#include <handoff/bus/latest_by_key.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>

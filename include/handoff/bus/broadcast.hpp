@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT
+//
+// A bounded ring of messages from one thread or many, each of which every consumer sees.
+//
+//   Broadcast<Tick> ticks(1024);
+//   auto book = ticks.consumer();                            // any thread; sees what comes from
+//   now auto audit = ticks.consumer({.after = {book}});          // each message only after `book`
+//   Status s = ticks.push(Tick{7});                          // any thread; waits for the slowest
+//   book.consume([](const Tick& tick) { apply(tick); });     // what is there, in its place
+//   while (audit.wait_and_consume(log_tick) == Status::ok) { ... }    // until closed and drained
+//
+//   auto claim = ticks.claim(2);                             // two places in a row
+//   claim.emplace(Tick{8}).time = now();                     // made where it lies
+//   claim.publish();                                         // the second place is given back
+//
+// For: one stream that several threads follow each for itself, and stages that follow one another
+// over the same messages without a copy. Not for: work of which each item is done once (Channel,
+// MpmcRing); messages of many types to one consumer (MessageBus); the newest value only (Latest).
+// Policies (broadcast_policies.hpp): many producers or one, and what a slow consumer does to them.
+// Tier: transfer.
+// Concurrency: consumer() and, with many producers, all that publishes and close() are thread-safe.
+//   OneProducer: only one thread at a time may publish and close(), and with a claim open it may do
+//   neither. A Consumer and a Claim each belong to one thread at a time.
+// Order: one for all consumers; each producer's messages in its order. What was done before a
+//   message was published happens before its visits; what a consumer did in a visit happens before
+//   the visits of those after it, and before a producer makes another message in the place.
+// Blocks: push(), claim() and what is named wait. publish, try_* and consume() never block; with
+//   many producers try_* is repeated only because another producer succeeded. consumer() and the
+//   end of a Consumer take a lock that others do the same under.
+// Allocates: the constructor, unless it is lent storage, and consumer(), unless one has left
+// before. Full: as many messages as there are places lie between the slowest consumer and the next
+// one, or
+//   a producer has not yet published the message of one lap before. try_* says `full`, and the
+//   message is still the caller's. Without a consumer nothing is full and messages are seen by
+//   nobody.
+//   Under OnFull::overwrite_oldest a consumer that far behind is moved up instead. It copies each
+//   message out before it visits the copy; `full` is said only while such a copy is under way, or a
+//   producer has not yet published, and push() waits for that by spinning and yielding.
+// Joining: a consumer sees each message whose place is claimed after consumer() returned, and none
+//   that was claimed before it was called. Leaving: its Consumer's end, or leave(); those after it
+//   go on without it, and are not after those that it was after.
+// Closed: pushes and claims return `closed`; a claim that was given before may still be published.
+//   Consumers drain, then get `closed`.
+// Stopped, timed out: a wait ends with nothing published or consumed.
+// Exceptions: a message is made before its place is claimed, if its constructor may throw. If a
+//   visitor throws, its message counts as consumed by this consumer; the rest stay.
+// Destructor: destroys the messages that are left. A message lives until its place is used again.
+//   Consumers and claims end before the broadcast does.
+// Source: the sequences of M. Thompson et al., "Disruptor" (2011), https://lmax-exchange.github.io/
+//   disruptor/; joining, leaving, moving up and sleeping without a fence are ours.
+// Proof: docs/design/broadcast.md.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/broadcast_options.hpp>
+#include <handoff/bus/broadcast_policies.hpp>
+#include <handoff/bus/detail/broadcast_places.hpp>
+#include <handoff/bus/detail/broadcast_readers.hpp>
+#include <handoff/bus/detail/parked.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template <class T, class Policies = BroadcastPolicies>
+class Broadcast {
+  static_assert(detail::HeldByValue<T>,
+                "a broadcast holds values, not references, whose destructors do not throw");
+  static_assert(std::is_nothrow_move_constructible_v<T>,
+                "a broadcast's message must move without throwing: mark its move constructor "
+                "noexcept, or hold a std::unique_ptr to it");
+  static_assert(Policies::on_full == OnFull::wait || Policies::on_full == OnFull::overwrite_oldest,
+                "a broadcast waits or overwrites the oldest; try_push() is there to reject");
+  static constexpr bool kMany = Policies::many_producers;
+  static constexpr bool kLossy = Policies::on_full == OnFull::overwrite_oldest;
+  static_assert(!kLossy || std::copy_constructible<T>,
+                "a consumer that may lose messages visits copies: the message must be copyable");
+  using Ticket = detail::BroadcastTicket;
+
+ public:
+  using value_type = T;
+  using ConsumerOptions = std::conditional_t<kLossy, LossyBroadcastOptions, BroadcastOptions>;
+  class Consumer;
+  class Claim;
+
+  // At least `capacity` places, rounded up to a power of two, in the caller's storage if there is
+  // one: it has storage_bytes(capacity) bytes and lives longer. Throws std::length_error for 0, for
+  // more places than there can be, and for a storage that is too small.
+  explicit Broadcast(std::size_t capacity, std::span<std::byte> storage = {})
+      : Broadcast(capacity, detail::RingStart{}, storage) {}
+  ~Broadcast() { places_.destroy_all(ticket_of(tail())); }
+  Broadcast(const Broadcast&) = delete;
+  Broadcast& operator=(const Broadcast&) = delete;
+
+  // How many messages have room.
+  std::size_t capacity() const noexcept { return places_.capacity(); }
+  static constexpr std::size_t storage_bytes(std::size_t capacity) {
+    return Places::storage_bytes(capacity);
+  }
+
+  // --- Publish. ---
+
+  // ok, full or closed. What is not ok leaves the message as it was.
+  Status try_push(T&& message) noexcept { return try_emplace(std::move(message)); }
+  Status try_push(const T& message) noexcept(std::is_nothrow_copy_constructible_v<T>)
+    requires std::copy_constructible<T>
+  {
+    return try_emplace(message);
+  }
+
+  // Makes the message in its place; one whose constructor may throw is made before and moved in.
+  template <class... Args>
+  Status try_emplace(Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
+    if constexpr (!std::is_nothrow_constructible_v<T, Args...>) {
+      return try_emplace(T(std::forward<Args>(args)...));
+    } else {
+      const Taken taken = claim_places(1);
+      if (taken.count == 0) return is_closed(taken.first) ? Status::closed : Status::full;
+      places_.make(taken.first, std::forward<Args>(args)...);
+      publish(taken.first, 1, 1);
+      return Status::ok;
+    }
+  }
+
+  // Moves in the first messages, as many as have room in a row, and returns how many; the rest is
+  // untouched. 0 once closed.
+  std::size_t try_push_batch(std::span<T> messages) noexcept {
+    if (messages.empty()) return 0;
+    const Taken taken = claim_places(messages.size());
+    for (std::size_t i = 0; i < taken.count; ++i) {
+      places_.make(taken.first + i * kStep, std::move(messages[i]));
+    }
+    if (taken.count != 0) publish(taken.first, taken.count, taken.count);
+    return taken.count;
+  }
+
+  // Waits while the broadcast is full. ok, closed, timed_out or stopped. Not inside a visitor: its
+  // consumer would have to make the room.
+  Status push(T&& message, const Until& until = {}) {
+    return wait_for_room([&] { return try_push(std::move(message)); }, until);
+  }
+  Status push(const T& message, const Until& until = {})
+    requires std::copy_constructible<T>
+  {
+    return push(T(message), until);  // a copy that throws does so before any waiting
+  }
+
+  // Places in a row, as many as have room and `most` at most, to be filled in place. One without a
+  // place says why in status().
+  [[nodiscard]] Claim try_claim(std::size_t most = 1) noexcept {
+    if (most == 0) return Claim(*this, {}, Status::ok);
+    const Taken taken = claim_places(most);
+    if (taken.count != 0) return Claim(*this, taken, Status::ok);
+    return Claim(*this, {}, is_closed(taken.first) ? Status::closed : Status::full);
+  }
+  // Waits while there is none.
+  [[nodiscard]] Claim claim(std::size_t most = 1, const Until& until = {}) {
+    Taken taken{};
+    const Status status = wait_for_room(
+        [&] {
+          taken = claim_places(most);
+          if (taken.count != 0 || most == 0) return Status::ok;
+          return is_closed(taken.first) ? Status::closed : Status::full;
+        },
+        until);
+    return Claim(*this, status == Status::ok ? taken : Taken{}, status);
+  }
+
+  // No push or claim that begins after this succeeds. Idempotent. OneProducer: only by that one.
+  void close() noexcept {
+    if constexpr (kMany) {
+      // order: release pairs with the acquire in tail(): who sees it sees what the closer did.
+      tail_.fetch_or(kClosed, sync::order::release);
+    } else {
+      // order: relaxed, only this thread writes it; release pairs with the acquire in tail().
+      tail_.store(tail_.load(sync::order::relaxed) | kClosed, sync::order::release);
+    }
+    consumers_.tell();
+    producers_.tell();
+  }
+  bool closed() const noexcept { return is_closed(tail()); }
+
+  // --- Consume. ---
+
+  // Joins. Throws std::bad_alloc, and std::length_error for too many in `after`; misuse for one
+  // that is of another broadcast or has left.
+  [[nodiscard]] Consumer consumer(const ConsumerOptions& options = {}) {
+    detail::BroadcastReader* const* before = nullptr;
+    std::size_t before_count = 0;
+    if constexpr (!kLossy) {
+      before = options.after.of(readers_);
+      before_count = options.after.count();
+    }
+    detail::BroadcastReader& reader = readers_.join(before, before_count, tail_);
+    reader.spin_for = options.spin_for;
+    producers_.tell();  // while it joined it may have looked like one far behind
+    return Consumer(*this, reader);
+  }
+
+ protected:
+  Broadcast(std::size_t capacity, detail::RingStart start, std::span<std::byte> storage = {})
+      : places_(capacity, storage, kStep * start.position),
+        stride_(kStep * detail::max(detail::min(places_.capacity() / 4, kStrideMost), 1)),
+        tail_(kStep * start.position),
+        gate_(kStep * start.position) {}
+
+ private:
+  template <class>
+  friend struct detail::Books;
+
+  using Places = detail::BroadcastPlaces<T, kMany>;
+  static constexpr Ticket kStep = detail::kBroadcastStep;
+  static constexpr Ticket kClosed = 1;  // in tail_
+  // A consumer says at least this often where it is, so that producers need not wait for the end of
+  // a long batch.
+  static constexpr std::size_t kStrideMost = 64;
+
+  // Places in a row that nobody else has. If none, `first` is the tail.
+  struct Taken {
+    Ticket first = 0;
+    std::size_t count = 0;
+  };
+
+  static constexpr bool is_closed(Ticket tail) noexcept { return (tail & kClosed) != 0; }
+  static constexpr Ticket ticket_of(Ticket tail) noexcept { return tail & ~kClosed; }
+
+  Ticket tail() const noexcept {
+    // order: acquire pairs with the releases of the tail: with one producer all messages before it
+    // are there.
+    return tail_.load(sync::order::acquire);
+  }
+
+  // --- Producers. ---
+
+  Ticket gate() const noexcept {
+    if constexpr (kMany) {
+      // order: acquire pairs with the release in look_for_room(): what consumers had read when
+      // another producer looked, they have read.
+      return gate_.load(sync::order::acquire);
+    } else {
+      return gate_;
+    }
+  }
+
+  // How many places from `tail` on no consumer needs, as far as `gate` tells. A consumer that is
+  // just joining may be further behind than there are places.
+  std::size_t room(Ticket tail, Ticket gate) const noexcept {
+    const auto all = static_cast<std::int64_t>(capacity());
+    const std::int64_t used = detail::messages_between(gate, tail);
+    if (used <= 0) return capacity();
+    return used < all ? static_cast<std::size_t>(all - used) : 0;
+  }
+
+  // The same after a look at all consumers, for `count` places.
+  std::size_t look_for_room(Ticket tail, std::size_t count) noexcept {
+    Ticket gate = 0;
+    if constexpr (kLossy) {
+      gate = readers_.slowest_moved_up(tail, tail + kStep * count - places_.lap());
+    } else {
+      (void)count;
+      gate = readers_.slowest(tail);
+    }
+    if constexpr (kMany) {
+      // order: release pairs with the acquire in gate().
+      gate_.store(gate, sync::order::release);
+    } else {
+      gate_ = gate;
+    }
+    return room(tail, gate);
+  }
+
+  Taken claim_places(std::size_t most) noexcept {
+    // order: relaxed, with one producer only this thread writes it; with many the places order.
+    Ticket tail = tail_.load(sync::order::relaxed);
+    for (;;) {
+      if (is_closed(tail)) [[unlikely]]
+        return {tail, 0};
+      std::size_t count = detail::min(most, capacity());
+      if constexpr (kMany) {
+        count = ready_places(tail, count);
+        if (count == 0 && most != 0 && places_.distance(tail - places_.lap()) > 0) {
+          // order: relaxed. Who used the place had moved the tail before, and we read with acquire
+          // what was written there.
+          tail = tail_.load(sync::order::relaxed);
+          continue;
+        }
+      }
+      if (room(tail, gate()) < count) count = detail::min(count, look_for_room(tail, count));
+      if (!kMany || count == 0) return {tail, count};
+      // order: relaxed, the places and the gate carry all order. What was ready stays so: only the
+      // holder of its ticket may change it, and by this exchange that is us.
+      if (tail_.compare_exchange_weak(tail, tail + kStep * count, sync::order::relaxed,
+                                      sync::order::relaxed)) {
+        return {tail, count};
+      }
+    }
+  }
+
+  // From `first` on, how many whose message of one lap before is published or dropped.
+  std::size_t ready_places(Ticket first, std::size_t most) const noexcept {
+    std::size_t count = 0;
+    while (count < most && places_.distance(first + kStep * count - places_.lap()) == 0) ++count;
+    return count;
+  }
+
+  // Of `count` places in hand the first `made` have a message; the others are given up.
+  void publish(Ticket first, std::size_t made, std::size_t count) noexcept {
+    if constexpr (kMany) {
+      for (std::size_t i = 0; i < made; ++i) places_.publish(first + kStep * i);
+      for (std::size_t i = made; i < count; ++i) give_up(first + kStep * i, false);
+      consumers_.tell();
+      // One lap on, a producer waits for this one. With consumers they are the ones to tell it.
+      producers_.tell();
+    } else {
+      // order: release pairs with the acquire in tail(): the messages are there.
+      tail_.store(first + kStep * made, sync::order::release);
+      consumers_.tell();
+    }
+  }
+  void give_up(Ticket ticket, bool made) noexcept {
+    places_.unmake(ticket, made);
+    if constexpr (kMany) places_.drop(ticket);
+  }
+
+  template <class Attempt>
+  Status wait_for_room(const Attempt& attempt, const Until& until) {
+    Status status = attempt();
+    if (status != Status::full) return status;
+    // The end of a copy is near, and nobody is told of it.
+    const auto spin_for = kLossy ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(-1);
+    const Status waited =
+        producers_.wait([&] { return (status = attempt()) != Status::full; }, spin_for, until);
+    return waited == Status::ok ? status : waited;
+  }
+
+  Places places_;
+  const Ticket stride_;
+  detail::BroadcastReaders readers_;
+
+  // The producers' line. Tickets grow by four and run over at 2^64.
+  alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next message, | kClosed
+  std::conditional_t<kMany, sync::atomic<Ticket>, Ticket> gate_;  // the slowest consumer, or before
+
+  // Those who sleep.
+  alignas(sync::destructive_span) detail::Parked consumers_;
+  detail::Parked producers_;
+};
+
+// Places in hand. Each emplace() or renew() fills the next one; publish() lets all see those that
+// are filled and gives the rest back; the end of a claim that was not published gives back all.
+template <class T, class Policies>
+class Broadcast<T, Policies>::Claim {
+ public:
+  Claim(Claim&& other) noexcept
+      : broadcast_(other.broadcast_),
+        taken_(std::exchange(other.taken_, {})),
+        made_(std::exchange(other.made_, 0)),
+        status_(other.status_) {}
+  Claim& operator=(Claim&&) = delete;
+  ~Claim() { drop(); }
+
+  // Whether there are places.
+  explicit operator bool() const noexcept { return taken_.count != 0; }
+  // ok, or why there is none: full, closed, timed_out or stopped.
+  Status status() const noexcept { return status_; }
+  // How many places, filled ones included.
+  std::size_t size() const noexcept { return taken_.count; }
+
+  // Makes the next message in its place; one whose constructor may throw is made before and moved
+  // in. Misuse if all places are filled.
+  template <class... Args>
+  T& emplace(Args&&... args) {
+    check_room();
+    if constexpr (std::is_nothrow_constructible_v<T, Args...>) {
+      return broadcast_->places_.make(next(), std::forward<Args>(args)...);
+    } else {
+      T message(std::forward<Args>(args)...);
+      return broadcast_->places_.make(next(), std::move(message));
+    }
+  }
+
+  // The message that lies in the next place from a lap ago, to be written over, or T() in the first
+  // lap: nothing is made or zeroed, and what it owns is used again. Consumers may have written it.
+  T& renew()
+    requires std::default_initializable<T>
+  {
+    check_room();
+    T& message = broadcast_->places_.renew(taken_.first + kStep * made_);
+    ++made_;
+    return message;
+  }
+
+  // Once.
+  void publish() noexcept {
+    if (taken_.count == 0) return;
+    broadcast_->publish(taken_.first, made_, taken_.count);
+    taken_ = {};
+  }
+
+  // Gives all back.
+  void drop() noexcept {
+    if (taken_.count == 0) return;
+    for (std::size_t i = 0; i < taken_.count; ++i) {
+      broadcast_->give_up(taken_.first + kStep * i, i < made_);
+    }
+    if constexpr (kMany) {
+      broadcast_->consumers_.tell();
+      broadcast_->producers_.tell();
+    }
+    taken_ = {};
+  }
+
+ private:
+  friend class Broadcast;
+  Claim(Broadcast& broadcast, Taken taken, Status status) noexcept
+      : broadcast_(&broadcast), taken_(taken), status_(status) {}
+
+  void check_room() const {
+    if (made_ >= taken_.count) misuse("a claim has no place left: claim as many as you fill");
+  }
+  Ticket next() noexcept { return taken_.first + kStep * made_++; }
+
+  Broadcast* broadcast_;
+  Taken taken_;
+  std::size_t made_ = 0;
+  Status status_;
+};
+
+}}  // namespace handoff::HANDOFF_ABI
+
+#include <handoff/bus/broadcast_consumer.hpp>

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// The messages of a broadcast in their places, and which of the places hold one. Not for users.
+//
+// A message stays in its place until the place is used again, for nobody knows which consumer was
+// its last. With one producer a place holds a message from the first lap on. With many, each place
+// has a word: the ticket of the message that was published there last, or the ticket with kDropped
+// if its claim was given up, and then nothing lies there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/detail/broadcast_readers.hpp>
+#include <handoff/config.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+template <class T, bool kMany>
+class BroadcastPlaces {
+  using Ticket = BroadcastTicket;
+
+  struct BarePlace {
+    sync::raw_cell<T> item;
+  };
+  struct NumberedPlace {
+    sync::atomic<Ticket> last{0};
+    sync::raw_cell<T> item;
+  };
+  using Place = std::conditional_t<kMany, NumberedPlace, BarePlace>;
+  static constexpr Ticket kDropped = 1;
+
+ public:
+  BroadcastPlaces(std::size_t capacity, std::span<std::byte> storage, Ticket start)
+      : places_(capacity, storage), start_(start) {
+    if constexpr (kMany) {
+      for (std::size_t i = 0; i < places_.capacity(); ++i) {
+        const Ticket ticket = start_ + kBroadcastStep * i;
+        // order: relaxed, nobody else knows of this broadcast yet.
+        at(ticket).last.store((ticket - lap()) | kDropped, sync::order::relaxed);
+      }
+    }
+  }
+  // Nobody claims or reads any more; `tail` is the next ticket.
+  void destroy_all(Ticket tail) noexcept {
+    for (std::size_t i = 0; i < places_.capacity(); ++i) {
+      const Ticket ticket = tail + kBroadcastStep * i;
+      if (holds(ticket)) at(ticket).item.destroy();
+    }
+  }
+
+  static constexpr std::size_t storage_bytes(std::size_t capacity) {
+    return RingSlots<Place>::storage_bytes(capacity);
+  }
+  std::size_t capacity() const noexcept { return places_.capacity(); }
+  Ticket lap() const noexcept { return kBroadcastStep * places_.capacity(); }
+
+  T& message(Ticket ticket) const noexcept { return at(ticket).item.write(); }
+  const T& read(Ticket ticket) const noexcept { return at(ticket).item.read(); }
+
+  // --- By the holder of the ticket. ---
+
+  template <class... Args>
+  T& make(Ticket ticket, Args&&... args) noexcept {
+    Place& mine = at(ticket);
+    if (holds(ticket)) mine.item.destroy();
+    return mine.item.construct(std::forward<Args>(args)...);
+  }
+
+  // What lies there from a lap ago, or else a new one.
+  T& renew(Ticket ticket) {
+    Place& mine = at(ticket);
+    return holds(ticket) ? mine.item.write() : mine.item.construct();
+  }
+
+  // The claim of the ticket is given up; `made`: make() or renew() was called. One producer's place
+  // goes on as before, many producers' place is bare.
+  void unmake(Ticket ticket, bool made) noexcept {
+    const bool held = holds(ticket);
+    if (kMany ? held || made : made && !held) at(ticket).item.destroy();
+  }
+
+  // --- Many producers. ---
+
+  // How far the place of the ticket is from being done with `ticket`, in messages: 0 published or
+  // dropped, below 0 not yet, above 0 used again.
+  std::int64_t distance(Ticket ticket) const noexcept {
+    // order: acquire pairs with the releases in publish() and drop(): the message is there.
+    return messages_between(ticket, at(ticket).last.load(sync::order::acquire));
+  }
+  bool is_dropped(Ticket ticket) const noexcept {
+    // order: relaxed, the caller, or the consumer that it comes after, asked distance() before.
+    return (at(ticket).last.load(sync::order::relaxed) & kDropped) != 0;
+  }
+  void publish(Ticket ticket) noexcept {
+    // order: release pairs with the acquire in distance().
+    at(ticket).last.store(ticket, sync::order::release);
+  }
+  void drop(Ticket ticket) noexcept {
+    // order: release pairs with the acquire in distance(): the place is bare.
+    at(ticket).last.store(ticket | kDropped, sync::order::release);
+  }
+
+ private:
+  Place& at(Ticket ticket) const noexcept { return places_[ticket / kBroadcastStep]; }
+
+  // Whether a message lies where the holder of the ticket is going to make one.
+  bool holds(Ticket ticket) const noexcept {
+    if constexpr (kMany) {
+      // order: relaxed, the claim saw it with acquire, and nobody else has written it since.
+      return (at(ticket).last.load(sync::order::relaxed) & kDropped) == 0;
+    } else {
+      return ticket - start_ >= lap();
+    }
+  }
+
+  RingSlots<Place> places_;
+  const Ticket start_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

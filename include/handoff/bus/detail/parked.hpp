@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// Those who wait for a change that others make often: a change costs a load as long as nobody
+// sleeps. Not for users.
+//
+//   changer:  change;           light fence;   somebody sleeps ?   then notify
+//   waiter:   count oneself;    heavy fence;   EventCount: look, and sleep
+//
+// If the change comes before the waiter's heavy fence, the look sees it; else the changer reads the
+// count behind its light fence, and the EventCount does the rest (docs/design/broadcast.md).
+// Concurrency: thread-safe. Blocks: wait(). Allocates, throws: wait() as Until does, and what the
+// condition throws.
+#pragma once
+
+#include <chrono>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/rare_sleepers.hpp>
+#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class Parked {
+ public:
+  Parked() noexcept = default;
+  Parked(const Parked&) = delete;
+  Parked& operator=(const Parked&) = delete;
+
+  // By who changed something, after the change.
+  void tell() noexcept {
+    if (sleepers_.anybody()) [[unlikely]]
+      events_.notify_all();
+  }
+
+  // Until `condition()` is true (ok), a stop or the deadline; asked last of all, so that ok says
+  // exactly that it was true. `spin_for` as in the options of the buses.
+  template <class Condition>
+  Status wait(const Condition& condition, std::chrono::nanoseconds spin_for, const Until& until) {
+    if (spin_for == std::chrono::nanoseconds::max()) return spin(condition, until);
+    if (look_until(condition, time_to_look(spin_for), until)) return Status::ok;
+    const sync::StopToken stop = until.stop_token();
+    const RareSleepers::Asleep asleep(sleepers_);
+    return status_of(events_.await(condition, until.deadline(), stop, sync::Spin::never));
+  }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  // Yields now and then, since the one it waits for may need this CPU.
+  template <class Condition>
+  static Status spin(const Condition& condition, const Until& until) {
+    for (sync::Backoff backoff;; backoff.snooze_on()) {
+      if (condition()) return Status::ok;
+      const bool stopped = until.stop_requested();
+      if (stopped || (until.has_deadline() && sync::clock::now() >= until.deadline())) {
+        if (condition()) return Status::ok;
+        return stopped ? Status::stopped : Status::timed_out;
+      }
+    }
+  }
+
+  RareSleepers sleepers_;
+  sync::EventCount events_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

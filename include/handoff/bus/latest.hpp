@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+//
+// The newest value of something, for any number of writers and readers.
+//
+//   Latest<Pose> pose;
+//   pose.store(Pose{1, 2});                                     // any thread
+//   pose.read([](const Pose& now) { steer(now); });             // any thread; in its place
+//   std::optional<Pose> copy = pose.load();                     // any thread
+//   for (std::uint64_t seen = 0; pose.read_newer(seen, draw) == Status::ok;) { }  // waits
+//
+// For: a sensor's reading, a configuration, a price: what is older is of no use to anybody. Not
+// for: values that must all be seen (Channel, Broadcast); the newest value for each of many keys
+// (LatestByKey).
+// Scheme: slots, and one word that names the slot of the newest value and counts those who came to
+//   read it. A reader adds itself to that word and has the slot in one step; it says goodbye in the
+//   slot. A writer fills a slot that nobody uses and exchanges the word; who is the last to leave
+//   the old slot gives it back. So a value is read where it lies, of any type that moves, however
+//   long a reader takes, and no access races: a triple buffer has that for one reader only, and a
+//   sequence lock reads memory that is being written.
+// Tier: transfer.
+// Concurrency: thread-safe. A visitor may store, and read again.
+// Order: values replace one another in one order, which all readers see; their versions count up
+//   from 1. What was done before a store happens before the visits of its value.
+// Blocks: read_newer() and wait_newer(), as long as there is nothing newer. Reads take a fixed
+//   number of steps; a store is repeated only because another store or read succeeded. If more than
+//   `at_once` calls are under way, visitors included, a store may spin and yield until one is done.
+// Allocates: the constructor, unless it is lent storage.
+// Full: never. A value that is replaced before anybody read it is counted: overwritten().
+// Closed: store() returns `closed`, and the value is still the caller's. The last one stays to be
+//   read; waits end with `closed` once there is nothing newer.
+// Stopped, timed out: nothing was read.
+// Exceptions: a copy that throws does so before anything is changed. If a visitor throws, its value
+//   counts as read.
+// Destructor: destroys the value. A replaced one ends with its last reader.
+// Proof: docs/design/broadcast.md.
+#pragma once
+
+#include <bit>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/detail/parked.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
+
+// The slots that so many calls at once may need: each holds one that was replaced, and a store one
+// more that it fills. Throws std::length_error for 0 and for more than 31.
+std::size_t latest_slots(std::size_t at_once);
+
+}  // namespace detail
+
+template <class T>
+class Latest {
+  static_assert(detail::HeldByValue<T>,
+                "a Latest holds a value, not a reference, whose destructor does not throw");
+  static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>,
+                "a Latest's value must move without throwing: mark its moves noexcept, or hold a "
+                "std::unique_ptr to it");
+
+ public:
+  using value_type = T;
+
+  // For so many calls at the same time, 31 at most, in the caller's storage if there is one: it has
+  // storage_bytes(at_once) bytes and lives longer. Throws std::length_error.
+  explicit Latest(std::size_t at_once = 8, std::span<std::byte> storage = {})
+      : Latest(at_once, detail::RingStart{}, storage) {}
+  ~Latest() {
+    // order: relaxed, nobody else is left.
+    const std::size_t last = index_of(current_.load(sync::order::relaxed));
+    if (last != kNone) slots_[last].kept.destroy();
+  }
+  Latest(const Latest&) = delete;
+  Latest& operator=(const Latest&) = delete;
+
+  static std::size_t storage_bytes(std::size_t at_once = 8) {
+    return Slots::storage_bytes(detail::latest_slots(at_once));
+  }
+
+  // ok or closed; then the value is as it was.
+  Status store(T&& value) noexcept {
+    if (closed()) return Status::closed;
+    const std::size_t mine = take_slot();
+    slots_[mine].kept.construct(std::move(value));
+    if (replace(mine)) return Status::ok;
+    value = std::move(slots_[mine].kept.write().value);
+    give_back(mine);
+    return Status::closed;
+  }
+  Status store(const T& value) noexcept(std::is_nothrow_copy_constructible_v<T>)
+    requires std::copy_constructible<T>
+  {
+    return store(T(value));
+  }
+
+  // Calls visitor(value) or visitor(value, version) with the newest value, a const T&, which stays
+  // there meanwhile. ok; empty if nothing was stored yet, closed if nothing ever will be.
+  template <class Visitor>
+    requires std::invocable<Visitor&, const T&> || std::invocable<Visitor&, const T&, std::uint64_t>
+  Status read(Visitor&& visitor) {
+    std::uint64_t seen = 0;
+    return visit(visitor, seen);
+  }
+
+  // A copy of it, if anything was stored.
+  [[nodiscard]] std::optional<T> load()
+    requires std::copy_constructible<T>
+  {
+    std::optional<T> copy;
+    (void)read([&](const T& value) { copy.emplace(value); });
+    return copy;
+  }
+
+  // Waits while there is nothing newer than the version `seen`, then reads as above and sets
+  // `seen`. ok, closed, timed_out or stopped. `spin_for`: how long to look before a sleep; 0: not
+  // at all, nanoseconds::max(): never sleeps, negative: about what a sleep costs.
+  template <class Visitor>
+    requires std::invocable<Visitor&, const T&> || std::invocable<Visitor&, const T&, std::uint64_t>
+  Status read_newer(std::uint64_t& seen, Visitor&& visitor, const Until& until = {},
+                    std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+    const Status status = wait_newer(seen, until, spin_for);
+    return status == Status::ok ? visit(visitor, seen) : status;
+  }
+
+  // The wait alone.
+  Status wait_newer(std::uint64_t seen, const Until& until = {},
+                    std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+    Status status = Status::ok;
+    const auto ended = [&] {
+      // order: acquire pairs with the release in tell_of(): a read that follows finds that value.
+      if (is_newer(newest_.load(sync::order::acquire), seen)) return true;
+      // order: acquire pairs with the release in close(): no store succeeds any more.
+      if (!over_.load(sync::order::acquire)) return false;
+      // The last store may not have told of its value yet.
+      if (!is_newer(version_now(), seen)) status = Status::closed;
+      return true;
+    };
+    const Status waited = readers_.wait(ended, spin_for, until);
+    return waited == Status::ok ? status : waited;
+  }
+
+  // No store that begins after this succeeds. Wakes all who wait. Idempotent.
+  void close() noexcept {
+    // order: release pairs with the acquire in closed(): what the closer did is seen.
+    current_.fetch_or(kClosed, sync::order::release);
+    // order: release pairs with the acquire in wait_newer().
+    over_.store(true, sync::order::release);
+    readers_.tell();
+  }
+  bool closed() const noexcept {
+    // order: acquire pairs with the release in close().
+    return (current_.load(sync::order::acquire) & kClosed) != 0;
+  }
+
+  // How many values were stored; the version of the newest, or of the one before it while its store
+  // is under way.
+  [[nodiscard]] std::uint64_t version() const noexcept {
+    // order: acquire, as in wait_newer().
+    return newest_.load(sync::order::acquire);
+  }
+
+  // How many values were replaced before anybody read them; exact at rest.
+  [[nodiscard]] std::uint64_t overwritten() const noexcept {
+    // order: relaxed, only a number.
+    return overwritten_.load(sync::order::relaxed);
+  }
+
+ protected:
+  // The version before the first one.
+  Latest(std::size_t at_once, detail::RingStart start, std::span<std::byte> storage = {})
+      : slots_(detail::latest_slots(at_once), storage),
+        start_(start.position),
+        current_(kNone),
+        newest_(start.position),
+        free_(~std::uint64_t{0} >> (64 - slots_.capacity())) {}
+
+ private:
+  template <class>
+  friend struct detail::Books;
+
+  // In current_: the slot, whether it is closed, and how many came to use the slot.
+  using Word = std::uint64_t;
+  static constexpr Word kNone = 127;  // the slot's number, if there is none
+  static constexpr Word kClosed = 128;
+  static constexpr Word kPin = 256;
+
+  struct Kept {
+    explicit Kept(T&& stored) noexcept : value(std::move(stored)) {}
+    std::uint64_t version = 0;
+    T value;
+  };
+  struct Slot {
+    sync::atomic<Word> left{0};  // who left, less those who came once it is replaced; in kPin
+    sync::atomic<bool> was_read{false};
+    sync::raw_cell<Kept> kept;
+  };
+  using Slots = detail::RingSlots<Slot>;
+
+  static constexpr std::size_t index_of(Word word) noexcept { return word & kNone; }
+  static constexpr Word pins_of(Word word) noexcept { return word & ~(kPin - 1); }
+  static constexpr bool is_newer(std::uint64_t version, std::uint64_t seen) noexcept {
+    return static_cast<std::int64_t>(version - seen) > 0;
+  }
+
+  // --- Pins. ---
+
+  // The current slot stays as it is until unpin().
+  Word pin() noexcept {
+    // order: acquire pairs with the release in replace(): the value is there, or, for a bit that
+    // close() set, what the closer did.
+    return current_.fetch_add(kPin, sync::order::acquire);
+  }
+  void unpin(std::size_t index) noexcept {
+    if (index == kNone) return;
+    // order: release, this thread has read what it read; acquire, so have all others if it is the
+    // last one. Partner is the same operation, and the one in replaced().
+    if (slots_[index].left.fetch_add(kPin, sync::order::acq_rel) + kPin == 0) retire(index);
+  }
+
+  class Pinned {
+   public:
+    Pinned(Latest& latest, std::size_t index) noexcept : latest_(latest), index_(index) {}
+    ~Pinned() { latest_.unpin(index_); }
+    Pinned(const Pinned&) = delete;
+    Pinned& operator=(const Pinned&) = delete;
+
+   private:
+    Latest& latest_;
+    const std::size_t index_;
+  };
+
+  // --- Slots. ---
+
+  std::size_t take_slot() noexcept {
+    sync::Backoff backoff;
+    // order: relaxed, the exchange below looks again.
+    std::uint64_t free = free_.load(sync::order::relaxed);
+    for (;;) {
+      if (free == 0) [[unlikely]] {
+        backoff.snooze_on();
+        free = free_.load(sync::order::relaxed);  // order: as above
+        continue;
+      }
+      // order: acquire pairs with the release in give_back(): the slot is bare.
+      if (free_.compare_exchange_weak(free, free & (free - 1), sync::order::acquire,
+                                      sync::order::relaxed)) {
+        return static_cast<std::size_t>(std::countr_zero(free));
+      }
+    }
+  }
+  void give_back(std::size_t index) noexcept {
+    slots_[index].kept.destroy();
+    // order: release pairs with the acquire in take_slot().
+    free_.fetch_or(std::uint64_t{1} << index, sync::order::release);
+  }
+  // Of a slot that was replaced and that nobody uses any more.
+  void retire(std::size_t index) noexcept {
+    Slot& slot = slots_[index];
+    // order: relaxed, ordered by `left`. Where nobody but the writer came, nobody has written it.
+    if (!slot.was_read.load(sync::order::relaxed)) {
+      overwritten_.fetch_add(1, sync::order::relaxed);  // order: relaxed, only a number
+    }
+    slot.was_read.store(false, sync::order::relaxed);  // order: relaxed, give_back() publishes it
+    give_back(index);
+  }
+
+  // --- Stores. ---
+
+  // Makes the filled slot the current one; false once closed.
+  bool replace(std::size_t mine) noexcept {
+    for (;;) {
+      const Word before = pin();
+      const std::size_t old = index_of(before);
+      if ((before & kClosed) != 0) {
+        unpin(old);
+        return false;
+      }
+      // The old slot is ours to read, and nobody else's to use again, while it is pinned: the same
+      // number in the word is the same value.
+      const std::uint64_t version = (old == kNone ? start_ : slots_[old].kept.read().version) + 1;
+      slots_[mine].kept.write().version = version;
+      Word now = before + kPin;
+      while (index_of(now) == old && (now & kClosed) == 0) {
+        // order: release pairs with the acquire in pin(): the value and its version are there.
+        if (current_.compare_exchange_weak(now, mine, sync::order::release, sync::order::relaxed)) {
+          replaced(old, pins_of(now));
+          tell_of(version);
+          return true;
+        }
+      }
+      unpin(old);
+    }
+  }
+
+  // `came`: those who pinned it, this thread included.
+  void replaced(std::size_t old, Word came) noexcept {
+    if (old == kNone) return;
+    const Word others = came - kPin;
+    // order: as in unpin(). If nobody else came, nobody can be there.
+    if (others == 0 || slots_[old].left.fetch_sub(others, sync::order::acq_rel) == others) {
+      retire(old);
+    }
+  }
+
+  void tell_of(std::uint64_t version) noexcept {
+    // order: relaxed, the exchange decides.
+    std::uint64_t told = newest_.load(sync::order::relaxed);
+    // order: release pairs with the acquire in wait_newer(); relaxed on failure, it looks again.
+    while (
+        is_newer(version, told) &&
+        !newest_.compare_exchange_weak(told, version, sync::order::release, sync::order::relaxed)) {
+    }
+    readers_.tell();
+  }
+
+  // --- Reads. ---
+
+  template <class Visitor>
+  Status visit(Visitor& visitor, std::uint64_t& seen) {
+    const Word word = pin();
+    const std::size_t index = index_of(word);
+    if (index == kNone) return (word & kClosed) != 0 ? Status::closed : Status::empty;
+    const Pinned pinned(*this, index);
+    Slot& slot = slots_[index];
+    // order: relaxed, ordered by `left`. It is written once, so that readers share its line.
+    if (!slot.was_read.load(sync::order::relaxed)) {
+      slot.was_read.store(true, sync::order::relaxed);  // order: as above
+    }
+    const Kept& kept = slot.kept.read();
+    seen = kept.version;
+    if constexpr (std::invocable<Visitor&, const T&, std::uint64_t>) {
+      visitor(kept.value, kept.version);
+    } else {
+      visitor(kept.value);
+    }
+    return Status::ok;
+  }
+
+  std::uint64_t version_now() noexcept {
+    const std::size_t index = index_of(pin());
+    if (index == kNone) return start_;
+    const Pinned pinned(*this, index);
+    return slots_[index].kept.read().version;
+  }
+
+  Slots slots_;
+  const std::uint64_t start_;
+
+  alignas(sync::destructive_span) sync::atomic<Word> current_;
+  alignas(sync::destructive_span) sync::atomic<std::uint64_t> newest_;  // version; waits look here
+  sync::atomic<bool> over_{false};  // closed; beside newest_, where waits look anyway
+  detail::Parked readers_;
+  alignas(sync::destructive_span) sync::atomic<std::uint64_t> free_;  // a bit for each slot
+  sync::atomic<std::uint64_t> overwritten_{0};
+};
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+//
+// A bounded queue that keeps the newest value of each key only.
+//
+//   LatestByKey<std::string, double> prices(1024);
+//   Status s = prices.try_push("ACME", 12.5);      // any thread; replaces one that still waits
+//   prices.consume([](const std::string& name, double& price) { show(name, price); });
+//
+// For: prices, positions, states of many things, of which a slow consumer wants the newest each.
+// Not for: values that must all be seen (MessageBus, Channel); one value (Latest).
+// Tier: transfer.
+// Concurrency: thread-safe. With several consumers each value goes to one of them.
+// Order: keys come out in the order in which they came to wait: a newer value takes the place of
+//   the one that it replaces. What was done before a push happens before the visit of that value.
+// Blocks: push() while full, wait() and wait_and_consume() while empty; all calls for a few
+//   instructions of another thread. Keys are compared and copied meanwhile, and values moved.
+// Allocates: the constructor, unless it is lent storage, and copies of keys.
+// Full: so many keys wait and this one is none of them. `full`, and the value is still the
+//   caller's. A value that was replaced is counted: overwritten().
+// Closed: pushes return `closed`; consumers drain, then get `closed`.
+// Stopped, timed out: a wait ends with nothing pushed or consumed.
+// Exceptions: what a hash, a comparison or the copy of a key throws leaves all as it was. If a
+//   visitor throws, its value is consumed and the rest stay.
+// Destructor: destroys the values that are left.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>  // std::hash
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/detail/parked.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/mutex.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template <class Key, class T, class Hash = std::hash<Key>>
+class LatestByKey {
+  static_assert(detail::HeldByValue<T> && detail::HeldByValue<Key>,
+                "a LatestByKey holds values, not references, whose destructors do not throw");
+  static_assert(std::is_nothrow_move_constructible_v<T> &&
+                    std::is_nothrow_move_constructible_v<Key>,
+                "a LatestByKey's keys and values must move without throwing: mark their move "
+                "constructors noexcept, or hold a std::unique_ptr");
+  static_assert(std::copy_constructible<Key> && std::equality_comparable<Key>,
+                "a LatestByKey copies and compares its keys");
+
+ public:
+  using key_type = Key;
+  using value_type = T;
+
+  // For at least `capacity` keys, rounded up to a power of two, in the caller's storage if there is
+  // one: it has storage_bytes(capacity) bytes and lives longer. Throws std::length_error for 0, for
+  // more than there can be, and for a storage that is too small.
+  explicit LatestByKey(std::size_t capacity, std::span<std::byte> storage = {})
+      : LatestByKey(capacity, detail::RingStart{}, storage) {}
+  ~LatestByKey() {
+    while (take()) {
+    }
+  }
+  LatestByKey(const LatestByKey&) = delete;
+  LatestByKey& operator=(const LatestByKey&) = delete;
+
+  // How many keys have room.
+  std::size_t capacity() const noexcept { return entries_.capacity(); }
+  static constexpr std::size_t storage_bytes(std::size_t capacity) {
+    return Entries::storage_bytes(capacity) + Table::storage_bytes(table_places(capacity));
+  }
+
+  // ok, full or closed. What is not ok leaves the value as it was.
+  Status try_push(const Key& key, T&& value) {
+    const std::size_t hash = mixed(Hash{}(key));
+    bool is_new = false;
+    const Status status = put(key, hash, value, is_new);
+    if (is_new) consumers_.tell();
+    return status;
+  }
+  Status try_push(const Key& key, const T& value)
+    requires std::copy_constructible<T>
+  {
+    return try_push(key, T(value));
+  }
+
+  // Waits while it is full. ok, closed, timed_out or stopped.
+  Status push(const Key& key, T&& value, const Until& until = {}) {
+    Status status = try_push(key, std::move(value));
+    if (status != Status::full) return status;
+    const Status waited =
+        producers_.wait([&] { return (status = try_push(key, std::move(value))) != Status::full; },
+                        std::chrono::nanoseconds(-1), until);
+    return waited == Status::ok ? status : waited;
+  }
+  Status push(const Key& key, const T& value, const Until& until = {})
+    requires std::copy_constructible<T>
+  {
+    return push(key, T(value), until);
+  }
+
+  // No push that begins after this succeeds. Wakes all who wait. Idempotent.
+  void close() noexcept {
+    {
+      const sync::Lock lock(mutex_);
+      closed_ = true;
+    }
+    consumers_.tell();
+    producers_.tell();
+  }
+
+  // Calls visitor(key, value) with a const Key& and a T&, which are its own by then, so that it may
+  // push; returns how many. At most `most`, and no more than capacity(), so that it ends while
+  // producers go on.
+  template <std::invocable<const Key&, T&> Visitor>
+  std::size_t consume(Visitor&& visitor,
+                      std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    const std::size_t limit = detail::min(most, capacity());
+    for (std::size_t count = 0; count < limit; ++count) {
+      std::optional<Pair> taken = take();
+      if (!taken) return count;
+      producers_.tell();
+      visitor(std::as_const(taken->key), taken->value);
+    }
+    return limit;
+  }
+
+  // Waits while there is nothing: ok if there is something now, else closed (and drained),
+  // timed_out or stopped. `spin_for`: how long to look before a sleep; 0: not at all,
+  // nanoseconds::max(): never sleeps, negative: about what a sleep costs.
+  Status wait(const Until& until = {},
+              std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+    Status status = Status::ok;
+    const Status waited = consumers_.wait(
+        [&] {
+          const sync::Lock lock(mutex_);
+          if (head_ == tail_ && closed_) status = Status::closed;
+          return head_ != tail_ || closed_;
+        },
+        spin_for, until);
+    return waited == Status::ok ? status : waited;
+  }
+
+  // Waits, then consumes: ok if at least one was visited.
+  template <std::invocable<const Key&, T&> Visitor>
+  Status wait_and_consume(Visitor&& visitor, const Until& until = {},
+                          std::size_t most = std::numeric_limits<std::size_t>::max(),
+                          std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+    for (;;) {
+      const Status status = wait(until, spin_for);
+      if (status != Status::ok || most == 0) return status;
+      if (consume(visitor, most) != 0) return Status::ok;
+    }
+  }
+
+  // How many keys wait; how many values were replaced while they waited; whether it is closed. All
+  // of the moment.
+  [[nodiscard]] std::size_t was_size() const noexcept {
+    const sync::Lock lock(mutex_);
+    return static_cast<std::size_t>(tail_ - head_);
+  }
+  [[nodiscard]] std::uint64_t overwritten() const noexcept {
+    const sync::Lock lock(mutex_);
+    return overwritten_;
+  }
+  [[nodiscard]] bool closed() const noexcept {
+    const sync::Lock lock(mutex_);
+    return closed_;
+  }
+
+ protected:
+  LatestByKey(std::size_t capacity, detail::RingStart start, std::span<std::byte> storage = {})
+      : entries_(checked(capacity, storage), first_part(capacity, storage)),
+        table_(table_places(entries_.capacity()), second_part(capacity, storage)),
+        head_(start.position),
+        tail_(start.position) {}
+
+ private:
+  template <class>
+  friend struct detail::Books;
+
+  struct Pair {
+    Key key;
+    T value;
+  };
+  struct Entry {
+    sync::raw_cell<Key> key;
+    sync::raw_cell<T> value;
+    std::size_t hash = 0;
+  };
+  // The number of an entry, from 1; 0: none.
+  struct Link {
+    std::uint32_t entry = 0;
+  };
+  using Entries = detail::RingSlots<Entry>;
+  using Table = detail::RingSlots<Link>;
+
+  static constexpr std::size_t kCapacityMost = std::size_t{1} << 31;
+
+  static std::size_t checked(std::size_t capacity, std::span<std::byte> storage) {
+    if (capacity > kCapacityMost) detail::refuse_capacity(capacity, kCapacityMost);
+    if (!storage.empty() && storage.size() < storage_bytes(capacity)) {
+      detail::refuse_storage(storage.size(), storage_bytes(capacity));
+    }
+    return capacity;
+  }
+  static constexpr std::size_t table_places(std::size_t capacity) { return 2 * capacity; }
+  static std::span<std::byte> first_part(std::size_t capacity, std::span<std::byte> storage) {
+    return storage.first(detail::min(storage.size(), Entries::storage_bytes(capacity)));
+  }
+  static std::span<std::byte> second_part(std::size_t capacity, std::span<std::byte> storage) {
+    return storage.subspan(detail::min(storage.size(), Entries::storage_bytes(capacity)));
+  }
+
+  // Hashes of neighbouring keys are often neighbours; the table goes by the lowest bits.
+  static constexpr std::size_t mixed(std::size_t hash) noexcept {
+    const std::uint64_t spread = hash * std::uint64_t{0x9E3779B97F4A7C15};
+    return static_cast<std::size_t>(spread ^ (spread >> 32));
+  }
+
+  // --- With the mutex held. ---
+
+  // Where in the table the key is, or else the free place where it would be.
+  std::size_t find(const Key& key, std::size_t hash) const {
+    for (std::size_t place = hash;; ++place) {
+      const Link link = table_[place];
+      if (link.entry == 0) return place;
+      const Entry& entry = entries_[link.entry - 1];
+      if (entry.hash == hash && entry.key.read() == key) return place;
+    }
+  }
+
+  // Takes the link out of the table, and moves those up that were found by way of it.
+  void unlink(std::size_t place) noexcept {
+    const std::size_t mask = table_.capacity() - 1;
+    for (std::size_t other = place + 1; table_[other].entry != 0; ++other) {
+      const std::size_t home = entries_[table_[other].entry - 1].hash;
+      if (((other - home) & mask) < ((other - place) & mask)) continue;
+      table_[place] = table_[other];
+      place = other;
+    }
+    table_[place] = {};
+  }
+
+  std::size_t place_of(std::uint32_t number, std::size_t hash) const noexcept {
+    std::size_t place = hash;
+    while (table_[place].entry != number) ++place;
+    return place;
+  }
+
+  std::uint32_t number_of(std::uint64_t position) const noexcept {
+    return static_cast<std::uint32_t>(position & (entries_.capacity() - 1)) + 1;
+  }
+
+  // --- The calls. ---
+
+  Status put(const Key& key, std::size_t hash, T& value, bool& is_new) {
+    std::optional<T> replaced;  // ends after the lock
+    const sync::Lock lock(mutex_);
+    if (closed_) return Status::closed;
+    const std::size_t place = find(key, hash);
+    if (const Link link = table_[place]; link.entry != 0) {
+      sync::raw_cell<T>& waits = entries_[link.entry - 1].value;
+      replaced.emplace(std::move(waits.write()));
+      waits.destroy();
+      waits.construct(std::move(value));
+      ++overwritten_;
+      return Status::ok;
+    }
+    if (tail_ - head_ == capacity()) return Status::full;
+    Entry& entry = entries_[tail_];
+    entry.key.construct(key);  // may throw: nothing has changed yet
+    entry.value.construct(std::move(value));
+    entry.hash = hash;
+    table_[place].entry = number_of(tail_);
+    ++tail_;
+    is_new = true;
+    return Status::ok;
+  }
+
+  std::optional<Pair> take() noexcept {
+    std::optional<Pair> taken;
+    const sync::Lock lock(mutex_);
+    if (head_ == tail_) return taken;
+    Entry& entry = entries_[head_];
+    unlink(place_of(number_of(head_), entry.hash));
+    taken.emplace(Pair{std::move(entry.key.write()), std::move(entry.value.write())});
+    entry.key.destroy();
+    entry.value.destroy();
+    ++head_;
+    return taken;
+  }
+
+  mutable sync::Mutex mutex_;  // over all that follows but the last two
+  Entries entries_;  // a ring: keys in the order in which they came
+  Table table_;
+  std::uint64_t head_;
+  std::uint64_t tail_;
+  std::uint64_t overwritten_ = 0;
+  bool closed_ = false;
+  detail::Parked consumers_;
+  detail::Parked producers_;
+};
+
+}}  // namespace handoff::HANDOFF_ABI
