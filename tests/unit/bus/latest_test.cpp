@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+//
+// Latest and LatestByKey: what is there, what is counted, what ends a wait.
+#include <handoff/bus/latest.hpp>
+#include <handoff/bus/latest_by_key.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "books/broadcast_books.hpp"
+#include "support/failing.hpp"
+#include "support/started_at.hpp"
+#include "support/support.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using handoff::Latest;
+using handoff::LatestByKey;
+using handoff::Status;
+using handoff::test::Audited;
+using handoff::test::Call;
+using handoff::test::StartedAt;
+
+static_assert(!std::is_copy_constructible_v<Latest<int>>);
+static_assert(!std::is_copy_constructible_v<LatestByKey<int, int>>);
+
+// Long enough for a thread to fall asleep; nothing hangs on it but how much a test exercises.
+void let_them_sleep() { std::this_thread::sleep_for(10ms); }
+
+TEST(Latest, TheNewestIsThere) {
+  Audited<Latest<std::string>> latest;
+  EXPECT_EQ(latest.load(), std::nullopt);
+  EXPECT_EQ(latest.read([](const std::string&) { FAIL(); }), Status::empty);
+  EXPECT_EQ(latest.version(), 0U);
+  ASSERT_EQ(latest.store("one"), Status::ok);
+  const std::string two = "two";
+  ASSERT_EQ(latest.store(two), Status::ok);
+  EXPECT_EQ(latest.load(), "two");
+  EXPECT_EQ(latest.load(), "two") << "it stays";
+  EXPECT_EQ(latest.read([](const std::string& value, std::uint64_t version) {
+    EXPECT_EQ(value, "two");
+    EXPECT_EQ(version, 2U);
+  }),
+            Status::ok);
+  EXPECT_EQ(latest.version(), 2U);
+  EXPECT_EQ(latest.overwritten(), 1U) << "nobody saw `one`";
+  ASSERT_EQ(latest.store("three"), Status::ok);
+  EXPECT_EQ(latest.overwritten(), 1U);
+}
+
+TEST(Latest, OwnsWhatItHolds) {
+  const auto counted = std::make_shared<int>(7);
+  {
+    Audited<Latest<std::shared_ptr<int>>> latest(1);
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_EQ(latest.store(counted), Status::ok);
+      EXPECT_EQ(counted.use_count(), 2) << "what is replaced ends at once";
+    }
+    (void)latest.read([&](const std::shared_ptr<int>& value) {
+      ASSERT_EQ(latest.store(nullptr), Status::ok);
+      EXPECT_EQ(*value, 7) << "not while it is read";
+      EXPECT_EQ(counted.use_count(), 2);
+    });
+    EXPECT_EQ(counted.use_count(), 1);
+    ASSERT_EQ(latest.store(counted), Status::ok);
+  }
+  EXPECT_EQ(counted.use_count(), 1);
+}
+
+TEST(Latest, ReadsTheNewerOnly) {
+  Audited<Latest<int>> latest;
+  std::uint64_t seen = 0;
+  int value = 0;
+  const auto look = [&](const int& newest) { value = newest; };
+  EXPECT_EQ(latest.read_newer(seen, look, 0ms), Status::timed_out);
+  ASSERT_EQ(latest.store(1), Status::ok);
+  ASSERT_EQ(latest.store(2), Status::ok);
+  EXPECT_EQ(latest.read_newer(seen, look), Status::ok);
+  EXPECT_EQ(value, 2);
+  EXPECT_EQ(seen, 2U);
+  EXPECT_EQ(latest.read_newer(seen, look, 1ms), Status::timed_out);
+  EXPECT_EQ(latest.wait_newer(1, 0ms), Status::ok);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(latest.wait_newer(seen, stop.get_token()), Status::stopped);
+  EXPECT_THROW((void)latest.read([](const int& newest) { throw newest; }), int);
+  EXPECT_EQ(latest.load(), 2) << "what a visitor throws changes nothing";
+}
+
+TEST(Latest, WaitsForANewerOne) {
+  for (const auto spin_for : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(-1),
+                              std::chrono::nanoseconds::max()}) {
+    Audited<Latest<int>> latest;
+    std::vector<int> seen_values;
+    std::thread reader([&] {
+      std::uint64_t seen = 0;
+      const auto look = [&](const int& newest) { seen_values.push_back(newest); };
+      while (latest.read_newer(seen, look, {}, spin_for) == Status::ok) {
+      }
+    });
+    for (int i = 1; i <= 3; ++i) {
+      let_them_sleep();
+      ASSERT_EQ(latest.store(i), Status::ok);
+    }
+    latest.close();
+    reader.join();
+    ASSERT_FALSE(seen_values.empty());
+    EXPECT_EQ(seen_values.back(), 3) << "the last one is seen before the end";
+  }
+}
+
+TEST(Latest, Closed) {
+  Audited<Latest<std::unique_ptr<int>>> latest;
+  EXPECT_FALSE(latest.closed());
+  ASSERT_EQ(latest.store(std::make_unique<int>(1)), Status::ok);
+  latest.close();
+  latest.close();
+  EXPECT_TRUE(latest.closed());
+  auto refused = std::make_unique<int>(2);
+  EXPECT_EQ(latest.store(std::move(refused)), Status::closed);
+  ASSERT_NE(refused, nullptr);
+  std::uint64_t seen = 0;
+  const auto look = [](const std::unique_ptr<int>& value) { EXPECT_EQ(*value, 1); };
+  EXPECT_EQ(latest.read_newer(seen, look), Status::ok);
+  EXPECT_EQ(latest.read_newer(seen, look), Status::closed);
+  EXPECT_EQ(latest.read(look), Status::ok) << "it stays to be read";
+
+  Audited<Latest<int>> never;
+  never.close();
+  EXPECT_EQ(never.read([](const int&) { FAIL(); }), Status::closed);
+  EXPECT_EQ(never.wait_newer(0), Status::closed);
+}
+
+TEST(Latest, VersionsRunOver) {
+  for (std::uint64_t before = 0; before < 4; ++before) {
+    StartedAt<Audited<Latest<int>>> latest(1, ~std::uint64_t{0} - before);
+    std::uint64_t seen = latest.version();
+    for (int i = 0; i < 8; ++i) {
+      ASSERT_EQ(latest.store(i), Status::ok);
+      ASSERT_EQ(
+          latest.read_newer(seen, [&](const int& value) { EXPECT_EQ(value, i); }, 0ms), Status::ok);
+      ASSERT_EQ(latest.wait_newer(seen, 0ms), Status::timed_out);
+    }
+  }
+}
+
+TEST(Latest, AsManySlotsAsCallsNeed) {
+  constexpr std::size_t huge = ~std::size_t{0};
+  for (const std::size_t wrong : {std::size_t{0}, std::size_t{32}, huge}) {
+    EXPECT_THROW(Latest<int>{wrong}, std::length_error) << wrong;
+  }
+  Audited<Latest<int>> latest(31);
+  std::function<void(int)> deeper = [&](int depth) {
+    if (depth == 60) return;
+    ASSERT_EQ(latest.store(depth), Status::ok);
+    ASSERT_EQ(latest.read([&](const int& value) {
+      deeper(depth + 1);
+      EXPECT_EQ(value, depth) << "each visit keeps its own";
+    }),
+              Status::ok);
+  };
+  deeper(0);
+}
+
+TEST(Latest, AStoreWaitsForASlot) {
+  Audited<Latest<int>> latest(1);  // four slots
+  std::atomic<int> inside{0};
+  std::atomic<bool> go_on{false};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(latest.store(i), Status::ok);
+    readers.emplace_back([&] {
+      (void)latest.read([&](const int&) {
+        ++inside;
+        while (!go_on) std::this_thread::yield();
+      });
+    });
+    while (inside != i + 1) std::this_thread::yield();
+  }
+  std::thread writer([&] { EXPECT_EQ(latest.store(7), Status::ok); });
+  let_them_sleep();
+  EXPECT_NE(latest.load(), 7);
+  go_on = true;
+  writer.join();
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(latest.load(), 7);
+  EXPECT_EQ(latest.overwritten(), 0U);
+}
+
+TEST(Latest, OnlyTheConstructorAllocates) {
+  std::vector<std::byte> storage(Latest<int>::storage_bytes(2) + 1);
+  std::size_t before = handoff::test::calls(Call::allocation);
+  {
+    Audited<Latest<int>> lent(2, std::span(storage).subspan(1));
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_EQ(lent.store(i), Status::ok);
+      ASSERT_EQ(lent.load(), i);
+    }
+    EXPECT_EQ(handoff::test::calls(Call::allocation), before);
+  }
+  EXPECT_THROW(Latest<int>(2, std::span(storage).first(8)), std::length_error);
+}
+
+// --- By key. ---
+
+using Seen = std::vector<std::pair<std::string, int>>;
+
+template <class Queue>
+Seen all_of(Queue& queue) {
+  Seen seen;
+  queue.consume([&](const std::string& key, int& value) { seen.emplace_back(key, value); });
+  return seen;
+}
+
+TEST(LatestByKey, KeepsTheNewestInTheOrderOfFirstArrival) {
+  Audited<LatestByKey<std::string, int>> queue(4);
+  ASSERT_EQ(queue.try_push("a", 1), Status::ok);
+  ASSERT_EQ(queue.try_push("b", 2), Status::ok);
+  ASSERT_EQ(queue.try_push("a", 3), Status::ok);
+  ASSERT_EQ(queue.try_push("c", 4), Status::ok);
+  ASSERT_EQ(queue.try_push("b", 5), Status::ok);
+  EXPECT_EQ(queue.was_size(), 3U);
+  EXPECT_EQ(queue.overwritten(), 2U);
+  EXPECT_EQ(all_of(queue), (Seen{{"a", 3}, {"b", 5}, {"c", 4}}));
+  ASSERT_EQ(queue.try_push("b", 6), Status::ok);
+  ASSERT_EQ(queue.try_push("a", 7), Status::ok);
+  EXPECT_EQ(all_of(queue), (Seen{{"b", 6}, {"a", 7}})) << "they came anew";
+  EXPECT_EQ(queue.overwritten(), 2U);
+}
+
+TEST(LatestByKey, FullForNewKeysOnly) {
+  Audited<LatestByKey<int, std::unique_ptr<int>>> queue(2);
+  EXPECT_EQ(queue.capacity(), 2U);
+  ASSERT_EQ(queue.try_push(1, nullptr), Status::ok);
+  ASSERT_EQ(queue.try_push(2, nullptr), Status::ok);
+  auto value = std::make_unique<int>(3);
+  EXPECT_EQ(queue.try_push(3, std::move(value)), Status::full);
+  EXPECT_EQ(queue.push(3, std::move(value), 1ms), Status::timed_out);
+  ASSERT_NE(value, nullptr);
+  EXPECT_EQ(queue.try_push(1, std::move(value)), Status::ok);
+  EXPECT_EQ(queue.consume(
+                [](int key, const std::unique_ptr<int>& newest) {
+                  EXPECT_EQ(key, 1);
+                  ASSERT_NE(newest, nullptr);
+                  EXPECT_EQ(*newest, 3);
+                },
+                1),
+            1U);
+  EXPECT_EQ(queue.try_push(3, nullptr), Status::ok);
+}
+
+TEST(LatestByKey, CloseDrains) {
+  Audited<LatestByKey<std::string, int>> queue(2);
+  ASSERT_EQ(queue.try_push("a", 1), Status::ok);
+  EXPECT_FALSE(queue.closed());
+  queue.close();
+  EXPECT_TRUE(queue.closed());
+  EXPECT_EQ(queue.try_push("a", 2), Status::closed);
+  EXPECT_EQ(queue.push("b", 2), Status::closed);
+  EXPECT_EQ(queue.wait(), Status::ok);
+  EXPECT_EQ(all_of(queue), (Seen{{"a", 1}}));
+  EXPECT_EQ(queue.wait(), Status::closed);
+  EXPECT_EQ(queue.wait_and_consume([](const std::string&, int&) { FAIL(); }), Status::closed);
+}
+
+TEST(LatestByKey, Waits) {
+  for (const auto spin_for : {std::chrono::nanoseconds(0), std::chrono::nanoseconds::max()}) {
+    Audited<LatestByKey<int, int>> queue(1);
+    EXPECT_EQ(queue.wait(0ms, spin_for), Status::timed_out);
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_EQ(queue.wait(stop.get_token(), spin_for), Status::stopped);
+    std::thread producer([&] {
+      let_them_sleep();
+      EXPECT_EQ(queue.push(1, 1), Status::ok);
+      EXPECT_EQ(queue.push(2, 2), Status::ok) << "waits for the first to go";
+      queue.close();
+    });
+    int sum = 0;
+    const auto add = [&](int key, int value) {
+      let_them_sleep();
+      sum += key + value;
+    };
+    while (queue.wait_and_consume(add, {}, 1, spin_for) == Status::ok) {
+    }
+    producer.join();
+    EXPECT_EQ(sum, 6);
+  }
+}
+
+TEST(LatestByKey, AVisitorMayPushAndThrow) {
+  Audited<LatestByKey<std::string, int>> queue(2);
+  ASSERT_EQ(queue.try_push("a", 1), Status::ok);
+  ASSERT_EQ(queue.try_push("b", 1), Status::ok);
+  EXPECT_EQ(queue.consume([&](const std::string& key, int& value) {
+    EXPECT_EQ(queue.try_push(key, value + 1), Status::ok) << "its place is free";
+  }),
+            2U)
+      << "it ends";
+  EXPECT_THROW(queue.consume([](const std::string&, int& value) { throw value; }), int);
+  EXPECT_EQ(all_of(queue), (Seen{{"b", 2}}));
+}
+
+struct ThrowingHash {
+  std::size_t operator()(int key) const {
+    if (key < 0) throw key;
+    return 5;  // all keys collide
+  }
+};
+
+TEST(LatestByKey, CollidingKeysAndAHashThatThrows) {
+  Audited<LatestByKey<int, int, ThrowingHash>> queue(8);
+  EXPECT_THROW((void)queue.try_push(-1, 1), int);
+  for (int lap = 0; lap < 20; ++lap) {
+    for (int key = 0; key < 8; ++key) ASSERT_EQ(queue.try_push(key, lap), Status::ok);
+    EXPECT_EQ(queue.try_push(8, lap), Status::full);
+    std::vector<int> keys;
+    queue.consume([&](int key, int value) {
+      keys.push_back(key);
+      EXPECT_EQ(value, lap);
+    });
+    EXPECT_EQ(keys, (std::vector{0, 1, 2, 3, 4, 5, 6, 7}));
+  }
+}
+
+TEST(LatestByKey, ImpossibleCapacities) {
+  constexpr std::size_t huge = ~std::size_t{0};
+  using Queue = LatestByKey<int, int>;
+  for (const std::size_t wrong : {std::size_t{0}, huge, huge / 2, huge / 4, huge / 8 + 1}) {
+    EXPECT_THROW(Queue{wrong}, std::length_error) << wrong;
+  }
+}
+
+TEST(LatestByKey, LivesInTheCallersStorage) {
+  using Queue = LatestByKey<int, int>;
+  const std::size_t bytes = Queue::storage_bytes(5);
+  std::vector<std::byte> storage(bytes + 1);
+  for (std::size_t offset = 0; offset < 2; ++offset) {
+    const std::size_t before = handoff::test::calls(Call::allocation);
+    Audited<Queue> queue(5, std::span(storage).subspan(offset, bytes));
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_EQ(queue.try_push(i % 8, i), Status::ok);
+      if (i % 3 == 0) queue.consume([](int, int) {}, 2);
+    }
+    EXPECT_EQ(handoff::test::calls(Call::allocation), before);
+  }
+  EXPECT_THROW(Queue(5, std::span(storage).first(bytes - 1)), std::length_error);
+  EXPECT_THROW(Queue(5, std::span(storage).first(Queue::storage_bytes(1))), std::length_error);
+}
+
+TEST(LatestByKey, AKeyThatCannotBeCopiedChangesNothing) {
+  Audited<LatestByKey<std::string, int>> queue(4);
+  const std::string key(100, 'k');
+  handoff::test::until_whole(Call::allocation, 0, [&] {
+    const std::size_t before = queue.was_size();
+    try {
+      EXPECT_EQ(queue.try_push(key, 1), Status::ok);
+    } catch (const std::bad_alloc&) {
+      EXPECT_EQ(queue.was_size(), before);
+    }
+    queue.consume([](const std::string&, int&) {});
+  });
+}
+
+// Random calls, each compared with what a list and a map would have done.
+TEST(LatestByKey, RandomCallsAsAListAndAMapWould) {
+  auto dice = handoff::test::random();
+  for (std::size_t round = 0; round < handoff::test::rounds(300); ++round) {
+    StartedAt<Audited<LatestByKey<int, int>>> queue(1 + dice() % 9,
+                                                    ~std::uint64_t{0} - dice() % 20);
+    std::list<int> order;
+    std::map<int, int> newest;
+    std::uint64_t overwritten = 0;
+    for (int step = 0; step < 200; ++step) {
+      const int key = static_cast<int>(dice() % 12);
+      if (dice() % 3 != 0) {
+        const bool known = newest.contains(key);
+        const Status expected =
+            known || order.size() < queue.capacity() ? Status::ok : Status::full;
+        ASSERT_EQ(queue.try_push(key, step), expected);
+        if (expected != Status::ok) continue;
+        if (known) {
+          ++overwritten;
+        } else {
+          order.push_back(key);
+        }
+        newest[key] = step;
+      } else {
+        const std::size_t expected = order.empty() ? 0 : 1;
+        ASSERT_EQ(queue.consume(
+                      [&](int found, int value) {
+                        ASSERT_EQ(found, order.front());
+                        ASSERT_EQ(value, newest[found]);
+                        newest.erase(found);
+                        order.pop_front();
+                      },
+                      1),
+                  expected);
+      }
+      ASSERT_EQ(queue.was_size(), order.size());
+      ASSERT_EQ(queue.overwritten(), overwritten);
+    }
+  }
+}
+
+}  // namespace
