@@ -71,8 +71,9 @@ BroadcastReader& BroadcastReaders::join(BroadcastReader* const* before, std::siz
 }
 
 void BroadcastReaders::leave(BroadcastReader& reader) noexcept {
-  // order: release pairs with the acquires in the walks: it has read what it read.
-  reader.position.fetch_or(BroadcastReader::kLeft, sync::order::release);
+  // order: relaxed, it goes on the release sequence of the position: what was read, was read
+  // before.
+  reader.position.fetch_or(BroadcastReader::kLeft, sync::order::relaxed);
   const sync::Lock lock(mutex_);
   for (std::size_t i = 0; i < reader.before_count; ++i) {
     // order: relaxed, as in join().

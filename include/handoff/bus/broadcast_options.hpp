@@ -13,7 +13,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 // How a consumer of a broadcast behaves.
 struct BroadcastOptions {
   // Each message comes to this consumer after those have seen it: `{a, b}`, consumers of the same
-  // broadcast, eight at most.
+  // broadcast, eight at most. To be named is to be used: those must not leave meanwhile.
   detail::BroadcastAfter after = {};
 
   // How long a wait looks before it sleeps: less latency for more CPU. 0: not at all;

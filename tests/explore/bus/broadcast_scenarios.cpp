@@ -122,6 +122,19 @@ void two_and_two(std::size_t capacity) {
 const Scenario two_by_two("broadcast/two_and_two", [] { two_and_two(2); });
 const Scenario two_by_two_tight("broadcast/two_and_two_one_place", [] { two_and_two(1); });
 
+// One producer finds out that there is room, and another one relies on it.
+const Scenario gate("broadcast/gate", [] {
+  Many broadcast(2);
+  auto consumer = broadcast.consumer();
+  test::push_all(broadcast, 3, 2);
+  explore::Thread first([&] { test::push_all(broadcast, 1, 1); });
+  explore::Thread second([&] { test::push_all(broadcast, 2, 1); });
+  Follower follower;
+  while (follower.seen < 4) {
+    if (consumer.consume(follower) == 0) sync::pause();
+  }
+});
+
 // Nobody listens: producers lap each other, and no message is made where another one is.
 const Scenario nobody("broadcast/nobody", [] {
   Many broadcast(1);
@@ -211,7 +224,8 @@ const Scenario join_one("broadcast/joins", [] { joins<One>(); });
 const Scenario join_many("broadcast/joins_many", [] { joins<Many>(); });
 const Scenario join_wrap("broadcast/joins_wrap", [] { joins<One>(kNearTheEnd); });
 
-// A producer sleeps for want of room; the last consumer leaves, and another one joins in its place.
+// A producer sleeps for want of room; the only consumer leaves, whatever it has read, and another
+// one joins with its record.
 template <class TheBroadcast>
 void leaves_and_joins() {
   TheBroadcast broadcast(1);
@@ -222,6 +236,7 @@ void leaves_and_joins() {
     }
     broadcast.close();
   });
+  (void)consumer->consume([](const RingItem& item) { explore::check(item.number > 0, "whole"); });
   consumer.reset();
   auto next = broadcast.consumer();
   int last = 0;
