@@ -110,9 +110,9 @@ BroadcastTicket BroadcastReaders::slowest_moved_up(BroadcastTicket tail,
     // order: acquire pairs with the releases of positions: what lies before it has been read.
     BroadcastTicket position = reader->position.load(sync::order::acquire);
     while ((position & BroadcastReader::kMarks) == 0 && messages_between(position, keep) > 0) {
-      // order: acquire as above, also where another value is found; what this one moves up needs
-      // no release: the consumer that finds itself moved reads nothing of ours.
-      if (reader->position.compare_exchange_weak(position, keep, sync::order::acquire,
+      // order: relaxed where it is what was loaded, which only grows; acquire as above where it is
+      // another. The consumer that finds itself moved up reads nothing of ours.
+      if (reader->position.compare_exchange_weak(position, keep, sync::order::relaxed,
                                                  sync::order::acquire)) {
         position = keep;
       }
