@@ -27,9 +27,8 @@
 // Blocks: push(), claim() and what is named wait. publish, try_* and consume() never block; with
 //   many producers try_* is repeated only because another producer succeeded. consumer() and the
 //   end of a Consumer take a lock that others do the same under.
-// Allocates: the constructor, unless it is lent storage, and consumer(), unless one has left
-// before. Full: as many messages as there are places lie between the slowest consumer and the next
-// one, or
+// Allocates: the constructor, unless it is lent storage; consumer(), unless one has left before.
+// Full: as many messages as there are places lie between the slowest consumer and the next one, or
 //   a producer has not yet published the message of one lap before. try_* says `full`, and the
 //   message is still the caller's. Without a consumer nothing is full and messages are seen by
 //   nobody.

@@ -78,7 +78,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   // `message` is a const T&, or a T& for a visitor that takes nothing else: whoever writes there is
   // ordered with others by `after` alone. `sequence` counts messages from 0, and claims that were
   // dropped; `end_of_batch` says that it is the last of this call. Under
-  // OnFull::overwrite_oldest the visitor gets a copy. The visitor must not use this consumer.
+  // OnFull::overwrite_oldest the visitor gets a copy. The visitor must not consume by this one.
   template <detail::BroadcastVisitor<T> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
@@ -117,7 +117,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   // Whether the broadcast is closed and this consumer has seen all of it.
   [[nodiscard]] bool closed() const noexcept {
-    return broadcast_->tail() == (position() | kClosed);
+    return broadcast_->tail() == (reader_->next | kClosed);
   }
 
   // How many messages it lost up to the one that it visits or visited last, dropped claims
@@ -159,7 +159,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     if constexpr (!kLossy) {
       return ready(reader_->next, 1) != 0;
     } else {
-      return is_published(position());
+      return is_published(caught_up());
     }
   }
 

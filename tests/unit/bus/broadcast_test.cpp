@@ -706,6 +706,17 @@ TYPED_TEST(Lossy, AVisitorHoldsNobodyBack) {
   EXPECT_EQ(consumer.lost(), 3U);
 }
 
+TYPED_TEST(Lossy, AClaimMakesItsRoomAtOnce) {
+  typename TestFixture::Ints broadcast(2);
+  auto consumer = broadcast.consumer();
+  ASSERT_EQ(broadcast.try_push(0), Status::ok);
+  ASSERT_EQ(broadcast.try_push(1), Status::ok);
+  { auto dropped = broadcast.claim(2); }
+  broadcast.close();
+  EXPECT_EQ(consumer.wait_and_consume([](const int&) { FAIL(); }), Status::closed);
+  EXPECT_EQ(consumer.lost(), 2U) << "also when nothing comes any more";
+}
+
 // A copy that stops in the midst, so that producers meet it.
 struct SlowCopy {
   explicit SlowCopy(int number) noexcept : value(number) {}
