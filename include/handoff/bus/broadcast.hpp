@@ -3,8 +3,8 @@
 // A bounded ring of messages from one thread or many, each of which every consumer sees.
 //
 //   Broadcast<Tick> ticks(1024);
-//   auto book = ticks.consumer();                            // any thread; sees what comes from
-//   now auto audit = ticks.consumer({.after = {book}});          // each message only after `book`
+//   auto book = ticks.consumer();                            // any thread; joins
+//   auto audit = ticks.consumer({.after = {book}});          // each message only after `book`
 //   Status s = ticks.push(Tick{7});                          // any thread; waits for the slowest
 //   book.consume([](const Tick& tick) { apply(tick); });     // what is there, in its place
 //   while (audit.wait_and_consume(log_tick) == Status::ok) { ... }    // until closed and drained

@@ -3,8 +3,8 @@
 // The newest value of something, for any number of writers and readers.
 //
 //   Latest<Pose> pose;
-//   pose.store(Pose{1, 2});                                     // any thread
-//   pose.read([](const Pose& now) { steer(now); });             // any thread; in its place
+//   Status s = pose.store(Pose{1, 2});                          // any thread
+//   s = pose.read([](const Pose& now) { steer(now); });         // any thread; in its place
 //   std::optional<Pose> copy = pose.load();                     // any thread
 //   for (std::uint64_t seen = 0; pose.read_newer(seen, draw) == Status::ok;) { }  // waits
 //
