@@ -63,7 +63,7 @@ static_assert(offsetof(handoff::detail::BroadcastReader, followers) >=
               "a consumer's position has a line of its own");
 
 // Long enough for a thread to fall asleep; nothing hangs on it but how much a test exercises.
-void let_them_sleep() { std::this_thread::sleep_for(10ms); }
+void let_consumers_sleep() { std::this_thread::sleep_for(10ms); }
 
 // A message that is counted while it lives; not where it was moved from.
 struct Counted {
@@ -81,7 +81,7 @@ struct Counted {
 
 // What a consumer finds now.
 template <class Consumer>
-std::vector<int> all_of(Consumer& consumer) {
+std::vector<int> all_found(Consumer& consumer) {
   std::vector<int> found;
   consumer.consume([&](const int& message) { found.push_back(message); });
   return found;
@@ -104,9 +104,9 @@ TYPED_TEST(AnyBroadcast, EachConsumerSeesEachMessageInOrder) {
   for (int lap = 0; lap < 5; ++lap) {
     for (int i = 0; i < 3; ++i) ASSERT_EQ(broadcast.try_push(3 * lap + i), Status::ok);
     const std::vector expected{3 * lap, 3 * lap + 1, 3 * lap + 2};
-    EXPECT_EQ(all_of(first), expected);
-    EXPECT_EQ(all_of(second), expected);
-    EXPECT_TRUE(all_of(second).empty());
+    EXPECT_EQ(all_found(first), expected);
+    EXPECT_EQ(all_found(second), expected);
+    EXPECT_TRUE(all_found(second).empty());
   }
 }
 
@@ -159,7 +159,7 @@ TYPED_TEST(AnyBroadcast, CloseDrains) {
   EXPECT_EQ(broadcast.try_claim().status(), Status::closed);
   EXPECT_EQ(broadcast.claim(2).status(), Status::closed);
   EXPECT_EQ(consumer.wait(), Status::ok);
-  EXPECT_EQ(all_of(consumer), std::vector{1});
+  EXPECT_EQ(all_found(consumer), std::vector{1});
   EXPECT_TRUE(consumer.closed());
   EXPECT_EQ(consumer.wait(), Status::closed);
   EXPECT_EQ(consumer.wait_and_consume([](const int&) { FAIL(); }), Status::closed);
@@ -171,9 +171,9 @@ TYPED_TEST(AnyBroadcast, WithoutAConsumerNothingIsFull) {
   typename TestFixture::Ints broadcast(2);
   for (int i = 0; i < 10; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
   auto consumer = broadcast.consumer();
-  EXPECT_TRUE(all_of(consumer).empty()) << "those were before it";
+  EXPECT_TRUE(all_found(consumer).empty()) << "those were before it";
   ASSERT_EQ(broadcast.try_push(10), Status::ok);
-  EXPECT_EQ(all_of(consumer), std::vector{10});
+  EXPECT_EQ(all_found(consumer), std::vector{10});
 }
 
 TYPED_TEST(AnyBroadcast, PositionsRunOver) {
@@ -194,7 +194,7 @@ TYPED_TEST(AnyBroadcast, PositionsRunOver) {
             ASSERT_EQ(broadcast.try_push(0), Status::full) << edge << " - " << before;
           }
           ASSERT_EQ(first.was_behind(), capacity);
-          ASSERT_EQ(all_of(first), expected) << edge << " - " << before;
+          ASSERT_EQ(all_found(first), expected) << edge << " - " << before;
         }
         broadcast.close();
         ASSERT_TRUE(first.closed());
@@ -214,9 +214,9 @@ TYPED_TEST(AnyBroadcast, WaitsForAMessage) {
              Status::ok) {
       }
     });
-    let_them_sleep();
+    let_consumers_sleep();
     ASSERT_EQ(broadcast.push(1), Status::ok);
-    let_them_sleep();
+    let_consumers_sleep();
     ASSERT_EQ(broadcast.push(2), Status::ok);
     broadcast.close();
     reader.join();
@@ -232,7 +232,7 @@ TYPED_TEST(AnyBroadcast, AWaitEndsByAStopOrADeadline) {
     EXPECT_EQ(consumer.wait_and_consume([](const int&) { FAIL(); }, 0ms), Status::timed_out);
     std::stop_source stop;
     std::thread stopper([&] {
-      let_them_sleep();
+      let_consumers_sleep();
       stop.request_stop();
     });
     EXPECT_EQ(consumer.wait(stop.get_token()), Status::stopped);
@@ -241,7 +241,7 @@ TYPED_TEST(AnyBroadcast, AWaitEndsByAStopOrADeadline) {
     EXPECT_EQ(consumer.wait(0ms), Status::ok) << "what is there comes first";
     EXPECT_EQ(consumer.wait(stop.get_token()), Status::ok);
     EXPECT_EQ(consumer.wait_and_consume([](const int&) {}, {}, 0), Status::ok) << "none asked for";
-    EXPECT_EQ(all_of(consumer), std::vector{1});
+    EXPECT_EQ(all_found(consumer), std::vector{1});
   }
 }
 
@@ -274,8 +274,8 @@ TYPED_TEST(AnyBroadcast, AVisitorMayPublishAndJoinAndClose) {
                 },
                 1),
             1U);
-  EXPECT_EQ(all_of(consumer), std::vector{2});
-  EXPECT_EQ(all_of(*joined), std::vector{2});
+  EXPECT_EQ(all_found(consumer), std::vector{2});
+  EXPECT_EQ(all_found(*joined), std::vector{2});
   EXPECT_TRUE(consumer.closed() && joined->closed());
 }
 
@@ -291,7 +291,7 @@ TYPED_TEST(AnyBroadcast, LivesInTheCallersStorage) {
       EXPECT_EQ(broadcast.capacity(), 8U);
       auto consumer = broadcast.consumer();
       for (int i = 0; i < 8; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
-      EXPECT_EQ(all_of(consumer).size(), 8U);
+      EXPECT_EQ(all_found(consumer).size(), 8U);
     }
   }
   EXPECT_THROW(Tested(5, std::span(storage).first(16)), std::length_error);
@@ -328,7 +328,7 @@ TYPED_TEST(AnyBroadcast, AJoinThatFindsNoMemoryChangesNothing) {
     try {
       auto consumer = broadcast.consumer();
       EXPECT_EQ(broadcast.try_push(1), Status::ok);
-      EXPECT_EQ(all_of(consumer), std::vector{1});
+      EXPECT_EQ(all_found(consumer), std::vector{1});
     } catch (const std::bad_alloc&) {
       for (int i = 0; i < 5; ++i) EXPECT_EQ(broadcast.try_push(i), Status::ok);
     }
@@ -340,10 +340,10 @@ TYPED_TEST(AnyBroadcast, ConsumersMove) {
   auto consumer = broadcast.consumer();
   ASSERT_EQ(broadcast.try_push(1), Status::ok);
   auto moved = std::move(consumer);
-  EXPECT_EQ(all_of(moved), std::vector{1});
+  EXPECT_EQ(all_found(moved), std::vector{1});
   moved = broadcast.consumer();
   ASSERT_EQ(broadcast.try_push(2), Status::ok);
-  EXPECT_EQ(all_of(moved), std::vector{2});
+  EXPECT_EQ(all_found(moved), std::vector{2});
   moved.leave();
   moved.leave();
   for (int i = 0; i < 9; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok) << "nobody is left";
@@ -496,7 +496,7 @@ TYPED_TEST(HeldBack, FullUntilTheSlowestHasSeenIt) {
   ASSERT_EQ(broadcast.try_push(2), Status::ok);
   EXPECT_EQ(broadcast.try_push(3), Status::full);
   EXPECT_EQ(broadcast.try_claim().status(), Status::full);
-  EXPECT_EQ(all_of(fast), (std::vector{1, 2}));
+  EXPECT_EQ(all_found(fast), (std::vector{1, 2}));
   EXPECT_EQ(broadcast.try_push(3), Status::full);
   EXPECT_EQ(broadcast.push(3, 1ms), Status::timed_out);
   std::stop_source stop;
@@ -508,7 +508,7 @@ TYPED_TEST(HeldBack, FullUntilTheSlowestHasSeenIt) {
   EXPECT_EQ(broadcast.try_push(4), Status::full);
   slow.leave();
   EXPECT_EQ(broadcast.try_push(4), Status::full) << "the other one has not seen 3";
-  EXPECT_EQ(all_of(fast), std::vector{3});
+  EXPECT_EQ(all_found(fast), std::vector{3});
   EXPECT_EQ(broadcast.try_push(4), Status::ok);
 }
 
@@ -543,11 +543,11 @@ TYPED_TEST(HeldBack, APushWaitsForTheSlowest) {
     claim.publish();
     EXPECT_EQ(broadcast.push(4), Status::ok);
   });
-  let_them_sleep();
-  EXPECT_EQ(all_of(consumer), std::vector{1});
+  let_consumers_sleep();
+  EXPECT_EQ(all_found(consumer), std::vector{1});
   EXPECT_THROW((void)consumer.wait_and_consume([](const int& message) { throw message; }), int);
-  let_them_sleep();
-  EXPECT_EQ(all_of(consumer), std::vector{3});
+  let_consumers_sleep();
+  EXPECT_EQ(all_found(consumer), std::vector{3});
   consumer.leave();
   producer.join();
 }
@@ -599,16 +599,16 @@ TYPED_TEST(HeldBack, WhoLeavesLetsItsFollowersGo) {
   auto b = broadcast.consumer({.after = {a}});
   ASSERT_EQ(broadcast.try_push(1), Status::ok);
   ASSERT_EQ(broadcast.try_push(2), Status::ok);
-  EXPECT_TRUE(all_of(b).empty());
+  EXPECT_TRUE(all_found(b).empty());
   std::thread follower([&] { EXPECT_EQ(b.wait(), Status::ok); });
-  let_them_sleep();
+  let_consumers_sleep();
   a.leave();
   follower.join();
   auto c = broadcast.consumer();  // has no part in it, whatever record it takes
-  EXPECT_EQ(all_of(b), (std::vector{1, 2}));
+  EXPECT_EQ(all_found(b), (std::vector{1, 2}));
   ASSERT_EQ(broadcast.try_push(3), Status::ok);
-  EXPECT_EQ(all_of(b), std::vector{3});
-  EXPECT_EQ(all_of(c), std::vector{3});
+  EXPECT_EQ(all_found(b), std::vector{3});
+  EXPECT_EQ(all_found(c), std::vector{3});
 }
 
 TYPED_TEST(HeldBack, AFollowerSleepsUntilItsTurn) {
@@ -620,7 +620,7 @@ TYPED_TEST(HeldBack, AFollowerSleepsUntilItsTurn) {
   std::thread follower([&] {
     EXPECT_EQ(b.wait_and_consume([&](const int&) { EXPECT_TRUE(seen.load()); }), Status::ok);
   });
-  let_them_sleep();
+  let_consumers_sleep();
   a.consume([&](const int&) { seen = true; });
   follower.join();
 }
@@ -630,12 +630,12 @@ TYPED_TEST(HeldBack, AFollowerThatJoinsAheadWaits) {
   auto a = broadcast.consumer();
   ASSERT_EQ(broadcast.try_push(1), Status::ok);
   auto b = broadcast.consumer({.after = {a}});
-  EXPECT_TRUE(all_of(b).empty());
+  EXPECT_TRUE(all_found(b).empty());
   ASSERT_EQ(broadcast.try_push(2), Status::ok);
   EXPECT_EQ(a.consume([](const int&) {}, 1), 1U);
-  EXPECT_TRUE(all_of(b).empty()) << "1 was before it, 2 is not its turn yet";
-  EXPECT_EQ(all_of(a), std::vector{2});
-  EXPECT_EQ(all_of(b), std::vector{2});
+  EXPECT_TRUE(all_found(b).empty()) << "1 was before it, 2 is not its turn yet";
+  EXPECT_EQ(all_found(a), std::vector{2});
+  EXPECT_EQ(all_found(b), std::vector{2});
 }
 
 TYPED_TEST(HeldBack, WrongFollowersAreRefused) {
@@ -650,9 +650,9 @@ TYPED_TEST(HeldBack, WrongFollowersAreRefused) {
   EXPECT_THROW((void)broadcast.consumer({.after = {a, a, a, a, a, a, a, a, a}}), std::length_error);
   auto b = broadcast.consumer({.after = {a, a, a, a, a, a, a, a}});
   ASSERT_EQ(broadcast.try_push(1), Status::ok);
-  EXPECT_TRUE(all_of(b).empty());
-  EXPECT_EQ(all_of(a), std::vector{1});
-  EXPECT_EQ(all_of(b), std::vector{1});
+  EXPECT_TRUE(all_found(b).empty());
+  EXPECT_EQ(all_found(a), std::vector{1});
+  EXPECT_EQ(all_found(b), std::vector{1});
 }
 
 // --- The oldest are lost. ---
@@ -671,7 +671,7 @@ TYPED_TEST(Lossy, ASlowConsumerLosesTheOldestAndIsToldHowMany) {
   auto fast = broadcast.consumer();
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(broadcast.try_push(i), Status::ok);
-    EXPECT_EQ(all_of(fast), std::vector{i});
+    EXPECT_EQ(all_found(fast), std::vector{i});
   }
   EXPECT_EQ(fast.lost(), 0U);
   std::vector<int> seen;
@@ -684,7 +684,7 @@ TYPED_TEST(Lossy, ASlowConsumerLosesTheOldestAndIsToldHowMany) {
   EXPECT_EQ(seen, (std::vector{6, 7, 8, 9}));
   std::array<int, 9> batch{};
   EXPECT_EQ(broadcast.try_push_batch(batch), 4U) << "as many as there are places";
-  EXPECT_EQ(all_of(slow).size(), 4U);
+  EXPECT_EQ(all_found(slow).size(), 4U);
   EXPECT_EQ(slow.lost(), 6U);
 }
 
@@ -702,7 +702,7 @@ TYPED_TEST(Lossy, AVisitorHoldsNobodyBack) {
             2U)
       << "at most as many as there are places";
   EXPECT_EQ(seen, (std::vector{0, 4}));
-  EXPECT_EQ(all_of(consumer), std::vector{5});
+  EXPECT_EQ(all_found(consumer), std::vector{5});
   EXPECT_EQ(consumer.lost(), 3U);
 }
 
@@ -711,7 +711,9 @@ TYPED_TEST(Lossy, AClaimMakesItsRoomAtOnce) {
   auto consumer = broadcast.consumer();
   ASSERT_EQ(broadcast.try_push(0), Status::ok);
   ASSERT_EQ(broadcast.try_push(1), Status::ok);
-  { auto dropped = broadcast.claim(2); }
+  {
+    auto dropped = broadcast.claim(2);
+  }
   broadcast.close();
   EXPECT_EQ(consumer.wait_and_consume([](const int&) { FAIL(); }), Status::closed);
   EXPECT_EQ(consumer.lost(), 2U) << "also when nothing comes any more";
@@ -766,14 +768,14 @@ TEST(Broadcast, AClaimHoldsUpThoseBehindIt) {
   auto consumer = broadcast.consumer();
   auto claim = broadcast.claim();
   ASSERT_EQ(broadcast.try_push(2), Status::ok);
-  EXPECT_TRUE(all_of(consumer).empty()) << "2 is there, but the claim goes first";
+  EXPECT_TRUE(all_found(consumer).empty()) << "2 is there, but the claim goes first";
   EXPECT_EQ(consumer.wait(0ms), Status::timed_out);
   EXPECT_EQ(consumer.was_behind(), 2U);
   broadcast.close();
   EXPECT_FALSE(consumer.closed()) << "a message may still come";
   claim.emplace(1);
   claim.publish();
-  EXPECT_EQ(all_of(consumer), (std::vector{1, 2}));
+  EXPECT_EQ(all_found(consumer), (std::vector{1, 2}));
   EXPECT_TRUE(consumer.closed());
 }
 
@@ -783,7 +785,7 @@ TEST(Broadcast, ProducersDoNotLapAClaim) {
   ASSERT_EQ(broadcast.try_push(1), Status::ok);
   EXPECT_EQ(broadcast.try_push(2), Status::full) << "though nobody listens";
   std::thread producer([&] { EXPECT_EQ(broadcast.push(2), Status::ok); });
-  let_them_sleep();
+  let_consumers_sleep();
   claim.drop();
   producer.join();
 }
@@ -795,11 +797,11 @@ TEST(Broadcast, ALossyConsumerSeesNoClaimThatIsNotPublished) {
     auto claim = broadcast.claim();
     ASSERT_EQ(broadcast.try_push(1), Status::ok);
     EXPECT_EQ(broadcast.try_push(2), Status::full) << "and nothing is lost for it";
-    EXPECT_TRUE(all_of(consumer).empty());
+    EXPECT_TRUE(all_found(consumer).empty());
     claim.emplace(0);
     claim.publish();
   }
-  EXPECT_EQ(all_of(consumer), (std::vector{0, 1}));
+  EXPECT_EQ(all_found(consumer), (std::vector{0, 1}));
   EXPECT_EQ(consumer.lost(), 0U);
 }
 

@@ -44,7 +44,7 @@ static_assert(!std::is_copy_constructible_v<Latest<int>>);
 static_assert(!std::is_copy_constructible_v<LatestByKey<int, int>>);
 
 // Long enough for a thread to fall asleep; nothing hangs on it but how much a test exercises.
-void let_them_sleep() { std::this_thread::sleep_for(10ms); }
+void let_readers_sleep() { std::this_thread::sleep_for(10ms); }
 
 TEST(Latest, TheNewestIsThere) {
   Audited<Latest<std::string>> latest;
@@ -118,7 +118,7 @@ TEST(Latest, WaitsForANewerOne) {
       }
     });
     for (int i = 1; i <= 3; ++i) {
-      let_them_sleep();
+      let_readers_sleep();
       ASSERT_EQ(latest.store(i), Status::ok);
     }
     latest.close();
@@ -197,7 +197,7 @@ TEST(Latest, AStoreWaitsForASlot) {
     while (inside != i + 1) std::this_thread::yield();
   }
   std::thread writer([&] { EXPECT_EQ(latest.store(7), Status::ok); });
-  let_them_sleep();
+  let_readers_sleep();
   EXPECT_NE(latest.load(), 7);
   go_on = true;
   writer.join();
@@ -225,7 +225,7 @@ TEST(Latest, OnlyTheConstructorAllocates) {
 using Seen = std::vector<std::pair<std::string, int>>;
 
 template <class Queue>
-Seen all_of(Queue& queue) {
+Seen all_taken(Queue& queue) {
   Seen seen;
   queue.consume([&](const std::string& key, int& value) { seen.emplace_back(key, value); });
   return seen;
@@ -240,10 +240,10 @@ TEST(LatestByKey, KeepsTheNewestInTheOrderOfFirstArrival) {
   ASSERT_EQ(queue.try_push("b", 5), Status::ok);
   EXPECT_EQ(queue.was_size(), 3U);
   EXPECT_EQ(queue.overwritten(), 2U);
-  EXPECT_EQ(all_of(queue), (Seen{{"a", 3}, {"b", 5}, {"c", 4}}));
+  EXPECT_EQ(all_taken(queue), (Seen{{"a", 3}, {"b", 5}, {"c", 4}}));
   ASSERT_EQ(queue.try_push("b", 6), Status::ok);
   ASSERT_EQ(queue.try_push("a", 7), Status::ok);
-  EXPECT_EQ(all_of(queue), (Seen{{"b", 6}, {"a", 7}})) << "they came anew";
+  EXPECT_EQ(all_taken(queue), (Seen{{"b", 6}, {"a", 7}})) << "they came anew";
   EXPECT_EQ(queue.overwritten(), 2U);
 }
 
@@ -277,7 +277,7 @@ TEST(LatestByKey, CloseDrains) {
   EXPECT_EQ(queue.try_push("a", 2), Status::closed);
   EXPECT_EQ(queue.push("b", 2), Status::closed);
   EXPECT_EQ(queue.wait(), Status::ok);
-  EXPECT_EQ(all_of(queue), (Seen{{"a", 1}}));
+  EXPECT_EQ(all_taken(queue), (Seen{{"a", 1}}));
   EXPECT_EQ(queue.wait(), Status::closed);
   EXPECT_EQ(queue.wait_and_consume([](const std::string&, int&) { FAIL(); }), Status::closed);
 }
@@ -290,14 +290,14 @@ TEST(LatestByKey, Waits) {
     stop.request_stop();
     EXPECT_EQ(queue.wait(stop.get_token(), spin_for), Status::stopped);
     std::thread producer([&] {
-      let_them_sleep();
+      let_readers_sleep();
       EXPECT_EQ(queue.push(1, 1), Status::ok);
       EXPECT_EQ(queue.push(2, 2), Status::ok) << "waits for the first to go";
       queue.close();
     });
     int sum = 0;
     const auto add = [&](int key, int value) {
-      let_them_sleep();
+      let_readers_sleep();
       sum += key + value;
     };
     while (queue.wait_and_consume(add, {}, 1, spin_for) == Status::ok) {
@@ -317,7 +317,7 @@ TEST(LatestByKey, AVisitorMayPushAndThrow) {
             2U)
       << "it ends";
   EXPECT_THROW(queue.consume([](const std::string&, int& value) { throw value; }), int);
-  EXPECT_EQ(all_of(queue), (Seen{{"b", 2}}));
+  EXPECT_EQ(all_taken(queue), (Seen{{"b", 2}}));
 }
 
 struct ThrowingHash {
