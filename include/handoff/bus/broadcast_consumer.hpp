@@ -299,6 +299,14 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     return T(broadcast_->places_.read(ticket));
   }
 
+  // Whether a message is there that was not dropped; of the moment.
+  bool has_more() const noexcept {
+    Ticket ticket = position();
+    const Ticket end = ticket + broadcast_->places_.lap();
+    while (ticket != end && is_published(ticket) && is_dropped(ticket)) ticket += kStep;
+    return ticket != end && is_published(ticket);
+  }
+
   template <class Visitor>
   std::size_t consume_copies(Visitor& visitor, std::size_t most) {
     const std::size_t limit = detail::min(most, broadcast_->capacity());
@@ -313,7 +321,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       }
       T message = copy_of(ticket);
       ++visited;
-      const bool end_of_batch = visited == limit || !is_published(position());
+      const bool end_of_batch = visited == limit || !has_more();
       detail::call_with(visitor, message, ticket / kStep, end_of_batch);
     }
     return visited;
