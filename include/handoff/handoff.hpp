@@ -9,12 +9,9 @@
 // Cost: about 1.7 times that of <future> (tests/house/header_budget.py counts it).
 #pragma once
 
-#include <handoff/bus/bus_policies.hpp>
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/bus/message_bus_options.hpp>
-#include <handoff/bus/message_meta.hpp>
-#include <handoff/bus/request.hpp>
-#include <handoff/bus/topic.hpp>
+#include <handoff/bus/message_workers.hpp>
+#include <handoff/bus/message_workers_options.hpp>
+#include <handoff/bus/worker_health.hpp>
 #include <handoff/config.hpp>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/broadcast_consumer.hpp>

@@ -69,6 +69,7 @@ Task* WorkSearch::look(Worker& worker) noexcept {
   for (auto slept = Sleepers::Slept::not_at_all;;) {
     const bool hopes = slept != Sleepers::Slept::too_long && expects_more(worker);
     sync::Backoff backoff(hopes ? sync::spin_policy() : sync::Spin::never);
+    sync::Deadline looks_until{};
     do {
       if (Task* const task = backlog_.take(worker)) {
         found_work(worker);
@@ -78,7 +79,7 @@ Task* WorkSearch::look(Worker& worker) noexcept {
         (void)sleepers_.end_search();
         return nullptr;
       }
-    } while (backoff.snooze());
+    } while (backoff.snooze() || looks_on(worker, looks_until));
     const bool goes = worker.spare ? threads_.take_surplus()
                                    : slept == Sleepers::Slept::too_long && threads_.take_leave();
     if (goes) {
@@ -97,6 +98,17 @@ Task* WorkSearch::look(Worker& worker) noexcept {
 bool WorkSearch::expects_more(const Worker& worker) const noexcept {
   if (worker.index >= with_cpu_) return false;
   return !worker.rested || worker.finished() - worker.finished_when_woken > 1;
+}
+
+// Whether one that has spun in vain looks on for the time that the options give; `until` is set at
+// the first call.
+bool WorkSearch::looks_on(const Worker& worker, sync::Deadline& until) const noexcept {
+  if (!(options_.spin_for > options_.spin_for.zero()) || worker.index >= with_cpu_) return false;
+  if (sync::spin_policy() == sync::Spin::never) return false;
+  if (until == sync::Deadline{}) until = sync::deadline_after(options_.spin_for);
+  if (sync::clock::now() >= until) return false;
+  sync::pause();  // and no yield, which would cost a whole slice (docs/design/thread_pool.md)
+  return true;
 }
 
 Sleepers::Slept WorkSearch::sleep(Worker& worker) noexcept {

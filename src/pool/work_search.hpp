@@ -68,6 +68,7 @@ class WorkSearch final : public WorkerThreads::Duty {
   void found_work(const Worker& worker) noexcept;
   bool is_more_work(const Worker& worker, std::uint64_t asleep) noexcept;
   bool expects_more(const Worker& worker) const noexcept;
+  bool looks_on(const Worker& worker, sync::Deadline& until) const noexcept;
   Sleepers::Slept sleep(Worker& worker) noexcept;
 
   const ThreadPoolOptions& options_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Starting and joining threads.
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <exception>
@@ -72,6 +74,16 @@ class Attributes {
 ThreadId this_thread_id() noexcept {
   struct Id;
   return &thread_slot<char, Id>::get();
+}
+
+KernelThread this_kernel_thread() noexcept { return gettid(); }
+
+bool is_alive(KernelThread thread) noexcept {
+  if (thread <= 0) return false;
+  const int before = errno;
+  const bool alive = tgkill(getpid(), thread, 0) == 0 || errno != ESRCH;
+  errno = before;
+  return alive;
 }
 
 CpuSet CpuSet::of_this_thread() noexcept {

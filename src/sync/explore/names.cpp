@@ -245,6 +245,12 @@ ThreadId this_thread_id() noexcept {
   return reinterpret_cast<ThreadId>(static_cast<std::uintptr_t>(model::this_thread() + 1));
 }
 
+// A model thread is there as long as somebody may ask.
+KernelThread this_kernel_thread() noexcept {
+  return static_cast<KernelThread>(model::this_thread() + 1);
+}
+bool is_alive(KernelThread thread) noexcept { return thread > 0; }
+
 // Two CPUs, and no spinning: a model thread that waits by looking again and again only multiplies
 // the schedules.
 CpuBudget cpu_budget(const CpuBudgetSource&) noexcept { return {2, 2}; }

@@ -13,17 +13,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
-
-template <class Question, class Reply>
-class Request;  // request.hpp
-
-namespace detail {
-
-template <class T>
-inline constexpr bool kIsRequest = false;
-template <class Question, class Reply>
-inline constexpr bool kIsRequest<Request<Question, Reply>> = true;
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class... Messages>
 struct MessageTypes {
@@ -58,5 +48,4 @@ struct MessageTypes {
   }
 };
 
-}  // namespace detail
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// What workers know of a message without its type, and what they ask of who knows the type. Not for
+// users.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <handoff/config.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// One message that was accepted. It belongs to one thread at a time: who submits it, who has the
+// lock of its key, who runs it.
+struct MessageNode {
+  enum class Home : std::uint8_t {
+    cell,  // of the workers' own; the message lies behind the node
+    heap,  // allocated for this one message
+    caller,  // on the stack of a caller, who waits
+  };
+
+  void* message = nullptr;
+  std::uint32_t type = 0;
+  Home home = Home::cell;
+  bool keyed = false;
+  std::uint64_t key = 0;
+
+  // Of the key order (src/bus/key_order.hpp).
+  MessageNode* next = nullptr;  // the one behind it
+  MessageNode* waiting_first = nullptr;
+  MessageNode* waiting_last = nullptr;
+  MessageNode* next_key = nullptr;
+
+  // Of the free cells (src/bus/message_cells.hpp).
+  sync::atomic<std::uint32_t> next_free{0};
+};
+
+struct MessageOps {
+  // Calls the handler, which may throw.
+  void (*handle)(const void* handlers, const MessageNode& node);
+  void (*destroy)(const MessageNode& node) noexcept;
+  const char* (*name)(std::uint32_t type) noexcept;
+  std::size_t bytes;  // of the largest message
+  std::size_t alignment;  // of the one that needs most
+  bool keyed;  // whether messages of some type have keys
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads that handle messages: each type has a handler, and any worker may run it.
+//
+//   handoff::MessageWorkers<Resize, Crop> workers(
+//       {.width = 4}, [](const Resize& r) { ... }, [](Crop& c) { ... });
+//   handoff::Status s = workers.submit(Resize{...});       // any thread
+//   handoff::Tally tally = workers.close();
+//
+//   struct ByAccount {                                     // messages of one account in order
+//     static std::uint64_t key(const Order& order) { return order.account; }
+//   };
+//   handoff::BasicMessageWorkers<ByAccount, Order> desk({.width = 8}, handler);
+//
+// For: messages that take some microseconds and more each, and that many threads may handle at
+// once, all of them or those of different keys. Not for: one thread that owns the state
+// (MessageBus, ActiveObject), functions of all kinds (ThreadPool), some ten nanoseconds a message.
+//
+// Contract: executor tier. The workers are those of a ThreadPool of their own: so what a handler
+// waits for (a Future, blocking()) is helped or replaced as in a pool's task.
+// - Concurrency: thread-safe. A handler is called by several threads at the same moment, and is
+//   const. From inside a handler wait(), pause(), close() and destruction are misuse. The
+//   destructor comes last, when no other call is going on.
+// - Order: what came before submit() happens before the handler. Messages without a key: no order.
+//   Messages of one key (Policies::key): as they were submitted, never two at once; keys are told
+//   apart by all their bits, and different keys do not wait for each other.
+// - Blocks: submit() where there is no room, with OnFull::wait, as long as its Until says; without
+//   one, for ever. try_submit() never. submit_and_wait(), until the handler has run. wait(),
+//   pause(), close(). A handler begins only while the workers are started and not paused: until
+//   then what runs here and what waits for its end waits, too.
+// - Start: with handlers in the constructor, at once. Else by start(): messages that come before
+// are
+//   accepted and wait. A missing handler is a compile error of the constructor and misuse of
+//   start(), which then started nothing.
+// - Idle: workers spin, for `spin_for` or some microseconds, then sleep at no cost. One is woken
+// for
+//   new messages if nobody is looking for any, and wakes the next one if it finds more.
+// - Allocates: all places at construction. submit(): nothing, once the pool's queue has grown to
+//   what is needed; where there is no memory for that, it runs the message here. A message with a
+//   key that finds no room inside a handler is allocated (std::bad_alloc: not accepted).
+// - Full: OnFull says: `wait`, the default, `reject`, or `run_here`: the caller runs the handler;
+//   one with a key in its order, and so may have to wait for its turn. Inside a handler `wait` acts
+//   as run_here, so workers cannot block themselves, and a message with a key is accepted beyond
+//   the capacity. try_submit() says `full` whatever OnFull is. What is refused is unmoved.
+// - Closed: submit() and the others say `closed`; also inside handlers while the workers drain.
+// - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
+//   t, close(Closing::abandon) nothing more; each waits for what has begun, ends a pause for good,
+//   and returns the exact Tally. Before start() all count as cancelled. A second close() waits for
+//   the first and returns the same. The destructor finishes. A message that is not run is
+//   destroyed.
+// - Exceptions: one that leaves a handler goes to submit_and_wait(), if that waits for it, else to
+//   on_error, else the next wait() rethrows the first. The message counts as failed, the Tally
+//   keeps the first, and the worker goes on with the next message.
+// - fork(): the child has the forking thread alone, so it must not use them, but for health().
+//
+// How it works: docs/design/message_workers.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/detail/message_engine.hpp>
+#include <handoff/bus/detail/message_node.hpp>
+#include <handoff/bus/detail/message_types.hpp>
+#include <handoff/bus/message_workers_options.hpp>
+#include <handoff/bus/worker_health.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/copyable_function.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+// What messages have no more than their types. Policies of your own may say
+// `static std::uint64_t key(const M& message)` for some types or all: see the head comment. It must
+// not throw.
+struct MessageWorkersPolicies {};
+
+namespace detail {
+
+// The name of M for a person: a text in which the compiler has written "M = the name".
+template <class M>
+constexpr const char* message_name() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
+// One of these for each handler and message: so an error names both.
+template <class Handlers, class M>
+struct HandlerOf {
+  static_assert(std::is_invocable_v<const Handlers&, M&>,
+                "MessageWorkers: no handler takes this message, or the one that does is not const, "
+                "as handlers are called by several threads at once");
+  static constexpr bool is_there = true;
+};
+
+template <class M>
+struct WorkersMessage {
+  static_assert(std::is_object_v<M> && !std::is_const_v<M> &&
+                    std::is_nothrow_move_constructible_v<M> && std::is_nothrow_destructible_v<M>,
+                "MessageWorkers: a message is moved into its place: mark its move constructor and "
+                "destructor noexcept, or hold a std::unique_ptr to it");
+  static constexpr bool fits = true;
+};
+
+// M is what was submitted.
+template <class Types, class M>
+struct MessageAmong {
+  static_assert(Types::template kHas<M>, "MessageWorkers: this type is none of their messages");
+  static constexpr bool is_there = true;
+};
+
+// Several handlers as one.
+template <class... Handlers>
+struct HandlerSet : Handlers... {
+  using Handlers::operator()...;
+};
+
+// Handlers that are set later.
+template <class... Messages>
+struct LateHandlers {
+  template <class M>
+  using Slot = CopyableFunction<void(M&)>;
+
+  template <class M>
+  void operator()(M& message) const {
+    std::get<Slot<M>>(slots)(message);
+  }
+  // The number of the first message without one; that of messages if none is without.
+  std::uint32_t missing() const noexcept {
+    std::uint32_t index = 0;
+    (void)((std::get<Slot<Messages>>(slots) ? (++index, true) : false) && ...);
+    return index;
+  }
+
+  std::tuple<Slot<Messages>...> slots;
+};
+
+}  // namespace detail
+
+template <class Policies, class... Messages>
+class BasicMessageWorkers {
+  using Types = detail::MessageTypes<Messages...>;
+  using LateHandlers = detail::LateHandlers<Messages...>;
+  static_assert((detail::WorkersMessage<Messages>::fits && ...));
+
+  template <class M>
+  static constexpr bool kKeyed =
+      requires(const M& message) { static_cast<std::uint64_t>(Policies::key(message)); };
+
+ public:
+  // Nothing runs until start(). Throws std::system_error if the system refuses the first thread; if
+  // it refuses another, they work with those they got; std::length_error for a capacity of 0 or one
+  // beyond what there can be; std::bad_alloc. Either way nothing is left behind.
+  explicit BasicMessageWorkers(const MessageWorkersOptions& options = {})
+      : handlers_(new LateHandlers, &end<LateHandlers>),
+        engine_(std::make_unique<detail::MessageEngine>(options, ops<LateHandlers>())) {}
+
+  // Started. `handlers`: one visitor of all messages, or several function objects; each message
+  // goes to the one that takes it best.
+  template <class... Handlers>
+    requires(sizeof...(Handlers) != 0)
+  explicit BasicMessageWorkers(const MessageWorkersOptions& options, Handlers&&... handlers)
+      : handlers_(
+            new detail::HandlerSet<std::decay_t<Handlers>...>{std::forward<Handlers>(handlers)...},
+            &end<detail::HandlerSet<std::decay_t<Handlers>...>>),
+        has_all_(true) {
+    using Set = detail::HandlerSet<std::decay_t<Handlers>...>;
+    static_assert((detail::HandlerOf<Set, Messages>::is_there && ...));
+    engine_ = std::make_unique<detail::MessageEngine>(options, ops<Set>());
+    engine_->start(handlers_.get());
+  }
+
+  BasicMessageWorkers(BasicMessageWorkers&&) noexcept = default;
+  // Closes what it had, as the destructor does.
+  BasicMessageWorkers& operator=(BasicMessageWorkers&& other) noexcept {
+    engine_ = std::move(other.engine_);  // before the handlers that it runs
+    handlers_ = std::move(other.handlers_);
+    has_all_ = other.has_all_;
+    return *this;
+  }
+  ~BasicMessageWorkers() = default;
+
+  // ---- Handlers set later ----
+
+  // Before start(); the last one of a message counts. Throws what copying it throws.
+  template <class M, class Handler>
+  void set_handler(Handler&& handler) {
+    static_assert(detail::MessageAmong<Types, M>::is_there);
+    static_assert(std::is_invocable_v<std::decay_t<Handler>&, M&>,
+                  "set_handler: the handler takes the message");
+    if (has_all_) misuse("MessageWorkers: set_handler() after the handlers were given");
+    auto& late = *static_cast<LateHandlers*>(handlers_.get());
+    std::get<CopyableFunction<void(M&)>>(late.slots) = std::forward<Handler>(handler);
+  }
+
+  // Messages are handled from here on. Misuse if a handler is missing, and a second time.
+  void start() {
+    if (has_all_) misuse("MessageWorkers: start() of what has been started");
+    const std::uint32_t missing = static_cast<const LateHandlers*>(handlers_.get())->missing();
+    if (missing != sizeof...(Messages)) refuse_start(missing);
+    has_all_ = true;
+    engine_->start(handlers_.get());
+  }
+
+  // ---- Messages ----
+
+  // ok, closed, or full (with OnFull::reject).
+  template <class M>
+    requires(!std::is_convertible_v<M, Until> || Types::template kHas<std::remove_cvref_t<M>>)
+  Status submit(M&& message) {
+    return hand_over({.on_full = engine_->on_full()}, std::forward<M>(message));
+  }
+  // Waits for room, whatever OnFull is: ok, closed, timed_out or stopped.
+  template <class M>
+  Status submit(const Until& until, M&& message) {
+    return hand_over({.on_full = OnFull::wait, .until = &until}, std::forward<M>(message));
+  }
+  // Neither waits for room nor runs the handler here. ok, full or closed.
+  template <class M>
+  Status try_submit(M&& message) {
+    return hand_over({.on_full = OnFull::reject}, std::forward<M>(message));
+  }
+
+  // Until the handler has run, and throws what it threw. Without a key it runs here and now, beside
+  // the workers; with one, in its order: here if nobody runs that key, else on the thread that
+  // does. The message stays where it is (of a const one, a
+  // copy), and needs no room. ok, closed; stopped or timed_out if a
+  // close dropped it. In a handler of the same key it is misuse; handlers that wait for each
+  // other's keys wait for ever, as with locks.
+  template <class M>
+  Status submit_and_wait(M&& message) {
+    using Message = std::remove_cvref_t<M>;
+    static_assert(detail::MessageAmong<Types, Message>::is_there);
+    if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
+      Message copy(message);
+      return run_here(copy, true);
+    } else {
+      return run_here(message, true);
+    }
+  }
+
+  // ---- The workers ----
+
+  // Until nothing is unfinished. The caller helps, if it may wait for ever. Rethrows the first
+  // failure, since the last call, that neither on_error nor submit_and_wait() got. ok, timed_out or
+  // stopped.
+  Status wait(const Until& until = {}) { return engine_->wait(until); }
+
+  // ok: no handler runs, none is half done, and none begins until resume(); the tally() stands
+  // still but for what is accepted. timed_out, stopped: they go on as if nobody had asked. closed:
+  // a close, which waits for no resume(), came first. Called by several, one resume() is enough;
+  // it does not undo a pause() that is under way.
+  Status pause(const Until& until = {}) { return engine_->pause(until); }
+  void resume() noexcept { engine_->resume(); }
+
+  // See the head comment.
+  Tally close(const Closing& closing = Closing::finish) { return engine_->close(closing); }
+
+  // What became of the messages so far. Exact when nothing is being submitted and nothing runs.
+  [[nodiscard]] Tally tally() const { return engine_->tally(); }
+
+  // How many calls said `full`.
+  [[nodiscard]] std::uint64_t refused() const noexcept { return engine_->refused(); }
+
+  // How each worker is: whether its handler runs for too long, and whether its thread is there,
+  // which the kernel is asked. Costs a system call a worker, and the workers nothing.
+  [[nodiscard]] HealthReport health() const { return engine_->health(); }
+
+  // Threads: what was asked for, or fewer where the system refused them.
+  [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
+
+ private:
+  template <class Handlers>
+  static void end(void* handlers) noexcept {
+    delete static_cast<Handlers*>(handlers);
+  }
+
+  template <class Handlers>
+  static detail::MessageOps ops() noexcept {
+    return {.handle =
+                [](const void* handlers, const detail::MessageNode& node) {
+                  const auto& call = *static_cast<const Handlers*>(handlers);
+                  visit(node, [&call](auto& message) { call(message); });
+                },
+            .destroy =
+                [](const detail::MessageNode& node) noexcept {
+                  visit(node, [](auto& message) noexcept { std::destroy_at(&message); });
+                },
+            .name = &name_of,
+            .bytes = detail::max<std::size_t>(1, sizeof(Messages)...),
+            .alignment = detail::max<std::size_t>(1, alignof(Messages)...),
+            .keyed = (kKeyed<Messages> || ...)};
+  }
+
+  template <class M>
+  static constexpr std::uint32_t index_of() noexcept {
+    return static_cast<std::uint32_t>(Types::template index<M>());
+  }
+  static const char* name_of(std::uint32_t type) noexcept {
+    return Types::visit(
+        type, [](auto of) noexcept { return detail::message_name<typename decltype(of)::type>(); });
+  }
+  template <class Function>
+  static void visit(const detail::MessageNode& node, const Function& function) {
+    Types::visit(node.type, [&](auto of) {
+      using Message = typename decltype(of)::type;
+      function(*std::launder(static_cast<Message*>(node.message)));
+    });
+  }
+
+  template <class M>
+  static std::uint64_t key_of(const M& message) noexcept {
+    if constexpr (kKeyed<M>) {
+      return static_cast<std::uint64_t>(Policies::key(message));
+    } else {
+      return 0;
+    }
+  }
+
+  template <class M>
+  Status hand_over(const detail::MessageEngine::Wish& wish, M&& given) {
+    using Message = std::remove_cvref_t<M>;
+    static_assert(detail::MessageAmong<Types, Message>::is_there);
+    if constexpr (!std::is_same_v<M, Message>) {
+      return hand_over(wish, Message(given));  // a copy that throws does so before all else
+    } else {
+      const detail::MessageEngine::Place place = engine_->reserve(wish, kKeyed<Message>);
+      if (place.run_here) return run_here(given, false);
+      if (place.node == nullptr) return place.why;
+      detail::MessageNode& node = *place.node;
+      ::new (node.message) Message(std::move(given));
+      node.type = index_of<Message>();
+      node.keyed = kKeyed<Message>;
+      node.key = key_of(*static_cast<const Message*>(node.message));
+      engine_->hand_over(node);
+      return Status::ok;
+    }
+  }
+
+  template <class M>
+  Status run_here(M& message, bool tells) {
+    return engine_->run_here(&message, index_of<M>(), kKeyed<M>, key_of(message), tells);
+  }
+
+  [[noreturn, gnu::cold]] static void refuse_start(std::uint32_t missing) {
+    misuse((std::string("MessageWorkers: start() without a handler of the message ") +
+            name_of(missing))
+               .c_str());
+  }
+
+  std::unique_ptr<void, void (*)(void*)> handlers_;
+  std::unique_ptr<detail::MessageEngine> engine_;  // ends before them
+  bool has_all_ = false;  // handlers; it is started
+};
+
+// Messages without keys.
+template <class... Messages>
+using MessageWorkers = BasicMessageWorkers<MessageWorkersPolicies, Messages...>;
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// How message workers are: MessageWorkers::health().
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+struct WorkerHealth {
+  enum class State : std::uint8_t {
+    idle,   // runs no handler: it waits for messages, or for resume()
+    busy,   // runs one
+    stuck,  // runs one, for longer than stuck_after
+    gone,   // has no thread any more: closed, killed, or left behind by fork()
+  };
+  State state = State::idle;
+
+  // Of one that is busy or stuck: the message, and how long its handler has been running (0 where
+  // stuck_after is 0, as no clock is read then).
+  const char* message = "";  // a text in which the compiler has written "M = the type"
+  std::chrono::nanoseconds busy_for{0};
+};
+
+struct HealthReport {
+  // By index, a worker each.
+  std::vector<WorkerHealth> workers;
+
+  [[nodiscard]] std::size_t count(WorkerHealth::State state) const noexcept {
+    std::size_t number = 0;
+    for (const WorkerHealth& worker : workers) number += worker.state == state ? 1 : 0;
+    return number;
+  }
+
+  // No worker is stuck or gone.
+  [[nodiscard]] bool healthy() const noexcept {
+    return count(WorkerHealth::State::stuck) == 0 && count(WorkerHealth::State::gone) == 0;
+  }
+};
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+//
+// MessageWorkers with keys: messages of one key in order and never two at once, others beside them.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/bus/message_workers.hpp>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::Gate;
+
+struct Step {
+  std::uint64_t key = 0;
+  int number = 0;
+};
+struct Free {
+  Gate* gate = nullptr;
+};
+struct ByKey {
+  static std::uint64_t key(const Step& step) { return step.key; }
+};
+
+// What is known of a key. Plain: if two handlers of a key run at once, a sanitizer sees it.
+struct alignas(64) Seen {
+  int next = 0;
+  int overtakings = 0;
+  void take(int number) {
+    if (number != next) ++overtakings;
+    next = number + 1;
+  }
+};
+
+TEST(MessageKeys, MessagesOfOneKeyKeepTheirOrder) {
+  constexpr std::size_t keys = 50;
+  constexpr int each = 200;
+  for (const std::size_t capacity : {1U, 3U, 1024U}) {
+    std::vector<Seen> seen(keys);
+    BasicMessageWorkers<ByKey, Step> workers(
+        {.width = 4, .capacity = capacity},
+        [&](const Step& step) { seen[step.key].take(step.number); });
+    for (int number = 0; number < each; ++number) {
+      for (std::size_t key = 0; key < keys; ++key) {
+        ASSERT_EQ(workers.submit(Step{key, number}), Status::ok);
+      }
+    }
+    EXPECT_EQ(workers.close().done, keys * each);
+    for (const Seen& of_key : seen) {
+      EXPECT_EQ(of_key.next, each);
+      EXPECT_EQ(of_key.overtakings, 0);
+    }
+  }
+}
+
+// Keys of any distance: while the one is held the other runs, or this hangs.
+TEST(MessageKeys, DifferentKeysDoNotWaitForEachOther) {
+  auto random = test::random();
+  std::vector<std::uint64_t> others = {1, 2, 1024, 4096, std::uint64_t{1} << 32, ~std::uint64_t{0}};
+  for (std::size_t i = 0; i < test::rounds(2000); ++i) others.push_back(random() | 1);
+  Gate begun;
+  Gate gate;
+  std::atomic<std::size_t> ran{0};
+  BasicMessageWorkers<ByKey, Step> workers({.width = 2}, [&](const Step& step) {
+    if (step.key == 0) {
+      begun.open();
+      gate.wait();
+    } else {
+      ++ran;
+    }
+  });
+  ASSERT_EQ(workers.submit(Step{0, 0}), Status::ok);
+  begun.wait();
+  for (const std::uint64_t key : others) ASSERT_EQ(workers.submit(Step{key, 0}), Status::ok);
+  while (ran < others.size()) std::this_thread::yield();
+  gate.open();
+  EXPECT_EQ(workers.close().done, others.size() + 1);
+}
+
+TEST(MessageKeys, TypesWithoutAKeyRunBesideThem) {
+  Gate gate;
+  std::atomic<int> steps{0};
+  BasicMessageWorkers<ByKey, Step, Free> workers(
+      {.width = 2},
+      [&](const Step&) {
+        gate.wait();
+        ++steps;
+      },
+      [](const Free& free) { free.gate->open(); });
+  ASSERT_EQ(workers.submit(Step{}), Status::ok);
+  ASSERT_EQ(workers.submit(Step{}), Status::ok);
+  ASSERT_EQ(workers.submit(Free{&gate}), Status::ok);
+  EXPECT_EQ(workers.close().done, 3U);
+  EXPECT_EQ(steps, 2);
+}
+
+// A key that always has more to do lets the others go first now and then: the only worker serves
+// both, though the first one's messages never end by themselves.
+TEST(MessageKeys, ABusyKeyLetsOthersGoFirst) {
+  std::optional<BasicMessageWorkers<ByKey, Step>> workers;
+  std::atomic<bool> other_ran{false};
+  workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Step& step) {
+    if (step.key == 1) other_ran = true;
+    if (step.key == 0 && !other_ran) {
+      EXPECT_EQ(workers->submit(step), Status::ok);
+    }
+  });
+  for (int i = 0; i < 40; ++i) ASSERT_EQ(workers->submit(Step{0, i}), Status::ok);
+  ASSERT_EQ(workers->submit(Step{1, 0}), Status::ok);
+  EXPECT_EQ(workers->wait(), Status::ok);
+  EXPECT_TRUE(other_ran);
+}
+
+// ---- Full ---------------------------------------------------------------------------------------
+
+// Inside a handler a message of the same key can neither wait for room nor run at once.
+TEST(MessageKeys, InsideAHandlerTheyAreAcceptedBeyondTheCapacity) {
+  for (const OnFull on_full : {OnFull::wait, OnFull::run_here}) {
+    std::optional<BasicMessageWorkers<ByKey, Step>> workers;
+    Seen seen;
+    bool inside = false;  // plain, as are those of `seen`
+    int twice = 0;
+    workers.emplace(MessageWorkersOptions{.width = 2, .capacity = 1, .on_full = on_full},
+                    [&](const Step& step) {
+                      twice += inside ? 1 : 0;
+                      inside = true;
+                      seen.take(step.number);
+                      if (step.number == 0) {
+                        for (int i = 1; i <= 100; ++i) {
+                          EXPECT_EQ(workers->submit(Step{7, i}), Status::ok);
+                        }
+                        EXPECT_EQ(workers->try_submit(Step{7, 101}), Status::full);
+                      }
+                      inside = false;
+                    });
+    ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+    EXPECT_EQ(workers->close().done, 101U);
+    EXPECT_EQ(seen.next, 101);
+    EXPECT_EQ(seen.overtakings, 0);
+    EXPECT_EQ(twice, 0);
+  }
+}
+
+// Two keys, two workers, no room: each wants to hand over to the other.
+TEST(MessageKeys, TwoHandlersThatHandOverToEachOtherGoOn) {
+  std::optional<BasicMessageWorkers<ByKey, Step>> workers;
+  std::atomic<int> ran{0};
+  workers.emplace(MessageWorkersOptions{.width = 2, .capacity = 2}, [&](const Step& step) {
+    ++ran;
+    if (step.number == 0) return;
+    EXPECT_EQ(workers->submit(Step{1 - step.key, step.number - 1}), Status::ok);
+    EXPECT_EQ(workers->submit(Step{1 - step.key, 0}), Status::ok);
+  });
+  ASSERT_EQ(workers->submit(Step{0, 100}), Status::ok);
+  ASSERT_EQ(workers->submit(Step{1, 100}), Status::ok);
+  EXPECT_EQ(workers->wait(), Status::ok);
+  EXPECT_EQ(ran, 2 * 201);
+}
+
+TEST(MessageKeys, RunHereKeepsTheOrder) {
+  Gate begun;
+  Gate gate;
+  Seen seen;
+  BasicMessageWorkers<ByKey, Step> workers({.width = 2, .capacity = 1, .on_full = OnFull::run_here},
+                                           [&](const Step& step) {
+                                             begun.open();
+                                             gate.wait();
+                                             seen.take(step.number);
+                                           });
+  ASSERT_EQ(workers.submit(Step{3, 0}), Status::ok);
+  begun.wait();
+  std::thread opener([&] {
+    while (workers.tally().accepted < 2) std::this_thread::yield();
+    gate.open();
+  });
+  EXPECT_EQ(workers.submit(Step{3, 1}), Status::ok);  // waits for its turn
+  EXPECT_EQ(workers.submit(Step{3, 2}), Status::ok);
+  opener.join();
+  EXPECT_EQ(workers.close().done, 3U);
+  EXPECT_EQ(seen.next, 3);
+  EXPECT_EQ(seen.overtakings, 0);
+}
+
+// ---- submit_and_wait() --------------------------------------------------------------------------
+
+TEST(MessageKeys, SubmitAndWaitTakesItsTurn) {
+  Gate begun;
+  Gate gate;
+  Seen seen;
+  BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step& step) {
+    begun.open();
+    gate.wait();
+    seen.take(step.number);
+    if (step.number == 3) throw std::range_error("told");
+  });
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(workers.submit(Step{3, i}), Status::ok);
+  begun.wait();
+  std::thread opener([&] {
+    while (workers.tally().accepted < 4) std::this_thread::yield();
+    gate.open();
+  });
+  EXPECT_THROW((void)workers.submit_and_wait(Step{3, 3}), std::range_error);
+  EXPECT_EQ(seen.next, 4);
+  opener.join();
+  EXPECT_EQ(workers.submit_and_wait(Step{3, 4}), Status::ok);  // nobody has the key: here
+  EXPECT_EQ(seen.next, 5);
+  EXPECT_EQ(workers.close().done, 4U);
+  EXPECT_EQ(seen.overtakings, 0);
+}
+
+TEST(MessageKeys, ACloseTellsWhoWaitsForItsTurn) {
+  for (const bool abandon : {true, false}) {
+    Gate begun;
+    Gate gate;
+    BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step&) {
+      begun.open();
+      gate.wait();
+    });
+    ASSERT_EQ(workers.submit(Step{}), Status::ok);
+    begun.wait();
+    Status said = Status::ok;
+    std::thread caller([&] { said = workers.submit_and_wait(Step{}); });
+    while (workers.tally().accepted < 2) std::this_thread::yield();
+    Tally tally;
+    std::thread closer(
+        [&] { tally = workers.close(abandon ? Closing::abandon : Closing::finish); });
+    while (workers.submit(Until(0ms), Step{}) != Status::closed) std::this_thread::yield();
+    std::this_thread::sleep_for(5ms);  // until the close has begun
+    gate.open();
+    caller.join();
+    closer.join();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(said == Status::stopped, tally.cancelled == 1);
+    if (!abandon) {
+      EXPECT_EQ(said, Status::ok);
+    }
+  }
+}
+
+TEST(MessageKeys, WaitingForTheOwnKeyIsMisuse) {
+  std::optional<BasicMessageWorkers<ByKey, Step>> workers;
+  std::atomic<int> other{0};
+  std::atomic<int> refused{0};
+  workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Step& step) {
+    if (step.key == 8) ++other;
+    if (step.key != 7) return;
+    EXPECT_EQ(workers->submit_and_wait(Step{8, 0}), Status::ok);
+    try {
+      (void)workers->submit_and_wait(Step{7, 1});
+    } catch (const std::logic_error&) {
+      ++refused;
+    }
+  });
+  ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+  EXPECT_EQ(workers->wait(), Status::ok);
+  EXPECT_EQ(other, 1);
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(workers->close().accepted, 2U);
+}
+
+// ---- Failures, pause, close ---------------------------------------------------------------------
+
+TEST(MessageKeys, AFailureLeavesTheRestOfItsKey) {
+  Seen seen;
+  BasicMessageWorkers<ByKey, Step> workers({.width = 2}, [&](const Step& step) {
+    seen.take(step.number);
+    if (step.number % 2 == 0) throw std::range_error("even");
+  });
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.submit(Step{1, i}), Status::ok);
+  EXPECT_THROW((void)workers.wait(), std::range_error);
+  const Tally tally = workers.close();
+  EXPECT_EQ(tally.failed, 50U);
+  EXPECT_EQ(tally.done, 50U);
+  EXPECT_EQ(seen.overtakings, 0);
+}
+
+TEST(MessageKeys, APauseStopsWithinAKey) {
+  std::atomic<int> ran{0};
+  BasicMessageWorkers<ByKey, Step> workers({.width = 2, .capacity = 2000}, [&](const Step&) {
+    ++ran;
+    std::this_thread::yield();
+  });
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(workers.submit(Step{1, i}), Status::ok);
+  while (ran == 0) std::this_thread::yield();
+  EXPECT_EQ(workers.pause(), Status::ok);
+  const int before = ran;
+  EXPECT_EQ(workers.tally().done, static_cast<std::uint64_t>(before));
+  EXPECT_EQ(workers.wait(1ms), before == 1000 ? Status::ok : Status::timed_out);
+  EXPECT_EQ(ran, before);
+  workers.resume();
+  EXPECT_EQ(workers.wait(), Status::ok);
+  EXPECT_EQ(ran, 1000);
+}
+
+TEST(MessageKeys, AnAbandonCancelsWhatWaitsBehindAKey) {
+  std::atomic<int> ran{0};
+  BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step&) { ++ran; });
+  EXPECT_EQ(workers.pause(), Status::ok);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(workers.submit(Step{static_cast<std::uint64_t>(i % 3), i}), Status::ok);
+  }
+  EXPECT_EQ(workers.close(Closing::abandon).cancelled, 100U);
+  EXPECT_EQ(ran, 0);
+}
+
+}  // namespace

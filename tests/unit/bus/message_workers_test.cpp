@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: MIT
+//
+// MessageWorkers: handing over, bounds, start, pause, failures, closing, misuse.
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <handoff/bus/message_workers.hpp>
+#include <handoff/pool/blocking.hpp>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/support.hpp"
+#include "support/threads_of_process.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::Gate;
+
+struct Number {
+  int value = 0;
+};
+struct Text {
+  std::string value;
+};
+struct Owned {
+  std::unique_ptr<int> value;
+};
+struct alignas(256) Wide {
+  std::array<std::uint64_t, 64> words{};
+};
+
+// Runs until the gate opens; says when it has begun.
+struct Hold {
+  Gate* begun;
+  Gate* gate;
+  void operator()() const {
+    begun->open();
+    gate->wait();
+  }
+};
+constexpr auto run_hold = [](const Hold& hold) { hold(); };
+
+TEST(MessageWorkers, EachMessageGoesToTheHandlerOfItsType) {
+  std::atomic<int> numbers{0};
+  std::mutex mutex;
+  std::multiset<std::string> texts;
+  std::atomic<int> owned{0};
+  std::atomic<std::uint64_t> words{0};
+  std::atomic<int> misplaced{0};
+  MessageWorkers<Number, Text, Owned, Wide> workers(
+      {.width = 3}, [&](const Number& number) { numbers += number.value; },
+      [&](const Text& text) {
+        const std::lock_guard lock(mutex);
+        texts.insert(text.value);
+      },
+      [&](Owned& message) { owned += *std::exchange(message.value, nullptr); },
+      [&](const Wide& wide) {
+        if (reinterpret_cast<std::uintptr_t>(&wide) % alignof(Wide) != 0) ++misplaced;
+        for (const std::uint64_t word : wide.words) words += word;
+      });
+  const Text kept{"kept"};
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(workers.submit(Number{i}), Status::ok);
+    ASSERT_EQ(workers.submit(kept), Status::ok);
+    ASSERT_EQ(workers.submit(Owned{std::make_unique<int>(2)}), Status::ok);
+    Wide wide;
+    wide.words.fill(1);
+    ASSERT_EQ(workers.submit(wide), Status::ok);
+  }
+  EXPECT_EQ(workers.wait(), Status::ok);
+  EXPECT_EQ(numbers, 4950);
+  EXPECT_EQ(texts.count("kept"), 100U);
+  EXPECT_EQ(kept.value, "kept");
+  EXPECT_EQ(owned, 200);
+  EXPECT_EQ(words, 6400U);
+  EXPECT_EQ(misplaced, 0);
+  const Tally tally = workers.close();
+  EXPECT_EQ(tally.accepted, 400U);
+  EXPECT_EQ(tally.done, 400U);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST(MessageWorkers, OneVisitorHandlesAllTypes) {
+  struct Visitor {
+    std::atomic<int>* sum;
+    void operator()(const Number& number) const { *sum += number.value; }
+    void operator()(const Text& text) const { *sum += static_cast<int>(text.value.size()); }
+  };
+  std::atomic<int> sum{0};
+  MessageWorkers<Number, Text> workers({.width = 2}, Visitor{&sum});
+  ASSERT_EQ(workers.submit(Number{3}), Status::ok);
+  ASSERT_EQ(workers.submit(Text{"four"}), Status::ok);
+  EXPECT_EQ(workers.close().done, 2U);
+  EXPECT_EQ(sum, 7);
+}
+
+// All of them are inside at once, or this hangs.
+TEST(MessageWorkers, AsManyRunAtOnceAsTheyAreWide) {
+  std::atomic<int> inside{0};
+  MessageWorkers<Number> workers({.width = 4}, [&](const Number&) {
+    ++inside;
+    while (inside < 4) std::this_thread::yield();
+  });
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(workers.submit(Number{i}), Status::ok);
+  EXPECT_EQ(workers.close().done, 4U);
+}
+
+// What lies behind a long message in a batch waits for nobody.
+TEST(MessageWorkers, IdleWorkersTakeWhatABusyOneHasTaken) {
+  Gate begun;
+  Gate gate;
+  std::atomic<int> ran{0};
+  MessageWorkers<Hold, Number> workers({.width = 2}, run_hold, [&](const Number&) { ++ran; });
+  EXPECT_EQ(workers.pause(), Status::ok);  // so that one worker may take them all
+  ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.submit(Number{i}), Status::ok);
+  workers.resume();
+  while (ran < 100) std::this_thread::yield();
+  gate.open();
+  EXPECT_EQ(workers.close().done, 101U);
+}
+
+// ---- Full ---------------------------------------------------------------------------------------
+
+TEST(MessageWorkers, TheCapacityIsExact) {
+  for (const std::size_t capacity : {1U, 3U, 100U}) {
+    Gate begun;
+    Gate gate;
+    MessageWorkers<Hold, Number> workers(
+        {.width = 1, .capacity = capacity, .on_full = OnFull::reject}, run_hold,
+        [](const Number&) {});
+    ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
+    begun.wait();
+    for (std::size_t i = 1; i < capacity; ++i) ASSERT_EQ(workers.submit(Number{}), Status::ok);
+    EXPECT_EQ(workers.submit(Number{}), Status::full);
+    EXPECT_EQ(workers.try_submit(Number{}), Status::full);
+    EXPECT_EQ(workers.refused(), 2U);
+    gate.open();
+    EXPECT_EQ(workers.wait(), Status::ok);
+    EXPECT_EQ(workers.submit(Number{}), Status::ok);
+    EXPECT_EQ(workers.close().done, capacity + 1);
+  }
+}
+
+TEST(MessageWorkers, WhatIsRefusedIsUnmoved) {
+  Gate begun;
+  Gate gate;
+  MessageWorkers<Hold, Owned> workers({.width = 1, .capacity = 1, .on_full = OnFull::reject},
+                                      run_hold, [](const Owned&) {});
+  ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
+  Owned message{std::make_unique<int>(7)};
+  EXPECT_EQ(workers.submit(std::move(message)), Status::full);
+  EXPECT_EQ(workers.submit(Until(1ms), std::move(message)), Status::timed_out);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(workers.submit(stop.get_token(), std::move(message)), Status::stopped);
+  gate.open();
+  (void)workers.close();
+  EXPECT_EQ(workers.submit(std::move(message)), Status::closed);
+  EXPECT_EQ(workers.submit_and_wait(std::move(message)), Status::closed);
+  ASSERT_NE(message.value, nullptr);
+  EXPECT_EQ(*message.value, 7);
+}
+
+TEST(MessageWorkers, ASubmitWaitsForRoom) {
+  std::atomic<int> ran{0};
+  MessageWorkers<Number> workers({.width = 1, .capacity = 2}, [&](const Number&) { ++ran; });
+  EXPECT_EQ(workers.pause(), Status::ok);
+  std::thread submitter([&] {
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(workers.submit(Number{i}), Status::ok);
+  });
+  while (workers.tally().accepted < 2) std::this_thread::yield();
+  EXPECT_EQ(workers.submit(Until(1ms), Number{}), Status::timed_out);
+  EXPECT_EQ(ran, 0);
+  workers.resume();
+  submitter.join();
+  EXPECT_EQ(workers.close().done, 10U);
+}
+
+// A worker that waited for room would wait for itself: there is no other.
+TEST(MessageWorkers, AFullQueueDoesNotBlockItsOnlyWorker) {
+  for (const OnFull on_full : {OnFull::wait, OnFull::run_here}) {
+    std::atomic<int> ran{0};
+    std::optional<MessageWorkers<Number>> workers;
+    workers.emplace(MessageWorkersOptions{.width = 1, .capacity = 2, .on_full = on_full},
+                    [&](const Number& number) {
+                      ++ran;
+                      for (int i = 0; i < number.value; ++i) {
+                        EXPECT_EQ(workers->submit(Number{number.value - 1}), Status::ok);
+                      }
+                    });
+    ASSERT_EQ(workers->submit(Number{4}), Status::ok);
+    EXPECT_EQ(workers->wait(), Status::ok);
+    EXPECT_EQ(ran, 1 + 4 + 12 + 24 + 24);
+    EXPECT_EQ(workers->close().done, 65U);
+  }
+}
+
+TEST(MessageWorkers, RunHereRunsOnTheCaller) {
+  Gate begun;
+  Gate gate;
+  std::thread::id ran_on;
+  MessageWorkers<Hold, Number> workers({.width = 1, .capacity = 1, .on_full = OnFull::run_here},
+                                       run_hold,
+                                       [&](const Number&) { ran_on = std::this_thread::get_id(); });
+  ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
+  EXPECT_EQ(workers.submit(Number{}), Status::ok);
+  EXPECT_EQ(ran_on, std::this_thread::get_id());
+  EXPECT_EQ(workers.try_submit(Number{}), Status::full);
+  gate.open();
+  EXPECT_EQ(workers.close().done, 2U);
+}
+
+TEST(MessageWorkers, ACapacityThatCannotBeIsALengthError) {
+  const auto make = [](std::size_t capacity) {
+    const MessageWorkers<Number> workers({.width = 1, .capacity = capacity}, [](const Number&) {});
+  };
+  EXPECT_THROW(make(0), std::length_error);
+  EXPECT_THROW(make(std::size_t{1} << 24), std::length_error);
+  EXPECT_THROW(make(std::numeric_limits<std::size_t>::max()), std::length_error);
+  make(1);
+}
+
+// ---- Start --------------------------------------------------------------------------------------
+
+TEST(MessageWorkers, WhatComesBeforeTheStartWaits) {
+  std::atomic<int> sum{0};
+  MessageWorkers<Number, Text> workers({.width = 2, .capacity = 8});
+  ASSERT_EQ(workers.submit(Number{5}), Status::ok);
+  ASSERT_EQ(workers.submit(Text{"seven"}), Status::ok);
+  EXPECT_EQ(workers.wait(1ms), Status::timed_out);
+  workers.set_handler<Number>([](const Number&) { FAIL() << "it was set again"; });
+  workers.set_handler<Number>([&](const Number& number) { sum += number.value; });
+  EXPECT_THROW(workers.start(), std::logic_error);  // none for Text
+  EXPECT_EQ(workers.tally().pending, 2U);
+  workers.set_handler<Text>([&](Text& text) { sum += static_cast<int>(text.value.size()); });
+  workers.start();
+  EXPECT_EQ(workers.wait(), Status::ok);
+  EXPECT_EQ(sum, 10);
+  EXPECT_THROW(workers.start(), std::logic_error);
+  EXPECT_THROW(workers.set_handler<Text>([](const Text&) {}), std::logic_error);
+  EXPECT_EQ(workers.close().done, 2U);
+}
+
+std::string misuse_said;
+
+TEST(MessageWorkers, TheMissingHandlerIsNamed) {
+  MessageWorkers<Number, Text> workers;
+  workers.set_handler<Number>([](const Number&) {});
+  const MisuseHandler before = set_misuse_handler([](const char* what) { misuse_said = what; });
+  EXPECT_THROW(workers.start(), std::logic_error);
+  (void)set_misuse_handler(before);
+  EXPECT_NE(misuse_said.find("Text"), std::string::npos) << misuse_said;
+  EXPECT_EQ(misuse_said.find("Number"), std::string::npos) << misuse_said;
+}
+
+TEST(MessageWorkers, WhatIsNeverStartedIsCancelled) {
+  auto alive = std::make_shared<int>();
+  struct Counted {
+    std::shared_ptr<int> alive;
+  };
+  MessageWorkers<Counted> workers;
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(workers.submit(Counted{alive}), Status::ok);
+  EXPECT_EQ(alive.use_count(), 4);
+  const Tally tally = workers.close();
+  EXPECT_EQ(tally.accepted, 3U);
+  EXPECT_EQ(tally.cancelled, 3U);
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
+TEST(MessageWorkers, AMovedOneGoesOn) {
+  std::atomic<int> sum{0};
+  const auto add = [&](const Number& number) { sum += number.value; };
+  MessageWorkers<Number> first({.width = 1}, add);
+  ASSERT_EQ(first.submit(Number{1}), Status::ok);
+  MessageWorkers<Number> second(std::move(first));
+  ASSERT_EQ(second.submit(Number{2}), Status::ok);
+  MessageWorkers<Number> third({.width = 1}, add);
+  ASSERT_EQ(third.submit(Number{4}), Status::ok);
+  third = std::move(second);  // drains what it had
+  EXPECT_EQ(third.close().done, 2U);
+  EXPECT_EQ(sum, 7);
+}
+
+// ---- submit_and_wait() --------------------------------------------------------------------------
+
+TEST(MessageWorkers, SubmitAndWaitReturnsWhenTheHandlerHasRun) {
+  std::thread::id ran_on;
+  int handled = 0;  // plain: the call orders it
+  MessageWorkers<Number> workers({.width = 1}, [&](Number& number) {
+    handled += std::exchange(number.value, -1);
+    ran_on = std::this_thread::get_id();
+  });
+  Number message{3};
+  EXPECT_EQ(workers.submit_and_wait(message), Status::ok);
+  EXPECT_EQ(message.value, -1);  // it stayed where it was
+  const Number constant{4};
+  EXPECT_EQ(workers.submit_and_wait(constant), Status::ok);
+  EXPECT_EQ(workers.submit_and_wait(Number{5}), Status::ok);
+  EXPECT_EQ(handled, 12);
+  EXPECT_EQ(ran_on, std::this_thread::get_id());
+  EXPECT_EQ(workers.close().done, 3U);
+}
+
+TEST(MessageWorkers, SubmitAndWaitInsideAHandlerRunsThere) {
+  std::optional<MessageWorkers<Number>> workers;
+  std::atomic<int> ran{0};
+  workers.emplace(MessageWorkersOptions{.width = 1, .capacity = 1}, [&](const Number& number) {
+    if (number.value != 0) {
+      EXPECT_EQ(workers->submit_and_wait(Number{number.value - 1}), Status::ok);
+    }
+    ++ran;
+  });
+  ASSERT_EQ(workers->submit(Number{5}), Status::ok);
+  EXPECT_EQ(workers->wait(), Status::ok);
+  EXPECT_EQ(ran, 6);
+}
+
+TEST(MessageWorkers, SubmitAndWaitThrowsWhatTheHandlerThrew) {
+  MessageWorkers<Number> workers({.width = 1},
+                                 [](const Number&) { throw std::range_error("told"); });
+  EXPECT_THROW((void)workers.submit_and_wait(Number{}), std::range_error);
+  EXPECT_EQ(workers.wait(), Status::ok);  // it was told already
+  const Tally tally = workers.close();
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::range_error);
+}
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+TEST(MessageWorkers, AFailureTakesNeitherWorkerNorNeighbours) {
+  std::atomic<int> ran{0};
+  MessageWorkers<Number> workers({.width = 1}, [&](const Number& number) {
+    if (number.value % 3 == 0) throw std::out_of_range(std::to_string(number.value));
+    ++ran;
+  });
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(workers.submit(Number{i}), Status::ok);
+  EXPECT_THROW((void)workers.wait(), std::out_of_range);
+  EXPECT_EQ(workers.wait(), Status::ok);
+  EXPECT_EQ(ran, 20);
+  const Tally tally = workers.close();
+  EXPECT_EQ(tally.done, 20U);
+  EXPECT_EQ(tally.failed, 10U);
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::out_of_range);
+}
+
+TEST(MessageWorkers, OnErrorHearsOfEachWithTheTypeOfItsMessage) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  MessageWorkers<Number, Text> workers(
+      {.width = 2,
+       .on_error =
+           [&](const TaskFailure& failure) {
+             const std::lock_guard lock(mutex);
+             told.emplace_back(failure.task);
+           }},
+      [](const Number&) { throw std::runtime_error("a number"); }, [](const Text&) {});
+  ASSERT_EQ(workers.submit(Number{}), Status::ok);
+  ASSERT_EQ(workers.submit(Text{}), Status::ok);
+  EXPECT_EQ(workers.wait(), Status::ok);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told.front().find("Number"), std::string::npos) << told.front();
+}
+
+// ---- Pause --------------------------------------------------------------------------------------
+
+TEST(MessageWorkers, APauseWaitsForWhatRuns) {
+  Gate begun;
+  Gate gate;
+  std::atomic<int> ran{0};
+  MessageWorkers<Hold, Number> workers({.width = 2}, run_hold, [&](const Number&) { ++ran; });
+  ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
+  begun.wait();
+  EXPECT_EQ(workers.pause(1ms), Status::timed_out);
+  ASSERT_EQ(workers.submit(Number{}), Status::ok);  // it goes on as if nobody had asked
+  while (ran == 0) std::this_thread::yield();
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(workers.pause(stop.get_token()), Status::stopped);
+  gate.open();
+  EXPECT_EQ(workers.pause(), Status::ok);
+  const Tally before = workers.tally();
+  EXPECT_EQ(before.done, 2U);
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(workers.submit(Number{}), Status::ok);
+  EXPECT_EQ(workers.wait(1ms), Status::timed_out);
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(workers.tally().pending, 10U);
+  workers.resume();
+  EXPECT_EQ(workers.wait(), Status::ok);
+  EXPECT_EQ(ran, 11);
+}
+
+TEST(MessageWorkers, WhatIsToRunHereWaitsForTheResume) {
+  std::atomic<int> ran{0};
+  MessageWorkers<Number> workers({.width = 1}, [&](const Number&) { ++ran; });
+  EXPECT_EQ(workers.pause(), Status::ok);
+  std::thread caller([&] { EXPECT_EQ(workers.submit_and_wait(Number{}), Status::ok); });
+  while (workers.tally().accepted == 0) std::this_thread::yield();
+  EXPECT_EQ(ran, 0);
+  workers.resume();
+  caller.join();
+  EXPECT_EQ(ran, 1);
+}
+
+TEST(MessageWorkers, TwoPausesAndOneResume) {
+  std::atomic<int> ran{0};
+  MessageWorkers<Number> workers({.width = 1}, [&](const Number&) { ++ran; });
+  EXPECT_EQ(workers.pause(), Status::ok);
+  EXPECT_EQ(workers.pause(), Status::ok);
+  ASSERT_EQ(workers.submit(Number{}), Status::ok);
+  workers.resume();
+  EXPECT_EQ(workers.wait(), Status::ok);
+  EXPECT_EQ(ran, 1);
+}
+
+TEST(MessageWorkers, ACloseEndsAPause) {
+  MessageWorkers<Number> workers({.width = 1}, [](const Number&) {});
+  EXPECT_EQ(workers.pause(), Status::ok);
+  ASSERT_EQ(workers.submit(Number{}), Status::ok);
+  EXPECT_EQ(workers.close().done, 1U);
+  EXPECT_EQ(workers.pause(), Status::closed);
+  workers.resume();
+}
+
+// ---- Closing ------------------------------------------------------------------------------------
+
+TEST(MessageWorkers, ThreeStrengthsOfClosing) {
+  for (const int strength : {0, 1, 2}) {
+    Gate begun;
+    Gate gate;
+    std::atomic<int> ran{0};
+    MessageWorkers<Hold, Number> workers({.width = 1}, run_hold, [&](const Number&) { ++ran; });
+    ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
+    begun.wait();
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(workers.submit(Number{}), Status::ok);
+    Tally tally;
+    std::thread closer([&] {
+      tally = workers.close(strength == 0   ? Closing::finish
+                            : strength == 1 ? Closing::finish_until(0ms)
+                                            : Closing::abandon);
+    });
+    while (workers.submit(Until(0ms), Number{}) != Status::closed) std::this_thread::yield();
+    std::this_thread::sleep_for(5ms);  // until a deadline of now has been noticed, if it has to
+    gate.open();
+    closer.join();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.pending, 0U);
+    EXPECT_EQ(tally.done, static_cast<std::uint64_t>(ran) + 1);
+    if (strength == 0) {
+      EXPECT_EQ(tally.cancelled + tally.expired, 0U);
+    }
+    if (strength == 2) {
+      EXPECT_EQ(tally.expired, 0U);
+    }
+    if (strength == 1) {
+      EXPECT_EQ(tally.cancelled, 0U);
+    }
+    EXPECT_EQ(workers.close(Closing::abandon).done, tally.done);  // a second one says the same
+  }
+}
+
+TEST(MessageWorkers, NothingThatWaitedIsRunByAnAbandon) {
+  std::atomic<int> ran{0};
+  MessageWorkers<Number> workers({.width = 2}, [&](const Number&) { ++ran; });
+  EXPECT_EQ(workers.pause(), Status::ok);
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(workers.submit(Number{}), Status::ok);
+  const Tally tally = workers.close(Closing::abandon);
+  EXPECT_EQ(tally.cancelled, 20U);
+  EXPECT_EQ(ran, 0);
+}
+
+TEST(MessageWorkers, ACloseWakesWhoWaitsForRoom) {
+  Gate begun;
+  Gate gate;
+  MessageWorkers<Hold> workers({.width = 1, .capacity = 1}, run_hold);
+  ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
+  begun.wait();
+  std::thread submitter([&] { EXPECT_EQ(workers.submit(Hold{&begun, &gate}), Status::closed); });
+  std::this_thread::sleep_for(2ms);
+  std::thread closer([&] { EXPECT_EQ(workers.close().done, 1U); });
+  submitter.join();  // the worker is still held
+  gate.open();
+  closer.join();
+}
+
+TEST(MessageWorkers, HandlersAreRefusedWhileItDrains) {
+  std::optional<MessageWorkers<Number>> workers;
+  std::atomic<int> refused{0};
+  workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Number& number) {
+    if (number.value == 0) return;
+    while (workers->submit(Number{0}) == Status::ok) std::this_thread::yield();
+    ++refused;
+  });
+  ASSERT_EQ(workers->submit(Number{1}), Status::ok);
+  const Tally tally = workers->close();
+  EXPECT_EQ(refused, 1);
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.pending, 0U);
+}
+
+// ---- Misuse, names, CPUs ------------------------------------------------------------------------
+
+TEST(MessageWorkers, InsideAHandlerWaitingForItselfIsMisuse) {
+  std::optional<MessageWorkers<Number>> workers;
+  std::atomic<int> refused{0};
+  workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Number&) {
+    const auto refuses = [&](auto call) {
+      try {
+        call();
+      } catch (const std::logic_error&) {
+        ++refused;
+      }
+    };
+    refuses([&] { (void)workers->wait(); });
+    refuses([&] { (void)workers->pause(1ms); });
+    refuses([&] { (void)workers->close(); });
+  });
+  ASSERT_EQ(workers->submit(Number{}), Status::ok);
+  EXPECT_EQ(workers->wait(), Status::ok);
+  EXPECT_EQ(refused, 3);
+  EXPECT_EQ(workers->submit_and_wait(Number{}), Status::ok);  // and on a thread of nobody's
+  EXPECT_EQ(refused, 6);
+}
+
+TEST(MessageWorkers, OnFullThatItHasNotIsMisuse) {
+  for (const OnFull on_full : {OnFull::grow, OnFull::overwrite_oldest}) {
+    EXPECT_THROW(MessageWorkers<Number>({.width = 1, .on_full = on_full}, [](const Number&) {}),
+                 std::logic_error);
+  }
+}
+
+TEST(MessageWorkers, ThreadsAreNamedAndStayOnTheirCpus) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int cpu = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(cpu), &allowed)) ++cpu;
+  std::array<char, 16> name{};
+  std::optional<cpu_set_t> runs_on;
+  MessageWorkers<Number> workers({.width = 1, .name = "sorters", .cpus = {cpu}},
+                                 [&](const Number&) {
+                                   pthread_getname_np(pthread_self(), name.data(), name.size());
+                                   runs_on.emplace();
+                                   sched_getaffinity(0, sizeof(cpu_set_t), &*runs_on);
+                                 });
+  ASSERT_EQ(workers.submit(Number{}), Status::ok);
+  (void)workers.close();  // does not help
+  EXPECT_STREQ(name.data(), "sorters");
+  ASSERT_TRUE(runs_on);
+  EXPECT_EQ(CPU_COUNT(&*runs_on), 1);
+  EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(cpu), &*runs_on));
+}
+
+// A handler that blocks is replaced, so the only worker is not held up.
+TEST(MessageWorkers, AHandlerThatBlocksLendsItsWorker) {
+  Gate gate;
+  MessageWorkers<Number> workers({.width = 1}, [&](const Number& number) {
+    if (number.value == 0) blocking([&] { gate.wait(); });
+    if (number.value == 1) gate.open();
+  });
+  ASSERT_EQ(workers.submit(Number{0}), Status::ok);
+  ASSERT_EQ(workers.submit(Number{1}), Status::ok);
+  EXPECT_EQ(workers.close().done, 2U);
+}
+
+}  // namespace
