@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The suite of the executor tier on each mode of ThreadPool, by each of its ways in, on the inline
-// executor and on a stranger's; and pools that are wrong on purpose, which it must find.
+// The suite of the executor tier on each mode of ThreadPool, by each of its ways in, on message
+// workers, on the inline executor and on a stranger's; and pools that are wrong on purpose, which
+// it must find.
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <handoff/bus/message_workers.hpp>
 #include <handoff/core/inline_executor.hpp>
+#include <handoff/core/unique_function.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <thread>
@@ -97,6 +101,35 @@ using Ways = testing::Types<
     Pinned<PoolMode::cached>, AtOnce<PoolMode::stealing>, AtOnce<PoolMode::fixed>,
     AtOnce<PoolMode::active>, AtOnce<PoolMode::cached>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPoolWays, ExecutorSuite, Ways);
+
+// Message workers whose messages are functions, with and without keys.
+struct Function {
+  UniqueFunction<void()> call;
+  std::uint64_t key = 0;
+};
+struct NoKey {};
+struct ByKey {
+  static std::uint64_t key(const Function& function) { return function.key; }
+};
+template <class Policies, std::size_t capacity>
+struct Messages {
+  class Executor {
+   public:
+    explicit Executor(std::size_t width)
+        : workers_({.width = width, .capacity = capacity}, [](Function& f) { f.call(); }) {}
+    template <class F>
+    bool execute(F function) {
+      return workers_.submit(Function{std::move(function), next_.fetch_add(1)}) == Status::ok;
+    }
+
+   private:
+    std::atomic<std::uint64_t> next_{0};
+    BasicMessageWorkers<Policies, Function> workers_;
+  };
+};
+using MessageWays = testing::Types<Messages<NoKey, 1024>, Messages<NoKey, 4>, Messages<ByKey, 1024>,
+                                   Messages<ByKey, 4>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(MessageWorkers, ExecutorSuite, MessageWays);
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Inline, ExecutorSuite, OfConcept<InlineExecutor>);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stranger, ExecutorSuite, OfConcept<StrangersExecutor>);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// What may not be done with message workers.
+
+#include <cstdint>
+#include <utility>
+
+#include <handoff/bus/message_workers.hpp>
+
+struct Known {
+  int value = 0;
+};
+struct Unhandled {};
+struct Stranger {};
+struct ThrowsWhenMoved {
+  ThrowsWhenMoved() = default;
+  ThrowsWhenMoved(ThrowsWhenMoved&&) noexcept(false) {}
+};
+
+int main() {
+  const auto handle = [](const Known&) {};
+  handoff::MessageWorkers<Known> workers({.width = 1}, handle);
+  (void)workers.submit(Known{});
+  (void)workers.submit_and_wait(Known{});
+  handoff::MessageWorkers<Known, Unhandled> late({.width = 1});
+  late.set_handler<Known>(handle);
+
+#if defined(WRONG_missing_handler)  // expect: HandlerOf<.*Unhandled>
+  handoff::MessageWorkers<Known, Unhandled> wrong({.width = 1}, handle);
+#endif
+#if defined(WRONG_mutable_handler)  // expect: no handler takes this message, or
+  handoff::MessageWorkers<Known> wrong({.width = 1}, [n = 0](const Known&) mutable { ++n; });
+#endif
+#if defined(WRONG_stranger)  // expect: MessageAmong<.*Stranger>
+  (void)workers.submit(Stranger{});
+#endif
+#if defined(WRONG_stranger_tried)  // expect: this type is none of their messages
+  (void)workers.try_submit(Stranger{});
+#endif
+#if defined(WRONG_stranger_waited_for)  // expect: this type is none of their messages
+  (void)workers.submit_and_wait(Stranger{});
+#endif
+#if defined(WRONG_handler_of_a_stranger)  // expect: this type is none of their messages
+  late.set_handler<Stranger>([](const Stranger&) {});
+#endif
+#if defined(WRONG_handler_of_another_message)  // expect: the handler takes the message
+  late.set_handler<Unhandled>(handle);
+#endif
+#if defined(WRONG_message_that_throws_when_moved)  // expect: a message is moved into its place
+  handoff::MessageWorkers<ThrowsWhenMoved> wrong({.width = 1}, [](const ThrowsWhenMoved&) {});
+#endif
+#if defined(WRONG_ignored_status)  // expect: nodiscard|warn_unused|says whether the call
+  workers.submit(Known{});
+#endif
+#if defined(WRONG_copy)  // expect: deleted
+  handoff::MessageWorkers<Known> copy = workers;
+#endif
+}

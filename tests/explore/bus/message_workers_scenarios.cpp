@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+//
+// The whole of message workers, small: messages against the close, the pause and each other.
+// docs/design/message_workers.md.
+#include <chrono>
+#include <cstdint>
+#include <handoff/bus/detail/message_engine.hpp>
+#include <handoff/bus/message_workers.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <memory>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Scenario;
+
+struct Number {
+  int value = 0;
+};
+struct OneKey {
+  static std::uint64_t key(const Number&) { return 7; }
+};
+struct Failure {};
+
+void check_all(const Tally& tally, std::uint64_t accepted) {
+  explore::check(tally.balanced() && tally.pending == 0, "all is told");
+  explore::check(tally.accepted == accepted, "so many were accepted");
+}
+
+const Scenario close_against_submit(
+    "message_workers/close_against_submit",
+    [] {
+      sync::cell<int> ran;
+      MessageWorkers<Number> workers({.width = 1, .capacity = 2},
+                                     [&](const Number&) { ++ran.write(); });
+      std::uint64_t accepted = 0;
+      explore::Thread submitter([&] {
+        if (workers.try_submit(Number{}) == Status::ok) ++accepted;
+      });
+      const Tally tally = workers.close();
+      submitter.join();
+      check_all(tally, accepted);
+      explore::check(tally.done == accepted, "what was accepted ran");
+      explore::check(static_cast<std::uint64_t>(ran.read()) == accepted, "once");
+      explore::outcome(accepted);
+    },
+    test::Size::large);
+
+const Scenario abandon(
+    "message_workers/abandon",
+    [] {
+      sync::cell<int> ran;
+      MessageWorkers<Number> workers({.width = 1, .capacity = 2},
+                                     [&](const Number&) { ++ran.write(); });
+      for (int i = 0; i < 2; ++i) explore::check(workers.submit(Number{}) == Status::ok, "room");
+      const Tally tally = workers.close(Closing::abandon);
+      check_all(tally, 2);
+      explore::check(tally.done == static_cast<std::uint64_t>(ran.read()), "what began is done");
+      explore::check(tally.done + tally.cancelled == 2, "the rest was cancelled");
+      explore::outcome(tally.done);
+    },
+    test::Size::large);
+
+// What is paused is still: the state is the pauser's, without a lock.
+const Scenario pause_against_submit(
+    "message_workers/pause_against_submit",
+    [] {
+      sync::cell<int> state;
+      MessageWorkers<Number> workers({.width = 1, .capacity = 2},
+                                     [&](const Number& number) { state.write() += number.value; });
+      explore::Thread submitter(
+          [&] { explore::check(workers.submit(Number{1}) == Status::ok, "there is room"); });
+      explore::check(workers.pause() == Status::ok, "it comes");
+      const int before = state.read();
+      explore::check(workers.tally().done == static_cast<std::uint64_t>(before), "none half done");
+      state.write() += 10;
+      workers.resume();
+      submitter.join();
+      check_all(workers.close(), 1);
+      explore::check(state.read() == 11, "it ran");
+      explore::outcome(static_cast<std::uint64_t>(before));
+    },
+    test::Size::large);
+
+// Two workers and one key: plain state, so two at once are a race.
+const Scenario keyed(
+    "message_workers/keyed",
+    [] {
+      sync::cell<int> next;
+      BasicMessageWorkers<OneKey, Number> workers(
+          {.width = 2, .capacity = 3}, [&](const Number& number) {
+            explore::check(number.value == next.read(), "in order");
+            ++next.write();
+          });
+      for (int i = 0; i < 3; ++i) explore::check(workers.submit(Number{i}) == Status::ok, "room");
+      const Tally tally = workers.close();
+      check_all(tally, 3);
+      explore::check(next.read() == 3, "all ran");
+    },
+    test::Size::large);
+
+// A caller that waits for its turn, behind a message that a worker runs or not yet.
+const Scenario turn_of_a_caller(
+    "message_workers/turn_of_a_caller",
+    [] {
+      sync::cell<int> next;
+      BasicMessageWorkers<OneKey, Number> workers(
+          {.width = 1, .capacity = 1}, [&](const Number& number) {
+            explore::check(number.value == next.read(), "in order");
+            ++next.write();
+          });
+      explore::check(workers.submit(Number{0}) == Status::ok, "room");
+      explore::check(workers.submit_and_wait(Number{1}) == Status::ok, "it ran");
+      explore::check(next.read() == 2, "and is seen");
+      check_all(workers.close(), 2);
+    },
+    test::Size::large);
+
+const Scenario throws(
+    "message_workers/throws",
+    [] {
+      sync::cell<int> ran;
+      MessageWorkers<Number> workers({.width = 1, .capacity = 2}, [&](const Number& number) {
+        ++ran.write();
+        if (number.value == 0) throw Failure();
+      });
+      for (int i = 0; i < 2; ++i) explore::check(workers.submit(Number{i}) == Status::ok, "room");
+      bool told = false;
+      try {
+        (void)workers.wait();
+      } catch (const Failure&) {
+        told = true;
+      }
+      const Tally tally = workers.close();
+      check_all(tally, 2);
+      explore::check(told && tally.failed == 1 && tally.first_failure != nullptr, "it is told");
+      explore::check(ran.read() == 2 && tally.done == 1, "its neighbour ran");
+    },
+    test::Size::single);
+
+// Room for one: the second submit waits until the first one's handler is done.
+const Scenario waits_for_room(
+    "message_workers/waits_for_room",
+    [] {
+      sync::cell<int> ran;
+      MessageWorkers<Number> workers({.width = 1, .capacity = 1},
+                                     [&](const Number&) { ++ran.write(); });
+      explore::check(workers.submit(Number{}) == Status::ok, "room");
+      const Status said =
+          workers.submit(sync::clock::now() + std::chrono::nanoseconds(1), Number{});
+      const std::uint64_t accepted = said == Status::ok ? 2 : 1;
+      explore::check(said == Status::ok || said == Status::timed_out, "one of the two");
+      explore::check(workers.close().done == accepted, "what was accepted ran");
+      explore::outcome(accepted);
+    },
+    test::Size::large);
+
+// Threads and memory that the system refuses: either they are whole, or nothing is left.
+const Scenario refused(
+    "message_workers/refused",
+    [] {
+      sync::cell<int> ran;
+      std::optional<MessageWorkers<Number>> workers;
+      try {
+        const explore::MayFail failing;
+        workers.emplace(MessageWorkersOptions{.width = 2, .capacity = 1},
+                        [&](const Number&) { ++ran.write(); });
+      } catch (const std::bad_alloc&) {
+      } catch (const std::system_error&) {
+      }
+      if (!workers) return;
+      Status said = Status::full;
+      {
+        const explore::MayFail failing;
+        said = workers->submit(Number{});
+      }
+      explore::check(said == Status::ok, "it runs here if there is no memory");
+      check_all(workers->close(), 1);
+      explore::check(ran.read() == 1, "once");
+    },
+    test::Size::single, 0, 1);
+
+}  // namespace
