@@ -96,7 +96,7 @@ Task* WorkSearch::look(Worker& worker) noexcept {
 // nothing for a long time: then spinning would only take the CPU from whoever waits for that work,
 // if it is this one, and the yields at its end the right to have it at once when next woken.
 bool WorkSearch::expects_more(const Worker& worker) const noexcept {
-  if (worker.index >= with_cpu_) return false;
+  if (worker.index >= with_cpu_ || options_.spin_for == options_.spin_for.zero()) return false;
   return !worker.rested || worker.finished() - worker.finished_when_woken > 1;
 }
 

@@ -36,9 +36,10 @@ struct MessageWorkersOptions {
   // Where the threads may run: thread i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};
 
-  // How long a worker that finds nothing looks on, on its CPU, before it sleeps; 0: for about as
-  // long as a sleep and a wake-up cost.
-  std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(0);
+  // How long a worker that finds nothing looks on, on its CPU, before it sleeps: less latency for
+  // more CPU. 0: not at all; nanoseconds::max(): it never sleeps. Negative: for about as long as a
+  // sleep and a wake-up cost.
+  std::chrono::nanoseconds spin_for{-1};
 
   // How long a handler may run before health() calls its worker stuck; 0: for ever. With a limit
   // each message costs a look at the clock more (about 25 ns).

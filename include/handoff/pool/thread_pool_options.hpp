@@ -37,10 +37,11 @@ struct ThreadPoolOptions {
   // there.
   std::chrono::nanoseconds idle_time = std::chrono::seconds(10);
 
-  // How long a worker that finds nothing looks on, on its CPU, before it sleeps; 0: for about as
-  // long as a sleep and a wake-up cost, and not at all where that has been in vain. Workers beyond
-  // the CPUs never do.
-  std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(0);
+  // How long a worker that finds nothing looks on, on its CPU, before it sleeps: less latency for
+  // more CPU. 0: not at all; nanoseconds::max(): it never sleeps. Negative: for about as long as a
+  // sleep and a wake-up cost, and not at all where that was in vain. Workers beyond the CPUs never
+  // do.
+  std::chrono::nanoseconds spin_for{-1};
 
   // Tasks that may wait to begin; 0: no bound. Tasks of a TaskGroup or a loop are never refused,
   // and not counted here.
