@@ -9,16 +9,18 @@
 // Cost: about 1.7 times that of <future> (tests/house/header_budget.py counts it).
 #pragma once
 
+#include <handoff/bus/active_object.hpp>
+#include <handoff/bus/active_object_options.hpp>
+#include <handoff/bus/bus_policies.hpp>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/bus/message_bus_options.hpp>
+#include <handoff/bus/message_meta.hpp>
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/bus/message_workers_options.hpp>
+#include <handoff/bus/request.hpp>
+#include <handoff/bus/topic.hpp>
 #include <handoff/bus/worker_health.hpp>
 #include <handoff/config.hpp>
-#include <handoff/bus/broadcast.hpp>
-#include <handoff/bus/broadcast_consumer.hpp>
-#include <handoff/bus/broadcast_options.hpp>
-#include <handoff/bus/broadcast_policies.hpp>
-#include <handoff/bus/latest.hpp>
-#include <handoff/bus/latest_by_key.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What may not be done with message workers.
+// What may not be done with message workers and active objects.
 
 #include <cstdint>
 #include <utility>
 
+#include <handoff/bus/active_object.hpp>
 #include <handoff/bus/message_workers.hpp>
 
 struct Known {
@@ -17,7 +18,13 @@ struct ThrowsWhenMoved {
   ThrowsWhenMoved(ThrowsWhenMoved&&) noexcept(false) {}
 };
 
+struct Knows {
+  void operator()(const Known&) {}
+};
+
 int main() {
+  handoff::ActiveObject<Knows, Known> object;
+
   const auto handle = [](const Known&) {};
   handoff::MessageWorkers<Known> workers({.width = 1}, handle);
   (void)workers.submit(Known{});
@@ -25,6 +32,9 @@ int main() {
   handoff::MessageWorkers<Known, Unhandled> late({.width = 1});
   late.set_handler<Known>(handle);
 
+#if defined(WRONG_state_without_a_handler)  // expect: StateHandles<Knows, Unhandled>|Unhandled &
+  handoff::ActiveObject<Knows, Known, Unhandled> wrong;
+#endif
 #if defined(WRONG_missing_handler)  // expect: HandlerSet<.*Unhandled
   handoff::MessageWorkers<Known, Unhandled> wrong({.width = 1}, handle);
 #endif

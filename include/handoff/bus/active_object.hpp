@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+//
+// A state with a thread of its own: others send it messages, and it handles one after the other.
+//
+//   struct Average {                                     // the state; only its thread touches it
+//     void operator()(const Reading& reading) { sum += reading.value; ++count; }
+//     void operator()(const Reset&) { sum = 0; count = 0; }
+//     double sum = 0;
+//     int count = 0;
+//   };
+//   handoff::ActiveObject<Average, Reading, Reset> average({.name = "average"});
+//   handoff::Status s = average.publish(Reading{7, 21.5});                // any thread
+//   handoff::Tally tally = average.close();                               // all is handled
+//   double sum = average.state().sum;                                     // and here is the result
+//
+// For: components that own what they change, without a lock. Not for: messages that several threads
+// could handle at once (MessageWorkers).
+//
+// Contract: executor tier. It is a MessageBus, its consumer's thread, and the state.
+// - Concurrency: thread-safe, except state(), and the destructor, which comes last. In a handler of
+//   the state itself close() and destruction are misuse.
+// - Order: that of the bus: one for all who send, FIFO for each, and causal between them. The
+//   constructor happens before the first handler, each handler before the next one, and the last
+//   one before close() returns.
+// - Blocks: publish() while the bus is full, as long as its Until says; without one, for ever. Not
+//   in a handler of the state itself: there it says full. try_publish() never. close().
+// - Idle: the thread spins, for `spin_for` or some microseconds, then sleeps at no cost.
+// - Allocates: the constructor; request().
+// - Full: each priority is admitted up to its part of the capacity (message_bus.hpp). What is
+//   refused is unmoved. Objects that send to each other in a circle, each with a full bus, wait for
+//   each other: in one of them use try_publish(), or an Until.
+// - Closed: publish() says `closed`.
+// - Closing: close(Closing::finish) handles all, close(Closing::finish_until(t)) what can begin
+//   until t, close(Closing::abandon) no more than what has begun; each ends the thread and returns
+//   the exact Tally. A second close() returns the same. The destructor finishes.
+// - Exceptions: one that leaves a handler goes to on_error, if there is one. Its message counts as
+//   failed, the Tally keeps the first, and the thread goes on with the next message.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/bus/active_object_options.hpp>
+#include <handoff/bus/bus_policies.hpp>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/copyable_function.hpp>
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+// Those of the bus; a full one lets who sends wait.
+struct ActiveObjectPolicies : BusPolicies {
+  static constexpr OnFull on_full = OnFull::wait;
+};
+
+namespace detail {
+template <class State, class M>
+struct StateHandles {
+  static_assert(std::is_invocable_v<State&, M&>, "ActiveObject: the state takes each message");
+  static constexpr bool is_so = true;
+};
+}  // namespace detail
+
+template <class Policies, class State, class... Messages>
+class BasicActiveObject {
+  static_assert((detail::StateHandles<State, Messages>::is_so && ...));
+  using Bus = BasicMessageBus<Policies, Messages...>;
+
+ public:
+  // The state is made of the arguments, here. Throws what that throws, std::system_error if the
+  // system refuses the thread, std::length_error for a capacity that cannot be, std::bad_alloc.
+  template <class... Args>
+  explicit BasicActiveObject(const ActiveObjectOptions& options = {}, Args&&... args)
+      : on_error_(options.on_error),
+        state_(std::forward<Args>(args)...),
+        bus_({.capacity = options.capacity, .spin_for = options.spin_for}),
+        thread_({.name = options.name, .cpu = options.cpu}, [this]() noexcept { serve(); }) {}
+  ~BasicActiveObject() { (void)close(Closing::finish); }
+  BasicActiveObject(const BasicActiveObject&) = delete;
+  BasicActiveObject& operator=(const BasicActiveObject&) = delete;
+
+  // ---- Sending: as those of the bus ----
+
+  // Waits for room: ok, full (in a handler of the state itself), closed.
+  template <class M>
+  Status publish(M&& message, Priority priority = Priority::normal) {
+    return bus_.publish(std::forward<M>(message), priority);
+  }
+  // So long. Also timed_out and stopped.
+  template <class M>
+  Status publish(const Until& until, M&& message, Priority priority = Priority::normal) {
+    return bus_.publish(until, std::forward<M>(message), priority);
+  }
+  // Never waits: ok, full, closed.
+  template <class M>
+  Status try_publish(M&& message, Priority priority = Priority::normal) {
+    return bus_.try_publish(std::forward<M>(message), priority);
+  }
+  // Of a Request<Question, Reply> among the messages; request.hpp.
+  template <class Reply, class Question>
+  Future<Reply> request(Question&& question, const Until& until = {}) {
+    return bus_.template request<Reply>(std::forward<Question>(question), until);
+  }
+
+  // ---- The object ----
+
+  // See the head comment.
+  Tally close(const Closing& closing = Closing::finish) {
+    // order: relaxed, the own thread finds what it wrote, and others something else.
+    if (thread_here_.load(sync::order::relaxed) == sync::this_thread_id()) {
+      misuse("ActiveObject: closed or destroyed inside one of its own handlers");
+    }
+    const sync::Lock lock(closing_mutex_);
+    if (!is_over_) {
+      closing_ = closing;
+      (void)bus_.close();
+      stop_.request_stop();
+      thread_.join();
+      thread_here_.store(nullptr, sync::order::relaxed);  // order: relaxed, see close()
+      is_over_ = true;
+    }
+    return bus_.tally();
+  }
+
+  // Exact when nothing is being sent and nothing is handled.
+  [[nodiscard]] Tally tally() noexcept { return bus_.tally(); }
+
+  // Messages that wait, the one that is handled among them.
+  [[nodiscard]] std::size_t depth() const noexcept { return bus_.depth(); }
+
+  // After close(); before, it is its thread's alone, and asking is misuse.
+  [[nodiscard]] State& state() {
+    const sync::Lock lock(closing_mutex_);
+    if (!is_over_) misuse("ActiveObject: state() before close(): it is its thread's");
+    return state_;
+  }
+
+ private:
+  void serve() noexcept {
+    const sync::StopToken stop = stop_.token();
+    thread_here_.store(sync::this_thread_id(),
+                       sync::order::relaxed);  // order: relaxed, see close()
+    const auto handler = [this, &stop](auto& message) {
+      // From inside, so that the drain under way does as the close says.
+      if (stop.stop_requested()) [[unlikely]]
+        (void)bus_.close(closing_);
+      handle(message);
+    };
+    while (!stop.stop_requested() && bus_.wait(stop) == Status::ok) {
+      (void)detail::attempt([&] { (void)bus_.drain(handler); }, []() noexcept {});
+    }
+    (void)bus_.close(closing_, handler);
+  }
+
+  template <class M>
+  void handle(M& message) {
+    std::exception_ptr failure;
+    if (detail::attempt([&] { state_(message); },
+                        [&failure]() noexcept { failure = std::current_exception(); })) {
+      return;
+    }
+    if (on_error_) on_error_(failure);
+    std::rethrow_exception(std::move(failure));  // to the bus, which counts it
+  }
+
+  const CopyableFunction<void(const std::exception_ptr&)> on_error_;
+  State state_;
+  Bus bus_;
+  sync::StopSource stop_;
+  sync::atomic<sync::ThreadId> thread_here_{nullptr};
+  sync::Mutex closing_mutex_;
+  Closing closing_;  // written before the stop
+  bool is_over_ = false;
+  sync::Thread thread_;  // begins last
+};
+
+template <class State, class... Messages>
+using ActiveObject = BasicActiveObject<ActiveObjectPolicies, State, Messages...>;
+
+}}  // namespace handoff::HANDOFF_ABI

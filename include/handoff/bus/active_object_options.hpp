@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// What may be said of an active object when it is made.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <string>
+
+#include <handoff/config.hpp>
+#include <handoff/core/copyable_function.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+struct ActiveObjectOptions {
+  // Messages that may wait; rounded up as a MessageBus does.
+  std::size_t capacity = 1024;
+
+  // What debuggers and `top` show for the thread.
+  std::string name = "handoff-active";
+
+  // The only CPU the thread may run on; -1: anywhere.
+  int cpu = -1;
+
+  // How long the thread looks for a message before it sleeps: as that of a MessageBus.
+  std::chrono::nanoseconds spin_for{-1};
+
+  // Gets what the state threw, on the object's thread. It must not throw. Without one, close()
+  // returns the first in its Tally, and the object goes on.
+  CopyableFunction<void(const std::exception_ptr&)> on_error = {};
+};
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// ActiveObject: a state, its thread and its bus.
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <handoff/bus/active_object.hpp>
+#include <handoff/bus/request.hpp>
+#include <mutex>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::Gate;
+
+struct Number {
+  int value = 0;
+};
+struct Text {
+  std::string value;
+};
+struct Hold {
+  Gate* begun;
+  Gate* gate;
+};
+
+// All plain: only its thread touches it, until it is closed.
+struct Book {
+  explicit Book(int start = 0) : sum(start) {}
+  void operator()(const Number& number) {
+    if (number.value < 0) throw std::range_error(std::to_string(number.value));
+    sum += number.value;
+    numbers.push_back(number.value);
+  }
+  void operator()(Text& text) { texts.push_back(std::move(text.value)); }
+  void operator()(const Hold& hold) {
+    hold.begun->open();
+    hold.gate->wait();
+  }
+
+  int sum;
+  std::vector<int> numbers;
+  std::vector<std::string> texts;
+};
+using BookObject = ActiveObject<Book, Number, Text, Hold>;
+
+TEST(ActiveObject, HandlesAllInOrderOnItsThread) {
+  BookObject book({.name = "keeper"}, 1000);
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(book.publish(Number{i}), Status::ok);
+  ASSERT_EQ(book.publish(Text{"end"}), Status::ok);
+  const Tally tally = book.close();
+  EXPECT_EQ(tally.done, 5001U);
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(book.state().sum, 1000 + 4999 * 5000 / 2);
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(book.state().numbers[static_cast<std::size_t>(i)], i);
+  EXPECT_EQ(book.state().texts, std::vector<std::string>{"end"});
+}
+
+TEST(ActiveObject, AFullOneLetsItsSendersWait) {
+  Gate begun;
+  Gate gate;
+  BookObject book({.capacity = 4});
+  ASSERT_EQ(book.publish(Hold{&begun, &gate}), Status::ok);
+  begun.wait();
+  while (book.try_publish(Number{1}) == Status::ok) {
+  }
+  Text text{"kept"};
+  EXPECT_EQ(book.try_publish(std::move(text)), Status::full);
+  EXPECT_EQ(book.publish(Until(1ms), std::move(text)), Status::timed_out);
+  EXPECT_EQ(text.value, "kept");
+  std::thread sender([&] { EXPECT_EQ(book.publish(std::move(text)), Status::ok); });
+  gate.open();
+  sender.join();
+  (void)book.close();
+  EXPECT_EQ(book.state().texts, std::vector<std::string>{"kept"});
+}
+
+TEST(ActiveObject, AFailureIsToldAndTheNextMessageHandled) {
+  std::vector<std::string> told;  // by its thread alone
+  BookObject book({.on_error = [&](const std::exception_ptr& error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::range_error& failure) {
+      told.emplace_back(failure.what());
+    }
+  }});
+  for (const int value : {1, -2, 3, -4, 5}) {
+    ASSERT_EQ(book.publish(Number{value}), Status::ok);
+  }
+  const Tally tally = book.close();
+  EXPECT_EQ(tally.done, 3U);
+  EXPECT_EQ(tally.failed, 2U);
+  EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::range_error);
+  EXPECT_EQ(book.state().sum, 9);
+  EXPECT_EQ(told, (std::vector<std::string>{"-2", "-4"}));
+}
+
+TEST(ActiveObject, ThreeStrengthsOfClosing) {
+  for (const int strength : {0, 1, 2}) {
+    Gate begun;
+    Gate gate;
+    BookObject book({.capacity = 64});
+    ASSERT_EQ(book.publish(Hold{&begun, &gate}), Status::ok);
+    begun.wait();
+    for (int i = 0; i < 10; ++i) ASSERT_EQ(book.publish(Number{1}), Status::ok);
+    Tally tally;
+    std::thread closer([&] {
+      tally = book.close(strength == 0   ? Closing::finish
+                         : strength == 1 ? Closing::finish_until(0ms)
+                                         : Closing::abandon);
+    });
+    while (book.try_publish(Number{100}) != Status::closed) std::this_thread::yield();
+    std::this_thread::sleep_for(2ms);  // until the thread has been told
+    gate.open();
+    closer.join();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.pending, 0U);
+    EXPECT_EQ(tally.done, 1 + book.state().numbers.size());
+    if (strength == 0) {
+      EXPECT_EQ(tally.done, tally.accepted);
+    }
+    if (strength == 1) {
+      EXPECT_EQ(tally.cancelled, 0U);
+    }
+    if (strength == 2) {
+      EXPECT_EQ(tally.expired, 0U);
+    }
+    EXPECT_EQ(book.close().done, tally.done);
+    EXPECT_EQ(book.publish(Number{}), Status::closed);
+  }
+}
+
+TEST(ActiveObject, TheDestructorFinishes) {
+  struct Counter {
+    std::atomic<int>* count;
+    void operator()(const Number&) const { ++*count; }
+  };
+  std::atomic<int> count{0};
+  {
+    ActiveObject<Counter, Number> object({}, Counter{&count});
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(object.publish(Number{}), Status::ok);
+  }
+  EXPECT_EQ(count, 100);
+}
+
+// It sends to itself, and hears whether it may be closed from there.
+struct Talker {
+  ActiveObject<Talker, Number>** self;
+  int* refused;
+  int* full;
+  void operator()(const Number& number) const {
+    try {
+      (void)(*self)->close();
+    } catch (const std::logic_error&) {
+      ++*refused;
+    }
+    for (int i = 0; i < number.value; ++i) {
+      if ((*self)->publish(Number{0}) == Status::full) ++*full;
+    }
+  }
+};
+
+TEST(ActiveObject, InsideItNeitherClosesNorWaitsForRoom) {
+  int refused = 0;
+  int full = 0;
+  ActiveObject<Talker, Number>* self = nullptr;
+  ActiveObject<Talker, Number> talker({.capacity = 2}, Talker{&self, &refused, &full});
+  self = &talker;
+  ASSERT_EQ(talker.publish(Number{10}), Status::ok);
+  while (talker.depth() != 0) std::this_thread::yield();
+  const Tally tally = talker.close();
+  EXPECT_EQ(static_cast<std::uint64_t>(refused), tally.done);
+  EXPECT_EQ(static_cast<std::uint64_t>(full), 10 - (tally.done - 1));
+  EXPECT_GE(full, 8);
+}
+
+TEST(ActiveObject, TheStateIsItsThreadsUntilTheClose) {
+  BookObject book;
+  EXPECT_THROW((void)book.state(), std::logic_error);
+  (void)book.close();
+  EXPECT_EQ(book.state().sum, 0);
+}
+
+TEST(ActiveObject, AnswersRequests) {
+  struct Doubles {
+    void operator()(Request<Number, int>& request) { request.reply(2 * request.question.value); }
+  };
+  ActiveObject<Doubles, Request<Number, int>> object;
+  EXPECT_EQ(object.request<int>(Number{21}).get(), 42);
+}
+
+TEST(ActiveObject, ItsThreadHasItsName) {
+  struct Named {
+    std::array<char, 16> name{};
+    void operator()(const Number&) { pthread_getname_np(pthread_self(), name.data(), name.size()); }
+  };
+  ActiveObject<Named, Number> object({.name = "logger"});
+  ASSERT_EQ(object.publish(Number{}), Status::ok);
+  (void)object.close();
+  EXPECT_STREQ(object.state().name.data(), "logger");
+}
+
+TEST(ActiveObject, AStateThatThrowsLeavesNothing) {
+  struct Fails {
+    Fails() { throw std::runtime_error("no"); }
+    void operator()(const Number&) {}
+  };
+  EXPECT_THROW((ActiveObject<Fails, Number>()), std::runtime_error);
+}
+
+}  // namespace
