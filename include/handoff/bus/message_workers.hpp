@@ -4,13 +4,13 @@
 //
 //   handoff::MessageWorkers<Resize, Crop> workers(
 //       {.width = 4}, [](const Resize& r) { ... }, [](Crop& c) { ... });
-//   handoff::Status s = workers.submit(Resize{...});       // any thread
+//   handoff::Status s = workers.submit(Resize{640});       // any thread
 //   handoff::Tally tally = workers.close();
 //
 //   struct ByAccount {                                     // messages of one account in order
 //     static std::uint64_t key(const Order& order) { return order.account; }
 //   };
-//   handoff::BasicMessageWorkers<ByAccount, Order> desk({.width = 8}, handler);
+//   handoff::BasicMessageWorkers<ByAccount, Order> desk({.width = 8}, book);
 //
 // For: messages that take some microseconds and more each, and that many threads may handle at
 // once, all of them or those of different keys. Not for: one thread that owns the state

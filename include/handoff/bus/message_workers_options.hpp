@@ -2,7 +2,7 @@
 //
 // What may be said of message workers when they are made.
 //
-//   handoff::MessageWorkers<Resize, Crop> workers({.width = 4, .capacity = 256}, handlers...);
+//   handoff::MessageWorkers<Resize, Crop> workers({.width = 4, .capacity = 256}, visitor);
 #pragma once
 
 #include <chrono>

@@ -13,6 +13,7 @@
 #include <handoff/pool/per_worker.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/backoff.hpp>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -691,6 +692,29 @@ TEST_P(ThreadPoolTest, WhoWaitsOutsideRunsWhatIsQueued) {
   begun.wait();
   pool.post([&gate] { gate.open(); });
   pool.wait();
+}
+
+// As long as it is told it looks, and does not sleep; otherwise it soon does.
+TEST_P(ThreadPoolTest, AWorkerLooksOnAsLongAsItIsTold) {
+  if (sync::spin_policy() == sync::Spin::never) GTEST_SKIP() << "one CPU: nobody spins";
+  auto given = options(1);
+  const auto sleeps_of = [](const ThreadPool& pool) {
+    return pool.statistics().workers.front().sleeps;
+  };
+  for (const auto spin_for : {-1ns, 0ns}) {
+    given.spin_for = spin_for;
+    const ThreadPool pool(given);
+    while (sleeps_of(pool) == 0) std::this_thread::sleep_for(1ms);
+  }
+  given.spin_for = std::chrono::nanoseconds::max();
+  ThreadPool pool(given);
+  for (int i = 0; i < 5; ++i) {
+    Gate ran;
+    pool.post([&ran] { ran.open(); });
+    ran.wait();
+    std::this_thread::sleep_for(2ms);
+  }
+  EXPECT_EQ(sleeps_of(pool), 0U);
 }
 
 TEST_P(ThreadPoolTest, StatisticsAddUp) {

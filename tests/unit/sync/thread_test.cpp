@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <handoff/sync/detail/this_thread.hpp>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 
 namespace {
 
@@ -137,6 +139,29 @@ TEST(Thread, AnImpossibleCpuIsAnErrorThatNamesTheThread) {
       EXPECT_NE(std::string(error.what()).find("'lost'"), std::string::npos) << error.what();
     }
   }
+}
+
+// By its number at the kernel: while it runs, after its end, and for numbers of no thread here.
+TEST(Thread, TheKernelKnowsWhetherItIsAlive) {
+  handoff::sync::KernelThread number = 0;
+  std::atomic<bool> begun{false};
+  std::atomic<bool> goes_on{true};
+  Thread thread({}, [&] {
+    number = handoff::sync::this_kernel_thread();
+    begun = true;
+    while (goes_on) std::this_thread::yield();
+  });
+  while (!begun) std::this_thread::yield();
+  EXPECT_NE(number, handoff::sync::this_kernel_thread());
+  EXPECT_TRUE(handoff::sync::is_alive(number));
+  EXPECT_TRUE(handoff::sync::is_alive(handoff::sync::this_kernel_thread()));
+  goes_on = false;
+  thread.join();
+  // The kernel lets who joins go on a moment before the number is nobody's.
+  while (handoff::sync::is_alive(number)) std::this_thread::yield();
+  EXPECT_FALSE(handoff::sync::is_alive(0));
+  EXPECT_FALSE(handoff::sync::is_alive(-1));
+  EXPECT_FALSE(handoff::sync::is_alive(getppid())) << "a thread of another process";
 }
 
 TEST(Thread, BlocksSignalsButNotFaults) {
