@@ -116,7 +116,7 @@ class MessageEngine::Turn {
   Turn(MessageEngine& engine, const MessageNode& node) noexcept
       : engine_(engine),
         seat_(engine.seat_here()),
-        is_outermost_(engine.innermost() == nullptr),
+        is_outermost_(engine.innermost(seat_) == nullptr),
         run_{&engine, &node, running()} {
     if (is_outermost_) enter(node);
     set_running(&run_);
@@ -194,8 +194,7 @@ GateSeat* MessageEngine::seat_here() const noexcept {
   return index ? &parts_->gate.seat(*index) : nullptr;
 }
 
-const RunningMessage* MessageEngine::innermost() const noexcept {
-  const GateSeat* const seat = seat_here();
+const RunningMessage* MessageEngine::innermost(const GateSeat* seat) const noexcept {
   if (seat != nullptr && seat->running != nullptr) {
     return static_cast<const RunningMessage*>(seat->running);
   }

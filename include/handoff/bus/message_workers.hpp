@@ -217,7 +217,6 @@ class BasicMessageWorkers {
 
   // ok, closed, or full (with OnFull::reject).
   template <class M>
-    requires(!std::is_convertible_v<M, Until> || Types::template kHas<std::remove_cvref_t<M>>)
   Status submit(M&& message) {
     return hand_over({.on_full = engine_->on_full()}, std::forward<M>(message));
   }

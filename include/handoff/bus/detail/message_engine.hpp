@@ -80,7 +80,8 @@ class MessageEngine {
   class Turn;
 
   GateSeat* seat_here() const noexcept;
-  const RunningMessage* innermost() const noexcept;
+  const RunningMessage* innermost() const noexcept { return innermost(seat_here()); }
+  const RunningMessage* innermost(const GateSeat* seat) const noexcept;
   void refuse_inside(const char* what) const;
   void refuse_own_key(std::uint64_t key) const;
 
