@@ -22,6 +22,7 @@
 
 #include <handoff/bus/detail/message_node.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -98,6 +99,9 @@ class MessageCells {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   static constexpr unsigned kNumberBits = 24;
   static std::uint32_t number(std::uint64_t word) noexcept {
     return static_cast<std::uint32_t>(word & most);

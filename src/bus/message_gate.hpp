@@ -24,6 +24,7 @@
 #include <memory>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
@@ -163,6 +164,9 @@ class MessageGate {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   // In word_.
   static constexpr std::uint32_t kPaused = 1;
   static constexpr std::uint32_t kNotStarted = 2;

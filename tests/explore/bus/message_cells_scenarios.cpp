@@ -7,6 +7,7 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <stdexcept>
 
+#include "books/worker_books.hpp"
 #include "bus/key_order.hpp"
 #include "bus/message_cells.hpp"
 #include "explore/scenario.hpp"
@@ -29,7 +30,7 @@ MessageOps ops_of_ints() {
 // Nobody finds it empty while there are as many cells as threads, none gets what another has, and
 // what was done in a cell before comes before.
 const Scenario each_cell_once("message_cells/each_cell_once", [] {
-  MessageCells cells(2, ops_of_ints());
+  test::Audited<MessageCells> cells(2, ops_of_ints());
   const auto use = [&] {
     for (int i = 0; i < 2; ++i) {
       MessageNode* const mine = cells.take();
@@ -54,7 +55,7 @@ const Scenario each_cell_once("message_cells/each_cell_once", [] {
 // One takes two and gives them back in the other order, while another one is about to take: the
 // word's counter tells it that the cell it saw has been away.
 const Scenario a_cell_comes_back("message_cells/a_cell_comes_back", [] {
-  MessageCells cells(3, ops_of_ints());
+  test::Audited<MessageCells> cells(3, ops_of_ints());
   explore::Thread other([&] {
     MessageNode* const first = cells.take();
     MessageNode* const second = cells.take();
@@ -98,7 +99,7 @@ void run(KeyOrder& order, MessageNode* first, Ran& ran) {
 }
 
 const Scenario one_key("key_order/one_key", [] {
-  KeyOrder order(4);
+  test::Audited<KeyOrder> order(4);
   MessageNode nodes[4];
   Ran ran;
   nodes[0].type = 1;
@@ -116,7 +117,7 @@ const Scenario one_key("key_order/one_key", [] {
 
 // Of two keys on one stripe neither waits for the other.
 const Scenario two_keys("key_order/two_keys", [] {
-  KeyOrder order(4);
+  test::Audited<KeyOrder> order(4);
   MessageNode nodes[4];
   Ran ran[2];
   for (std::uint64_t i = 0; i < 4; ++i) nodes[i].key = i % 2;
@@ -134,7 +135,7 @@ const Scenario two_keys("key_order/two_keys", [] {
 
 // More wait than a runner gets at once.
 const Scenario in_batches("key_order/in_batches", [] {
-  KeyOrder order(8);
+  test::Audited<KeyOrder> order(8);
   MessageNode nodes[6];
   Ran ran;
   for (std::uint32_t i = 0; i < 6; ++i) nodes[i].type = i + 1;

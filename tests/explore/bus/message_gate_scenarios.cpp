@@ -10,6 +10,7 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
 
+#include "books/worker_books.hpp"
 #include "bus/message_counts.hpp"
 #include "bus/message_gate.hpp"
 #include "explore/scenario.hpp"
@@ -37,7 +38,7 @@ void handle_outside(MessageGate& gate, State& state) {
 }
 
 const Scenario pause_against_enter("message_gate/pause_against_enter", [] {
-  MessageGate gate(1, false);
+  test::Audited<MessageGate> gate(1, false);
   State state;
   explore::Thread worker([&] {
     handle(gate, state);
@@ -53,7 +54,7 @@ const Scenario pause_against_enter("message_gate/pause_against_enter", [] {
 });
 
 const Scenario pause_against_outside("message_gate/pause_against_outside", [] {
-  MessageGate gate(1, false);
+  test::Audited<MessageGate> gate(1, false);
   State state;
   explore::Thread caller([&] { handle_outside(gate, state); });
   explore::check(gate.pause({}) == Status::ok, "without a limit it comes");
@@ -65,7 +66,7 @@ const Scenario pause_against_outside("message_gate/pause_against_outside", [] {
 
 // One that gives up leaves no trace: what it kept out goes on.
 const Scenario pause_gives_up("message_gate/pause_gives_up", [] {
-  MessageGate gate(1, false);
+  test::Audited<MessageGate> gate(1, false);
   State state;
   explore::Thread worker([&] { handle(gate, state); });
   const Status said = gate.pause(sync::clock::now() + std::chrono::nanoseconds(1));
@@ -80,7 +81,7 @@ const Scenario pause_gives_up("message_gate/pause_gives_up", [] {
 
 // The one that gives up does not open what the other one shuts.
 const Scenario two_pauses("message_gate/two_pauses", [] {
-  MessageGate gate(1, false);
+  test::Audited<MessageGate> gate(1, false);
   State state;
   explore::Thread worker([&] { handle(gate, state); });
   explore::Thread other([&] {
@@ -93,7 +94,7 @@ const Scenario two_pauses("message_gate/two_pauses", [] {
 });
 
 const Scenario a_pause_outlives_another("message_gate/a_pause_outlives_another", [] {
-  MessageGate gate(1, false);
+  test::Audited<MessageGate> gate(1, false);
   State state;
   explore::Thread other([&] {
     // Says nothing to anybody but by its giving up.
@@ -110,7 +111,7 @@ const Scenario a_pause_outlives_another("message_gate/a_pause_outlives_another",
 });
 
 const Scenario start("message_gate/start", [] {
-  MessageGate gate(1, true);
+  test::Audited<MessageGate> gate(1, true);
   State state;
   explore::Thread worker([&] { handle(gate, state); });
   state.write() += 10;
@@ -122,7 +123,7 @@ const Scenario start("message_gate/start", [] {
 
 // A close ends a pause that is under way, and one that is held.
 const Scenario close_against_pause("message_gate/close_against_pause", [] {
-  MessageGate gate(1, false);
+  test::Audited<MessageGate> gate(1, false);
   State state;
   explore::Thread pauser([&] {
     const Status said = gate.pause({});
@@ -140,7 +141,7 @@ const Scenario close_against_pause("message_gate/close_against_pause", [] {
 // ---- Who waits is told --------------------------------------------------------------------------
 
 const Scenario await_the_last("message_gate/await_the_last", [] {
-  MessageGate gate(2, false);
+  test::Audited<MessageGate> gate(2, false);
   MessageCounts counts;
   sync::EventCount idle;
   sync::cell<int> done[2];
