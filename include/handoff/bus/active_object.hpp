@@ -49,7 +49,6 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/future.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/priority.hpp>
@@ -112,9 +111,10 @@ class BasicActiveObject {
   Status try_publish(M&& message, Priority priority = Priority::normal) {
     return bus_.try_publish(std::forward<M>(message), priority);
   }
-  // Of a Request<Question, Reply> among the messages; request.hpp.
+  // The Future of a Reply, where Request<Question, Reply> is one of the messages; include
+  // <handoff/bus/request.hpp>.
   template <class Reply, class Question>
-  Future<Reply> request(Question&& question, const Until& until = {}) {
+  auto request(Question&& question, const Until& until = {}) {
     return bus_.template request<Reply>(std::forward<Question>(question), until);
   }
 

@@ -74,6 +74,7 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
@@ -88,12 +89,6 @@ namespace handoff { inline namespace HANDOFF_ABI {
 struct MessageWorkersPolicies {};
 
 namespace detail {
-
-// The name of M for a person: a text in which the compiler has written "M = the name".
-template <class M>
-constexpr const char* message_name() noexcept {
-  return __PRETTY_FUNCTION__;
-}
 
 // One of these for each handler and message: so an error names both.
 template <class Handlers, class M>
@@ -308,7 +303,7 @@ class BasicMessageWorkers {
   }
   static const char* name_of(std::uint32_t type) noexcept {
     return Types::visit(
-        type, [](auto of) noexcept { return detail::message_name<typename decltype(of)::type>(); });
+        type, [](auto of) noexcept { return detail::type_name<typename decltype(of)::type>(); });
   }
   template <class Function>
   static void visit(const detail::MessageNode& node, const Function& function) {

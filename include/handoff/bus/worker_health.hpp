@@ -23,7 +23,7 @@ struct WorkerHealth {
 
   // Of one that is busy or stuck: the message, and how long its handler has been running (0 where
   // stuck_after is 0, as no clock is read then).
-  const char* message = "";  // a text in which the compiler has written "M = the type"
+  const char* message = "";  // a text in which the compiler has written its type
   std::chrono::nanoseconds busy_for{0};
 };
 
