@@ -35,7 +35,7 @@ int main() {
 #if defined(WRONG_state_without_a_handler)  // expect: StateHandles<Knows, Unhandled>|Unhandled &
   handoff::ActiveObject<Knows, Known, Unhandled> wrong;
 #endif
-#if defined(WRONG_missing_handler)  // expect: HandlerSet<.*Unhandled
+#if defined(WRONG_missing_handler)  // expect: overloaded<.*Unhandled
   handoff::MessageWorkers<Known, Unhandled> wrong({.width = 1}, handle);
 #endif
 #if defined(WRONG_mutable_handler)  // expect: no handler takes this message, or

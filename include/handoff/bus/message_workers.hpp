@@ -77,6 +77,7 @@
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/core/overloaded.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -113,12 +114,6 @@ template <class Types, class M>
 struct MessageAmong {
   static_assert(Types::template kHas<M>, "MessageWorkers: this type is none of their messages");
   static constexpr bool is_there = true;
-};
-
-// Several handlers as one.
-template <class... Handlers>
-struct HandlerSet : Handlers... {
-  using Handlers::operator()...;
 };
 
 // Handlers that are set later.
@@ -166,11 +161,10 @@ class BasicMessageWorkers {
   template <class... Handlers>
     requires(sizeof...(Handlers) != 0)
   explicit BasicMessageWorkers(const MessageWorkersOptions& options, Handlers&&... handlers)
-      : handlers_(
-            new detail::HandlerSet<std::decay_t<Handlers>...>{std::forward<Handlers>(handlers)...},
-            &end<detail::HandlerSet<std::decay_t<Handlers>...>>),
+      : handlers_(new overloaded<std::decay_t<Handlers>...>{std::forward<Handlers>(handlers)...},
+                  &end<overloaded<std::decay_t<Handlers>...>>),
         has_all_(true) {
-    using Set = detail::HandlerSet<std::decay_t<Handlers>...>;
+    using Set = overloaded<std::decay_t<Handlers>...>;
     static_assert((detail::HandlerOf<Set, Messages>::is_there && ...));
     engine_ = std::make_unique<detail::MessageEngine>(options, ops<Set>());
     engine_->start(handlers_.get());
