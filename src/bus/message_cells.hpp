@@ -132,7 +132,8 @@ class MessageCells {
   }
   // By its number, which begins with 1.
   MessageNode& cell(std::uint32_t which) const noexcept {
-    return *std::launder(reinterpret_cast<MessageNode*>(memory_ + (which - 1) * stride_));
+    void* const memory = memory_ + (which - 1) * stride_;
+    return *std::launder(static_cast<MessageNode*>(memory));
   }
 
   const std::size_t capacity_;

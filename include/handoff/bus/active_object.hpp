@@ -65,6 +65,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 // Those of the bus; a full one lets who sends wait.
 struct ActiveObjectPolicies : BusPolicies {
+  // Or reject.
   static constexpr OnFull on_full = OnFull::wait;
 };
 
@@ -76,6 +77,7 @@ struct StateHandles {
 };
 }  // namespace detail
 
+// An active object whose bus is as the policies say; see ActiveObject below.
 template <class Policies, class State, class... Messages>
 class BasicActiveObject {
   static_assert((detail::StateHandles<State, Messages>::is_so && ...));
@@ -190,6 +192,7 @@ class BasicActiveObject {
   sync::Thread thread_;  // begins last
 };
 
+// One that lets senders wait while it is full.
 template <class State, class... Messages>
 using ActiveObject = BasicActiveObject<ActiveObjectPolicies, State, Messages...>;
 

@@ -13,6 +13,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+// Of the constructor.
 struct ActiveObjectOptions {
   // Messages that may wait; rounded up as a MessageBus does.
   std::size_t capacity = 1024;

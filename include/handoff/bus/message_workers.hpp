@@ -138,6 +138,7 @@ struct LateHandlers {
 
 }  // namespace detail
 
+// Workers for messages that may have keys, as the policies say.
 template <class Policies, class... Messages>
 class BasicMessageWorkers {
   using Types = detail::MessageTypes<Messages...>;
@@ -170,6 +171,7 @@ class BasicMessageWorkers {
     engine_->start(handlers_.get());
   }
 
+  // What was moved from can only be assigned to, or end.
   BasicMessageWorkers(BasicMessageWorkers&&) noexcept = default;
   // Closes what it had, as the destructor does.
   BasicMessageWorkers& operator=(BasicMessageWorkers&& other) noexcept {
@@ -250,6 +252,7 @@ class BasicMessageWorkers {
   // a close, which waits for no resume(), came first. Called by several, one resume() is enough;
   // it does not undo a pause() that is under way.
   Status pause(const Until& until = {}) { return engine_->pause(until); }
+  // Handlers begin again.
   void resume() noexcept { engine_->resume(); }
 
   // See the head comment.

@@ -17,6 +17,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+// Of the constructor.
 struct MessageWorkersOptions {
   // Threads; 0: as many as this process may use CPUs (affinity cut by the cgroup quota). At most
   // ThreadPool::max_width.

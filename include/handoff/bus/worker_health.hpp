@@ -10,27 +10,36 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
+namespace handoff {
+inline namespace HANDOFF_ABI {
 
+// Of one worker.
 struct WorkerHealth {
+  // What it does.
   enum class State : std::uint8_t {
     idle,   // runs no handler: it waits for messages, or for resume()
     busy,   // runs one
     stuck,  // runs one, for longer than stuck_after
     gone,   // has no thread any more: closed, killed, or left behind by fork()
   };
+  // At the moment of the call.
   State state = State::idle;
 
-  // Of one that is busy or stuck: the message, and how long its handler has been running (0 where
-  // stuck_after is 0, as no clock is read then).
-  const char* message = "";  // a text in which the compiler has written its type
+  // Of one that is busy or stuck: a text in which the compiler has written the type of its message.
+  const char* message = "";
+
+  // ... and how long its handler has been running; 0 where stuck_after is 0, as no clock is read
+  // then.
   std::chrono::nanoseconds busy_for{0};
 };
+};
 
+// Of all workers, at about one moment.
 struct HealthReport {
   // By index, a worker each.
   std::vector<WorkerHealth> workers;
 
+  // How many are in this state.
   [[nodiscard]] std::size_t count(WorkerHealth::State state) const noexcept {
     std::size_t number = 0;
     for (const WorkerHealth& worker : workers) number += worker.state == state ? 1 : 0;
@@ -43,4 +52,5 @@ struct HealthReport {
   }
 };
 
-}}  // namespace handoff::HANDOFF_ABI
+}
+}  // namespace handoff::HANDOFF_ABI

@@ -20,7 +20,7 @@
 #include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
-namespace {
+namespace active_object_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -221,4 +221,4 @@ TEST(ActiveObject, AStateThatThrowsLeavesNothing) {
   EXPECT_THROW((ActiveObject<Fails, Number>()), std::runtime_error);
 }
 
-}  // namespace
+}}  // namespace active_object_test

@@ -17,7 +17,7 @@
 #include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
-namespace {
+namespace message_keys_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -315,4 +315,4 @@ TEST(MessageKeys, AnAbandonCancelsWhatWaitsBehindAKey) {
   EXPECT_EQ(ran, 0);
 }
 
-}  // namespace
+}}  // namespace message_keys_test

@@ -27,7 +27,7 @@
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
-namespace {
+namespace message_workers_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -581,4 +581,4 @@ TEST(MessageWorkers, AHandlerThatBlocksLendsItsWorker) {
   EXPECT_EQ(workers.close().done, 2U);
 }
 
-}  // namespace
+}}  // namespace message_workers_test

@@ -15,7 +15,7 @@
 #include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
-namespace {
+namespace worker_health_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -151,4 +151,4 @@ TEST(WorkerHealth, AKilledThreadIsGone) {
   EXPECT_EQ(gone, 1);
 }
 
-}  // namespace
+}}  // namespace worker_health_test
