@@ -37,7 +37,7 @@ std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t byte
   return std::bit_ceil(capacity);
 }
 
-AdmissionLimits limits_for(std::size_t capacity, const Admission& admission) {
+AdmissionLimits limits_for(std::size_t capacity, const handoff::Admission& admission) {
   if (admission.high > 100 || admission.normal > admission.high ||
       admission.low > admission.normal || admission.low == 0) {
     misuse("a message bus admits from 1 to 100 percent, and no class more than the one before it");

@@ -10,8 +10,7 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff {
-inline namespace HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI {
 
 // Of one worker.
 struct WorkerHealth {
@@ -32,7 +31,6 @@ struct WorkerHealth {
   // then.
   std::chrono::nanoseconds busy_for{0};
 };
-};
 
 // Of all workers, at about one moment.
 struct HealthReport {
@@ -52,5 +50,4 @@ struct HealthReport {
   }
 };
 
-}
-}  // namespace handoff::HANDOFF_ABI
+}}  // namespace handoff::HANDOFF_ABI

@@ -34,7 +34,7 @@
 #include "support/started_at.hpp"
 #include "support/support.hpp"
 
-namespace {
+namespace broadcast_test { namespace {
 
 using namespace std::chrono_literals;
 using handoff::Broadcast;
@@ -808,4 +808,4 @@ TEST(Broadcast, ALossyConsumerSeesNoClaimThatIsNotPublished) {
   EXPECT_EQ(consumer.lost(), 0U);
 }
 
-}  // namespace
+}}  // namespace broadcast_test

@@ -30,7 +30,7 @@
 #include "support/started_at.hpp"
 #include "support/support.hpp"
 
-namespace {
+namespace latest_test { namespace {
 
 using namespace std::chrono_literals;
 using handoff::Latest;
@@ -422,4 +422,4 @@ TEST(LatestByKey, RandomCallsAsAListAndAMapWould) {
   }
 }
 
-}  // namespace
+}}  // namespace latest_test

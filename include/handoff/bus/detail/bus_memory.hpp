@@ -37,6 +37,6 @@ class BusMemory {
 std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t bytes_each);
 
 // Misuse for percentages that are none, or that rise from a class to the next.
-AdmissionLimits limits_for(std::size_t capacity, const Admission& admission);
+AdmissionLimits limits_for(std::size_t capacity, const handoff::Admission& admission);
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
