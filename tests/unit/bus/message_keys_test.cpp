@@ -146,6 +146,7 @@ TEST(MessageKeys, InsideAHandlerTheyAreAcceptedBeyondTheCapacity) {
                       inside = false;
                     });
     ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+    EXPECT_EQ(workers->wait(), Status::ok);
     EXPECT_EQ(workers->close().done, 101U);
     EXPECT_EQ(seen.next, 101);
     EXPECT_EQ(seen.overtakings, 0);
