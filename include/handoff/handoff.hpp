@@ -11,7 +11,13 @@
 
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/active_object_options.hpp>
+#include <handoff/bus/broadcast.hpp>
+#include <handoff/bus/broadcast_consumer.hpp>
+#include <handoff/bus/broadcast_options.hpp>
+#include <handoff/bus/broadcast_policies.hpp>
 #include <handoff/bus/bus_policies.hpp>
+#include <handoff/bus/latest.hpp>
+#include <handoff/bus/latest_by_key.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/bus/message_bus_options.hpp>
 #include <handoff/bus/message_meta.hpp>

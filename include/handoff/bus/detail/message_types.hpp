@@ -13,7 +13,17 @@
 
 #include <handoff/config.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template <class Question, class Reply>
+class Request;  // request.hpp
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsRequest = false;
+template <class Question, class Reply>
+inline constexpr bool kIsRequest<Request<Question, Reply>> = true;
 
 template <class... Messages>
 struct MessageTypes {
@@ -48,4 +58,5 @@ struct MessageTypes {
   }
 };
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -52,6 +53,9 @@ class RareSleepers {
   };
 
  private:
+  template <class>
+  friend struct Books;
+
   sync::atomic<std::uint32_t> count_{0};
 };
 
