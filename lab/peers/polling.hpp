@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: MIT
-// Polling, for a thread that must not sleep. It yields from time to time, since the thread that it
-// waits for may need this CPU.
+// Polling, for a thread that must not sleep, or not yet. It yields from time to time, since the
+// thread that it waits for may need this CPU.
 #pragma once
 
+#include <chrono>
 #include <thread>
 
 namespace handoff::lab::peers {
 
+// Between an attempt in vain, the `spins`th, and the next one.
+inline void wait_a_little(int spins) {
+  constexpr int spins_before_a_yield = 1000;
+  if (spins < spins_before_a_yield) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  } else {
+    std::this_thread::yield();
+  }
+}
+
 // Until attempt() says true.
 template <class Attempt>
 void retry(Attempt&& attempt) {
-  constexpr int spins_before_a_yield = 1000;
+  for (int spins = 0; !attempt(); ++spins) wait_a_little(spins);
+}
+
+// The same for so long at most; false if it never said so.
+template <class Attempt>
+bool retry_for(std::chrono::nanoseconds time, Attempt&& attempt) {
+  if (attempt()) return true;
+  constexpr int looks_at_the_clock = 16;  // one in so many
+  const auto end = std::chrono::steady_clock::now() + time;
   for (int spins = 0; !attempt(); ++spins) {
-    if (spins < spins_before_a_yield) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
-    } else {
-      std::this_thread::yield();
-    }
+    if (spins % looks_at_the_clock == 0 && std::chrono::steady_clock::now() >= end) return false;
+    wait_a_little(spins);
   }
+  return true;
 }
 
 }  // namespace handoff::lab::peers

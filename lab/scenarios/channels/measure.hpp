@@ -6,7 +6,7 @@
 //   bool try_push(const Message&)  false while it is full
 //   void pop(Message&)             waits for a message; or
 //   bool try_pop(Message&)         false while it is empty
-//   auto producer(), consumer()    what has these, for one thread; without them, the queue itself
+//   auto producer(), consumer()    what has these, for one thread (peers/queue_ends.hpp)
 //
 // How many threads may do that at once stands in CMakeLists.txt (WHEN).
 #pragma once
@@ -17,30 +17,15 @@
 #include <thread>
 #include <vector>
 
+#include "peers/apart.hpp"
 #include "peers/polling.hpp"
+#include "peers/queue_ends.hpp"
+#include "peers/start_line.hpp"
 #include "scenarios/channels/contender.hpp"
 
 namespace handoff::lab::channels {
 
 namespace detail {
-
-template <class Queue>
-decltype(auto) producer_of(Queue& queue) {
-  if constexpr (requires { queue.producer(); }) {
-    return queue.producer();
-  } else {
-    return (queue);
-  }
-}
-
-template <class Queue>
-decltype(auto) consumer_of(Queue& queue) {
-  if constexpr (requires { queue.consumer(); }) {
-    return queue.consumer();
-  } else {
-    return (queue);
-  }
-}
 
 template <class Producer>
 void push(Producer& producer, const Message& message) {
@@ -74,18 +59,17 @@ class Exchange {
         queue_(task) {}
 
   void run(Burst& burst) {
-    there_.store(0, std::memory_order_relaxed);
+    line_.draw();
     ended_.store(0, std::memory_order_relaxed);
     claimed_.store(0, std::memory_order_relaxed);
-    began_.store(false, std::memory_order_relaxed);
     {
       const std::vector<std::jthread> others = start_others();
-      auto&& producer = detail::producer_of(queue_);
-      await(there_, others.size());
+      auto&& producer = peers::producer_of(queue_, 0);
+      line_.await(others.size());
       burst.timed([&] {
-        began_.store(true, std::memory_order_release);
+        line_.give_word();
         produce(producer, 0);
-        await(ended_, task_.consumers);
+        peers::retry([&] { return ended_.load(std::memory_order_acquire) == task_.consumers; });
       });
     }
     burst.items(static_cast<double>(messages));
@@ -98,10 +82,7 @@ class Exchange {
   }
 
  private:
-  // What one thread writes lies apart from what another one reads: the queue decides what its
-  // threads share.
-  static constexpr std::size_t kApart = 128;
-  struct alignas(kApart) Received {
+  struct alignas(peers::kApart) Received {
     std::uint64_t count;
     std::uint64_t sum;
   };
@@ -114,28 +95,20 @@ class Exchange {
     std::vector<std::jthread> others;
     for (std::size_t c = 0; c < task_.consumers; ++c) {
       others.emplace_back([this, c] {
-        auto&& consumer = detail::consumer_of(queue_);
-        await_begin();
+        auto&& consumer = peers::consumer_of(queue_, c);
+        line_.await_word();
         received_[c] = consume(consumer);
         ended_.fetch_add(1, std::memory_order_release);
       });
     }
     for (std::size_t p = 1; p < task_.producers; ++p) {
       others.emplace_back([this, p] {
-        auto&& producer = detail::producer_of(queue_);
-        await_begin();
+        auto&& producer = peers::producer_of(queue_, p);
+        line_.await_word();
         produce(producer, p);
       });
     }
     return others;
-  }
-
-  void await_begin() {
-    there_.fetch_add(1, std::memory_order_release);
-    peers::retry([this] { return began_.load(std::memory_order_acquire); });
-  }
-  static void await(const std::atomic<std::size_t>& number, std::size_t wanted) {
-    peers::retry([&] { return number.load(std::memory_order_acquire) == wanted; });
   }
 
   template <class Producer>
@@ -166,11 +139,10 @@ class Exchange {
   const Task& task_;
   const std::size_t share_;
   std::vector<Received> received_;
-  std::atomic<bool> began_{false};
-  alignas(kApart) std::atomic<std::size_t> there_{0};
-  std::atomic<std::size_t> ended_{0};
-  alignas(kApart) std::atomic<std::size_t> claimed_{0};
-  alignas(kApart) Queue queue_;
+  peers::StartLine line_;
+  alignas(peers::kApart) std::atomic<std::size_t> ended_{0};
+  alignas(peers::kApart) std::atomic<std::size_t> claimed_{0};
+  alignas(peers::kApart) Queue queue_;
 };
 
 template <class Queue>

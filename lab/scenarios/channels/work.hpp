@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "peers/fold.hpp"
+
 namespace handoff::lab::channels {
 
 // A cache line of it.
@@ -22,11 +24,9 @@ inline Message message(std::uint64_t number) {
   return made;
 }
 
-// What a message adds to the sum. Folded, so that no two others come to as much as two that are
-// lost, and of both ends, so that half a message is noticed.
+// What a message adds to the sum: of both its ends, so that half a message is noticed.
 inline std::uint64_t weight(const Message& message) {
-  const std::uint64_t mixed = (message.words[0] - (message.words[7] << 17)) * 0x9E3779B97F4A7C15;
-  return mixed ^ (mixed >> 32);
+  return peers::fold(message.words[0] - (message.words[7] << 17));
 }
 
 struct Answer {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <memory>
@@ -13,14 +12,14 @@
 
 #include <pthread.h>
 
+#include "peers/apart.hpp"
+#include "peers/clock.hpp"
 #include "scenarios/events/contender.hpp"
 
 namespace handoff::lab::events {
 
-inline std::uint64_t clock_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
-}
+using peers::clock_ns;
+using peers::kApart;
 
 template <class Queue>
 class ActiveObject {
@@ -125,10 +124,6 @@ class ActiveObject {
     if (clock_gettime(clock, &time) != 0) return 0;
     return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
   }
-
-  // What one thread writes lies apart from what another one reads, or the neighbourhood would be
-  // measured: the queue decides what its own threads share.
-  static constexpr std::size_t kApart = 128;
 
   const Task& task_;
   const bool timed_;
