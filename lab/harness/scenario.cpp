@@ -30,6 +30,12 @@ bool Parameter::belongs_to(const std::string& metric) const {
   return metrics.empty() || std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
 }
 
+bool Parameter::is_number() const {
+  return std::all_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.find_first_not_of("0123456789") == std::string::npos;
+  });
+}
+
 void Cell::set(const std::string& name, const std::string& value) {
   const auto found = std::find_if(values_.begin(), values_.end(),
                                   [&](const auto& entry) { return entry.first == name; });
@@ -77,7 +83,7 @@ const Parameter& Scenario::parameter(const std::string& wanted) const {
   std::vector<std::string> names;
   for (const Parameter& parameter : parameters()) {
     if (parameter.name == wanted) return parameter;
-    names.push_back(parameter.name);
+    if (names.empty() || names.back() != parameter.name) names.push_back(parameter.name);
   }
   throw UserError(fmt::format("scenario '{}' has no parameter '{}'; {}", name(), wanted,
                               nearest_name(wanted, names)));
@@ -93,7 +99,7 @@ std::vector<Cell> Scenario::cells(const Values& values,
     const Parameter& set = parameter(name);
     for (const std::string& value : allowed) set.require_allowed(value);
     if (std::none_of(chosen.begin(), chosen.end(),
-                     [&](const std::string& metric) { return set.belongs_to(metric); })) {
+                     [&](const std::string& metric) { return belongs(name, metric); })) {
       throw UserError(fmt::format("parameter '{}' belongs to {}, not to {}", name,
                                   fmt::join(set.metrics, ", "), fmt::join(chosen, ", ")));
     }
@@ -104,6 +110,12 @@ std::vector<Cell> Scenario::cells(const Values& values,
     all.insert(all.end(), cells.begin(), cells.end());
   }
   return all;
+}
+
+bool Scenario::belongs(const std::string& parameter, const std::string& metric) const {
+  return std::any_of(parameters().begin(), parameters().end(), [&](const Parameter& other) {
+    return other.name == parameter && other.belongs_to(metric);
+  });
 }
 
 std::vector<Cell> Scenario::cells_of(const Metric& metric, const Values& values) const {

@@ -35,6 +35,7 @@ struct Parameter {
   std::vector<std::string> metrics = {};  // whose it is; empty: of all the scenario's
 
   [[nodiscard]] bool belongs_to(const std::string& metric) const;
+  [[nodiscard]] bool is_number() const;  // also one of a few
   // Throws UserError with the allowed range or the nearest word.
   void require_allowed(const std::string& value) const;
 };
@@ -116,6 +117,7 @@ class Scenario {
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual std::string summary() const = 0;
   [[nodiscard]] virtual const std::vector<Metric>& metrics() const = 0;
+  // One name may stand twice: with the same values, and other defaults for other metrics.
   [[nodiscard]] virtual const std::vector<Parameter>& parameters() const = 0;
   [[nodiscard]] virtual std::vector<Article> articles() const { return {}; }
   [[nodiscard]] virtual std::vector<Calibration> calibrations() const { return {}; }
@@ -128,7 +130,8 @@ class Scenario {
     return {};
   }
 
-  // These throw UserError with the nearest name or the allowed range.
+  // These throw UserError with the nearest name or the allowed range. Of a parameter that stands
+  // twice it is the first.
   [[nodiscard]] const Metric& metric(const std::string& name) const;
   [[nodiscard]] const Parameter& parameter(const std::string& name) const;
   // For each of the metrics (none: all of them) every combination of the values; a parameter that
@@ -138,6 +141,7 @@ class Scenario {
                                         const std::vector<std::string>& metrics = {}) const;
 
  private:
+  [[nodiscard]] bool belongs(const std::string& parameter, const std::string& metric) const;
   [[nodiscard]] std::vector<Cell> cells_of(const Metric& metric, const Values& values) const;
 };
 

@@ -129,7 +129,7 @@ void add_metric(const Measurement& measurement, std::uint64_t seed, Row& row) {
 ParameterValues parameters_of(const Scenario& scenario, const Cell& cell) {
   ParameterValues values;
   for (const auto& [name, value] : cell) {
-    const bool number = scenario.parameter(name).words.empty();
+    const bool number = scenario.parameter(name).is_number();
     values[name] = number ? ParameterValue::of(cell.number(name)) : ParameterValue{value};
   }
   return values;

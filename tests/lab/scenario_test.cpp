@@ -11,7 +11,7 @@ namespace scenario_test { namespace {
 
 using namespace handoff::lab;
 
-class Mail final : public Scenario {
+class Mail : public Scenario {
  public:
   std::string name() const override { return "mail"; }
   std::string summary() const override { return "letters"; }
@@ -62,6 +62,31 @@ TEST(Cells, RefuseWhatTheScenarioOrTheMetricDoesNotHave) {
             "parameter 'pace' takes whole numbers from 1 to 1000, not '0'");
   EXPECT_EQ(refusal({{"pacce", {"1"}}}, {}),
             "scenario 'mail' has no parameter 'pacce'; did you mean 'pace'?");
+}
+
+class Parcels final : public Mail {
+ public:
+  const std::vector<Parameter>& parameters() const override {
+    static const std::vector<Parameter> parameters{
+        {"weight", "grams", {"20"}, {"20", "500"}, 0, 0, {"speed"}},
+        {"weight", "grams", {"20", "500"}, {"20", "500"}, 0, 0, {"delay"}},
+        {"by", "means", {"air"}, {"air", "sea"}, 0, 0, {"speed"}}};
+    return parameters;
+  }
+};
+
+TEST(Cells, OfAParameterThatStandsTwiceHaveTheDefaultsOfTheirMetric) {
+  EXPECT_EQ(texts(Parcels().cells({})),
+            (std::vector<std::string>{"speed: weight=20 by=air", "delay: weight=20",
+                                      "delay: weight=500"}));
+  EXPECT_EQ(texts(Parcels().cells({{"weight", {"500"}}}, {"delay"})),
+            (std::vector<std::string>{"delay: weight=500"}));
+}
+
+TEST(Parameter, IsANumberAlsoWhereItIsOneOfAFew) {
+  EXPECT_TRUE(Mail().parameter("width").is_number());
+  EXPECT_TRUE(Parcels().parameter("weight").is_number());
+  EXPECT_FALSE(Parcels().parameter("by").is_number());
 }
 
 TEST(Cell, KnowsItsMetricAsAParameter) {
