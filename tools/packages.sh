@@ -5,9 +5,9 @@ packages_build=(g++ cmake ninja-build ccache)
 packages_lab=(libcli11-dev libfmt-dev nlohmann-json3-dev libkainjow-mustache-dev libhwloc-dev
   libtomlplusplus-dev pkg-config)
 packages_contenders=(libtbb-dev libopenblas-pthread-dev libdnnl-dev libeigen3-dev)
-# Other libraries that an overview shows beside this one. The program is complete without them.
+# Other libraries that the lab measures beside this one. The program is complete without them.
 packages_peers=(libboost-dev libasio-dev libconcurrentqueue-dev libreaderwriterqueue-dev
-  libatomic-queue-dev libpthreadpool-dev)
+  libatomic-queue-dev libpthreadpool-dev libzmq3-dev cppzmq-dev libnng-dev)
 
 packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders[@]}")
 packages_check=("${packages_run[@]}" "${packages_peers[@]}" systemtap-sdt-dev libgtest-dev

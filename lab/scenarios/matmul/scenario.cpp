@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "harness/protocol.hpp"
+#include "scenarios/matmul/articles.hpp"
 #include "scenarios/matmul/libraries.hpp"
 #include "scenarios/matmul/reference.hpp"
 
@@ -119,21 +120,7 @@ class Matmul final : public Scenario {
     return parameters;
   }
 
-  std::vector<Article> articles() const override {
-    Cell cell("gflops");
-    cell.set("n", "512");
-    cell.set("kernel", "naive");
-    cell.set("width", "64");
-    Article article{"C++17 parallel matrix multiplication (2026): 512 x 512 float, 64 threads",
-                    cell,
-                    {{"single thread", 218, "", "seed.single"},
-                     {"std::thread and one atomic", 8.6, "", "seed.threads",
-                      "64 threads gain at most as many times as there are CPUs"},
-                     {"newosp WorkerPool", 17.4, "", ""},
-                     {"newosp, processes and shared memory", 17.4, "", ""},
-                     {"ZeroMQ inproc", 3000, "more than; extrapolated from 128 x 128", ""}}};
-    return {article};
-  }
+  std::vector<Article> articles() const override { return articles_of_matrices(); }
 
   // The article's own program on a machine with two CPUs that we know: 15.1 ms on one thread and
   // 6.4 ms on two.
