@@ -12,6 +12,7 @@
 #include "scenarios/grain/scenario.hpp"
 #include "scenarios/machine/scenario.hpp"
 #include "scenarios/matmul/scenario.hpp"
+#include "scenarios/messages/scenario.hpp"
 #include "scenarios/spawn/scenario.hpp"
 #include "scenarios/tasks/scenario.hpp"
 
@@ -22,6 +23,7 @@ Scenarios all_scenarios() {
   scenarios.push_back(matmul::make_scenario());
   scenarios.push_back(events::make_scenario());
   scenarios.push_back(channels::make_scenario());
+  scenarios.push_back(messages::make_scenario());
   scenarios.push_back(explorer::make_scenario());
   scenarios.push_back(tasks::make_scenario());
   scenarios.push_back(forkjoin::make_scenario());

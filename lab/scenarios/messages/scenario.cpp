@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "scenarios/messages/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/answer_problem.hpp"
+#include "scenarios/messages/work.hpp"
+
+namespace handoff::lab::messages {
+namespace {
+
+std::size_t number_of(const Cell& cell, const char* name) {
+  return cell.find(name) != nullptr ? cell.number(name) : 1;
+}
+
+template <class Message>
+std::uint64_t sum_of_all(std::size_t producers, std::size_t messages) {
+  std::uint64_t sum = 0;
+  for (std::size_t p = 0; p < producers; ++p) {
+    for (std::size_t i = 0; i < share_of(p, producers, messages); ++i) {
+      sum += Message({p, i}).weight();
+    }
+  }
+  return sum;
+}
+
+std::uint64_t sum_of_all(std::size_t bytes, std::size_t producers, std::size_t messages) {
+  switch (bytes) {
+    case 8: return sum_of_all<Message<8>>(producers, messages);
+    case 72: return sum_of_all<Message<72>>(producers, messages);
+    default: return sum_of_all<Message<1024>>(producers, messages);
+  }
+}
+
+class Transport final : public AnswerProblem<Answer> {
+ public:
+  explicit Transport(const Cell& cell)
+      : metric_(cell.metric()),
+        copies_(metric_ == "broadcast" ? cell.number("consumers") : 1),
+        sent_(messages_of(metric_)),
+        sum_(sum_of_all(cell.find("bytes") != nullptr ? cell.number("bytes") : paced_bytes,
+                        number_of(cell, "producers"), sent_)) {}
+
+  double metric(const Reading& reading) const override {
+    if (metric_ == "latency_p50") return reading.figure("p50");
+    if (metric_ == "latency_p99") return reading.figure("p99");
+    if (metric_ == "latency_p999") return reading.figure("p99_9");
+    if (metric_ == "latency_max") return reading.figure("max");
+    return reading.ns_per_item();
+  }
+
+  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(20); }
+
+ private:
+  std::optional<std::string> fault_of(const Answer& answer) const override {
+    const std::uint64_t wanted = answer.operations * sent_ * copies_;
+    if (answer.received != wanted) {
+      return fmt::format("received {} messages of {}", answer.received, wanted);
+    }
+    if (answer.misplaced != 0) {
+      return fmt::format("received {} messages after later ones of their producer, or again",
+                         answer.misplaced);
+    }
+    if (answer.sum != answer.operations * copies_ * sum_) {
+      return "received some messages broken, or others in their place";
+    }
+    return {};
+  }
+
+  std::string metric_;
+  std::uint64_t copies_;
+  std::uint64_t sent_;
+  std::uint64_t sum_;  // of what is sent in one operation
+};
+
+class Messages final : public Scenario {
+ public:
+  std::string name() const override { return "messages"; }
+  std::string summary() const override {
+    return "messages of some bytes to the threads that handle them, at most 1024 under way";
+  }
+
+  const std::vector<Metric>& metrics() const override {
+    static const std::vector<Metric> metrics{
+        {"throughput", "ns", false,
+         "a message: written, published by one of `producers`, handled by one of `consumers`, who "
+         "take what is there"},
+        {"latency_p50", "ns", false,
+         "of 72 bytes, from the moment at which it was to be sent to its handler, with a message "
+         "at each such moment whatever became of those before"},
+        {"latency_p99", "ns", false, "the same, which one of a hundred exceeds"},
+        {"latency_p999", "ns", false, "the same, which one of a thousand exceeds"},
+        {"latency_max", "ns", false, "the same, of the latest in a burst"},
+        {"broadcast", "ns", false, "a message of 72 bytes that each of `consumers` handles"}};
+    return metrics;
+  }
+
+  const std::vector<Parameter>& parameters() const override {
+    static const std::vector<std::string> latencies{"latency_p50", "latency_p99", "latency_p999",
+                                                    "latency_max"};
+    static const std::vector<std::string> waiting{"throughput", "latency_p50", "latency_p99",
+                                                  "latency_p999", "latency_max"};
+    static const std::vector<Parameter> parameters{
+        {"producers", "threads that publish", {"1", "2"}, {}, 1, most_producers, {"throughput"}},
+        {"consumers", "threads that handle messages", {"1"}, {}, 1, 64, {"throughput"}},
+        {"consumers",
+         "threads that each handle all messages",
+         {"1", "2", "3"},
+         {},
+         1,
+         64,
+         {"broadcast"}},
+        {"bytes",
+         "of a message; each is written and read",
+         {"72"},
+         {"8", "72", "1024"},
+         0,
+         0,
+         {"throughput"}},
+        {"publish",
+         "one message at a time, or 256 at once",
+         {"single", "batch"},
+         {"single", "batch"},
+         0,
+         0,
+         {"throughput", "broadcast"}},
+        {"load", "percent of the contender's own peak rate", {"50"}, {}, 1, 100, latencies},
+        {"consumer",
+         "spins, or sleeps after 50 us without a message",
+         {"spins", "sleeps"},
+         {"spins", "sleeps"},
+         0,
+         0,
+         waiting}};
+    return parameters;
+  }
+
+  std::shared_ptr<const Problem> problem(const Cell& cell) override {
+    return std::make_shared<Transport>(cell);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Messages>(); }
+
+}  // namespace handoff::lab::messages

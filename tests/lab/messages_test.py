@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""The scenario of messages: every contender delivers each message once and each producer's in its
+order, for as many threads as it is made for, and one that cheats is found."""
+
+import unittest
+
+import jsonschema
+
+from lab_support import MISBEHAVING, SCHEMA, LabTest
+
+QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
+PER_PRODUCER = {"peer.moodycamel", "peer.zeromq_inproc", "peer.nng_inproc"}
+SINGLY = {"peer.onetbb_queue", "peer.zeromq_inproc", "peer.nng_inproc"}  # polled or asleep
+SPINNING = {"own.ring", "peer.boost_lockfree"}
+ANYHOW = {"own.channel", "peer.moodycamel"}
+LATENCIES = ("latency_p50", "latency_p99", "latency_p999", "latency_max")
+
+
+class Messages(LabTest):
+    def rows(self, *arguments, exit_code=0):
+        result = self.result_of("run", "messages", *arguments, *QUICK, exit_code=exit_code)
+        jsonschema.validate(result, SCHEMA)
+        return result["rows"]
+
+    def throughput(self, **parameters):
+        """Of one cell, by contender."""
+        settings = {"producers": 1, "consumers": 1, "bytes": 72, "publish": "single",
+                    "consumer": "spins", **parameters}
+        rows = self.rows("--metrics", "throughput", *(word for name, value in settings.items()
+                                                      for word in ("--set", f"{name}={value}")))
+        for row in rows:
+            self.assertEqual(row["parameters"], settings, row)
+        return {row["contender"]: row for row in rows}
+
+    def assert_all_right(self, rows, names, consumers=1):
+        self.assertEqual(set(rows), names)
+        for name, row in rows.items():
+            if row["status"] == "unavailable":
+                self.assertTrue(name.startswith("peer."), row)
+                self.assertRegex(row["reason"], "^not built: needs (lib|cppzmq-dev)")
+                continue
+            self.assertEqual((row["status"], row["items_per_op"]), ("ok", 100000), row)
+            self.assertEqual(row.get("order"), "per producer" if name in PER_PRODUCER else
+                             "none" if name == "seed.worker_pool" else "fifo", row)
+            self.assertGreater(row["median"], 0.1, row)
+            self.assertAlmostEqual(row["share_elsewhere"], 1, msg=row)
+            self.assertEqual(len(row["shares"]), 1 + consumers, row)
+
+    def test_one_producer_and_a_consumer_that_spins(self):
+        self.assert_all_right(self.throughput(), ANYHOW | SINGLY | SPINNING
+                              | {"limit.ring", "peer.atomic_queue", "seed.async_bus"})
+
+    def test_one_producer_and_a_consumer_that_sleeps(self):
+        self.assert_all_right(self.throughput(consumer="sleeps"), ANYHOW | SINGLY
+                              | {"limit.ring", "seed.async_bus", "seed.worker_pool"})
+
+    def test_batches(self):
+        self.assert_all_right(self.throughput(publish="batch"),
+                              ANYHOW | SPINNING | {"limit.ring"})
+        self.assert_all_right(self.throughput(publish="batch", consumer="sleeps"),
+                              ANYHOW | {"limit.ring"})
+
+    def test_several_producers_and_consumers(self):
+        self.assert_all_right(self.throughput(producers=4),
+                              ANYHOW | SINGLY | SPINNING | {"peer.atomic_queue", "seed.async_bus"})
+        self.assert_all_right(self.throughput(producers=3, consumers=2, consumer="sleeps"),
+                              ANYHOW | SINGLY | {"seed.worker_pool"}, consumers=2)
+
+    def test_batches_of_several_producers_where_a_contender_has_none(self):
+        rows = self.throughput(producers=2, consumers=2, publish="batch")
+        boost = rows.pop("peer.boost_lockfree")
+        self.assertEqual(boost["status"], "unavailable")
+        self.assertRegex(boost["reason"], "^it has no batches$|^not built: needs lib")
+        self.assert_all_right(rows, ANYHOW | {"own.ring"}, consumers=2)
+
+    def test_a_word_and_a_kilobyte(self):
+        for size in (8, 1024):
+            self.assert_all_right(self.throughput(bytes=size), ANYHOW | SINGLY | SPINNING
+                                  | {"limit.ring", "peer.atomic_queue", "seed.async_bus"})
+
+    def test_latencies(self):
+        rows = self.rows("--metrics", ",".join(LATENCIES), "--set", "load=10,95", "--contenders",
+                         "own.*,limit.ring,seed.*,peer.moodycamel")
+        measured = [row for row in rows if row["status"] == "ok"]
+        for row in rows:
+            self.assertIn(row["status"], ("ok", "unavailable"), row)
+        for row in measured:
+            self.assertEqual(row["items_per_op"], 5000, row)
+            self.assertEqual(row["latency"]["count"] % 5000, 0, row)
+            figure = {"latency_p999": "p99_9"}.get(row["metric"],
+                                                   row["metric"].removeprefix("latency_"))
+            self.assertEqual(row["figures"][figure], row["median"], row)
+            self.assertLessEqual(row["figures"]["p50"], row["figures"]["max"], row)
+        cells = {(row["contender"], row["metric"], row["parameters"]["load"],
+                  row["parameters"]["consumer"]) for row in measured}
+        for metric in LATENCIES:
+            for load in (10, 95):
+                for consumer in ("spins", "sleeps"):
+                    for name in ("own.channel", "limit.ring", "seed.async_bus"):
+                        self.assertIn((name, metric, load, consumer), cells)
+                self.assertIn(("own.ring", metric, load, "spins"), cells)
+                self.assertIn(("seed.worker_pool", metric, load, "sleeps"), cells)
+
+    def test_a_low_load_leaves_more_time_between_messages(self):
+        rows = self.rows("--metrics", "latency_p50", "--set", "load=10,95", "--set",
+                         "consumer=spins", "--contenders", "limit.ring")
+        spacing = {row["parameters"]["load"]: row["figures"]["spacing_ns"] for row in rows}
+        self.assertGreater(spacing[10], spacing[95])
+
+    def test_broadcast(self):
+        rows = self.rows("--metrics", "broadcast")
+        self.assertEqual({(row["contender"], row["parameters"]["consumers"],
+                           row["parameters"]["publish"], row["status"]) for row in rows},
+                         {(name, consumers, publish, "ok") for publish in ("single", "batch")
+                          for name, consumers in (("limit.ring", 1), ("limit.three_rings", 1),
+                                                  ("limit.three_rings", 2),
+                                                  ("limit.three_rings", 3))})
+        for row in rows:
+            consumers = row["parameters"]["consumers"]
+            self.assertEqual(row["shares"], [0] + [1 / consumers] * consumers, row)
+
+    def test_a_queue_that_loses_doubles_reorders_or_breaks_a_message_is_found(self):
+        for metric, more in (("throughput", ("--set", "publish=single")), ("latency_p50", ()),
+                             ("broadcast", ("--set", "consumers=1", "--set", "publish=batch"))):
+            if metric != "broadcast":
+                more += ("--set", "consumer=spins")
+            if metric == "throughput":
+                more += ("--set", "producers=1")
+            rows = self.rows("--metrics", metric, *more, "--manifest", MISBEHAVING, "--contenders",
+                             "peer.mislays,peer.stutters,peer.overtakes,peer.garbles", exit_code=1)
+            reasons = {row["contender"]: row["reason"] for row in rows}
+            self.assertEqual({row["status"] for row in rows}, {"wrong"}, rows)
+            self.assertRegex(reasons["peer.mislays"], r"^received \d+ messages of \d+$")
+            self.assertRegex(reasons["peer.stutters"], r"^received \d+ messages of \d+$")
+            self.assertRegex(reasons["peer.overtakes"], r"^received \d+ messages after later ones")
+            self.assertRegex(reasons["peer.garbles"], "^received some messages broken")
+
+
+if __name__ == "__main__":
+    unittest.main()
