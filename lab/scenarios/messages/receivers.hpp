@@ -38,6 +38,7 @@ class Receivers {
       for (std::size_t c = 0; c < task.consumers; ++c) {
         threads_.emplace_back([this, c] { serve(c); });
       }
+      peers::retry([&] { return there_.load(std::memory_order_acquire) == threads_.size(); });
     }
   }
   ~Receivers() {
@@ -73,6 +74,7 @@ class Receivers {
       Taker<Message, std::remove_reference_t<decltype(consumer)>> taker(consumer);
       Book& book = books_[c];
       const auto enter = [&book](const Message& message) { book.enter(message); };
+      there_.fetch_add(1, std::memory_order_release);
       const auto found = [&] {
         return taker.take(enter) != 0 || quit_.load(std::memory_order_acquire);
       };
@@ -91,6 +93,7 @@ class Receivers {
   const bool sleeps_;
   Books books_;
   std::atomic<bool> quit_{false};
+  std::atomic<std::size_t> there_{0};  // who have their end of the queue
   std::atomic<std::size_t> ended_{0};
   std::vector<std::jthread> threads_;
 };
