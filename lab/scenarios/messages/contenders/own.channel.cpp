@@ -14,7 +14,7 @@ class OwnChannel : public OwnQueue<Channel<Message>> {
 
   template <class F>
   void await(F& f) {
-    Message message;
+    Message message{};
     if (this->queue_.pop(message) == Status::ok) f(message);
   }
   void close() { this->queue_.close(); }

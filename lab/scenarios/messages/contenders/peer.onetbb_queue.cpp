@@ -17,7 +17,7 @@ class OneTbb {
   template <class F>
   void await(F& f) {
     try {
-      Message message;
+      Message message{};
       queue_.pop(message);
       f(message);
     } catch (const tbb::user_abort&) {
