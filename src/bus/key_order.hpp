@@ -39,7 +39,8 @@ class KeyOrder {
   static constexpr std::size_t stripes_most = 1;
   static constexpr std::size_t batch_most = 2;
 #else
-  static constexpr std::size_t stripes_most = 1024;
+  // One for each message there may be, so that hardly any two keys share one; a megabyte at most.
+  static constexpr std::size_t stripes_most = std::size_t{1} << 16;
   // Messages that a runner gets at once: enough to share the cost of a hand-over, few enough that
   // other keys get their turn.
   static constexpr std::size_t batch_most = 16;

@@ -36,16 +36,18 @@ class MessageCells {
   static constexpr std::size_t most = (std::size_t{1} << 24) - 1;
 
   // Throws std::length_error for a capacity of 0 or more than `most`, and std::bad_alloc.
-  MessageCells(std::size_t capacity, const MessageOps& ops)
+  // `written`: how often the word counts as written before.
+  MessageCells(std::size_t capacity, const MessageOps& ops, std::uint64_t written = 0)
       : capacity_(checked(capacity)),
         alignment_(detail::max(alignof(MessageNode), ops.alignment, sync::cache_line)),
         offset_(round_up(sizeof(MessageNode), ops.alignment)),
         stride_(round_up(offset_ + ops.bytes, alignment_)),
         memory_(static_cast<std::byte*>(sync::allocate(bytes_of_all(), alignment_))),
-        free_(0) {
+        free_(written << kNumberBits) {
     for (std::size_t i = capacity_; i > 0; --i) {
-      make(memory_ + (i - 1) * stride_);
-      give_back(cell(static_cast<std::uint32_t>(i)));
+      MessageNode& node = make(memory_ + (i - 1) * stride_);
+      node.number = static_cast<std::uint32_t>(i);
+      give_back(node);
     }
   }
   // All are free.
@@ -76,14 +78,11 @@ class MessageCells {
 
   // One that take() returned; its message is gone.
   void give_back(MessageNode& node) noexcept {
-    const auto place = reinterpret_cast<std::byte*>(&node) - memory_;
-    const std::uint32_t mine =
-        static_cast<std::uint32_t>(static_cast<std::size_t>(place) / stride_) + 1;
     std::uint64_t word = free_.load(sync::order::relaxed);  // order: relaxed, the exchange decides
     do {
       node.next_free.store(number(word), sync::order::relaxed);  // order: relaxed, released below
       // order: release pairs with the acquire in take(); relaxed on failure, tried again.
-    } while (!free_.compare_exchange_weak(word, follow(word, mine), sync::order::release,
+    } while (!free_.compare_exchange_weak(word, follow(word, node.number), sync::order::release,
                                           sync::order::relaxed));
   }
 

@@ -85,7 +85,8 @@ class MessageCounts {
  private:
   using Counter = sync::atomic<std::uint64_t>;
 
-  // The lowest bit of accepted_; a message counts for two.
+  // The lowest bit of accepted_; a message counts for two. 63 bits are left: 292 years at a message
+  // a nanosecond.
   static constexpr std::uint64_t kClosed = 1;
   static constexpr std::uint64_t kOne = 2;
   static bool is_closed(std::uint64_t accepted) noexcept { return (accepted & kClosed) != 0; }

@@ -10,9 +10,9 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/pool_mode.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/detail/stack.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <string>
 #include <utility>
@@ -62,10 +62,10 @@ std::size_t seats_for(std::size_t width) {
 
 // With keys, tasks are taken in the order of their queue: so a key that has more to do lets the
 // others go first. Without, each worker takes a batch, from which idle ones steal.
-ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed,
+ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed, std::size_t width,
                                MessageGate& gate) {
   return {.mode = keyed ? PoolMode::fixed : PoolMode::stealing,
-          .width = width_of(options),
+          .width = width,
           .spin_for = options.spin_for,
           .name = options.name,
           .cpus = options.cpus,
@@ -83,15 +83,16 @@ ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed,
 }  // namespace
 
 struct MessageEngine::Parts {
-  Parts(const MessageWorkersOptions& given, const MessageOps& of_messages)
+  // `width`: asked for once, as each worker needs a seat; the CPUs of a process may change.
+  Parts(const MessageWorkersOptions& given, const MessageOps& of_messages, std::size_t width)
       : options(given),
         ops(of_messages),
         cells(options.capacity, ops),
         keys(ops.keyed ? std::make_unique<KeyOrder>(options.capacity) : nullptr),
-        gate(seats_for(width_of(options)), true),
+        gate(seats_for(width), true),
         failures(options.on_error),
         drop(Outcome::done),
-        pool(pool_options(options, ops.keyed, gate)) {}
+        pool(pool_options(options, ops.keyed, width, gate)) {}
 
   const MessageWorkersOptions options;
   const MessageOps ops;
@@ -169,7 +170,7 @@ class MessageEngine::Turn {
 };
 
 MessageEngine::MessageEngine(const MessageWorkersOptions& options, const MessageOps& ops)
-    : parts_(std::make_unique<Parts>(options, ops)) {
+    : parts_(std::make_unique<Parts>(options, ops, width_of(options))) {
   if (options.on_full == OnFull::grow || options.on_full == OnFull::overwrite_oldest) {
     misuse("MessageWorkers: on_full is wait, reject or run_here");
   }
@@ -226,10 +227,11 @@ MessageEngine::Place MessageEngine::reserve(const Wish& wish, bool keyed) {
     parts.counts.refuse();
     return {.why = Status::full};
   }
-  // Who waited for room inside a handler might wait for itself. Nor can a message with a key run
-  // there: others of its key may be before it, this very handler's among them.
+  // A handler that waited for room might wait for itself. A message with a key cannot run there
+  // either: others of its key may be before it, this very handler's among them. Nor can one that is
+  // submitted too deep down, by a handler inside a handler and so on.
   const bool inside = innermost() != nullptr;
-  if (inside && keyed) return accepted(&parts.cells.allocate());
+  if (inside && (keyed || sync::stack_is_short())) return accepted(&parts.cells.allocate());
   if (inside || wish.on_full == OnFull::run_here) return {.run_here = true};
   return await_room(wish.until != nullptr ? *wish.until : Until());
 }
@@ -248,13 +250,8 @@ MessageEngine::Place MessageEngine::await_room(const Until& until) {
     node = parts.cells.take();
     return node != nullptr || parts.counts.closed();
   };
-  // At first without a word to those who make room, which would cost an interrupt.
-  bool is_found = false;
-  for (sync::Backoff backoff; !is_found && backoff.snooze();) is_found = found();
-  if (!is_found) {
-    const Status waited = parts.gate.await(parts.room, found, until, sync::Spin::never);
-    if (waited != Status::ok) return {.why = waited};
-  }
+  const Status waited = parts.gate.await(parts.room, found, until);
+  if (waited != Status::ok) return {.why = waited};
   return node != nullptr ? accepted(node) : Place{};
 }
 
@@ -291,11 +288,10 @@ Status MessageEngine::run_here(void* message, std::uint32_t type, bool keyed, st
     const auto ended = [&node]() noexcept { return node.ended.load(order::acquire) != 0; };
     (void)parts.ended.await(ended);
   }
+  if (!tells) return Status::ok;  // it was accepted; what became of it is the Tally's to say
   // order: relaxed, this thread wrote it, or acquired it above.
   switch (static_cast<Outcome>(node.ended.load(order::relaxed) - 1)) {
-    case Outcome::failed:
-      if (tells) std::rethrow_exception(std::move(node.error));
-      break;
+    case Outcome::failed: std::rethrow_exception(std::move(node.error));
     case Outcome::cancelled: return Status::stopped;
     case Outcome::expired: return Status::timed_out;
     case Outcome::done:

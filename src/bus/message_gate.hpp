@@ -26,6 +26,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/detail/workplace.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -80,13 +81,15 @@ class MessageGate {
     tell_quiet();
   }
 
-  // The same for a thread that has no seat.
+  // The same for a thread that has no seat. If it runs a task of another executor, that one gets a
+  // stand-in while it waits.
   void enter_outside() noexcept {
     for (;;) {
       // order: seq_cst, with the look below, against pause(): one of the two sees the other.
       outside_.fetch_add(1, sync::order::seq_cst);
       if ((word_.load(sync::order::seq_cst) & kShut) == 0) return;  // order: seq_cst, as above
       leave_outside();
+      const Lending lending;
       await_open();
     }
   }
@@ -104,9 +107,13 @@ class MessageGate {
   }
 
   // ok: condition() was true, of which those who are told to look at is_watched() tell `events`.
+  // Looks for some microseconds before it makes itself known, which interrupts them.
   template <class Condition>
-  Status await(sync::EventCount& events, const Condition& condition, const Until& until,
-               sync::Spin spin = sync::spin_policy()) {
+  Status await(sync::EventCount& events, const Condition& condition, const Until& until) {
+    sync::Backoff backoff;
+    do {
+      if (condition()) return Status::ok;
+    } while (backoff.snooze());
     struct Waiting {
       explicit Waiting(MessageGate& gate) noexcept : gate_(gate) {
         gate_.word_.fetch_add(kOneWaits, sync::order::relaxed);  // order: relaxed, fenced below
@@ -118,7 +125,8 @@ class MessageGate {
       MessageGate& gate_;
     };
     const Waiting waiting(*this);
-    return status_of(events.await(condition, until.deadline(), until.stop_token(), spin));
+    return status_of(
+        events.await(condition, until.deadline(), until.stop_token(), sync::Spin::never));
   }
 
   // ok: nothing runs until resume(). Any other: it goes on as if nobody had asked.

@@ -51,16 +51,16 @@ class MessageWorkersStress : public testing::Test {};
 using Orders = testing::Types<NoKey, ByKey>;
 TYPED_TEST_SUITE(MessageWorkersStress, Orders);
 
-Closing some_closing(std::uint64_t random) {
-  if (random % 3 == 0) return Closing::finish;
-  if (random % 3 == 1) return Closing::abandon;
-  return Closing::finish_until(std::chrono::microseconds(random / 3 % 300));
+Closing closing_of(std::size_t strength, std::uint64_t random) {
+  if (strength == 0) return Closing::finish;
+  if (strength == 1) return Closing::abandon;
+  return Closing::finish_until(std::chrono::microseconds(random % 300));
 }
 
-// Producers submit in all ways until they are refused, while the workers are closed in some way at
-// some moment: every message that was accepted is accounted for, exactly.
+// Producers submit in all ways until they are refused, while the workers are closed at some moment,
+// a hundred times in each strength: every message that was accepted is accounted for, exactly.
 TYPED_TEST(MessageWorkersStress, ClosesUnderLoad) {
-  const std::size_t rounds = test::rounds(200);
+  const std::size_t rounds = 3 * test::rounds(100);
   for (std::size_t round = 0; round < rounds; ++round) {
     SCOPED_TRACE(testing::Message() << "stream " << round);
     auto random = test::random(round);
@@ -115,7 +115,7 @@ TYPED_TEST(MessageWorkersStress, ClosesUnderLoad) {
       }
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 1000));
-    const Tally tally = workers->close(some_closing(random()));
+    const Tally tally = workers->close(closing_of(round % 3, random()));
     for (std::thread& producer : producers) producer.join();
     ASSERT_TRUE(tally.balanced());
     ASSERT_EQ(tally.pending, 0U);
@@ -123,6 +123,12 @@ TYPED_TEST(MessageWorkersStress, ClosesUnderLoad) {
     ASSERT_EQ(tally.done + tally.failed, ran);
     ASSERT_EQ(tally.failed, threw);
     ASSERT_EQ(tally.first_failure != nullptr, threw != 0);
+    if (round % 3 != 1) {
+      ASSERT_EQ(tally.cancelled, 0U);
+    }
+    if (round % 3 != 2) {
+      ASSERT_EQ(tally.expired, 0U);
+    }
     workers.reset();
     ASSERT_EQ(alive, 0) << "each message was destroyed";
   }

@@ -29,8 +29,8 @@ MessageOps ops_of_ints() {
 
 // Nobody finds it empty while there are as many cells as threads, none gets what another has, and
 // what was done in a cell before comes before.
-const Scenario each_cell_once("message_cells/each_cell_once", [] {
-  test::Audited<MessageCells> cells(2, ops_of_ints());
+void each_once(std::uint64_t written) {
+  test::Audited<MessageCells> cells(2, ops_of_ints(), written);
   const auto use = [&] {
     for (int i = 0; i < 2; ++i) {
       MessageNode* const mine = cells.take();
@@ -50,7 +50,10 @@ const Scenario each_cell_once("message_cells/each_cell_once", [] {
   explore::check(cells.take() == nullptr, "and no more");
   cells.give_back(*first);
   cells.give_back(*second);
-});
+}
+const Scenario each_cell_once("message_cells/each_cell_once", [] { each_once(0); });
+// The constructor writes the word twice.
+const Scenario wraps("message_cells/wrap_40", [] { each_once((std::uint64_t{1} << 40) - 4); });
 
 // One takes two and gives them back in the other order, while another one is about to take: the
 // word's counter tells it that the cell it saw has been away.

@@ -89,6 +89,70 @@ const Scenario pause_against_submit(
     },
     test::Size::large);
 
+// The same between two messages that a runner has at once.
+const Scenario pause_within_a_key(
+    "message_workers/pause_within_a_key",
+    [] {
+      sync::cell<int> state;
+      BasicMessageWorkers<OneKey, Number> workers(
+          {.width = 1, .capacity = 2},
+          [&](const Number& number) { state.write() += number.value; });
+      for (int i = 0; i < 2; ++i) explore::check(workers.submit(Number{1}) == Status::ok, "room");
+      explore::check(workers.pause() == Status::ok, "it comes");
+      const int before = state.read();
+      explore::check(workers.tally().done == static_cast<std::uint64_t>(before), "none half done");
+      state.write() += 10;
+      workers.resume();
+      check_all(workers.close(), 2);
+      explore::check(state.read() == 12, "both ran");
+      explore::outcome(static_cast<std::uint64_t>(before));
+    },
+    test::Size::large);
+
+const Scenario start_against_submit(
+    "message_workers/start_against_submit",
+    [] {
+      sync::cell<int> ran;
+      MessageWorkers<Number> workers({.width = 1, .capacity = 1});
+      workers.set_handler<Number>([&](const Number&) { ++ran.write(); });
+      explore::Thread submitter(
+          [&] { explore::check(workers.submit(Number{}) == Status::ok, "there is room"); });
+      workers.start();
+      submitter.join();
+      check_all(workers.close(), 1);
+      explore::check(ran.read() == 1, "it ran");
+    },
+    test::Size::large);
+
+const Scenario never_started(
+    "message_workers/never_started",
+    [] {
+      MessageWorkers<Number> workers({.width = 1, .capacity = 1});
+      explore::check(workers.submit(Number{}) == Status::ok, "there is room");
+      const Tally tally = workers.close();
+      check_all(tally, 1);
+      explore::check(tally.cancelled == 1, "nobody could handle it");
+    },
+    test::Size::single);
+
+// There is no room inside the handler: the second one runs inside the first.
+const Scenario submits_inside(
+    "message_workers/submits_inside",
+    [] {
+      sync::cell<int> ran;
+      std::optional<MessageWorkers<Number>> workers;
+      workers.emplace(MessageWorkersOptions{.width = 1, .capacity = 1}, [&](const Number& number) {
+        ++ran.write();
+        if (number.value == 0) return;
+        explore::check(workers->submit(Number{0}) == Status::ok, "it runs inside");
+      });
+      explore::check(workers->submit(Number{1}) == Status::ok, "there is room");
+      explore::check(workers->wait() == Status::ok, "both end");
+      check_all(workers->close(), 2);
+      explore::check(ran.read() == 2, "each once");
+    },
+    test::Size::single);
+
 // Two workers and one key: plain state, so two at once are a race.
 const Scenario keyed(
     "message_workers/keyed",
@@ -120,6 +184,26 @@ const Scenario turn_of_a_caller(
       explore::check(workers.submit_and_wait(Number{1}) == Status::ok, "it ran");
       explore::check(next.read() == 2, "and is seen");
       check_all(workers.close(), 2);
+    },
+    test::Size::large);
+
+// ... and is told if a close drops it.
+const Scenario abandon_of_a_turn(
+    "message_workers/abandon_of_a_turn",
+    [] {
+      sync::cell<int> ran;
+      BasicMessageWorkers<OneKey, Number> workers({.width = 1, .capacity = 1},
+                                                  [&](const Number&) { ++ran.write(); });
+      explore::check(workers.submit(Number{0}) == Status::ok, "room");
+      Status said = Status::full;
+      explore::Thread caller([&] { said = workers.submit_and_wait(Number{1}); });
+      const Tally tally = workers.close(Closing::abandon);
+      caller.join();
+      check_all(tally, said == Status::closed ? 1 : 2);
+      explore::check(said != Status::ok || tally.done >= 1, "it ran");
+      explore::check(said != Status::stopped || tally.cancelled >= 1, "it was dropped");
+      explore::check(tally.done == static_cast<std::uint64_t>(ran.read()), "as it is told");
+      explore::outcome(static_cast<std::uint64_t>(said));
     },
     test::Size::large);
 

@@ -60,8 +60,8 @@ class MessageEngine {
   OnFull on_full() const noexcept;
 
   // Of a message that stays where it is, the caller's: until its handler has run, here or where the
-  // message before it ran. `tells`: throws what the handler threw. ok, closed; stopped: a close
-  // cancelled it; timed_out: a close let it expire.
+  // message before it ran. ok, closed. If `tells`, what became of it, too: throws what the handler
+  // threw; stopped: a close cancelled it; timed_out: a close let it expire.
   Status run_here(void* message, std::uint32_t type, bool keyed, std::uint64_t key, bool tells);
 
   // See MessageWorkers.

@@ -35,6 +35,7 @@ struct MessageNode {
 
   // Of the free cells (src/bus/message_cells.hpp).
   sync::atomic<std::uint32_t> next_free{0};
+  std::uint32_t number = 0;  // which cell this is; from 1 on
 };
 
 struct MessageOps {
