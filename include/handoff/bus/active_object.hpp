@@ -173,7 +173,7 @@ class BasicActiveObject {
   template <class M>
   void handle(M& message) {
     std::exception_ptr failure;
-    if (detail::attempt([&] { state_(message); },
+    if (detail::attempt([&] { static_cast<void>(state_(message)); },
                         [&failure]() noexcept { failure = std::current_exception(); })) {
       return;
     }

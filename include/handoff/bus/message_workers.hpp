@@ -16,37 +16,40 @@
 // once, all of them or those of different keys. Not for: one thread that owns the state
 // (MessageBus, ActiveObject), functions of all kinds (ThreadPool), some ten nanoseconds a message.
 //
-// Contract: executor tier. The workers are those of a ThreadPool of their own: so what a handler
-// waits for (a Future, blocking()) is helped or replaced as in a pool's task.
-// - Concurrency: thread-safe. A handler is called by several threads at the same moment, and is
-//   const. From inside a handler wait(), pause(), close() and destruction are misuse. The
-//   destructor comes last, when no other call is going on.
-// - Order: what came before submit() happens before the handler. Messages without a key: no order.
-//   Messages of one key (Policies::key): as they were submitted, never two at once; keys are told
-//   apart by all their bits, and different keys do not wait for each other.
-// - Blocks: submit() where there is no room, with OnFull::wait, as long as its Until says; without
-//   one, for ever. try_submit() never. submit_and_wait(), until the handler has run. wait(),
-//   pause(), close(). A handler begins only while the workers are started and not paused: until
-//   then what runs here and what waits for its end waits, too.
-// - Start: with handlers in the constructor, at once. Else by start(): messages that come before
-// are
-//   accepted and wait. A missing handler is a compile error of the constructor and misuse of
+// Contract: executor tier. The workers are those of a ThreadPool of their own: a handler that waits
+// for a Future, or blocks inside blocking(), is helped or replaced as a pool's task is.
+// - Concurrency: thread-safe, but for set_handler() and start(), which are one thread's; others may
+//   submit meanwhile. Several threads call a handler at the same moment, and it is const. Inside a
+//   handler wait(), pause(), close() and destruction are misuse. The destructor comes last, when no
+//   other call is going on.
+// - Order: what came before submit() happens before the handler. Messages without a key have no
+//   order. Messages of one key (Policies::key), of whatever type, are handled as they were
+//   submitted, never two at once. All 64 bits of a key count. Different keys do not wait for each
+//   other.
+// - Blocks: submit() while full, with OnFull::wait, as long as its Until says; without one, for
+//   ever. try_submit() never. submit_and_wait(), until the handler has run. wait(), pause(),
+//   close(). Handlers begin only while the workers are started and not paused: until then
+//   submit_and_wait() and wait() wait, and so does a submit() that runs the message here. In a task
+//   of another pool call what blocks inside blocking(); submit_and_wait() sees to that itself.
+// - Start: with handlers in the constructor, at once. Else by start(): messages that come before it
+//   are accepted and wait. A missing handler is a compile error of the constructor, and misuse of
 //   start(), which then started nothing.
-// - Idle: workers spin, for `spin_for` or some microseconds, then sleep at no cost. One is woken
-// for
-//   new messages if nobody is looking for any, and wakes the next one if it finds more.
+// - Idle: workers spin, for `spin_for` or some microseconds, then sleep at no cost. New messages
+//   wake one worker if none is looking for work; it wakes the next one if it finds more.
 // - Allocates: all places at construction. submit(): nothing, once the pool's queue has grown to
-//   what is needed; where there is no memory for that, it runs the message here. A message with a
-//   key that finds no room inside a handler is allocated (std::bad_alloc: not accepted).
-// - Full: OnFull says: `wait`, the default, `reject`, or `run_here`: the caller runs the handler;
-//   one with a key in its order, and so may have to wait for its turn. Inside a handler `wait` acts
-//   as run_here, so workers cannot block themselves, and a message with a key is accepted beyond
-//   the capacity. try_submit() says `full` whatever OnFull is. What is refused is unmoved.
-// - Closed: submit() and the others say `closed`; also inside handlers while the workers drain.
+//   what is needed; where there is no memory for that, the caller runs the message, in try_submit()
+//   too. A message that is accepted beyond the capacity (see Full) is allocated (std::bad_alloc: it
+//   was not accepted).
+// - Full: OnFull says: `wait`, the default, `reject`, or `run_here`: the caller runs the handler; a
+//   message with a key waits for its turn first. Inside a handler `wait` acts as run_here, so that
+//   workers cannot block themselves; there a message with a key, or one where the stack is short,
+//   is accepted beyond the capacity. try_submit() says `full` whatever OnFull is. What is refused
+//   is unmoved.
+// - Closed: submit() and the others say `closed`, inside handlers too while the workers drain.
 // - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
-//   t, close(Closing::abandon) nothing more; each waits for what has begun, ends a pause for good,
-//   and returns the exact Tally. Before start() all count as cancelled. A second close() waits for
-//   the first and returns the same. The destructor finishes. A message that is not run is
+//   t, close(Closing::abandon) nothing more. Each waits for what has begun, ends a pause for good,
+//   and returns the exact Tally. Before start() all messages count as cancelled. A second close()
+//   waits for the first and returns the same. The destructor finishes. A message that is not run is
 //   destroyed.
 // - Exceptions: one that leaves a handler goes to submit_and_wait(), if that waits for it, else to
 //   on_error, else the next wait() rethrows the first. The message counts as failed, the Tally
@@ -84,12 +87,19 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// What messages have no more than their types. Policies of your own may say
+// Of messages without keys. Policies of your own may say
 // `static std::uint64_t key(const M& message)` for some types or all: see the head comment. It must
 // not throw.
 struct MessageWorkersPolicies {};
 
 namespace detail {
+
+template <class Policies, class M>
+inline constexpr bool kHasKey =
+    requires(const M& message) { static_cast<std::uint64_t>(Policies::key(message)); };
+// False for a key() that is overloaded, too.
+template <class Policies>
+inline constexpr bool kNamesKey = requires { &Policies::key; };
 
 // One of these for each handler and message: so an error names both.
 template <class Handlers, class M>
@@ -143,11 +153,16 @@ template <class Policies, class... Messages>
 class BasicMessageWorkers {
   using Types = detail::MessageTypes<Messages...>;
   using LateHandlers = detail::LateHandlers<Messages...>;
+  static_assert(sizeof...(Messages) > 0, "message workers have at least one type of message");
+  static_assert(((Types::template kTimes<Messages> == 1) && ...),
+                "message workers have each type of message once: wrap one of them in a struct");
   static_assert((detail::WorkersMessage<Messages>::fits && ...));
+  static_assert(!detail::kNamesKey<Policies> || (detail::kHasKey<Policies, Messages> || ...),
+                "the key() of these policies takes none of the messages: it takes a const "
+                "reference and returns an integer");
 
   template <class M>
-  static constexpr bool kKeyed =
-      requires(const M& message) { static_cast<std::uint64_t>(Policies::key(message)); };
+  static constexpr bool kKeyed = detail::kHasKey<Policies, M>;
 
  public:
   // Nothing runs until start(). Throws std::system_error if the system refuses the first thread; if
@@ -188,14 +203,16 @@ class BasicMessageWorkers {
   template <class M, class Handler>
   void set_handler(Handler&& handler) {
     static_assert(detail::MessageAmong<Types, M>::is_there);
-    static_assert(std::is_invocable_v<std::decay_t<Handler>&, M&>,
-                  "set_handler: the handler takes the message");
+    static_assert(std::is_invocable_v<const std::decay_t<Handler>&, M&>,
+                  "set_handler: the handler takes the message, and is const, as handlers are "
+                  "called by several threads at once");
     if (has_all_) misuse("MessageWorkers: set_handler() after the handlers were given");
     auto& late = *static_cast<LateHandlers*>(handlers_.get());
     std::get<CopyableFunction<void(M&)>>(late.slots) = std::forward<Handler>(handler);
   }
 
-  // Messages are handled from here on. Misuse if a handler is missing, and a second time.
+  // Messages are handled from here on. Misuse if a handler is missing, and a second time. Behind a
+  // close() there is nothing to handle.
   void start() {
     if (has_all_) misuse("MessageWorkers: start() of what has been started");
     const std::uint32_t missing = static_cast<const LateHandlers*>(handlers_.get())->missing();
@@ -206,7 +223,8 @@ class BasicMessageWorkers {
 
   // ---- Messages ----
 
-  // ok, closed, or full (with OnFull::reject).
+  // ok: accepted, and with OnFull::run_here perhaps handled already. closed; full (with
+  // OnFull::reject).
   template <class M>
   Status submit(M&& message) {
     return hand_over({.on_full = engine_->on_full()}, std::forward<M>(message));
@@ -222,12 +240,12 @@ class BasicMessageWorkers {
     return hand_over({.on_full = OnFull::reject}, std::forward<M>(message));
   }
 
-  // Until the handler has run, and throws what it threw. Without a key it runs here and now, beside
-  // the workers; with one, in its order: here if nobody runs that key, else on the thread that
-  // does. The message stays where it is (of a const one, a
-  // copy), and needs no room. ok, closed; stopped or timed_out if a
-  // close dropped it. In a handler of the same key it is misuse; handlers that wait for each
-  // other's keys wait for ever, as with locks.
+  // Until the handler has run; throws what it threw. Without a key it runs here and now, beside the
+  // workers; with one, in its order: here if nobody runs that key, else on the thread that does.
+  // The message stays where it is (of a const one, a copy), and needs no room. ok, closed; stopped
+  // or timed_out if a close dropped it. In a handler of the same key it is misuse. Handlers that
+  // wait for each other's keys wait for ever, as with locks; a worker that waits for a key is
+  // replaced meanwhile, 64 of them at a time.
   template <class M>
   Status submit_and_wait(M&& message) {
     using Message = std::remove_cvref_t<M>;
@@ -249,8 +267,10 @@ class BasicMessageWorkers {
 
   // ok: no handler runs, none is half done, and none begins until resume(); the tally() stands
   // still but for what is accepted. timed_out, stopped: they go on as if nobody had asked. closed:
-  // a close, which waits for no resume(), came first. Called by several, one resume() is enough;
-  // it does not undo a pause() that is under way.
+  // a close, which waits for no resume(), came first. If several threads pause, one resume() is
+  // enough; it does not undo a pause() that is under way. A handler that waits for a message which
+  // has not begun (its key, or a Future that it fulfils) keeps the pause waiting: give it a
+  // deadline.
   Status pause(const Until& until = {}) { return engine_->pause(until); }
   // Handlers begin again.
   void resume() noexcept { engine_->resume(); }
@@ -282,7 +302,7 @@ class BasicMessageWorkers {
     return {.handle =
                 [](const void* handlers, const detail::MessageNode& node) {
                   const auto& call = *static_cast<const Handlers*>(handlers);
-                  visit(node, [&call](auto& message) { call(message); });
+                  visit(node, [&call](auto& message) { static_cast<void>(call(message)); });
                 },
             .destroy =
                 [](const detail::MessageNode& node) noexcept {
@@ -330,10 +350,10 @@ class BasicMessageWorkers {
       if (place.run_here) return run_here(given, false);
       if (place.node == nullptr) return place.why;
       detail::MessageNode& node = *place.node;
-      ::new (node.message) Message(std::move(given));
+      const Message& message = *::new (node.message) Message(std::move(given));
       node.type = index_of<Message>();
       node.keyed = kKeyed<Message>;
-      node.key = key_of(*static_cast<const Message*>(node.message));
+      node.key = key_of(message);
       engine_->hand_over(node);
       return Status::ok;
     }

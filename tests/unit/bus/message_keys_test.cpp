@@ -123,6 +123,56 @@ TEST(MessageKeys, ABusyKeyLetsOthersGoFirst) {
   EXPECT_TRUE(other_ran);
 }
 
+// Waits while it is moved into its place: a submit that is stopped half way.
+struct Stalling {
+  Stalling(std::uint64_t its_key, int its_number, Gate* its_begun = nullptr,
+           Gate* its_gate = nullptr)
+      : key(its_key), number(its_number), begun(its_begun), gate(its_gate) {}
+  Stalling(Stalling&& other) noexcept : key(other.key), number(other.number) {
+    if (other.gate == nullptr) return;
+    other.begun->open();
+    other.gate->wait();
+  }
+  std::uint64_t key;
+  int number;
+  Gate* begun = nullptr;
+  Gate* gate = nullptr;
+};
+struct ByStallingKey {
+  static std::uint64_t key(const Stalling& step) { return step.key; }
+};
+
+// It has a place and no more: its key's other messages do not wait for it, let alone those of other
+// keys.
+TEST(MessageKeys, AStalledSubmitDelaysNobodyElse) {
+  constexpr int each = 100;
+  std::array<Seen, 3> seen;
+  std::atomic<int> ran{0};
+  BasicMessageWorkers<ByStallingKey, Stalling> workers({.width = 2, .capacity = 4},
+                                                       [&](const Stalling& step) {
+                                                         seen[step.key].take(step.number);
+                                                         ++ran;
+                                                       });
+  Gate begun;
+  Gate gate;
+  std::thread stalled(
+      [&] { EXPECT_EQ(workers.submit(Stalling(0, each, &begun, &gate)), Status::ok); });
+  begun.wait();
+  for (int number = 0; number < each; ++number) {
+    for (std::uint64_t key = 0; key < seen.size(); ++key) {
+      ASSERT_EQ(workers.submit(Stalling(key, number)), Status::ok);
+    }
+  }
+  while (ran < 3 * each) std::this_thread::yield();
+  EXPECT_EQ(workers.wait(1ms), Status::timed_out);  // it is accepted
+  gate.open();
+  stalled.join();
+  const Tally tally = workers.close();
+  EXPECT_EQ(tally.done, 3U * each + 1);
+  EXPECT_EQ(seen[0].next, each + 1);
+  for (const Seen& of_key : seen) EXPECT_EQ(of_key.overtakings, 0);
+}
+
 // ---- Full ---------------------------------------------------------------------------------------
 
 // Inside a handler a message of the same key can neither wait for room nor run at once.
@@ -194,6 +244,29 @@ TEST(MessageKeys, RunHereKeepsTheOrder) {
   EXPECT_EQ(seen.overtakings, 0);
 }
 
+// As any other that was accepted and then dropped.
+TEST(MessageKeys, WhatACloseDropsOnItsCallerWasAccepted) {
+  Gate begun;
+  Gate gate;
+  BasicMessageWorkers<ByKey, Step> workers({.width = 1, .capacity = 1, .on_full = OnFull::run_here},
+                                           [&](const Step&) {
+                                             begun.open();
+                                             gate.wait();
+                                           });
+  ASSERT_EQ(workers.submit(Step{3, 0}), Status::ok);
+  begun.wait();
+  std::thread caller([&] { EXPECT_EQ(workers.submit(Step{3, 1}), Status::ok); });
+  while (workers.tally().accepted < 2) std::this_thread::yield();
+  Tally tally;
+  std::thread closer([&] { tally = workers.close(Closing::abandon); });
+  while (workers.pause(0ms) != Status::closed) std::this_thread::yield();
+  gate.open();
+  caller.join();
+  closer.join();
+  EXPECT_EQ(tally.done, 1U);
+  EXPECT_EQ(tally.cancelled, 1U);
+}
+
 // ---- submit_and_wait() --------------------------------------------------------------------------
 
 TEST(MessageKeys, SubmitAndWaitTakesItsTurn) {
@@ -237,17 +310,31 @@ TEST(MessageKeys, ACloseTellsWhoWaitsForItsTurn) {
     Tally tally;
     std::thread closer(
         [&] { tally = workers.close(abandon ? Closing::abandon : Closing::finish); });
-    while (workers.submit(Until(0ms), Step{}) != Status::closed) std::this_thread::yield();
-    std::this_thread::sleep_for(5ms);  // until the close has begun
+    while (workers.pause(0ms) != Status::closed) std::this_thread::yield();  // it has begun
     gate.open();
     caller.join();
     closer.join();
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(said == Status::stopped, tally.cancelled != 0);
-    if (!abandon) {
-      EXPECT_EQ(said, Status::ok);
-    }
+    EXPECT_EQ(said, abandon ? Status::stopped : Status::ok);
+    EXPECT_EQ(tally.cancelled, abandon ? 1U : 0U);
+    EXPECT_EQ(tally.done, abandon ? 1U : 2U);
   }
+}
+
+// The message that a handler waits for lies behind another one of its key, for which no worker is
+// left: so this one is replaced.
+TEST(MessageKeys, AHandlerThatWaitsForABusyKeyLendsItsWorker) {
+  std::optional<BasicMessageWorkers<ByKey, Step>> workers;
+  Seen of_other;
+  workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Step& step) {
+    if (step.key == 8) return of_other.take(step.number);
+    EXPECT_EQ(workers->submit(Step{8, 0}), Status::ok);
+    EXPECT_EQ(workers->submit_and_wait(Step{8, 1}), Status::ok);
+    EXPECT_EQ(of_other.next, 2);
+  });
+  ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+  EXPECT_EQ(workers->wait(Until(std::chrono::hours(1))), Status::ok);  // does not help
+  EXPECT_EQ(workers->close().done, 3U);
+  EXPECT_EQ(of_other.overtakings, 0);
 }
 
 TEST(MessageKeys, WaitingForTheOwnKeyIsMisuse) {
@@ -303,6 +390,58 @@ TEST(MessageKeys, APauseStopsWithinAKey) {
   workers.resume();
   EXPECT_EQ(workers.wait(), Status::ok);
   EXPECT_EQ(ran, 1000);
+}
+
+// It waits for a message that the pause itself keeps from beginning. The pause gives up, and all go
+// on.
+TEST(MessageKeys, APauseThatAHandlerKeepsWaitingGivesUp) {
+  std::optional<BasicMessageWorkers<ByKey, Step>> workers;
+  Gate begun;
+  Gate gate;
+  std::atomic<int> ran{0};
+  workers.emplace(MessageWorkersOptions{.width = 2}, [&](const Step& step) {
+    ++ran;
+    if (step.key != 7) return;
+    begun.open();
+    gate.wait();
+    EXPECT_EQ(workers->submit_and_wait(Step{8, 1}), Status::ok);
+  });
+  ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+  begun.wait();
+  std::thread opener([&] {
+    std::this_thread::sleep_for(5ms);  // until the pause has begun
+    EXPECT_EQ(workers->submit(Step{8, 0}), Status::ok);
+    gate.open();
+  });
+  const Status said = workers->pause(20ms);
+  opener.join();
+  workers->resume();  // if the handler was done before the pause began
+  EXPECT_TRUE(said == Status::timed_out || said == Status::ok);
+  EXPECT_EQ(workers->wait(), Status::ok);
+  EXPECT_EQ(ran, 3);
+}
+
+TEST(MessageKeys, AnExpiredCloseDropsWhatWaitsBehindAKey) {
+  Gate begun;
+  Gate gate;
+  std::atomic<int> ran{0};
+  BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step&) {
+    ++ran;
+    begun.open();
+    gate.wait();
+  });
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.submit(Step{1, i}), Status::ok);
+  begun.wait();
+  std::thread opener([&] {
+    while (workers.pause(0ms) != Status::closed) std::this_thread::yield();
+    std::this_thread::sleep_for(5ms);  // until the deadline has been noticed
+    gate.open();
+  });
+  const Tally tally = workers.close(Closing::finish_until(1ms));
+  opener.join();
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.done, static_cast<std::uint64_t>(ran));
+  EXPECT_EQ(tally.done + tally.expired, 100U);
 }
 
 TEST(MessageKeys, AnAbandonCancelsWhatWaitsBehindAKey) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The forms of a handler: f(message), f(message, meta) or f(message, sequence, end_of_batch). Not
-// for users.
+// The forms of a handler: f(message), f(message, meta) or f(message, sequence, end_of_batch). What
+// it returns is ignored. Not for users.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,13 @@ template <class Meta, class F, class T, class MakeMeta>
 [[gnu::always_inline]] inline void call_handler(F& handler, T& message, MakeMeta&& meta) {
   if constexpr (kHandlesWithMeta<F, T, Meta>) {
     const Meta made = meta();
-    detail::invoke(handler, message, made);
+    static_cast<void>(detail::invoke(handler, message, made));
   } else if constexpr (kHandlesInBatches<F, T>) {
     const Meta made = meta();
-    detail::invoke(handler, message, std::uint64_t{made.sequence}, bool{made.end_of_batch});
+    static_cast<void>(
+        detail::invoke(handler, message, std::uint64_t{made.sequence}, bool{made.end_of_batch}));
   } else {
-    detail::invoke(handler, message);
+    static_cast<void>(detail::invoke(handler, message));
   }
 }
 
