@@ -6,6 +6,7 @@
 //
 //   06_messages 0         goes on until Ctrl-C
 //   06_messages 10000     interrupts itself after so many readings; 12345 if nothing is said
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -35,13 +36,14 @@ struct Waits : handoff::BusPolicies {
 using Readings = handoff::BasicMessageBus<Waits, Reading>;
 using Log = handoff::BasicMessageBus<Waits, Average, Alarm>;
 
-volatile std::sig_atomic_t interrupted = 0;
-void interrupt(int /*signal*/) { interrupted = 1; }
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
+void interrupt(int /*signal*/) { interrupted = true; }
 
 // Until Ctrl-C; how many it has published.
 std::uint64_t sense(Readings& readings, std::uint64_t interrupt_after) {
   std::uint64_t number = 0;
-  for (; interrupted == 0; ++number) {
+  for (; !interrupted; ++number) {
     const double celsius = 20 + static_cast<double>(number % 100) / 10;
     if (readings.publish(Reading{number, celsius}) != handoff::Status::ok) break;
     if (number + 1 == interrupt_after) std::raise(SIGINT);
