@@ -29,6 +29,7 @@ struct Books<MessageCells> {
       ++count;
       const MessageNode& node = cells.cell(number);
       if (node.home != MessageNode::Home::cell) return "MessageCells: a free cell is not at home";
+      if (node.number != number) return "MessageCells: a cell has the number of another one";
       number = test::now(node.next_free);
     }
     return count == cells.capacity_ ? "" : "MessageCells: a cell is not free";

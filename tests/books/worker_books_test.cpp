@@ -53,6 +53,8 @@ TEST(WorkerBooks, MessageCells) {
   expect_reported(cells, Break::cell(cells, 3).next_free, 1, "MessageCells: a cell is free twice");
   expect_reported(cells, Break::cell(cells, 2).home, MessageNode::Home::heap,
                   "MessageCells: a free cell is not at home");
+  expect_reported(cells, Break::cell(cells, 2).number, 3,
+                  "MessageCells: a cell has the number of another one");
 }
 
 TEST(WorkerBooks, KeyOrder) {

@@ -7,8 +7,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/request.hpp>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 #include <stop_token>
@@ -141,6 +143,29 @@ TEST(ActiveObject, ThreeStrengthsOfClosing) {
     EXPECT_EQ(book.close().done, tally.done);
     EXPECT_EQ(book.publish(Number{}), Status::closed);
   }
+}
+
+TEST(ActiveObject, ACloseTellsWhoWaitsForRoom) {
+  Gate begun;
+  Gate gate;
+  BookObject book({.capacity = 2});
+  ASSERT_EQ(book.publish(Hold{&begun, &gate}), Status::ok);
+  begun.wait();
+  while (book.try_publish(Number{1}) == Status::ok) {
+  }
+  std::thread sender([&] { EXPECT_EQ(book.publish(Number{2}), Status::closed); });
+  std::this_thread::sleep_for(2ms);
+  std::thread closer([&] { EXPECT_TRUE(book.close().balanced()); });
+  sender.join();  // the object's thread is still held
+  gate.open();
+  closer.join();
+  EXPECT_EQ(book.state().sum, static_cast<int>(book.state().numbers.size()));
+}
+
+TEST(ActiveObject, ACapacityThatCannotBeIsALengthError) {
+  EXPECT_THROW(BookObject({.capacity = 0}), std::length_error);
+  EXPECT_THROW(BookObject({.capacity = std::numeric_limits<std::size_t>::max()}),
+               std::length_error);
 }
 
 TEST(ActiveObject, TheDestructorFinishes) {
