@@ -211,7 +211,7 @@ class BasicMessageWorkers {
     std::get<CopyableFunction<void(M&)>>(late.slots) = std::forward<Handler>(handler);
   }
 
-  // Messages are handled from here on. Misuse if a handler is missing, and a second time. Behind a
+  // Messages are handled from here on. Misuse if a handler is missing, and a second time. After a
   // close() there is nothing to handle.
   void start() {
     if (has_all_) misuse("MessageWorkers: start() of what has been started");
