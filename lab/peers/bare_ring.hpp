@@ -37,6 +37,7 @@ class BareRing {
   std::size_t try_push_batch(std::size_t count, Make&& make) {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     const std::size_t made = std::min(count, room_at(tail, count));
+    if (made == 0) return 0;  // without a store, which would take the line from the consumer
     for (std::size_t i = 0; i < made; ++i) make(items_[(tail + i) % kCapacity], i);
     tail_.store(tail + made, std::memory_order_release);
     return made;
