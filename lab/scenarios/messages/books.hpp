@@ -48,9 +48,10 @@ class alignas(peers::kApart) Book {
 
 class Books {
  public:
-  // Of so many consumers, and of other threads where a contender's own receive.
-  Books(std::size_t consumers, std::size_t others, bool timed)
-      : consumers_(consumers), books_(consumers + others) {
+  // Of so many consumers, and of other threads where a contender's own receive. `ordered`: each of
+  // them is to get a producer's messages in their order.
+  Books(std::size_t consumers, std::size_t others, bool timed, bool ordered)
+      : consumers_(consumers), ordered_(ordered), books_(consumers + others) {
     if (!timed) return;
     for (Book& book : books_) book.latencies_ = std::make_unique<Histogram>();
   }
@@ -85,7 +86,7 @@ class Books {
       const Book& book = books_[i];
       answer.received += book.count();
       answer.sum += book.sum_;
-      answer.misplaced += book.misplaced_;
+      if (ordered_) answer.misplaced += book.misplaced_;
       const std::uint64_t count = book.count() - before_[i];
       if (i < consumers_ || count != 0) burst.executed(1 + i, static_cast<double>(count));
       if (book.latencies_ != nullptr) burst.latencies().merge(*book.latencies_);
@@ -100,6 +101,7 @@ class Books {
 
  private:
   const std::size_t consumers_;
+  const bool ordered_;
   std::vector<Book> books_;
   std::vector<std::uint64_t> before_;  // the operation
   std::uint64_t operations_ = 0;

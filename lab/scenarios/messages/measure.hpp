@@ -16,7 +16,8 @@
 //
 // Where the contender calls a handler it has `listen(f)`, which tells it which, and either
 // `std::size_t process()`, by which a consumer lets it call f for what is there, or threads of its
-// own. How many threads may use it stands in CMakeLists.txt (WHEN).
+// own. Where a producer's messages may overtake each other it has `unordered`, a constant. How many
+// threads may use it stands in CMakeLists.txt (WHEN).
 #pragma once
 
 #include <algorithm>
@@ -85,7 +86,7 @@ class Traffic {
     using Consumer =
         std::remove_reference_t<decltype(peers::consumer_of(std::declval<Queue&>(), 0))>;
     constexpr bool own_threads = Receivers<Message, Queue>::kOwnThreads;
-    constexpr bool waits = requires(Consumer& consumer) { consumer.await(Ignore()); };
+    constexpr bool waits = requires(Consumer& consumer, Ignore& ignore) { consumer.await(ignore); };
     if (task.batches && !Sender<Message, Producer>::kBatches) {
       throw Unavailable("it has no batches");
     }

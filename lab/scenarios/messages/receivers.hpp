@@ -26,11 +26,12 @@ class Receivers {
   // Where the contender calls a handler, perhaps on threads of its own, listen() tells it which.
   static constexpr bool kListens = requires(Queue& queue) { queue.listen(Ignore()); };
   static constexpr bool kOwnThreads = kListens && !requires(Queue& queue) { queue.process(); };
+  static constexpr bool kOrdered = !requires { Queue::unordered; };
 
   Receivers(const Task& task, Queue& queue)
       : queue_(queue),
         sleeps_(task.sleeps),
-        books_(task.consumers, kOwnThreads ? kOtherThreads : 0, is_latency(task.metric)) {
+        books_(task.consumers, kOwnThreads ? kOtherThreads : 0, is_latency(task.metric), kOrdered) {
     if constexpr (kListens) {
       queue.listen([this](const Message& message) { books_.mine().enter(message); });
     }
