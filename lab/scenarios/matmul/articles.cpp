@@ -18,8 +18,9 @@ Cell cell_of(const char* n, const char* width) {
   return cell;
 }
 
-// The whole table, on 64 threads there, at one width here. Its figure of ZeroMQ is no measurement:
-// at n = 128 ZeroMQ took 16 times the single thread, and 16 times 218 ms is "more than 3000".
+// The whole table, on 64 threads there, at one width here. Its figure of ZeroMQ is no measurement,
+// and here ZeroMQ takes less than twice as long as bare threads. The article does not say how it got
+// from 128 x 128 to "more than 3000": 16 times the single thread, as there, would be 3500.
 Article table(const char* width) {
   const std::string few = "64 threads gain at most as many times as there are CPUs";
   return {fmt::format("{}: 512 x 512 float, 64 threads there, {} here", article, width),
@@ -31,23 +32,24 @@ Article table(const char* width) {
            {"newosp AsyncBus", 220, "\"about\": one thread computes all", "seed.async_bus", {}, {}},
            {"ZeroMQ inproc",
             3000,
-            "\"more than\": not measured, but the 16 times of 128 x 128 applied to 218 ms",
+            "\"more than\": inferred from 128 x 128, we do not know how; 16 times 218 ms would fit",
             "seed.zeromq",
-            "those 16 times were the start of threads and sockets, which does not grow with n",
+            "perhaps what took so long at 128 x 128 does not grow with the matrices",
             {}}}};
 }
 
-// The only one of ZeroMQ that was measured: 42.18 ms for 128 messages are 0.33 ms a message.
+// The only one of ZeroMQ that was measured: 42.18 ms for 128 messages are 0.33 ms a message, which
+// no message takes here. What was timed is not said, so what else it was is a guess.
 Article smaller() {
   return {fmt::format("{}: 128 x 128 float, 64 threads", article),
           cell_of("128", "64"),
           {{"single thread", 2.62, "", "seed.single", {}, {}},
            {"ZeroMQ inproc",
             42.18,
-            "0.33 ms for each of 128 messages: no message costs that, the start of 64 threads and "
-            "65 sockets does",
+            "0.33 ms for each of 128 messages; what was timed is not said",
             "seed.zeromq",
-            "here they are started once: see the row's start",
+            "perhaps starting and ending 64 threads and 65 sockets was timed there; here that is "
+            "done once, see the row's start",
             {}}}};
 }
 
