@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the article's schemes of messages have in common: a message names a row, and whoever gets it
+// What schemes of messages have in common: a message names a row. In the article's, whoever gets it
 // computes that row and counts it; the caller hands over all of them, then yields until all are
 // counted.
 #pragma once
