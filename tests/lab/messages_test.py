@@ -9,10 +9,14 @@ import jsonschema
 from lab_support import MISBEHAVING, SCHEMA, LabTest
 
 QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
-PER_PRODUCER = {"peer.moodycamel", "peer.zeromq_inproc", "peer.nng_inproc"}
-SINGLY = {"peer.onetbb_queue", "peer.zeromq_inproc", "peer.nng_inproc"}  # polled or asleep
+ORDERS = {"own.bus.lanes": "per producer", "peer.moodycamel": "per producer",
+          "peer.zeromq_inproc": "per producer", "peer.nng_inproc": "per producer",
+          "own.workers": "none", "seed.worker_pool": "none"}  # of the others: fifo
+SINGLY = {"own.workers", "peer.onetbb_queue", "peer.zeromq_inproc",
+          "peer.nng_inproc"}  # polled or asleep
 SPINNING = {"own.ring", "peer.boost_lockfree"}
 ANYHOW = {"own.channel", "peer.moodycamel"}
+BUSES = {"own.bus", "own.bus.lanes", "own.bus.subscribers"}  # anyhow, to one consumer
 LATENCIES = ("latency_p50", "latency_p99", "latency_p999", "latency_max")
 
 
@@ -40,29 +44,30 @@ class Messages(LabTest):
                 self.assertRegex(row["reason"], "^not built: needs (lib|cppzmq-dev)")
                 continue
             self.assertEqual((row["status"], row["items_per_op"]), ("ok", 100000), row)
-            self.assertEqual(row.get("order"), "per producer" if name in PER_PRODUCER else
-                             "none" if name == "seed.worker_pool" else "fifo", row)
+            self.assertEqual(row.get("order"), ORDERS.get(name, "fifo"), row)
             self.assertGreater(row["median"], 0.1, row)
             self.assertAlmostEqual(row["share_elsewhere"], 1, msg=row)
             self.assertEqual(len(row["shares"]), 1 + consumers, row)
 
     def test_one_producer_and_a_consumer_that_spins(self):
-        self.assert_all_right(self.throughput(), ANYHOW | SINGLY | SPINNING
+        self.assert_all_right(self.throughput(), ANYHOW | BUSES | SINGLY | SPINNING
                               | {"limit.ring", "peer.atomic_queue", "seed.async_bus"})
 
     def test_one_producer_and_a_consumer_that_sleeps(self):
-        self.assert_all_right(self.throughput(consumer="sleeps"), ANYHOW | SINGLY
+        self.assert_all_right(self.throughput(consumer="sleeps"), ANYHOW | BUSES | SINGLY
                               | {"limit.ring", "seed.async_bus", "seed.worker_pool"})
 
     def test_batches(self):
         self.assert_all_right(self.throughput(publish="batch"),
-                              ANYHOW | SPINNING | {"limit.ring"})
+                              ANYHOW | BUSES | SPINNING | {"limit.ring"})
         self.assert_all_right(self.throughput(publish="batch", consumer="sleeps"),
-                              ANYHOW | {"limit.ring"})
+                              ANYHOW | BUSES | {"limit.ring"})
+        self.assert_all_right(self.throughput(producers=3, publish="batch", consumer="sleeps"),
+                              ANYHOW | BUSES)
 
     def test_several_producers_and_consumers(self):
-        self.assert_all_right(self.throughput(producers=4),
-                              ANYHOW | SINGLY | SPINNING | {"peer.atomic_queue", "seed.async_bus"})
+        self.assert_all_right(self.throughput(producers=4), ANYHOW | BUSES | SINGLY | SPINNING
+                              | {"peer.atomic_queue", "seed.async_bus"})
         self.assert_all_right(self.throughput(producers=3, consumers=2, consumer="sleeps"),
                               ANYHOW | SINGLY | {"seed.worker_pool"}, consumers=2)
 
@@ -75,7 +80,7 @@ class Messages(LabTest):
 
     def test_a_word_and_a_kilobyte(self):
         for size in (8, 1024):
-            self.assert_all_right(self.throughput(bytes=size), ANYHOW | SINGLY | SPINNING
+            self.assert_all_right(self.throughput(bytes=size), ANYHOW | BUSES | SINGLY | SPINNING
                                   | {"limit.ring", "peer.atomic_queue", "seed.async_bus"})
 
     def test_latencies(self):
@@ -96,7 +101,8 @@ class Messages(LabTest):
         for metric in LATENCIES:
             for load in (10, 95):
                 for consumer in ("spins", "sleeps"):
-                    for name in ("own.channel", "limit.ring", "seed.async_bus"):
+                    for name in (*BUSES, "own.channel", "own.workers", "limit.ring",
+                                 "seed.async_bus"):
                         self.assertIn((name, metric, load, consumer), cells)
                 self.assertIn(("own.ring", metric, load, "spins"), cells)
                 self.assertIn(("seed.worker_pool", metric, load, "sleeps"), cells)
@@ -112,9 +118,10 @@ class Messages(LabTest):
         self.assertEqual({(row["contender"], row["parameters"]["consumers"],
                            row["parameters"]["publish"], row["status"]) for row in rows},
                          {(name, consumers, publish, "ok") for publish in ("single", "batch")
-                          for name, consumers in (("limit.ring", 1), ("limit.three_rings", 1),
-                                                  ("limit.three_rings", 2),
-                                                  ("limit.three_rings", 3))})
+                          for name, consumers in (("limit.ring", 1),
+                                                  *((name, consumers) for consumers in (1, 2, 3)
+                                                    for name in ("own.broadcast",
+                                                                 "limit.three_rings")))})
         for row in rows:
             consumers = row["parameters"]["consumers"]
             self.assertEqual(row["shares"], [0] + [1 / consumers] * consumers, row)
