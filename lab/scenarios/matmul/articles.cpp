@@ -19,8 +19,8 @@ Cell cell_of(const char* n, const char* width) {
 }
 
 // The whole table, on 64 threads there, at one width here. Its figure of ZeroMQ is no measurement,
-// and here ZeroMQ takes less than twice as long as bare threads. How the article came from 128 x 128
-// to "more than 3000" it does not say: 16 times the single thread, as there, would be 3500.
+// and here ZeroMQ takes less than twice as long as bare threads. How "more than 3000" came of the
+// figure at 128 x 128 is not said: 16 times the single thread, as there, would be 3500.
 Article table(const char* width) {
   const std::string few = "64 threads gain at most as many times as there are CPUs";
   return {fmt::format("{}: 512 x 512 float, 64 threads there, {} here", article, width),
