@@ -31,8 +31,9 @@ using Ring = detail::MessageRing<Slot, false>;
 class Rung {
  public:
   explicit Rung(std::int64_t capacity, std::uint64_t start = 0)
-      : ring(places_.data(), static_cast<std::size_t>(capacity), {{capacity, capacity, capacity}},
-             start) {}
+      : Rung(capacity, {{capacity, capacity, capacity}}, start) {}
+  Rung(std::int64_t capacity, const detail::AdmissionLimits& limits, std::uint64_t start = 0)
+      : ring(places_.data(), static_cast<std::size_t>(capacity), limits, start) {}
   ~Rung() noexcept(false) { test::audit(ring); }
 
  private:
@@ -171,6 +172,42 @@ const Scenario passed_on("message_ring/room_passed_on", [] {
   explore::Thread second([&] { push_all<false>(rung.ring, 3, 1); });
   const auto last = take_all(rung.ring, 4);
   explore::check(last[1] == 2 && last[2] == 1 && last[3] == 1, "each once");
+});
+
+// Nor is room denied that others have used again: who sees their claims sees what they saw.
+const Scenario of_others("message_ring/room_of_others", [] {
+  Rung rung(2);
+  explore::Thread other([&] {
+    push_all<false>(rung.ring, 1, 1);
+    (void)take_all(rung.ring, 1);
+    const Ring::Claim again = claim<false>(rung.ring, 1);
+    explore::check(again.count == 1, "each has one at most");
+    fill(rung.ring, again.first, {1, 2});
+  });
+  const Ring::Claim got = claim<false>(rung.ring, 1);
+  explore::check(got.count == 1, "each has one at most");
+  fill(rung.ring, got.first, {2, 1});
+  other.join();
+  explore::check(rung.ring.depth() == 2, "two are there");
+});
+
+// Two classes: the one with less room comes first, or is refused.
+const Scenario admission("message_ring/admission", [] {
+  Rung rung(2, {{2, 2, 1}});
+  const auto put = [&](Priority priority, Item item) {
+    const Ring::Claim got = rung.ring.claim_among(1, priority);
+    if (got.count != 0) fill(rung.ring, got.first, item);
+    return got;
+  };
+  Ring::Claim low;
+  explore::Thread other([&] { low = put(Priority::low, {1, 1}); });
+  const Ring::Claim first = put(Priority::high, {2, 1});
+  const Ring::Claim second = put(Priority::high, {2, 2});
+  other.join();
+  explore::check(first.count == 1, "there is room for one of each");
+  explore::check((low.count == 1) == (low.first == 0), "it gets in where nothing waits");
+  explore::check(second.count != low.count, "all places are used, and none twice");
+  explore::outcome(low.count);
 });
 
 // A close beside claims: what was claimed before is the last there is.

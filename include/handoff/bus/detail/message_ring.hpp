@@ -47,9 +47,10 @@ struct AdmissionLimits {
   std::int64_t most[kPriorities];
 };
 
-// Producers that wait for room, by class: what is no room for one is room for another.
+// Producers that wait for room, by class: what is no room for one is room for another. On lines of
+// their own: the consumer looks at the count message by message.
 template <bool kWaits>
-struct RoomWaiters {
+struct alignas(sync::destructive_span) RoomWaiters {
   RareSleepers sleepers;
   sync::EventCount events[kPriorities];
 };
@@ -102,18 +103,18 @@ class MessageRing {
 
   // Of many: one compare-and-swap.
   Claim claim_among(std::size_t most, Priority priority) noexcept {
-    // order: relaxed, the exchange decides.
-    Ticket tail = tail_.load(sync::order::relaxed);
+    // order: acquire pairs with the release in close_among(): what the closer did before; and with
+    // that of the exchange below: room() reads no older head than those who claimed up to here.
+    Ticket tail = tail_.load(sync::order::acquire);
     for (;;) {
-      if (is_closed(tail)) [[unlikely]] {
-        // order: acquire pairs with the release in close_among(): what the closer did before.
-        return {tail_.load(sync::order::acquire), 0, Status::closed};
-      }
+      if (is_closed(tail)) [[unlikely]]
+        return {tail, 0, Status::closed};
       const std::size_t count = room(tail, most, priority);
       if (count == 0) return {tail, 0, Status::full};
-      // order: relaxed, twice: places are handed over by states and by the head.
-      if (tail_.compare_exchange_weak(tail, tail + 2 * count, sync::order::relaxed,
-                                      sync::order::relaxed)) {
+      // order: release pairs with the acquires of the tail, acquire as above. Places are handed
+      // over by states and by the head.
+      if (tail_.compare_exchange_weak(tail, tail + 2 * count, sync::order::release,
+                                      sync::order::acquire)) {
         return {tail, count};
       }
     }
@@ -253,11 +254,11 @@ class MessageRing {
   const AdmissionLimits limits_;
   const Ticket start_;
   sync::atomic<bool> closed_{false};  // of a ring of one
-  sync::atomic<std::uint64_t> dropped_{0};
 
   // The producers' line.
   alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next claim, | kClosed
   sync::atomic<Ticket> head_seen_;  // head_ or before
+  sync::atomic<std::uint64_t> dropped_{0};
 
   // The consumer's line.
   alignas(sync::destructive_span) sync::atomic<Ticket> head_;  // of the next message
