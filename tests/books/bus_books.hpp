@@ -46,7 +46,8 @@ struct Books<BusCore<Policies, Messages...>> {
   static std::string fault(BusCore<Policies, Messages...>& core) {
     using Ring = typename BusCore<Policies, Messages...>::Ring;
     if (core.is_taking()) return "BusCore: a consumer is at work";
-    if (test::now(core.sleepers_.count_) != 0) return "BusCore: a consumer is counted as asleep";
+    if (test::now(core.arrivals_.sleepers_.count_) != 0)
+      return "BusCore: a consumer is counted as asleep";
     for (std::size_t i = 0; i < core.layout_.rings; ++i) {
       if (std::string fault = Books<Ring>::fault(core.rings_[i]); !fault.empty()) return fault;
     }

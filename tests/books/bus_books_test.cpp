@@ -29,7 +29,7 @@ struct Books<Break> {
     return bus.core_.rings_[0].slot(ticket).state;
   }
   static auto& waiting(Bus& bus) { return bus.core_.rings_[0].waiters.sleepers.count_; }
-  static auto& asleep(Bus& bus) { return bus.core_.sleepers_.count_; }
+  static auto& asleep(Bus& bus) { return bus.core_.arrivals_.sleepers_.count_; }
   static auto& taker(Bus& bus) { return bus.core_.taker_; }
   static auto& failed(Bus& bus) { return bus.core_.failed_; }
 };

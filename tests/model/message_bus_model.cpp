@@ -152,9 +152,8 @@ class MessageBusModel : public Model {
   }
 
   void drain(std::size_t most) {
-    const std::size_t looks = std::min(most, capacity_);
     std::vector<int> expected;
-    for (std::size_t i = 0; i < looks && !plain_.empty(); ++i) {
+    while (expected.size() < most && !plain_.empty()) {
       if (plain_.front().place == Place::open) break;
       if (plain_.front().place == Place::there) expected.push_back(plain_.front().number);
       plain_.pop_front();

@@ -3,6 +3,8 @@
 // Claims: filled in their place, committed or dropped, in any order.
 #include <handoff/bus/message_bus.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -95,6 +97,49 @@ TYPED_TEST(MessageClaimTest, DroppedItIsSteppedOver) {
   EXPECT_EQ(tally.done, 20U);
   EXPECT_TRUE(tally.balanced());
   EXPECT_EQ(bus.wait(), Status::closed);
+}
+
+// `most` counts messages: what is stepped over does not keep a drain from them.
+TYPED_TEST(MessageClaimTest, DroppedItTakesNoTurnOfADrain) {
+  typename TestFixture::Bus bus({.capacity = 8});
+  {
+    const auto first = bus.template claim<int>(1);
+    const auto second = bus.template claim<int>(2);
+  }
+  EXPECT_EQ(bus.publish(3), Status::ok);
+  EXPECT_EQ(bus.publish(4), Status::ok);
+  Numbers came;
+  const auto visit = overloaded{[&](int number, std::uint64_t, bool end) {
+                                  came.push_back(number);
+                                  EXPECT_TRUE(end) << "this drain hands out no more";
+                                },
+                                [](Owned&) {}};
+  EXPECT_EQ(bus.drain(visit, 1), 1U);
+  EXPECT_EQ(came, Numbers{3});
+  EXPECT_EQ(bus.drain(visit, 1), 1U);
+  EXPECT_EQ(came, (Numbers{3, 4}));
+  EXPECT_EQ(bus.drain(visit, 1), 0U);
+}
+
+// Whose producer stalls holds up its own lane only, and no producer at all.
+TEST(MessageClaim, AnOpenOneDelaysItsLaneAlone) {
+  LanedMessageBus<int> bus({.capacity = 8, .lanes = 2});
+  auto stalled = bus.producer();
+  auto other = bus.producer();
+  auto claim = stalled.claim<int>(1);
+  EXPECT_EQ(stalled.publish(2), Status::ok);
+  EXPECT_EQ(other.publish(3), Status::ok);
+  EXPECT_EQ(bus.publish(4), Status::ok);
+  Numbers came;
+  const auto visit = [&](int number) { came.push_back(number); };
+  EXPECT_EQ(bus.wait(), Status::ok);
+  EXPECT_EQ(bus.drain(visit), 2U);
+  std::ranges::sort(came);
+  EXPECT_EQ(came, (Numbers{3, 4})) << "what is behind it waits for it";
+  claim.commit();
+  came.clear();
+  EXPECT_EQ(bus.drain(visit), 2U);
+  EXPECT_EQ(came, (Numbers{1, 2}));
 }
 
 TYPED_TEST(MessageClaimTest, RefusedItHasNoPlace) {

@@ -168,6 +168,16 @@ TYPED_TEST(RequestTest, Late) {
   EXPECT_TRUE(tally.balanced());
 }
 
+// What has lapsed does not keep a drain of a few from what has not.
+TYPED_TEST(RequestTest, ALateOneTakesNoTurnOfADrain) {
+  typename TestFixture::Bus bus;
+  auto late = bus.template request<int>(Square{1}, 0ms);
+  auto in_time = bus.template request<int>(Square{2});
+  EXPECT_EQ(bus.drain(kAnswers, 1), 1U);
+  EXPECT_EQ(why_not_run(std::move(late)), Status::timed_out);
+  EXPECT_EQ(in_time.get(), 4);
+}
+
 TYPED_TEST(RequestTest, Refused) {
   typename TestFixture::Bus bus({.capacity = 1});
   auto first = bus.template request<int>(Square{1});

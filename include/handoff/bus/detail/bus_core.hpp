@@ -21,6 +21,7 @@
 #include <handoff/bus/detail/message_ring.hpp>
 #include <handoff/bus/detail/message_slot.hpp>
 #include <handoff/bus/detail/message_types.hpp>
+#include <handoff/bus/detail/parked.hpp>
 #include <handoff/bus/message_bus_options.hpp>
 #include <handoff/bus/message_meta.hpp>
 #include <handoff/config.hpp>
@@ -73,14 +74,14 @@ class BusCore {
   explicit BusCore(const Options& options, std::uint64_t start = 0)
       : layout_(options),
         limits_(limits_for(layout_.places, options.admission)),
-        spin_for_(time_to_look(options.spin_for)),
+        spin_for_(options.spin_for),
         memory_(layout_.bytes, Layout::kAlignment) {
     make_rings(start);
   }
   BusCore(const Options& options, std::span<std::byte> memory)
       : layout_(options),
         limits_(limits_for(layout_.places, options.admission)),
-        spin_for_(time_to_look(options.spin_for)),
+        spin_for_(options.spin_for),
         memory_(layout_.bytes, Layout::kAlignment, memory) {
     make_rings(0);
   }
@@ -147,10 +148,7 @@ class BusCore {
     announce();
   }
   // After something was published.
-  void announce() noexcept {
-    if (sleepers_.anybody()) [[unlikely]]
-      arrivals_.notify_one();
-  }
+  void announce() noexcept { arrivals_.tell(); }
 
   // What a message carries besides.
   template <class Given>
@@ -192,7 +190,8 @@ class BusCore {
   };
 
   // Calls each(message, look) for what is there, `most` messages at most and no more than there
-  // are places; returns how many. What each() throws ends the call; its message counts as failed.
+  // are places; returns how many. What nobody is handed (dropped claims, lapsed requests) is none
+  // of them. What each() throws ends the call; its message counts as failed.
   template <class Each>
   std::size_t take(Each&& each, std::size_t most) {
     const Taking taking(*this);
@@ -208,17 +207,21 @@ class BusCore {
     return count;
   }
 
+  // Calls replay(), which hands out messages that never lay in a place. To handlers it is a drain:
+  // they may do the same, and do not wait for room either.
+  template <class Replay>
+  std::size_t take_elsewhere(Replay&& replay) {
+    const Taking taking(*this);
+    return replay();
+  }
+
   // ok, closed (and drained), timed_out or stopped.
   Status wait(const Until& until) {
     if (is_taking()) misuse("a message bus was waited for inside one of its handlers");
     bool found = false;
     const auto ready = [&] { return (found = any()) || is_over(); };
-    if (!look_until(ready, spin_for_, until)) {
-      const RareSleepers::Asleep asleep(sleepers_);
-      const Status waited = status_of(
-          arrivals_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never));
-      if (waited != Status::ok) return waited;
-    }
+    const Status waited = arrivals_.wait(ready, spin_for_, until);
+    if (waited != Status::ok) return waited;
     return found ? Status::ok : Status::closed;
   }
 
@@ -227,10 +230,11 @@ class BusCore {
     const std::size_t rings = rings_used();
     for (std::size_t i = 0; i < rings; ++i) {
       Ring& ring = rings_[i];
-      for (;; step_over(ring)) {
-        const auto mark = ring.mark_at(ring.head());
+      for (Ticket head = ring.head();; head += 2) {
+        const auto mark = ring.mark_at(head);
         if (mark == Ring::kNothing) break;
         if (mark != Ring::kSkipped) return true;
+        step_over(ring, head);
       }
     }
     return false;
@@ -247,7 +251,7 @@ class BusCore {
     // order: release pairs with the acquire in closed(): what came before, and the tails, which
     // are the last ones but for claims that are taken back.
     closed_.store(true, sync::order::release);
-    arrivals_.notify_all();
+    arrivals_.tell();
     if constexpr (kWaits) {
       for (std::size_t i = 0; i < layout_.rings; ++i) {
         for (sync::EventCount& events : rings_[i].waiters.events) events.notify_all();
@@ -275,9 +279,7 @@ class BusCore {
   }
   void await_something() {
     const auto ready = [this] { return any() || is_over(); };
-    if (look_until(ready, time_to_look(std::chrono::nanoseconds(-1)), {})) return;
-    const RareSleepers::Asleep asleep(sleepers_);
-    (void)arrivals_.await(ready, sync::no_deadline, {}, sync::Spin::never);
+    (void)arrivals_.wait(ready, std::chrono::nanoseconds(-1), {});
   }
   // Whether this thread, or another one, is in take().
   bool is_taking() const noexcept {
@@ -444,7 +446,7 @@ class BusCore {
     }
     if constexpr (kLanes) {
       // A claim that was taken back may have kept a consumer from seeing that all is drained.
-      if (got.refused == Status::closed && port.alone) arrivals_.notify_one();
+      if (got.refused == Status::closed && port.alone) announce();
     }
     if (got.count == 0 && got.refused != Status::closed) {
       // order: relaxed, a figure.
@@ -477,20 +479,20 @@ class BusCore {
 
   template <class Each>
   std::size_t take_from(Ring& ring, std::size_t most, Each& each) {
-    const std::size_t limit = detail::min(most, ring.capacity());
     std::size_t count = 0;
-    for (std::size_t looks = 1; looks <= limit; ++looks) {
-      const Ticket head = ring.head();
+    Ticket head = ring.head();
+    for (std::size_t looks = ring.capacity(); looks > 0 && count < most; --looks, head += 2) {
       const auto mark = ring.mark_at(head);
       if (mark == Ring::kNothing) break;
       if (mark == Ring::kSkipped) [[unlikely]] {
-        step_over(ring);
+        step_over(ring, head);
         continue;
       }
+      const bool is_last = looks == 1 || count + 1 == most;
       Types::visit(Ring::type_of(mark), [&]<class T>(std::type_identity<T>) {
         const Taken<T> taken(ring, head);
-        count += hand_out(ring.slot(head).template value<T>(),
-                          Look{*this, ring, head, looks == limit}, each);
+        count +=
+            hand_out(ring.slot(head).template value<T>(), Look{*this, ring, head, is_last}, each);
       });
     }
     return count;
@@ -536,9 +538,9 @@ class BusCore {
     const sync::Lock lock(failure_mutex_);
     if (first_failure_ == nullptr) first_failure_ = std::move(failure);
   }
-  void step_over(Ring& ring) noexcept {
+  void step_over(Ring& ring, Ticket head) noexcept {
     count_one(stepped_over_);
-    ring.give_back(ring.head() + 2);
+    ring.give_back(head + 2);
   }
   // Nothing but dropped claims, as far as the ring is filled.
   static bool nothing_from(const Ring& ring, Ticket ticket) noexcept {
@@ -571,8 +573,7 @@ class BusCore {
   sync::atomic<std::size_t> rings_used_{1};
   sync::atomic<bool> closed_{false};
   sync::atomic<bool> over_{false};
-  RareSleepers sleepers_;  // for a message
-  sync::EventCount arrivals_;
+  Parked arrivals_;  // the consumer, that waits for a message
 
   // Written by producers that find no room, often then: on a line of its own.
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> refused_[kPriorities]{
@@ -584,13 +585,15 @@ class BusCore {
   std::uint64_t sequence_ = 0;
   Closing how_;
   bool limited_ = false;  // `how_` may want some dropped
-  sync::atomic<sync::ThreadId> taker_{nullptr};
   sync::atomic<std::uint64_t> failed_{0};
   sync::atomic<std::uint64_t> cancelled_{0};
   sync::atomic<std::uint64_t> expired_{0};
   sync::atomic<std::uint64_t> stepped_over_{0};
   sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;
+
+  // Written once a drain, read by producers that find no room: apart from what each message writes.
+  alignas(sync::destructive_span) sync::atomic<sync::ThreadId> taker_{nullptr};
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

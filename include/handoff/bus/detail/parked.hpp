@@ -22,6 +22,7 @@
 #include <handoff/core/until.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -53,15 +54,24 @@ class Parked {
   template <class>
   friend struct Books;
 
-  // Yields now and then, since the one it waits for may need this CPU.
+  // Looks after each pause: who never sleeps wants to know at once. Yields now and then, since the
+  // one it waits for may need this CPU.
   template <class Condition>
   static Status spin(const Condition& condition, const Until& until) {
-    for (sync::Backoff backoff;; backoff.snooze_on()) {
+    const unsigned looks_a_yield = sync::spin_policy() == sync::Spin::allowed ? 1024 : 1;
+    for (unsigned looks = 1;; ++looks) {
       if (condition()) return Status::ok;
-      const bool stopped = until.stop_requested();
-      if (stopped || (until.has_deadline() && sync::clock::now() >= until.deadline())) {
-        if (condition()) return Status::ok;
-        return stopped ? Status::stopped : Status::timed_out;
+      if (looks % 64 == 0) {
+        const bool stopped = until.stop_requested();
+        if (stopped || (until.has_deadline() && sync::clock::now() >= until.deadline())) {
+          if (condition()) return Status::ok;
+          return stopped ? Status::stopped : Status::timed_out;
+        }
+      }
+      if (looks % looks_a_yield == 0) {
+        sync::yield();
+      } else {
+        sync::pause();
       }
     }
   }
