@@ -24,7 +24,7 @@
 //   and the figures are thread-safe. A Producer belongs to one thread at a time. There is one
 //   consumer: only one thread at a time may call drain(), wait(), close(Closing), record(),
 //   stop_recording() and replay(). Handlers may publish, subscribe, unsubscribe and close; to
-//   drain, or wait, inside a handler of the same bus is misuse.
+//   drain, replay or wait inside a handler of the same bus is misuse.
 // - Order: MessageBus has one for all producers, that of their claims: FIFO per producer, and
 //   causal between them. LanedMessageBus keeps each Producer's order and that of bus.publish(),
 //   which is one producer; the consumer goes round them. What came before a publish() happens
@@ -145,7 +145,7 @@ class BasicMessageBus
     static_assert(kSubscribes<F, T>,
                   "a subscriber takes the message, which it shares with others and so is const; "
                   "then its meta data, or sequence and end of batch");
-    return subscribers_.template add<T>([](const Meta&) { return true; }, std::forward<F>(function),
+    return subscribers_.template add<T>([](const auto&) { return true; }, std::forward<F>(function),
                                         options);
   }
   // With those whose topic passes.
@@ -158,14 +158,14 @@ class BasicMessageBus
     static_assert(Policies::topics,
                   "messages of this bus have no topics: set topics = true in its policies");
     return subscribers_.template add<T>(
-        [filter = std::move(filter)](const Meta& meta) { return filter.passes(meta.topic); },
+        [filter = std::move(filter)](const auto& meta) { return filter.passes(meta().topic); },
         std::forward<F>(function), options);
   }
 
   // --- The consumer. ---
 
-  // Hands out what is there, `most` messages at most; returns how many. A message that nobody has
-  // subscribed to is done.
+  // Hands out what is there, `most` messages at most; returns how many: 0 if there is none. A
+  // message that nobody has subscribed to is done.
   std::size_t drain(std::size_t most = kAll) {
     return take([&](auto& delivery, auto& message, const auto& meta) { delivery(message, meta); },
                 Delivery(subscribers_), most);
@@ -229,7 +229,8 @@ class BasicMessageBus
     recording_ = detail::begin_recording(path, kTypes);
   }
   // The file is whole from here on, and in its place. Throws std::system_error for any call of the
-  // recording that failed; then there is no file. A bus that ends has no file either.
+  // recording that failed, and for a topic of more than 64 KiB; then there is no file. A bus that
+  // ends has no file either.
   void stop_recording() {
     static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
     if (recording_ == nullptr) misuse("a message bus stopped a recording that it had not begun");
@@ -239,10 +240,12 @@ class BasicMessageBus
 
   // Hands out what a file has, as drain() would; returns how many. They are no part of the Tally.
   // A file that is not whole, or of other messages, is refused before any is handed out:
-  // std::runtime_error, with one line that says why.
+  // std::runtime_error, with one line that says why. Names of topics last as long as the handler.
   std::size_t replay(const char* path, Pace pace = Pace::full_speed) {
-    Delivery delivery(subscribers_);
-    return replay_by(path, pace, [&](auto& message, const auto& meta) { delivery(message, meta); });
+    // One each: who removes a subscriber and waits does not wait for the pause behind a message.
+    return replay_by(path, pace, [&](auto& message, const auto& meta) {
+      Delivery(subscribers_)(message, meta);
+    });
   }
   template <class Visitor>
     requires(!std::is_convertible_v<Visitor, Pace>)
@@ -326,13 +329,12 @@ class BasicMessageBus
       const Call& call;
       std::uint64_t count = 0;
     } context{call};
-    return detail::replay_recording(
-        path, kTypes, pace,
-        [](void* self, const detail::RecordedMessage& recorded) {
-          auto& replay = *static_cast<Context*>(self);
-          hand_out(recorded, replay.count++, replay.call);
-        },
-        &context);
+    const auto each = [](void* self, const detail::RecordedMessage& recorded) {
+      auto& replay = *static_cast<Context*>(self);
+      hand_out(recorded, replay.count++, replay.call);
+    };
+    return core_.take_elsewhere(
+        [&] { return detail::replay_recording(path, kTypes, pace, each, &context); });
   }
   template <class Call>
   static void hand_out(const detail::RecordedMessage& recorded, std::uint64_t number,

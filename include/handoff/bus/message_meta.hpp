@@ -85,7 +85,8 @@ struct MessageMeta : detail::CarriedMeta<Policies> {
   // How many the consumer was handed before.
   std::uint64_t sequence = 0;
 
-  // Whether none lies ready behind it: of its lane, in a bus of lanes. A good moment to flush.
+  // Whether none lies ready behind it: of its lane, in a bus of lanes. A good moment to flush. What
+  // lies behind may be of another type, or a request that has lapsed and is not handed out.
   bool end_of_batch = false;
 };
 

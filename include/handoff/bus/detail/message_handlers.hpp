@@ -2,6 +2,9 @@
 //
 // The forms of a handler: f(message), f(message, meta) or f(message, sequence, end_of_batch). What
 // it returns is ignored. Not for users.
+//
+// The Meta is made only for a handler that asks: its end_of_batch is a look at the next place, on
+// which a producer may be writing.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +27,42 @@ inline constexpr bool kHandles =
 template <class Meta, class F, class T, class MakeMeta>
 [[gnu::always_inline]] inline void call_handler(F& handler, T& message, MakeMeta&& meta) {
   if constexpr (kHandlesWithMeta<F, T, Meta>) {
-    const Meta made = meta();
+    const Meta& made = meta();
     static_cast<void>(detail::invoke(handler, message, made));
   } else if constexpr (kHandlesInBatches<F, T>) {
-    const Meta made = meta();
+    const Meta& made = meta();
     static_cast<void>(
         detail::invoke(handler, message, std::uint64_t{made.sequence}, bool{made.end_of_batch}));
   } else {
     static_cast<void>(detail::invoke(handler, message));
   }
 }
+
+// The Meta of a message that several handlers share: made once, when the first one asks.
+template <class Meta>
+class SharedMeta {
+ public:
+  // `make` outlives it.
+  template <class Make>
+  explicit SharedMeta(const Make& make) noexcept
+      : make_([](const void* how) -> Meta { return (*static_cast<const Make*>(how))(); }),
+        how_(&make) {}
+  SharedMeta(const SharedMeta&) = delete;
+  SharedMeta& operator=(const SharedMeta&) = delete;
+
+  const Meta& operator()() const {
+    if (!is_made_) {
+      meta_ = make_(how_);
+      is_made_ = true;
+    }
+    return meta_;
+  }
+
+ private:
+  Meta (*make_)(const void* how);
+  const void* how_;
+  mutable Meta meta_;
+  mutable bool is_made_ = false;
+};
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -29,7 +29,7 @@ template <class Meta, class... Messages>
 class Subscribers {
   using Types = MessageTypes<Messages...>;
   template <class T>
-  using Functions = ListenerFunctions<void, const T&, const Meta&>;
+  using Functions = ListenerFunctions<void, const T&, const SharedMeta<Meta>&>;
 
  public:
   Subscribers() : Subscribers(nullptr) {  // made from here on: what follows may throw
@@ -44,7 +44,7 @@ class Subscribers {
   Subscribers(const Subscribers&) = delete;
   Subscribers& operator=(const Subscribers&) = delete;
 
-  // `passes(meta)`: whether the message is one for it.
+  // `passes(meta)`: whether the message is one for it; meta() is its Meta.
   template <class T, class Passes, class F>
   ListenerHandle add(Passes&& passes, F&& function, const ListenerOptions& options) {
     using Function = std::decay_t<F>;
@@ -53,9 +53,8 @@ class Subscribers {
     }
     auto listener = Functions<T>::make(
         [passes = std::forward<Passes>(passes), handler = Function(std::forward<F>(function))](
-            const T& message, const Meta& meta) mutable {
-          if (!passes(meta)) return;
-          call_handler<Meta>(handler, message, [&]() -> const Meta& { return meta; });
+            const T& message, const SharedMeta<Meta>& meta) mutable {
+          if (passes(meta)) call_handler<Meta>(handler, message, meta);
         },
         options);
     Garbage garbage;
@@ -71,13 +70,13 @@ class Subscribers {
 
     // Who removes a subscriber and waits does so for this message's at most.
     template <class T, class MakeMeta>
-    void operator()(const T& message, MakeMeta&& meta) {
+    void operator()(const T& message, const MakeMeta& meta) {
       pass_.renew(&subscribers_);
       const ListenerList& list = *subscribers_.lists_[Types::template index<T>()];
       if (list.empty()) return;
-      const Meta made = meta();
-      ListenerPass<const T&, const Meta&>::template run_all<void, EventPolicies>(list, message,
-                                                                                 made);
+      const SharedMeta<Meta> shared(meta);
+      ListenerPass<const T&, const SharedMeta<Meta>&>::template run_all<void, EventPolicies>(
+          list, message, shared);
     }
 
    private:
