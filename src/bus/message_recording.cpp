@@ -28,6 +28,7 @@ constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::uint32_t kEnd = 0xffffffff;  // in place of a type
 constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
 constexpr std::size_t kNameMost = 4096;
+constexpr std::size_t kTopicMost = std::size_t{64} * 1024;  // what is longer in a file is damage
 
 struct FileHead {
   std::array<char, 8> magic = kMagic;
@@ -186,6 +187,7 @@ MessageRecording::~MessageRecording() {
 }
 
 void MessageRecording::write(const RecordedMessage& message) noexcept {
+  if (failure_ == 0 && message.topic.size() > kTopicMost) failure_ = EMSGSIZE;
   if (failure_ != 0) return;
   put_hashed(bytes_of(MessageHead{message.type, static_cast<std::uint32_t>(message.topic.size()),
                                   message.taken_ns, message.sender, message.published_ns}));
@@ -312,7 +314,7 @@ bool MessageReplay::read_message(RecordedMessage& message) {
     return false;
   }
   if (head.type >= types_.size()) refuse("is damaged: a message has no type of it");
-  if (head.topic_bytes > kBufferBytes) refuse("is damaged: a topic is too long");
+  if (head.topic_bytes > kTopicMost) refuse("is damaged: a topic is too long");
   const std::size_t bytes = types_[head.type].bytes;
   // In the pieces in which it was written.
   const auto topic = read(head.topic_bytes);

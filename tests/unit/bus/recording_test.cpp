@@ -5,6 +5,7 @@
 #include <handoff/bus/message_bus.hpp>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
@@ -40,6 +41,9 @@ struct Everything : BusPolicies {
   static constexpr bool senders = true;
   static constexpr bool topics = true;
   static constexpr bool times = true;
+};
+struct Waits : BusPolicies {
+  static constexpr OnFull on_full = OnFull::wait;
 };
 template <class Policies>
 using BusOf = BasicMessageBus<Policies, Reading, Big, char>;
@@ -213,6 +217,80 @@ TEST_F(RecordingTest, AThrowOfAHandlerEndsAReplay) {
   };
   EXPECT_THROW(bus.replay(file.c_str(), throws), std::domain_error);
   EXPECT_EQ(calls, 5U);
+}
+
+// What a handler may do in a drain it may do in a replay, and nothing else: it does not wait for
+// room, which it would make itself, nor take from its bus.
+TEST_F(RecordingTest, HandlersOfAReplayAreHandlersOfTheBus) {
+  BasicMessageBus<Waits, int> bus({.capacity = 1});
+  const std::string file = path("one");
+  bus.record(file.c_str());
+  EXPECT_EQ(bus.publish(1), Status::ok);
+  bus.drain();
+  bus.stop_recording();
+  EXPECT_EQ(bus.publish(2), Status::ok);
+  EXPECT_EQ(bus.replay(file.c_str(),
+                       [&](int) {
+                         EXPECT_EQ(bus.publish(3), Status::full) << "it would wait for ever";
+                         EXPECT_THROW(bus.drain(), std::logic_error);
+                         EXPECT_THROW(static_cast<void>(bus.wait()), std::logic_error);
+                         EXPECT_THROW(bus.replay(file.c_str()), std::logic_error);
+                       }),
+            1U);
+  EXPECT_EQ(bus.drain(), 1U) << "it is as before";
+}
+
+// remove_and_wait() waits for the message that is being handled, not for the pause behind it.
+TEST_F(RecordingTest, ASubscriberIsRemovedInThePausesOfAReplay) {
+  MessageBus<int> bus;
+  const std::string file = path("pause");
+  bus.record(file.c_str());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(bus.publish(i), Status::ok);
+    bus.drain();
+    if (i == 0) std::this_thread::sleep_for(250ms);
+  }
+  bus.stop_recording();
+  std::atomic<bool> inside{false};
+  std::atomic<bool> asked{false};
+  std::atomic<bool> removed{false};
+  const ListenerHandle removes = bus.subscribe<int>([&](int number) {
+    inside = true;
+    while (!asked) std::this_thread::yield();
+    EXPECT_EQ(number, 0);
+  });
+  const ScopedListener stays(bus.subscribe<int>([&](int number) {
+    if (number == 1) EXPECT_TRUE(removed) << "it waited for the second message";
+  }));
+  std::thread consumer([&] { EXPECT_EQ(bus.replay(file.c_str(), Pace::recorded), 2U); });
+  while (!inside) std::this_thread::yield();
+  asked = true;
+  EXPECT_TRUE(removes.remove_and_wait());
+  removed = true;
+  consumer.join();
+}
+
+TEST_F(RecordingTest, ATopicThatIsTooLongFailsTheRecording) {
+  Bus bus;
+  const std::string file = path("topic");
+  const std::string longest(std::size_t{64} * 1024, 't');
+  const std::string longer = longest + 't';
+  bus.record(file.c_str());
+  EXPECT_EQ(bus.publish('a', {.topic = longest}), Status::ok);
+  bus.drain();
+  bus.stop_recording();
+  std::size_t length = 0;
+  EXPECT_EQ(
+      bus.replay(file.c_str(),
+                 [&](const auto&, const Bus::Meta& meta) { length = meta.topic.name().size(); }),
+      1U);
+  EXPECT_EQ(length, longest.size());
+  std::filesystem::remove(file);
+  bus.record(file.c_str());
+  EXPECT_EQ(bus.publish('a', {.topic = longer}), Status::ok);
+  bus.drain();
+  EXPECT_THROW(bus.stop_recording(), std::system_error) << "else nobody could replay it";
+  EXPECT_EQ(files(), 0U);
 }
 
 TEST_F(RecordingTest, WhatIsNoneIsRefused) {
