@@ -101,6 +101,24 @@ const Scenario lane_pair("message_bus/two_lanes", [] {
   }
 });
 
+// Three producers, each in its ring.
+const Scenario three(
+    "message_bus/two_lanes_and_the_bus",
+    [] {
+      Laned bus(options<Laned>(1));
+      auto one = bus.producer();
+      auto two = bus.producer();
+      explore::Thread first([&] { put(one, 11); });
+      explore::Thread second([&] { put(two, 21); });
+      explore::Thread third([&] { put(bus, 31); });
+      Order order;
+      while (order.count < 3) {
+        explore::check(bus.wait() == Status::ok, "it is open");
+        bus.drain(order);
+      }
+    },
+    test::Size::large);
+
 // A lane goes from a thread that ended to one that begins.
 const Scenario given_back("message_bus/lane_given_back", [] {
   Laned bus(options<Laned>(2));
@@ -226,6 +244,25 @@ const Scenario dropped_last("message_bus/claim_dropped_last", [] {
   producer.join();
 });
 
+// ... or for its place, which the consumer makes free.
+template <class Policies>
+void dropped_makes_room() {
+  using Bus = BusOf<Waits<Policies>>;
+  Bus bus(options<Bus>(1));
+  explore::Thread thread([&] {
+    auto producer = bus.producer();
+    producer.template claim<int>(9).drop();
+    explore::check(producer.publish(11) == Status::ok, "never closed");
+  });
+  Order order;
+  explore::check(bus.wait() == Status::ok, "a message comes");
+  explore::check(bus.drain(order) == 1, "the one behind it");
+}
+const Scenario makes_room("message_bus/claim_dropped_makes_room",
+                          [] { dropped_makes_room<BusPolicies>(); });
+const Scenario makes_room_in_lanes("message_bus/claim_dropped_makes_room_in_lanes",
+                                   [] { dropped_makes_room<LanedBusPolicies>(); });
+
 // Producers that wait for room, of classes that have it at different depths.
 const Scenario room("message_bus/waits_for_room", [] {
   using Bus = BusOf<Waits<BusPolicies>>;
@@ -276,16 +313,22 @@ const Scenario classes(
     },
     test::Size::large);
 
-const Scenario closed_waiters("message_bus/close_ends_waits", [] {
-  using Bus = BusOf<Waits<BusPolicies>>;
+template <class Policies>
+void close_ends_waits() {
+  using Bus = BusOf<Waits<Policies>>;
   Bus bus(options<Bus>(1));
-  explore::check(bus.publish(1) == Status::ok, "there is room");
-  explore::Thread producer(
-      [&] { explore::check(bus.publish(2) == Status::closed, "nobody drains"); });
+  auto producer = bus.producer();
+  explore::check(producer.publish(1) == Status::ok, "there is room");
+  explore::Thread waits(
+      [&] { explore::check(producer.publish(2) == Status::closed, "nobody drains"); });
   (void)bus.close();
-  producer.join();
+  waits.join();
   (void)bus.drain([](int) {});
-});
+}
+const Scenario closed_waiters("message_bus/close_ends_waits",
+                              [] { close_ends_waits<BusPolicies>(); });
+const Scenario closed_waiters_in_lanes("message_bus/close_ends_waits_in_lanes",
+                                       [] { close_ends_waits<LanedBusPolicies>(); });
 
 // A handler that publishes to its own full bus does not wait for itself.
 const Scenario from_inside("message_bus/full_inside_a_handler", [] {
