@@ -10,7 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/bus/message_bus.hpp>
+#include <handoff/event/listener_handle.hpp>
 #include <handoff/sync/detail/pause.hpp>
+#include <memory>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -132,6 +135,43 @@ TEST(MessageBusStress, EachProducersOrder) {
   }
 }
 
+// The whole promise in a deep run, ten million of each producer; a part of it otherwise.
+struct Numbered {
+  std::size_t producer = 0;
+  std::uint64_t number = 0;
+};
+template <class Policies>
+void all_arrive() {
+  const std::uint64_t each =
+      test::deep() && !test::sanitized ? std::size_t{10'000'000} : test::rounds(50'000);
+  BusOf<Waits<Policies>, Numbered> bus({.capacity = 1024});
+  std::vector<std::thread> producers;
+  for (std::size_t me = 0; me < kProducers; ++me) {
+    producers.emplace_back([&, me] {
+      auto producer = bus.producer();
+      for (std::uint64_t number = 0; number < each; ++number) {
+        ASSERT_EQ(producer.publish(Numbered{me, number}), Status::ok);
+      }
+    });
+  }
+  std::array<std::uint64_t, kProducers> next{};
+  std::uint64_t misplaced = 0;
+  const auto check = [&](const Numbered& message) {
+    if (message.number != next.at(message.producer)++) ++misplaced;
+  };
+  for (std::uint64_t count = 0; count < kProducers * each;) {
+    ASSERT_EQ(bus.wait(), Status::ok);
+    count += bus.drain(check);
+  }
+  for (auto& producer : producers) producer.join();
+  EXPECT_EQ(misplaced, 0U) << "each comes once, in its producer's order";
+  for (const std::uint64_t last : next) EXPECT_EQ(last, each);
+  EXPECT_EQ(bus.close().done, kProducers * each);
+  EXPECT_EQ(bus.depth(), 0U);
+}
+TEST(MessageBusStress, AllOfEightProducersArrive) { all_arrive<BusPolicies>(); }
+TEST(MessageBusStress, AllOfEightLanesArrive) { all_arrive<LanedBusPolicies>(); }
+
 // One message at a time, to a consumer that sleeps or is about to: a lost wake-up is a hang.
 template <class Policies>
 void no_wake_up_is_lost() {
@@ -165,7 +205,7 @@ TEST(MessageBusStress, NoWakeUpIsLostOfLanes) { no_wake_up_is_lost<LanedBusPolic
 // Closed at any instant, in each strength, while producers publish and a handler throws now and
 // then: what publish() said is what the Tally says.
 template <class Policies>
-void closed_at_any_instant(std::uint64_t seed) {
+void closed_at_any_instant(std::uint64_t seed, std::size_t strength) {
   auto random = test::random(seed);
   BusOf<Policies, std::uint64_t> bus({.capacity = std::size_t{1} << random() % 8});
   std::atomic<std::uint64_t> accepted{0};
@@ -216,7 +256,7 @@ void closed_at_any_instant(std::uint64_t seed) {
     for (auto drains = random() % 256; drains > 0; --drains) drain();
   }
   const Closing strengths[] = {Closing::finish, Closing::abandon, Closing::finish_until(20us)};
-  const Tally tally = bus.close(strengths[random() % 3], handle);
+  const Tally tally = bus.close(strengths[strength], handle);
   if (closer.joinable()) closer.join();
   for (auto& producer : producers) producer.join();
   EXPECT_TRUE(tally.balanced());
@@ -229,13 +269,145 @@ void closed_at_any_instant(std::uint64_t seed) {
   EXPECT_EQ(after.done, tally.done);
 }
 TEST(MessageBusStress, TheTallyIsExactWheneverItIsClosed) {
-  const std::uint64_t seeds = test::rounds(300);
+  const std::uint64_t seeds = test::rounds(100);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::size_t strength = 0; strength < 3; ++strength) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", strength " << strength);
+      closed_at_any_instant<BusPolicies>(seed, strength);
+      closed_at_any_instant<LanedBusPolicies>(seed, strength);
+      closed_at_any_instant<Waits<BusPolicies>>(seed, strength);
+      closed_at_any_instant<Waits<LanedBusPolicies>>(seed, strength);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Handlers that throw, publish to their own full bus, subscribe, unsubscribe, and close it at last,
+// while producers wait for room and another thread's subscriber comes and goes: no deadlock, and
+// nothing lost.
+template <class Policies>
+class Anything {
+ public:
+  explicit Anything(std::uint64_t seed)
+      : random_(test::random(seed)), bus_({.capacity = std::size_t{1} << seed % 4}) {}
+
+  void run(std::uint64_t each) {
+    const std::uint64_t enough = kThreads * each / 2;
+    const ScopedListener host(bus_.template subscribe<int>([&](int) { serve(enough); }));
+    std::vector<std::thread> producers;
+    for (std::uint64_t me = 0; me < kThreads; ++me) {
+      producers.emplace_back([&] {
+        auto producer = bus_.producer();
+        for (std::uint64_t i = 0; i < each && producer.publish(1) == Status::ok; ++i) ++accepted_;
+      });
+    }
+    std::thread guest([&] { come_and_go(); });
+    while (bus_.wait() == Status::ok) {
+      try {
+        bus_.drain();
+      } catch (const std::runtime_error&) {
+        ++thrown_;
+      }
+    }
+    over_ = true;
+    guest.join();
+    for (auto& producer : producers) producer.join();
+    const Tally tally = bus_.tally();
+    EXPECT_EQ(tally.accepted, accepted_);
+    EXPECT_EQ(served_, accepted_) << "nothing was lost";
+    EXPECT_EQ(tally.failed, thrown_);
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.pending, 0U);
+  }
+
+ private:
+  static constexpr std::uint64_t kThreads = 2;
+
+  // Of the one subscriber that stays.
+  void serve(std::uint64_t enough) {
+    if (++served_ == enough) (void)bus_.close();
+    switch (random_() % 8) {
+      case 0:
+        if (bus_.publish(2) == Status::ok) ++accepted_;
+        break;
+      case 1:
+        if (guests_.size() == 8) break;
+        guests_.push_back(bus_.template subscribe<int>([&](int) { rage(); }));
+        break;
+      case 2:
+        if (guests_.empty()) break;
+        EXPECT_TRUE(guests_.back().remove_and_wait());
+        guests_.pop_back();
+        break;
+      case 3: rage(); break;
+      default: break;
+    }
+  }
+  void rage() {
+    if (random_() % 4 == 0) throw std::runtime_error("as asked");
+  }
+  void come_and_go() {
+    while (!over_) {
+      auto calls = std::make_unique<std::uint64_t>(0);
+      const ListenerHandle handle = bus_.template subscribe<int>([&](int) { ++*calls; });
+      std::this_thread::yield();
+      handle.remove_and_wait();
+      calls.reset();  // nobody counts any more
+    }
+  }
+
+  std::mt19937_64 random_;
+  BusOf<Waits<Policies>, int> bus_;
+  std::vector<ListenerHandle> guests_;
+  std::atomic<std::uint64_t> accepted_{0};
+  std::uint64_t served_ = 0;
+  std::uint64_t thrown_ = 0;
+  std::atomic<bool> over_{false};
+};
+TEST(MessageBusStress, HandlersMayDoAnything) {
+  const std::uint64_t seeds = test::rounds(20);
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    closed_at_any_instant<BusPolicies>(seed);
-    closed_at_any_instant<LanedBusPolicies>(seed);
+    Anything<BusPolicies>(seed).run(5'000);
+    Anything<LanedBusPolicies>(seed).run(5'000);
     if (HasFailure()) return;
   }
+}
+
+// As many messages under way as the lowest class has places, of several producers: none is refused,
+// whatever they know of each other and of the consumer.
+TEST(MessageBusStress, NoClassIsRefusedBelowItsThresholdThoughOthersPublish) {
+  BusOf<BusPolicies, int> bus({.capacity = 16});
+  constexpr std::size_t places = 9;  // 60 % of 16
+  std::atomic<std::size_t> left{places};
+  const auto take_one = [&left] {
+    for (std::size_t now = left;;) {
+      if (now != 0 && left.compare_exchange_weak(now, now - 1)) return;
+      if (now != 0) continue;
+      std::this_thread::yield();
+      now = left;
+    }
+  };
+  const std::size_t each = test::rounds(100'000);
+  std::atomic<std::size_t> refused{0};
+  std::vector<std::thread> producers;
+  for (int me = 0; me < 4; ++me) {
+    producers.emplace_back([&] {
+      for (std::size_t i = 0; i < each; ++i) {
+        take_one();
+        while (bus.publish(1, Priority::low) != Status::ok) ++refused;
+      }
+    });
+  }
+  for (std::size_t taken = 0; taken < 4 * each;) {
+    const std::size_t count = bus.drain([](int) {}, 3);
+    taken += count;
+    left += count;  // their places are free
+    if (count == 0) std::this_thread::yield();
+  }
+  for (auto& producer : producers) producer.join();
+  EXPECT_EQ(refused, 0U);
+  EXPECT_EQ(bus.refused(Priority::low), 0U);
 }
 
 // No class is refused while the depth is below its part: the depth may only have been higher
