@@ -5,6 +5,9 @@
 //
 // Its state says which message lies in it (message_ring.hpp). It does not know the type: who has
 // the state does, and pairs each construct() with one destroy().
+//
+// All is written from the front to the back, and the state last. A consumer that looks at the state
+// takes its line from the producer; at the back that line has hardly been begun before it is done.
 #pragma once
 
 #include <cstddef>
@@ -70,10 +73,10 @@ struct MessageSlot {
     }
   }
 
-  sync::atomic<std::uint64_t> state{0};
   [[no_unique_address]] CarriedMeta<Policies> carried;
   alignas(detail::max<std::size_t>(1, 1, alignof(Held<Messages>)...))
       std::byte bytes[detail::max<std::size_t>(1, 1, sizeof(Held<Messages>)...)];
+  sync::atomic<std::uint64_t> state{0};
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
