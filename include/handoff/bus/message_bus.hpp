@@ -244,7 +244,8 @@ class BasicMessageBus
   std::size_t replay(const char* path, Pace pace = Pace::full_speed) {
     // One each: who removes a subscriber and waits does not wait for the pause behind a message.
     return replay_by(path, pace, [&](auto& message, const auto& meta) {
-      Delivery(subscribers_)(message, meta);
+      Delivery delivery(subscribers_);
+      delivery(message, meta);
     });
   }
   template <class Visitor>
