@@ -77,15 +77,16 @@ class MessageBusModel : public Model {
     int number;
   };
 
-  // Its positions begin a little before the end of their type.
+  // Its positions begin a little before the end of their type, or of half of it.
   void begin_anew(unsigned capacity, unsigned before_the_end) {
+    const std::uint64_t end = capacity > 7 ? std::uint64_t{1} << 32 : 0;
     open_.clear();
     producer_.reset();
     typename Plain::Options options;
     options.capacity = capacity % 7 + 1;
     options.admission = {.high = 100, .normal = 75, .low = 50};
     capacity_ = std::bit_ceil(options.capacity);
-    bus_ = std::make_unique<Bus>(options, std::uint64_t{0} - before_the_end);
+    bus_ = std::make_unique<Bus>(options, end - before_the_end);
     producer_.emplace(bus_->producer());
     plain_.clear();
     closed_ = false;
