@@ -63,7 +63,7 @@ TEST(BroadcastBooks, Broadcast) {
   expect_reported(broadcast, Break::gate(broadcast), 12,
                   "Broadcast: the gate is not behind the tail");
   expect_reported(broadcast, Break::tail(broadcast), 12,
-                  "Broadcast: a consumer is not behind the tail");
+                  "Broadcast: the gate is not behind the tail");
   expect_reported(broadcast, reader.position, 16, "Broadcast: a consumer is not behind the tail");
   expect_reported(broadcast, reader.position, BroadcastReader::kBusy,
                   "BroadcastReaders: a mark was forgotten");
