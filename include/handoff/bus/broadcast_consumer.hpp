@@ -167,7 +167,8 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     if constexpr (kMany) {
       return broadcast_->places_.distance(ticket) >= 0;
     } else {
-      return ticket_of(broadcast_->tail()) != ticket;
+      // One that was moved up may be ahead of the tail that it sees.
+      return detail::messages_between(ticket, ticket_of(broadcast_->tail())) > 0;
     }
   }
 
