@@ -21,9 +21,10 @@
 // Concurrency: consumer() and, with many producers, all that publishes and close() are thread-safe.
 //   OneProducer: only one thread at a time may publish and close(), and with a claim open it may do
 //   neither. A Consumer and a Claim each belong to one thread at a time.
-// Order: one for all consumers; each producer's messages in its order. What was done before a
-//   message was published happens before its visits; what a consumer did in a visit happens before
-//   the visits of those after it, and before a producer makes another message in the place.
+// Order: one for all consumers; each producer's messages in its order. A claim that is not over yet
+//   holds up, for all consumers, what was claimed after it. What was done before a message was
+//   published happens before its visits; what a consumer did in a visit happens before the visits
+//   of those after it, and before a producer makes another message in the place.
 // Blocks: push(), claim() and what is named wait. publish, try_* and consume() never block; with
 //   many producers try_* is repeated only because another producer succeeded. consumer() and the
 //   end of a Consumer take a lock that others do the same under.
@@ -37,7 +38,8 @@
 //   producer has not yet published, and push() waits for that by spinning and yielding.
 // Joining: a consumer sees each message whose place is claimed after consumer() returned, and none
 //   that was claimed before it was called. Leaving: its Consumer's end, or leave(); those after it
-//   go on without it, and are not after those that it was after.
+//   go on without it, and are not after those that it was after. A visitor may publish by try_*,
+//   let others join and leave, close, and leave itself.
 // Closed: pushes and claims return `closed`; a claim that was given before may still be published.
 //   Consumers drain, then get `closed`.
 // Stopped, timed out: a wait ends with nothing published or consumed.
@@ -109,7 +111,7 @@ class Broadcast {
   // How many messages have room.
   std::size_t capacity() const noexcept { return places_.capacity(); }
   static constexpr std::size_t storage_bytes(std::size_t capacity) {
-    return Places::storage_bytes(capacity);
+    return Memory::storage_bytes(capacity);
   }
 
   // --- Publish. ---
@@ -141,8 +143,9 @@ class Broadcast {
   std::size_t try_push_batch(std::span<T> messages) noexcept {
     if (messages.empty()) return 0;
     const Taken taken = claim_places(messages.size());
+    const Places places = places_;
     for (std::size_t i = 0; i < taken.count; ++i) {
-      places_.make(taken.first + i * kStep, std::move(messages[i]));
+      places.make(taken.first + i * kStep, std::move(messages[i]));
     }
     if (taken.count != 0) publish(taken.first, taken.count, taken.count);
     return taken.count;
@@ -213,7 +216,8 @@ class Broadcast {
 
  protected:
   Broadcast(std::size_t capacity, detail::RingStart start, std::span<std::byte> storage = {})
-      : places_(capacity, storage, kStep * start.position),
+      : memory_(capacity, storage),
+        places_(memory_, kStep * start.position),
         stride_(kStep * detail::max(detail::min(places_.capacity() / 4, kStrideMost), 1)),
         tail_(kStep * start.position),
         gate_(kStep * start.position) {}
@@ -223,11 +227,12 @@ class Broadcast {
   friend struct detail::Books;
 
   using Places = detail::BroadcastPlaces<T, kMany>;
+  using Memory = typename Places::Memory;
   static constexpr Ticket kStep = detail::kBroadcastStep;
   static constexpr Ticket kClosed = 1;  // in tail_
   // A consumer says at least this often where it is, so that producers need not wait for the end of
-  // a long batch.
-  static constexpr std::size_t kStrideMost = 64;
+  // a long batch; more often would be a cache miss more for them.
+  static constexpr std::size_t kStrideMost = 256;
 
   // Places in a row that nobody else has. If none, `first` is the tail.
   struct Taken {
@@ -312,15 +317,15 @@ class Broadcast {
 
   // From `first` on, how many whose message of one lap before is published or dropped.
   std::size_t ready_places(Ticket first, std::size_t most) const noexcept {
-    std::size_t count = 0;
-    while (count < most && places_.distance(first + kStep * count - places_.lap()) == 0) ++count;
-    return count;
+    const Places places = places_;
+    return places.done_from(first - places.lap(), most);
   }
 
   // Of `count` places in hand the first `made` have a message; the others are given up.
   void publish(Ticket first, std::size_t made, std::size_t count) noexcept {
     if constexpr (kMany) {
-      for (std::size_t i = 0; i < made; ++i) places_.publish(first + kStep * i);
+      const Places places = places_;
+      for (std::size_t i = 0; i < made; ++i) places.publish(first + kStep * i);
       for (std::size_t i = made; i < count; ++i) give_up(first + kStep * i, false);
       consumers_.tell();
       // One lap on, a producer waits for this one. With consumers they are the ones to tell it.
@@ -347,7 +352,8 @@ class Broadcast {
     return waited == Status::ok ? status : waited;
   }
 
-  Places places_;
+  Memory memory_;
+  const Places places_;
   const Ticket stride_;
   detail::BroadcastReaders readers_;
 
@@ -367,6 +373,7 @@ class Broadcast<T, Policies>::Claim {
  public:
   Claim(Claim&& other) noexcept
       : broadcast_(other.broadcast_),
+        places_(other.places_),
         taken_(std::exchange(other.taken_, {})),
         made_(std::exchange(other.made_, 0)),
         status_(other.status_) {}
@@ -386,10 +393,10 @@ class Broadcast<T, Policies>::Claim {
   T& emplace(Args&&... args) {
     check_room();
     if constexpr (std::is_nothrow_constructible_v<T, Args...>) {
-      return broadcast_->places_.make(next(), std::forward<Args>(args)...);
+      return places_.make(next(), std::forward<Args>(args)...);
     } else {
       T message(std::forward<Args>(args)...);
-      return broadcast_->places_.make(next(), std::move(message));
+      return places_.make(next(), std::move(message));
     }
   }
 
@@ -399,7 +406,7 @@ class Broadcast<T, Policies>::Claim {
     requires std::default_initializable<T>
   {
     check_room();
-    T& message = broadcast_->places_.renew(taken_.first + kStep * made_);
+    T& message = places_.renew(taken_.first + kStep * made_);
     ++made_;
     return message;
   }
@@ -427,7 +434,7 @@ class Broadcast<T, Policies>::Claim {
  private:
   friend class Broadcast;
   Claim(Broadcast& broadcast, Taken taken, Status status) noexcept
-      : broadcast_(&broadcast), taken_(taken), status_(status) {}
+      : broadcast_(&broadcast), places_(broadcast.places_), taken_(taken), status_(status) {}
 
   void check_room() const {
     if (made_ >= taken_.count) misuse("a claim has no place left: claim as many as you fill");
@@ -435,6 +442,7 @@ class Broadcast<T, Policies>::Claim {
   Ticket next() noexcept { return taken_.first + kStep * made_++; }
 
   Broadcast* broadcast_;
+  Places places_;
   Taken taken_;
   std::size_t made_ = 0;
   Status status_;

@@ -4,13 +4,13 @@
 // for and includes this.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/detail/broadcast_readers.hpp>
+#include <handoff/bus/detail/call_with.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
@@ -21,30 +21,13 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
-// What a consumer calls: with the message, its number and whether it is the last of this call; or
-// with fewer of these, from the end.
-template <class Visitor, class Message>
-concept CalledWith =
-    std::invocable<Visitor&, Message&, std::uint64_t, bool> ||
-    std::invocable<Visitor&, Message&, std::uint64_t> || std::invocable<Visitor&, Message&>;
-
-template <class Visitor, class Message>
-void call_with(Visitor& visitor, Message& message, std::uint64_t sequence, bool end_of_batch) {
-  if constexpr (std::invocable<Visitor&, Message&, std::uint64_t, bool>) {
-    visitor(message, sequence, end_of_batch);
-  } else if constexpr (std::invocable<Visitor&, Message&, std::uint64_t>) {
-    visitor(message, sequence);
-  } else {
-    visitor(message);
-  }
-}
-
 template <class Visitor, class T>
 concept BroadcastVisitor = CalledWith<Visitor, const T> || CalledWith<Visitor, T>;
 
 }  // namespace detail
 
-// One that follows the broadcast. It leaves at its end. The broadcast must outlive it.
+// One that follows the broadcast. It leaves at its end. The broadcast must outlive it. One that has
+// left, or was moved from, follows nothing: it finds no messages and says that it is closed.
 template <class T, class Policies>
 class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
  public:
@@ -64,9 +47,13 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   }
   ~Consumer() { leave(); }
 
-  // Sees no more; its places are free. Idempotent. Not inside a visitor of its own.
+  // Sees no more; its places are free. Idempotent. Inside a visitor of its own it leaves when that
+  // returns: the message stays until then, and is the last one. There it is neither moved nor
+  // ended.
   void leave() noexcept {
     if (reader_ == nullptr) return;
+    leaves_ = visits_;
+    if (visits_) return;
     readers_->leave(*reader_);
     broadcast_->producers_.tell();
     broadcast_->consumers_.tell();
@@ -77,11 +64,13 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   // for each message that is there now, in order, in its place; returns how many. At most `most`.
   // `message` is a const T&, or a T& for a visitor that takes nothing else: whoever writes there is
   // ordered with others by `after` alone. `sequence` counts messages from 0, and claims that were
-  // dropped; `end_of_batch` says that it is the last of this call. Under
-  // OnFull::overwrite_oldest the visitor gets a copy. The visitor must not consume by this one.
+  // dropped; `end_of_batch` says that it is the last of this call. Under OnFull::overwrite_oldest
+  // the visitor gets a copy, and a call may end without that word: what it was to be said of was
+  // lost meanwhile. The visitor must not consume by this one.
   template <detail::BroadcastVisitor<T> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    if (reader_ == nullptr) return 0;
     if constexpr (kLossy) {
       return consume_copies(visitor, most);
     } else {
@@ -89,9 +78,10 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     }
   }
 
-  // Waits while there is nothing: ok if there is something now, else closed (and drained),
-  // timed_out or stopped.
+  // Waits while there is nothing: ok if there is something now, if only a claim that was dropped;
+  // else closed (and drained), timed_out or stopped.
   Status wait(const Until& until = {}) {
+    if (reader_ == nullptr) return Status::closed;
     Status status = Status::ok;
     const Status waited = broadcast_->consumers_.wait(
         [&] {
@@ -117,19 +107,20 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   // Whether the broadcast is closed and this consumer has seen all of it.
   [[nodiscard]] bool closed() const noexcept {
-    return broadcast_->tail() == (reader_->next | kClosed);
+    return reader_ == nullptr || broadcast_->tail() == (reader_->next | kClosed);
   }
 
   // How many messages it lost up to the one that it visits or visited last, dropped claims
-  // included. By its own thread.
+  // included; 0 once it has left. By its own thread.
   [[nodiscard]] std::uint64_t lost() const noexcept
     requires kLossy
   {
-    return reader_->lost;
+    return reader_ == nullptr ? 0 : reader_->lost;
   }
 
   // How many messages it has not consumed yet, claimed ones included. By its own thread.
   [[nodiscard]] std::size_t was_behind() const noexcept {
+    if (reader_ == nullptr) return 0;
     const std::int64_t behind = detail::messages_between(position(), ticket_of(broadcast_->tail()));
     return static_cast<std::size_t>(detail::max<std::int64_t>(behind, 0));
   }
@@ -187,50 +178,56 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     Ticket limit = 0;
     if (detail::BroadcastReaders::bound(*reader_, limit)) return within(limit);
     if constexpr (kMany) {
-      const std::size_t all = detail::min(most, broadcast_->capacity());
-      std::size_t count = 0;
-      while (count < all && broadcast_->places_.distance(first + kStep * count) == 0) ++count;
-      return count;
+      const Places places = broadcast_->places_;
+      return places.done_from(first, detail::min(most, places.capacity()));
     } else {
       return within(ticket_of(broadcast_->tail()));
     }
   }
 
-  bool is_dropped(Ticket ticket) const noexcept {
-    if constexpr (kMany) return broadcast_->places_.is_dropped(ticket);
+  static bool is_dropped(const Places& places, Ticket ticket) noexcept {
+    if constexpr (kMany) return places.is_dropped(ticket);
+    (void)places;
     (void)ticket;
     return false;
   }
 
-  // Tells producers and followers where the consumer is; also when a visitor throws.
+  // To producers and followers: it has come to `next`.
+  void tell(Ticket next) noexcept {
+    // order: release pairs with the acquires in the walks and in bound(): what lies before it has
+    // been visited.
+    reader_->position.store(next, sync::order::release);
+    broadcast_->producers_.tell();
+    // order: relaxed, ordered by the light fence in tell(); partner is a follower's heavy fence.
+    if (reader_->followers.load(sync::order::relaxed) != 0) broadcast_->consumers_.tell();
+  }
+
+  // How far a call has come; told at its end, also if a visitor throws.
   class Progress {
    public:
     Progress(Consumer& consumer, Ticket first) noexcept
-        : consumer_(consumer), told_(first), next(first) {}
-    ~Progress() {
+        : consumer_(consumer), stride_(consumer.broadcast_->stride_), told_(first), next(first) {
+      consumer.visits_ = true;
+    }
+    // In line, so that the loop keeps its place in a register.
+    [[gnu::always_inline]] ~Progress() {
       consumer_.reader_->next = next;
-      if (next != told_) tell();
+      if (next != told_) consumer_.tell(next);
+      consumer_.visits_ = false;
+      if (consumer_.leaves_) consumer_.leave();
     }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    void tell_in_strides() noexcept {
-      if (next - told_ >= consumer_.broadcast_->stride_) tell();
+    [[gnu::always_inline]] void tell_in_strides() noexcept {
+      if (next - told_ < stride_) return;
+      told_ = next;
+      consumer_.tell(next);
     }
 
    private:
-    void tell() noexcept {
-      told_ = next;
-      detail::BroadcastReader& reader = *consumer_.reader_;
-      // order: release pairs with the acquires in the walks and in bound(): what lies before it has
-      // been visited.
-      reader.position.store(next, sync::order::release);
-      consumer_.broadcast_->producers_.tell();
-      // order: relaxed, ordered by the light fence in tell(); partner is a follower's heavy fence.
-      if (reader.followers.load(sync::order::relaxed) != 0) consumer_.broadcast_->consumers_.tell();
-    }
-
     Consumer& consumer_;
+    const Ticket stride_;
     Ticket told_;
 
    public:
@@ -241,28 +238,28 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   std::size_t consume_in_place(Visitor& visitor, std::size_t most) {
     const Ticket first = reader_->next;
     const Ticket last = first + kStep * ready(first, most);
+    if (last == first) return 0;
+    const Places places = broadcast_->places_;
     Ticket end = last;  // behind the last that was not dropped
-    while (end != first && is_dropped(end - kStep)) end -= kStep;
+    while (end != first && is_dropped(places, end - kStep)) end -= kStep;
     std::size_t visited = 0;
     Progress progress(*this, first);
     for (Ticket ticket = first; ticket != end; ticket += kStep) {
       progress.next = ticket + kStep;
-      if (is_dropped(ticket)) continue;
+      if (is_dropped(places, ticket)) continue;
       ++visited;
-      visit_in_place(visitor, ticket, progress.next == end);
+      const bool end_of_batch = progress.next == end;
+      if constexpr (detail::CalledWith<Visitor, const T>) {
+        detail::call_with(visitor, ticket / kStep, end_of_batch, places.read(ticket));
+      } else {
+        detail::call_with(visitor, ticket / kStep, end_of_batch, places.message(ticket));
+      }
+      if (leaves_) [[unlikely]]
+        return visited;
       progress.tell_in_strides();
     }
     progress.next = last;
     return visited;
-  }
-
-  template <class Visitor>
-  void visit_in_place(Visitor& visitor, Ticket ticket, bool end_of_batch) {
-    if constexpr (detail::CalledWith<Visitor, const T>) {
-      detail::call_with(visitor, broadcast_->places_.read(ticket), ticket / kStep, end_of_batch);
-    } else {
-      detail::call_with(visitor, broadcast_->places_.message(ticket), ticket / kStep, end_of_batch);
-    }
   }
 
   // --- Where the oldest is lost: copies. ---
@@ -302,9 +299,10 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   // Whether a message is there that was not dropped; of the moment.
   bool has_more() const noexcept {
+    const Places places = broadcast_->places_;
     Ticket ticket = position();
-    const Ticket end = ticket + broadcast_->places_.lap();
-    while (ticket != end && is_published(ticket) && is_dropped(ticket)) ticket += kStep;
+    const Ticket end = ticket + places.lap();
+    while (ticket != end && is_published(ticket) && is_dropped(places, ticket)) ticket += kStep;
     return ticket != end && is_published(ticket);
   }
 
@@ -316,19 +314,22 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       const Ticket ticket = caught_up();
       if (!is_published(ticket)) break;
       if (!mark(ticket)) continue;
-      if (is_dropped(ticket)) {
+      if (is_dropped(broadcast_->places_, ticket)) {
         const Unmark unmark{*reader_};
         continue;
       }
       T message = copy_of(ticket);
       ++visited;
       const bool end_of_batch = visited == limit || !has_more();
-      detail::call_with(visitor, message, ticket / kStep, end_of_batch);
+      detail::call_with(visitor, ticket / kStep, end_of_batch, message);
+      if (end_of_batch || reader_ == nullptr) break;
     }
     return visited;
   }
 
   Broadcast* broadcast_ = nullptr;
+  bool visits_ = false;  // in place
+  bool leaves_ = false;  // when the visit is over
 };
 
 }}  // namespace handoff::HANDOFF_ABI

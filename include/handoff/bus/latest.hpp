@@ -45,6 +45,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/bus/detail/call_with.hpp>
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
@@ -110,9 +111,9 @@ class Latest {
   }
 
   // Calls visitor(value) or visitor(value, version) with the newest value, a const T&, which stays
-  // there meanwhile. ok; empty if nothing was stored yet, closed if nothing ever will be.
-  template <class Visitor>
-    requires std::invocable<Visitor&, const T&> || std::invocable<Visitor&, const T&, std::uint64_t>
+  // there meanwhile. A visitor(value, version, end_of_batch), as those of a Broadcast, is told
+  // true. ok; empty if nothing was stored yet, closed if nothing ever will be.
+  template <detail::CalledWith<const T> Visitor>
   Status read(Visitor&& visitor) {
     std::uint64_t seen = 0;
     return visit(visitor, seen);
@@ -130,8 +131,7 @@ class Latest {
   // Waits while there is nothing newer than the version `seen`, then reads as above and sets
   // `seen`. ok, closed, timed_out or stopped. `spin_for`: how long to look before a sleep; 0: not
   // at all, nanoseconds::max(): never sleeps, negative: about what a sleep costs.
-  template <class Visitor>
-    requires std::invocable<Visitor&, const T&> || std::invocable<Visitor&, const T&, std::uint64_t>
+  template <detail::CalledWith<const T> Visitor>
   Status read_newer(std::uint64_t& seen, Visitor&& visitor, const Until& until = {},
                     std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
     const Status status = wait_newer(seen, until, spin_for);
@@ -344,11 +344,7 @@ class Latest {
     }
     const Kept& kept = slot.kept.read();
     seen = kept.version;
-    if constexpr (std::invocable<Visitor&, const T&, std::uint64_t>) {
-      visitor(kept.value, kept.version);
-    } else {
-      visitor(kept.value);
-    }
+    detail::call_with(visitor, kept.version, true, kept.value);
     return Status::ok;
   }
 

@@ -35,6 +35,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/bus/detail/call_with.hpp>
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
@@ -119,20 +120,26 @@ class LatestByKey {
     producers_.tell();
   }
 
-  // Calls visitor(key, value) with a const Key& and a T&, which are its own by then, so that it may
-  // push; returns how many. At most `most`, and no more than capacity(), so that it ends while
-  // producers go on.
-  template <std::invocable<const Key&, T&> Visitor>
+  // Calls visitor(key, value), visitor(key, value, sequence) or visitor(key, value, sequence,
+  // end_of_batch) with a const Key& and a T&, which are its own by then, so that it may push;
+  // returns how many. At most `most`, and no more than capacity(), so that it ends while producers
+  // go on. `sequence` counts the values that were pushed, from 0, replaced ones too. `end_of_batch`
+  // says that it is the last of this call; no value has that word if another consumer took the last
+  // one meanwhile.
+  template <detail::CalledWith<const Key, T> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t limit = detail::min(most, capacity());
-    for (std::size_t count = 0; count < limit; ++count) {
-      std::optional<Pair> taken = take();
+    for (std::size_t count = 0; count < limit;) {
+      std::optional<Taken> taken = take();
       if (!taken) return count;
       producers_.tell();
-      visitor(std::as_const(taken->key), taken->value);
+      const bool end_of_batch = ++count == limit || taken->was_last;
+      detail::call_with(visitor, taken->sequence, end_of_batch, std::as_const(taken->key),
+                        taken->value);
+      if (end_of_batch) return count;
     }
-    return limit;
+    return 0;
   }
 
   // Waits while there is nothing: ok if there is something now, else closed (and drained),
@@ -152,7 +159,7 @@ class LatestByKey {
   }
 
   // Waits, then consumes: ok if at least one was visited.
-  template <std::invocable<const Key&, T&> Visitor>
+  template <detail::CalledWith<const Key, T> Visitor>
   Status wait_and_consume(Visitor&& visitor, const Until& until = {},
                           std::size_t most = std::numeric_limits<std::size_t>::max(),
                           std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
@@ -183,20 +190,24 @@ class LatestByKey {
       : entries_(checked(capacity, storage), first_part(capacity, storage)),
         table_(table_places(entries_.capacity()), second_part(capacity, storage)),
         head_(start.position),
-        tail_(start.position) {}
+        tail_(start.position),
+        pushed_(start.position) {}
 
  private:
   template <class>
   friend struct detail::Books;
 
-  struct Pair {
+  struct Taken {
     Key key;
     T value;
+    std::uint64_t sequence;
+    bool was_last;  // nothing was left
   };
   struct Entry {
     sync::raw_cell<Key> key;
     sync::raw_cell<T> value;
     std::size_t hash = 0;
+    std::uint64_t sequence = 0;
   };
   // The number of an entry, from 1; 0: none.
   struct Link {
@@ -270,10 +281,11 @@ class LatestByKey {
     if (closed_) return Status::closed;
     const std::size_t place = find(key, hash);
     if (const Link link = table_[place]; link.entry != 0) {
-      sync::raw_cell<T>& waits = entries_[link.entry - 1].value;
-      replaced.emplace(std::move(waits.write()));
-      waits.destroy();
-      waits.construct(std::move(value));
+      Entry& waits = entries_[link.entry - 1];
+      replaced.emplace(std::move(waits.value.write()));
+      waits.value.destroy();
+      waits.value.construct(std::move(value));
+      waits.sequence = pushed_++;
       ++overwritten_;
       return Status::ok;
     }
@@ -282,22 +294,24 @@ class LatestByKey {
     entry.key.construct(key);  // may throw: nothing has changed yet
     entry.value.construct(std::move(value));
     entry.hash = hash;
+    entry.sequence = pushed_++;
     table_[place].entry = number_of(tail_);
     ++tail_;
     is_new = true;
     return Status::ok;
   }
 
-  std::optional<Pair> take() noexcept {
-    std::optional<Pair> taken;
+  std::optional<Taken> take() noexcept {
+    std::optional<Taken> taken;
     const sync::Lock lock(mutex_);
     if (head_ == tail_) return taken;
     Entry& entry = entries_[head_];
     unlink(place_of(number_of(head_), entry.hash));
-    taken.emplace(Pair{std::move(entry.key.write()), std::move(entry.value.write())});
+    ++head_;
+    taken.emplace(Taken{std::move(entry.key.write()), std::move(entry.value.write()),
+                        entry.sequence, head_ == tail_});
     entry.key.destroy();
     entry.value.destroy();
-    ++head_;
     return taken;
   }
 
@@ -306,6 +320,7 @@ class LatestByKey {
   Table table_;
   std::uint64_t head_;
   std::uint64_t tail_;
+  std::uint64_t pushed_;  // the next value's sequence
   std::uint64_t overwritten_ = 0;
   bool closed_ = false;
   detail::Parked consumers_;

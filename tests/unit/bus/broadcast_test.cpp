@@ -177,8 +177,9 @@ TYPED_TEST(AnyBroadcast, WithoutAConsumerNothingIsFull) {
 }
 
 TYPED_TEST(AnyBroadcast, PositionsRunOver) {
-  for (const std::uint64_t edge : {std::uint64_t{1} << 62, std::uint64_t{1} << 61,
-                                   std::uint64_t{1} << 32, std::uint64_t{1} << 31}) {
+  // Tickets are four times as large: these and the positions pass 2^64, 2^63, 2^32, 2^31.
+  for (const int bits : {62, 61, 32, 31, 30, 29}) {
+    const std::uint64_t edge = std::uint64_t{1} << bits;
     for (std::uint64_t before = 0; before <= 8; ++before) {
       for (const std::size_t capacity : {1U, 2U, 4U}) {
         StartedAt<typename TestFixture::Ints> broadcast(capacity, edge - before);
@@ -347,6 +348,49 @@ TYPED_TEST(AnyBroadcast, ConsumersMove) {
   moved.leave();
   moved.leave();
   for (int i = 0; i < 9; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok) << "nobody is left";
+}
+
+TYPED_TEST(AnyBroadcast, WhoFollowsNothingFindsTheEnd) {
+  typename TestFixture::Ints broadcast(2);
+  const auto expect_end = [](auto& nobody) {
+    const auto look = [](const int&) { FAIL(); };
+    EXPECT_TRUE(nobody.closed());
+    EXPECT_EQ(nobody.consume(look), 0U);
+    EXPECT_EQ(nobody.wait(), Status::closed);
+    EXPECT_EQ(nobody.wait_and_consume(look), Status::closed);
+    EXPECT_EQ(nobody.was_behind(), 0U);
+    if constexpr (TestFixture::lossy) EXPECT_EQ(nobody.lost(), 0U);
+  };
+  typename TestFixture::Ints::Consumer never;
+  expect_end(never);
+  never.leave();
+  auto consumer = broadcast.consumer();
+  ASSERT_EQ(broadcast.try_push(1), Status::ok);
+  never = std::move(consumer);
+  expect_end(consumer);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(all_found(never), std::vector{1});
+  never.leave();
+  expect_end(never);
+}
+
+TYPED_TEST(AnyBroadcast, AConsumerLeavesInItsOwnVisitor) {
+  typename TestFixture::Ints broadcast(4);
+  auto consumer = broadcast.consumer();
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
+  std::vector<int> seen;
+  const auto leave_at_one = [&](const int& message) {
+    seen.push_back(message);
+    if (message != 1) return;
+    consumer.leave();
+    consumer.leave();
+  };
+  EXPECT_EQ(consumer.consume(leave_at_one), 2U);
+  EXPECT_EQ(seen, (std::vector{0, 1}));
+  EXPECT_EQ(consumer.wait_and_consume(leave_at_one), Status::closed) << "so a loop ends";
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok) << "nobody is left";
+  consumer = broadcast.consumer();
+  ASSERT_EQ(broadcast.try_push(9), Status::ok);
+  EXPECT_EQ(all_found(consumer), std::vector{9});
 }
 
 // --- Messages in place. ---
@@ -564,6 +608,23 @@ TYPED_TEST(HeldBack, ALongBatchGivesPlacesBackInStrides) {
   EXPECT_EQ(accepted, 48U) << "a quarter at a time, and the last one at the end";
 }
 
+TYPED_TEST(HeldBack, AMessageStaysUntilTheVisitorThatLeavesIsOver) {
+  typename TestFixture::Ints broadcast(1);
+  auto consumer = broadcast.consumer();
+  auto follower = broadcast.consumer({.after = {consumer}});
+  ASSERT_EQ(broadcast.try_push(1), Status::ok);
+  EXPECT_THROW(consumer.consume([&](const int& message) {
+    consumer.leave();
+    EXPECT_TRUE(all_found(follower).empty()) << "it goes first, and is not over";
+    follower.leave();
+    EXPECT_EQ(broadcast.try_push(2), Status::full);
+    throw message;
+  }),
+               int);
+  EXPECT_TRUE(consumer.closed());
+  EXPECT_EQ(broadcast.try_push(2), Status::ok);
+}
+
 TYPED_TEST(HeldBack, OneComesAfterTheOthers) {
   Audited<Broadcast<std::vector<char>, TypeParam>> broadcast(4);
   auto a = broadcast.consumer();
@@ -695,16 +756,46 @@ TYPED_TEST(Lossy, AVisitorHoldsNobodyBack) {
   ASSERT_EQ(broadcast.try_push(0), Status::ok);
   std::vector<int> seen;
   EXPECT_EQ(consumer.consume([&](const int& message) {
-    if (message == 0) {
-      for (int i = 1; i <= 5; ++i) EXPECT_EQ(broadcast.try_push(i), Status::ok);
-    }
+    for (int i = 1; i <= 5; ++i) EXPECT_EQ(broadcast.try_push(i), Status::ok);
     seen.push_back(message);
   }),
-            2U)
-      << "at most as many as there are places";
-  EXPECT_EQ(seen, (std::vector{0, 4}));
-  EXPECT_EQ(all_found(consumer), std::vector{5});
+            1U)
+      << "what was there";
+  EXPECT_EQ(seen, std::vector{0});
+  EXPECT_EQ(all_found(consumer), (std::vector{4, 5}));
   EXPECT_EQ(consumer.lost(), 3U);
+}
+
+TYPED_TEST(Lossy, NothingComesAfterTheEndOfABatch) {
+  typename TestFixture::Ints broadcast(4);
+  auto consumer = broadcast.consumer();
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
+  std::vector<bool> ends;
+  const auto look = [&](const int& message, std::uint64_t, bool end_of_batch) {
+    if (message == 1) EXPECT_EQ(broadcast.try_push(2), Status::ok);
+    ends.push_back(end_of_batch);
+  };
+  EXPECT_EQ(consumer.consume(look), 2U) << "2 comes after what was said to be the end";
+  EXPECT_EQ(consumer.consume(look), 1U);
+  EXPECT_EQ(ends, (std::vector{false, true, true}));
+}
+
+TYPED_TEST(Lossy, WhatIsLostInAVisitBelongsToTheNextOne) {
+  typename TestFixture::Ints broadcast(2);
+  auto consumer = broadcast.consumer();
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
+  std::vector<int> seen;
+  consumer.consume([&](const int& message, std::uint64_t sequence) {
+    EXPECT_EQ(sequence, static_cast<std::uint64_t>(message));
+    EXPECT_EQ(sequence, seen.size() + consumer.lost());
+    if (message == 0) {
+      for (int i = 2; i <= 4; ++i) EXPECT_EQ(broadcast.try_push(i), Status::ok);
+    }
+    seen.push_back(message);
+  });
+  EXPECT_EQ(seen, (std::vector{0, 3}));
+  EXPECT_EQ(consumer.lost(), 2U);
+  EXPECT_EQ(all_found(consumer), std::vector{4});
 }
 
 TYPED_TEST(Lossy, AClaimMakesItsRoomAtOnce) {

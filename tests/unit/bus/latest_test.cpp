@@ -19,6 +19,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -59,6 +60,12 @@ TEST(Latest, TheNewestIsThere) {
   EXPECT_EQ(latest.read([](const std::string& value, std::uint64_t version) {
     EXPECT_EQ(value, "two");
     EXPECT_EQ(version, 2U);
+  }),
+            Status::ok);
+  EXPECT_EQ(latest.read([](const std::string& value, std::uint64_t version, bool end_of_batch) {
+    EXPECT_EQ(value, "two");
+    EXPECT_EQ(version, 2U);
+    EXPECT_TRUE(end_of_batch);
   }),
             Status::ok);
   EXPECT_EQ(latest.version(), 2U);
@@ -151,14 +158,19 @@ TEST(Latest, Closed) {
 }
 
 TEST(Latest, VersionsRunOver) {
-  for (std::uint64_t before = 0; before < 4; ++before) {
-    StartedAt<Audited<Latest<int>>> latest(1, ~std::uint64_t{0} - before);
-    std::uint64_t seen = latest.version();
-    for (int i = 0; i < 8; ++i) {
-      ASSERT_EQ(latest.store(i), Status::ok);
-      ASSERT_EQ(
-          latest.read_newer(seen, [&](const int& value) { EXPECT_EQ(value, i); }, 0ms), Status::ok);
-      ASSERT_EQ(latest.wait_newer(seen, 0ms), Status::timed_out);
+  for (const int bits : {64, 63, 32, 31}) {
+    const std::uint64_t edge = bits == 64 ? 0 : std::uint64_t{1} << bits;
+    for (std::uint64_t before = 1; before <= 4; ++before) {
+      StartedAt<Audited<Latest<int>>> latest(1, edge - before);
+      std::uint64_t seen = latest.version();
+      for (int i = 0; i < 8; ++i) {
+        ASSERT_EQ(latest.store(i), Status::ok);
+        ASSERT_EQ(latest.read_newer(
+                      seen, [&](const int& value) { EXPECT_EQ(value, i); }, 0ms),
+                  Status::ok);
+        ASSERT_EQ(latest.wait_newer(seen, 0ms), Status::timed_out);
+      }
+      ASSERT_EQ(latest.overwritten(), 0U);
     }
   }
 }
@@ -245,6 +257,39 @@ TEST(LatestByKey, KeepsTheNewestInTheOrderOfFirstArrival) {
   ASSERT_EQ(queue.try_push("a", 7), Status::ok);
   EXPECT_EQ(all_taken(queue), (Seen{{"b", 6}, {"a", 7}})) << "they came anew";
   EXPECT_EQ(queue.overwritten(), 2U);
+}
+
+TEST(LatestByKey, AVisitorMayTakeTheSequenceAndTheEndOfABatch) {
+  Audited<LatestByKey<std::string, int>> queue(4);
+  for (const char* key : {"a", "b", "a", "c"}) ASSERT_EQ(queue.try_push(key, 0), Status::ok);
+  using Told = std::vector<std::tuple<std::string, std::uint64_t, bool>>;
+  Told told;
+  const auto look = [&](const std::string& key, int& value, std::uint64_t sequence, bool end) {
+    if (key == "c" && value == 0) EXPECT_EQ(queue.try_push(key, 1), Status::ok);
+    told.emplace_back(key, sequence, end);
+  };
+  EXPECT_EQ(queue.consume(look, 0), 0U);
+  EXPECT_EQ(queue.consume(look, 1), 1U);
+  EXPECT_EQ(queue.consume(look), 2U) << "what comes after the end is for the next call";
+  EXPECT_EQ(queue.consume(look), 1U);
+  EXPECT_EQ(told, (Told{{"a", 2, true}, {"b", 1, false}, {"c", 3, true}, {"c", 4, true}}));
+  ASSERT_EQ(queue.try_push("d", 0), Status::ok);
+  queue.consume([](const std::string& key, int&, std::uint64_t sequence) {
+    EXPECT_EQ(key, "d");
+    EXPECT_EQ(sequence, 5U);
+  });
+}
+
+TEST(LatestByKey, AVisitorMayClose) {
+  Audited<LatestByKey<int, int>> queue(4);
+  for (int key = 0; key < 3; ++key) ASSERT_EQ(queue.try_push(key, key), Status::ok);
+  int sum = 0;
+  while (queue.wait_and_consume([&](int key, int value) {
+    queue.close();
+    sum += key + value;
+  }) == Status::ok) {
+  }
+  EXPECT_EQ(sum, 6) << "what was accepted comes all the same";
 }
 
 TEST(LatestByKey, FullForNewKeysOnly) {
@@ -385,8 +430,8 @@ TEST(LatestByKey, AKeyThatCannotBeCopiedChangesNothing) {
 TEST(LatestByKey, RandomCallsAsAListAndAMapWould) {
   auto dice = handoff::test::random();
   for (std::size_t round = 0; round < handoff::test::rounds(300); ++round) {
-    StartedAt<Audited<LatestByKey<int, int>>> queue(1 + dice() % 9,
-                                                    ~std::uint64_t{0} - dice() % 20);
+    const std::uint64_t edge = dice() % 2 == 0 ? 0 : std::uint64_t{1} << 32;
+    StartedAt<Audited<LatestByKey<int, int>>> queue(1 + dice() % 9, edge - dice() % 20);
     std::list<int> order;
     std::map<int, int> newest;
     std::uint64_t overwritten = 0;
