@@ -16,7 +16,7 @@
 #include <optional>
 #include <span>
 
-#include "books/broadcast_books.hpp"
+#include "explore/bus/broadcast_followers.hpp"
 #include "explore/queue/ring_scenarios.hpp"
 #include "explore/scenario.hpp"
 #include "support/started_at.hpp"
@@ -24,47 +24,15 @@
 namespace {
 
 using namespace handoff;
-using sync::order;
+using test::Follower;
+using test::kNearTheEnd;
+using test::kSleepAtOnce;
+using test::Many;
+using test::One;
+using test::OneLossy;
 using test::RingItem;
 using test::Scenario;
 using test::Size;
-
-struct LosesOldest : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
-struct OneLosesOldest : LosesOldest {
-  static constexpr bool many_producers = false;
-};
-
-using Many = test::Audited<Broadcast<RingItem>>;
-using One = test::Audited<Broadcast<RingItem, OneProducer>>;
-using ManyLossy = test::Audited<Broadcast<RingItem, LosesOldest>>;
-using OneLossy = test::Audited<Broadcast<RingItem, OneLosesOldest>>;
-
-constexpr std::chrono::nanoseconds kSleepAtOnce{0};
-constexpr std::uint64_t kNearTheEnd = (~std::uint64_t{0} >> 2) - 1;  // where tickets run over
-
-// Checks that each producer's messages come in their order, and counts them.
-struct Follower {
-  std::array<int, 4> last{};
-  int seen = 0;
-  bool gaps = false;  // lost some
-
-  void operator()(const RingItem& item) {
-    auto& before = last[static_cast<std::size_t>(item.producer)];
-    explore::check(gaps ? item.number > before : item.number == before + 1,
-                   "each producer's messages in their order");
-    before = item.number;
-    ++seen;
-  }
-};
-
-template <class Consumer>
-void follow_to_the_end(Consumer& consumer, Follower& follower) {
-  while (!consumer.closed()) {
-    if (consumer.consume(follower) == 0) sync::pause();
-  }
-}
 
 // Every consumer sees all, in order, and then the end.
 template <class TheBroadcast>
@@ -79,11 +47,11 @@ void all_see_all(std::size_t capacity, std::uint64_t position = 0) {
   });
   explore::Thread second([&] {
     Follower follower;
-    follow_to_the_end(other, follower);
+    test::follow_to_the_end(other, follower);
     explore::check(follower.seen == 3, "each consumer sees all");
   });
   Follower follower;
-  follow_to_the_end(mine, follower);
+  test::follow_to_the_end(mine, follower);
   explore::check(follower.seen == 3, "each consumer sees all");
 }
 const Scenario one_place("broadcast/one_place", [] { all_see_all<One>(1); });
@@ -93,8 +61,8 @@ const Scenario many_place("broadcast/many_one_place", [] { all_see_all<Many>(1);
 const Scenario many_wrap("broadcast/many_wrap", [] { all_see_all<Many>(2, kNearTheEnd); });
 
 // Two producers and two consumers, of which this thread is one.
-void two_and_two(std::size_t capacity) {
-  Many broadcast(capacity);
+void two_and_two(std::size_t capacity, std::uint64_t position = 0) {
+  test::StartedAt<Many> broadcast(capacity, position);
   auto mine = broadcast.consumer();
   auto other = broadcast.consumer();
   explore::Thread first([&] { test::push_all(broadcast, 1, 1); });
@@ -121,6 +89,7 @@ void two_and_two(std::size_t capacity) {
 }
 const Scenario two_by_two("broadcast/two_and_two", [] { two_and_two(2); });
 const Scenario two_by_two_tight("broadcast/two_and_two_one_place", [] { two_and_two(1); });
+const Scenario two_by_two_wrap("broadcast/two_and_two_wrap", [] { two_and_two(1, kNearTheEnd); });
 
 // One producer finds out that there is room, and another one relies on it.
 const Scenario gate("broadcast/gate", [] {
@@ -171,6 +140,55 @@ void one_after_another(std::size_t capacity) {
 const Scenario after_one("broadcast/after", [] { one_after_another<One>(2); });
 const Scenario after_tight("broadcast/after_one_place", [] { one_after_another<One>(1); });
 const Scenario after_many("broadcast/after_many", [] { one_after_another<Many>(1); });
+
+// C comes after both.
+const Scenario after_two("broadcast/after_two", [] {
+  One broadcast(1);
+  auto a = broadcast.consumer();
+  auto b = broadcast.consumer();
+  auto c = broadcast.consumer({.after = {a, b}, .spin_for = kSleepAtOnce});
+  sync::cell<int> by_a(0);
+  sync::cell<int> by_b(0);
+  explore::Thread first([&] {
+    while (a.consume([&](const RingItem& item) { by_a.write() = item.number; }) == 0) sync::pause();
+  });
+  explore::Thread second([&] {
+    while (b.consume([&](const RingItem& item) { by_b.write() = item.number; }) == 0) sync::pause();
+  });
+  test::push_all(broadcast, 1, 1);
+  const Status seen = c.wait_and_consume([&](const RingItem& item) {
+    explore::check(by_a.read() == item.number && by_b.read() == item.number, "after both");
+  });
+  explore::check(seen == Status::ok, "it comes");
+});
+
+// B joins after A while it runs: what B sees A has written.
+template <class TheBroadcast>
+void joins_after() {
+  TheBroadcast broadcast(2);
+  auto a = broadcast.consumer();
+  explore::Thread producer([&] {
+    test::push_all(broadcast, 1, 3);
+    broadcast.close();
+  });
+  const auto write = [](RingItem& item) { item.number += 10; };
+  (void)a.consume(write, 1);
+  auto b = broadcast.consumer({.after = {a}});
+  int last = 0;
+  while (!b.closed()) {
+    const std::size_t written = a.consume(write);
+    const std::size_t seen = b.consume([&](const RingItem& item) {
+      explore::check(item.number > 10, "after A");
+      explore::check(last == 0 || item.number == last + 1, "no gap");
+      last = item.number;
+    });
+    if (written + seen == 0) sync::pause();
+  }
+  explore::check(last == 0 || last == 13, "up to the last");
+  explore::outcome(static_cast<std::uint64_t>(last));
+}
+const Scenario join_after("broadcast/joins_after", [] { joins_after<One>(); });
+const Scenario join_after_many("broadcast/joins_after_many", [] { joins_after<Many>(); });
 
 // A leaves in the midst: B goes on without it.
 template <class TheBroadcast>
@@ -223,6 +241,84 @@ void joins(std::uint64_t position = 0) {
 const Scenario join_one("broadcast/joins", [] { joins<One>(); });
 const Scenario join_many("broadcast/joins_many", [] { joins<Many>(); });
 const Scenario join_wrap("broadcast/joins_wrap", [] { joins<One>(kNearTheEnd); });
+const Scenario join_many_wrap("broadcast/joins_many_wrap", [] { joins<Many>(kNearTheEnd); });
+
+// A consumer joins where one producer relies on the room that another one found before.
+const Scenario join_two("broadcast/joins_two_producers", [] {
+  Many broadcast(1);
+  explore::Thread first([&] { test::push_all(broadcast, 1, 2); });
+  explore::Thread second([&] {
+    test::push_all(broadcast, 2, 2);
+    broadcast.close();
+  });
+  auto consumer = broadcast.consumer();
+  std::array<int, 4> last{};
+  while (!consumer.closed()) {
+    if (consumer.consume([&](const RingItem& item) {
+          auto& before = last[static_cast<std::size_t>(item.producer)];
+          explore::check(before == 0 || item.number == before + 1, "no gap");
+          before = item.number;
+        }) == 0) {
+      sync::pause();
+    }
+  }
+  explore::check(last[2] == 0 || last[2] == 2, "up to the last");
+  explore::outcome(static_cast<std::uint64_t>(4 * last[1] + last[2]));
+});
+
+// The only consumer leaves in its visitor: the message stays until that is over, and the producer,
+// who may sleep for its place, goes on.
+template <class TheBroadcast>
+void leaves_inside() {
+  TheBroadcast broadcast(1);
+  auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
+  explore::Thread producer([&] {
+    for (int i = 1; i <= 3; ++i) {
+      explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed");
+    }
+  });
+  int seen = 0;
+  while (consumer.wait_and_consume([&](const RingItem& item) {
+    consumer.leave();
+    sync::pause();
+    explore::check(item.number == ++seen, "it stays as it is");
+  }) == Status::ok) {
+  }
+  explore::check(seen == 1, "no more after that");
+}
+const Scenario inside("broadcast/leaves_inside", [] { leaves_inside<One>(); });
+const Scenario inside_many("broadcast/leaves_inside_many", [] { leaves_inside<Many>(); });
+
+// A visitor throws: its message counts as consumed, and nobody waits for it.
+template <class TheBroadcast>
+void visitor_throws() {
+  TheBroadcast broadcast(1);
+  auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
+  explore::Thread producer([&] {
+    for (int i = 1; i <= 2; ++i) {
+      explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed before");
+    }
+    broadcast.close();
+  });
+  int last = 0;
+  for (Status status = Status::ok; status == Status::ok;) {
+    try {
+      status = consumer.wait_and_consume([&](const RingItem& item) {
+        explore::check(item.number > last, "in order, each once");
+        last = item.number;
+        explore::may_throw("a visitor");
+      });
+    } catch (const explore::Planned&) {
+    }
+  }
+  explore::check(last == 2, "up to the last");
+}
+const Scenario throws_one(
+    "broadcast/visitor_throws", [] { visitor_throws<One>(); }, Size::small, 0, 1);
+const Scenario throws_many(
+    "broadcast/visitor_throws_many", [] { visitor_throws<Many>(); }, Size::small, 0, 1);
+const Scenario throws_lossy(
+    "broadcast/visitor_throws_lossy", [] { visitor_throws<OneLossy>(); }, Size::small, 0, 1);
 
 // A producer sleeps for want of room; the only consumer leaves, whatever it has read, and another
 // one joins with its record.
@@ -298,6 +394,43 @@ const Scenario closed_is_seen("broadcast/closed_is_seen", [] {
   if (broadcast.closed()) explore::check(before_close.read() == 1, "what the closer did");
 });
 
+// A claim that was given before the end is published, or given up, after it: whoever waits learns
+// of the end then, and not before.
+const Scenario claim_and_close("broadcast/claim_outlives_close", [] {
+  Many broadcast(1);
+  auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
+  const bool is_published = explore::any_of(2) == 1;
+  int published = 0;
+  explore::Thread claimer([&] {
+    auto claim = broadcast.claim();
+    explore::check(claim.status() == (claim ? Status::ok : Status::closed), "it says why");
+    if (!claim) return;
+    claim.emplace(RingItem{1, 1});
+    if (!is_published) return;
+    ++published;
+    claim.publish();
+  });
+  explore::Thread closer([&] { broadcast.close(); });
+  Follower follower;
+  while (consumer.wait_and_consume(follower) == Status::ok) {
+  }
+  claimer.join();
+  explore::check(follower.seen == published, "accepted is delivered");
+  explore::outcome(static_cast<std::uint64_t>(published));
+});
+
+// Nobody listens, and a producer waits for a claim of one lap before, which is given up.
+const Scenario dropped_wakes("broadcast/claim_dropped_before_a_sleeper", [] {
+  Many broadcast(1);
+  explore::Thread dropper([&] {
+    auto claim = broadcast.try_claim();
+    if (claim) claim.emplace(RingItem{2, 1});
+  });
+  for (int i = 1; i <= 2; ++i) {
+    explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed");
+  }
+});
+
 // A claim that is given up is skipped by all, and its place serves again.
 const Scenario dropped("broadcast/claim_dropped", [] {
   Many broadcast(2);
@@ -339,62 +472,6 @@ const Scenario batches("broadcast/batches", [] {
   while (follower.seen < 3) {
     if (consumer.consume(follower) == 0) sync::pause();
   }
-});
-
-// The oldest are lost: what comes is in order, and what came and what was lost is all there was.
-template <class TheBroadcast>
-void loses(std::size_t capacity, std::uint64_t position = 0) {
-  test::StartedAt<TheBroadcast> broadcast(capacity, position);
-  auto consumer = broadcast.consumer();
-  explore::Thread producer([&] {
-    test::push_all(broadcast, 1, 3);
-    broadcast.close();
-  });
-  Follower follower{.gaps = true};
-  follow_to_the_end(consumer, follower);
-  explore::check(follower.last[1] == 3 && follower.seen >= 1, "the newest is never lost");
-  explore::check(follower.seen + static_cast<int>(consumer.lost()) == 3, "it is told how many");
-  explore::outcome(static_cast<std::uint64_t>(follower.seen));
-}
-const Scenario loses_one("broadcast/loses_one_place", [] { loses<OneLossy>(1); });
-const Scenario loses_two("broadcast/loses_two_places", [] { loses<OneLossy>(2); });
-const Scenario loses_wrap("broadcast/loses_wrap", [] { loses<OneLossy>(2, kNearTheEnd); });
-const Scenario loses_many("broadcast/loses_many", [] { loses<ManyLossy>(1); });
-
-// Two producers, each of which may move the consumer up; the consumer may sleep.
-const Scenario lossy_producers("broadcast/loses_two_producers", [] {
-  ManyLossy broadcast(1);
-  auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
-  explore::Thread first(
-      [&] { explore::check(broadcast.push(RingItem{1, 1}) == Status::ok, "never closed before"); });
-  explore::Thread second(
-      [&] { explore::check(broadcast.push(RingItem{2, 1}) == Status::ok, "never closed before"); });
-  explore::Thread closer([&] {
-    first.join();
-    second.join();
-    broadcast.close();
-  });
-  Follower follower{.gaps = true};
-  while (consumer.wait_and_consume(follower) == Status::ok) {
-  }
-  explore::check(follower.seen + static_cast<int>(consumer.lost()) == 2, "it is told how many");
-  explore::check(follower.seen >= 1, "the newest is never lost");
-  explore::outcome(static_cast<std::uint64_t>(follower.seen));
-});
-
-// A consumer joins where producers move others up.
-const Scenario lossy_join("broadcast/loses_joins", [] {
-  OneLossy broadcast(1);
-  explore::Thread producer([&] {
-    test::push_all(broadcast, 1, 3);
-    broadcast.close();
-  });
-  auto consumer = broadcast.consumer();
-  Follower follower{.gaps = true};
-  follow_to_the_end(consumer, follower);
-  explore::check(follower.seen == 0 || follower.last[1] == 3, "up to the last");
-  explore::check(follower.seen + static_cast<int>(consumer.lost()) <= 3, "no more than there were");
-  explore::outcome(static_cast<std::uint64_t>(follower.seen));
 });
 
 }  // namespace

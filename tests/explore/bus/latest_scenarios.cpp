@@ -108,6 +108,26 @@ const Scenario waits("latest/waits", [] {
   explore::check(last == 2 && seen == 2, "the last one is seen before the end");
 });
 
+// A visitor throws while its value is replaced: the slot serves again.
+const Scenario visitor_throws(
+    "latest/visitor_throws",
+    [] {
+      Newest latest(1);
+      (void)latest.store(RingItem{1, 1});
+      explore::Thread writer([&] { (void)latest.store(RingItem{2, 2}); });
+      try {
+        (void)latest.read([](const RingItem& item) {
+          explore::check(item.number == item.producer, "whole");
+          explore::may_throw("a visitor");
+        });
+      } catch (const explore::Planned&) {
+      }
+      writer.join();
+      explore::check(latest.store(RingItem{3, 3}) == Status::ok, "never closed");
+      explore::check(latest.version() == 3, "three were stored");
+    },
+    test::Size::small, 0, 1);
+
 // A store races the end: it is read, or it is the caller's again.
 const Scenario close_races("latest/close", [] {
   test::Audited<Latest<test::OwnedItem>> latest(2);
@@ -158,6 +178,27 @@ const Scenario by_key("latest_by_key/two_producers", [] {
   second.join();
   explore::check(seen + static_cast<int>(queue.overwritten()) == 3, "seen or overwritten");
   explore::outcome(static_cast<std::uint64_t>(seen));
+});
+
+// Two take: each value goes to one of them, and each learns of the end.
+const Scenario by_key_two("latest_by_key/two_consumers", [] {
+  ByKey queue(2);
+  int seen[2] = {};
+  const auto take = [&](int& mine) {
+    while (queue.wait_and_consume([&](int, int) { ++mine; }, {}, 1, kSleepAtOnce) == Status::ok) {
+    }
+  };
+  explore::Thread other([&] { take(seen[1]); });
+  explore::Thread producer([&] {
+    for (int key = 1; key <= 2; ++key) {
+      explore::check(queue.push(key, key) == Status::ok, "open");
+    }
+    queue.close();
+  });
+  take(seen[0]);
+  other.join();
+  explore::check(seen[0] + seen[1] == 2, "each goes to one");
+  explore::outcome(static_cast<std::uint64_t>(seen[0]));
 });
 
 const Scenario by_key_close("latest_by_key/close", [] {
