@@ -102,5 +102,9 @@ int main() {
 #if defined(WRONG_by_key_throwing_move)  // expect: values must move without throwing
   handoff::LatestByKey<int, ThrowingMove> by_key(4);
 #endif
+#if defined(WRONG_by_key_visitor_that_writes_the_key)  // expect: consume
+  handoff::LatestByKey<int, int> by_key(4);
+  by_key.consume([](int& key, int&) { key = 1; });
+#endif
   return 0;
 }

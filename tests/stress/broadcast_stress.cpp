@@ -13,11 +13,14 @@
 #include <handoff/bus/latest.hpp>
 #include <handoff/bus/latest_by_key.hpp>
 #include <handoff/sync/detail/pause.hpp>
+#include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "books/broadcast_books.hpp"
+#include "support/started_at.hpp"
 #include "support/support.hpp"
 
 namespace {
@@ -32,6 +35,7 @@ using handoff::OnFull;
 using handoff::Status;
 using handoff::test::Audited;
 using handoff::test::rounds;
+using handoff::test::StartedAt;
 
 struct LosesOldest : BroadcastPolicies {
   static constexpr OnFull on_full = OnFull::overwrite_oldest;
@@ -59,7 +63,7 @@ struct Item {
   }
 };
 
-constexpr unsigned kProducersMost = 3;
+constexpr unsigned kProducersMost = 8;
 
 // What one consumer saw.
 struct Ledger {
@@ -81,6 +85,14 @@ std::chrono::nanoseconds any_spin(std::mt19937_64& dice) {
   constexpr std::array choices{std::chrono::nanoseconds(0), std::chrono::nanoseconds(-1),
                                std::chrono::nanoseconds(2000)};
   return choices[dice() % choices.size()];
+}
+
+template <class Policies>
+using Stream = StartedAt<Audited<Broadcast<Item, Policies>>>;
+
+// Where to begin so that tickets run over in the midst of so many messages.
+constexpr std::uint64_t to_run_over(std::uint64_t messages) {
+  return (std::uint64_t{1} << 62) - messages / 2;
 }
 
 template <class Policies>
@@ -137,7 +149,7 @@ template <class Policies>
 void hold_back(unsigned producers, std::uint64_t each) {
   auto dice = handoff::test::random(producers);
   for (const std::size_t capacity : {1U, 2U, 8U, 256U}) {
-    Audited<Broadcast<Item, Policies>> broadcast(capacity);
+    Stream<Policies> broadcast(capacity, to_run_over(each * producers));
     auto a = broadcast.consumer({.spin_for = any_spin(dice)});
     auto b = broadcast.consumer({.after = {a}, .spin_for = any_spin(dice)});
     auto c = broadcast.consumer({.spin_for = any_spin(dice)});
@@ -187,20 +199,50 @@ TEST(BroadcastStress, OneProducerThreeConsumers) { hold_back<OneProducer>(1, rou
 TEST(BroadcastStress, ThreeProducersThreeConsumers) {
   hold_back<BroadcastPolicies>(3, rounds(6'000));
 }
+TEST(BroadcastStress, EightProducersThreeConsumers) {
+  hold_back<BroadcastPolicies>(8, rounds(1'000));
+}
+
+// The same, where a visitor throws, leaves, or lets another one join and leave.
+template <class TheBroadcast>
+void make_trouble(TheBroadcast& broadcast, const std::atomic<bool>& over, std::uint64_t& faults) {
+  auto dice = handoff::test::random(8);
+  while (!over) {
+    Ledger ledger;
+    auto consumer = broadcast.consumer({.spin_for = any_spin(dice)});
+    const auto visit = [&](const Item& item) {
+      ledger.note(item);
+      const auto what = dice() % 8;
+      if (what == 0) throw item.number;
+      if (what == 1) consumer.leave();
+      if (what == 2) {
+        auto other = broadcast.consumer();
+        (void)other.consume([&](const Item& newer) { ledger.faults += newer.whole() ? 0 : 1; });
+      }
+    };
+    for (Status status = Status::ok; status == Status::ok;) {
+      try {
+        status = consumer.wait_and_consume(visit, 1ms);
+      } catch (const std::uint64_t& number) {
+        if (number == 0) ++ledger.faults;
+      }
+    }
+    faults += ledger.faults + ledger.gaps;
+  }
+}
 
 template <class Policies>
 void comings_and_goings(unsigned producers, std::uint64_t each) {
   for (const std::size_t capacity : {1U, 4U, 64U}) {
-    Audited<Broadcast<Item, Policies>> broadcast(capacity);
+    Stream<Policies> broadcast(capacity, to_run_over(each * producers));
     auto steady = broadcast.consumer();
     Ledger ledger;
     std::atomic<bool> over{false};
     std::array<std::uint64_t, 2> faults{};
     std::vector<std::thread> threads;
     threads.emplace_back([&] { follow(steady, ledger); });
-    for (std::uint64_t& fault : faults) {
-      threads.emplace_back([&] { come_and_go(broadcast, over, fault); });
-    }
+    threads.emplace_back([&] { come_and_go(broadcast, over, faults[0]); });
+    threads.emplace_back([&] { make_trouble(broadcast, over, faults[1]); });
     std::vector<std::thread> writers;
     for (unsigned p = 0; p < producers; ++p) {
       writers.emplace_back([&, p] { produce<Policies>(broadcast, p, each); });
@@ -219,13 +261,38 @@ TEST(BroadcastStress, ConsumersComeAndGo) {
   comings_and_goings<BroadcastPolicies>(2, rounds(10'000));
 }
 
-// Sequences count dropped claims too, and so does what was lost.
+// Joins and leaves until `over`, where messages are lost: the number of each message says how many
+// came and were lost since the first one.
+template <class TheBroadcast>
+void come_and_lose(TheBroadcast& broadcast, const std::atomic<bool>& over, std::uint64_t& faults) {
+  auto dice = handoff::test::random(9);
+  while (!over) {
+    Ledger ledger;
+    std::uint64_t first = 0;
+    auto visitor = broadcast.consumer({.spin_for = any_spin(dice)});
+    const auto look = [&](const Item& item, std::uint64_t sequence) {
+      const std::uint64_t others = ledger.seen + visitor.lost();
+      if (ledger.seen == 0) first = sequence - others;
+      // The sequence has 62 bits.
+      if (((sequence - first - others) << 2) != 0) ++ledger.faults;
+      ledger.note(item);
+      if (dice() % 64 == 0) visitor.leave();
+    };
+    for (auto looks = dice() % 20; looks != 0 && !over; --looks) {
+      if (visitor.wait_and_consume(look, 1ms) == Status::closed) break;
+    }
+    faults += ledger.faults;
+  }
+}
+
 template <class Policies>
 void lose(unsigned producers, std::uint64_t each) {
   for (const std::size_t capacity : {1U, 2U, 8U, 256U}) {
-    Audited<Broadcast<Item, Policies>> broadcast(capacity);
+    Stream<Policies> broadcast(capacity, to_run_over(each * producers));
     std::array<Ledger, 2> ledgers;
     std::array<std::uint64_t, 2> lost{};
+    std::atomic<bool> over{false};
+    std::uint64_t faults = 0;
     std::vector<typename Broadcast<Item, Policies>::Consumer> consumers;
     for (unsigned c = 0; c < 2; ++c) consumers.push_back(broadcast.consumer());
     std::vector<std::thread> threads;
@@ -235,6 +302,7 @@ void lose(unsigned producers, std::uint64_t each) {
         lost[c] = consumers[c].lost();
       });
     }
+    threads.emplace_back([&] { come_and_lose(broadcast, over, faults); });
     std::vector<std::thread> writers;
     for (unsigned p = 0; p < producers; ++p) {
       writers.emplace_back([&, p] {
@@ -244,8 +312,10 @@ void lose(unsigned producers, std::uint64_t each) {
       });
     }
     for (std::thread& writer : writers) writer.join();
+    over = true;
     broadcast.close();
     for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(faults, 0U) << "capacity " << capacity;
     for (unsigned c = 0; c < 2; ++c) {
       ASSERT_EQ(ledgers[c].faults, 0U) << "capacity " << capacity;
       ASSERT_EQ(ledgers[c].seen + lost[c], each * producers) << "capacity " << capacity;
@@ -258,17 +328,19 @@ TEST(BroadcastStress, TheOldestAreLostAndCounted) {
   lose<LosesOldest>(2, rounds(15'000));
 }
 
-// Closes amid pushes: accepted is delivered to each consumer.
-TEST(BroadcastStress, CloseRacesPush) {
+// Closes amid pushes: accepted is delivered to each consumer, or told as lost.
+template <class Policies>
+void close_races_push() {
   auto dice = handoff::test::random(5);
   std::size_t cut_short = 0;
   for (std::size_t race = 0; race < rounds(500); ++race) {
-    Audited<Broadcast<Item>> broadcast(1 + dice() % 16);
-    auto first = broadcast.consumer({.spin_for = any_spin(dice)});
-    auto second = broadcast.consumer({.spin_for = any_spin(dice)});
+    Audited<Broadcast<Item, Policies>> broadcast(1 + dice() % 16);
+    using Consumer = typename Broadcast<Item, Policies>::Consumer;
+    std::array<Consumer, 2> consumers{broadcast.consumer({.spin_for = any_spin(dice)}),
+                                      broadcast.consumer({.spin_for = any_spin(dice)})};
     std::array<Ledger, 2> ledgers;
     std::atomic<std::uint64_t> accepted{0};
-    std::thread reader([&] { follow(second, ledgers[1]); });
+    std::thread reader([&] { follow(consumers[1], ledgers[1]); });
     std::vector<std::thread> writers;
     for (unsigned p = 0; p < 2; ++p) {
       writers.emplace_back([&, p] {
@@ -282,18 +354,26 @@ TEST(BroadcastStress, CloseRacesPush) {
       for (std::uint64_t i = 0; i < pauses; ++i) handoff::sync::pause();
       broadcast.close();
     });
-    follow(first, ledgers[0]);
+    follow(consumers[0], ledgers[0]);
     reader.join();
     closer.join();
     for (std::thread& writer : writers) writer.join();
     if (accepted != 2000) ++cut_short;
-    for (const Ledger& ledger : ledgers) {
-      ASSERT_EQ(ledger.seen, accepted);
-      ASSERT_EQ(ledger.faults + ledger.gaps, 0U);
+    for (std::size_t c = 0; c < 2; ++c) {
+      ASSERT_EQ(ledgers[c].faults, 0U);
+      if constexpr (Policies::on_full == OnFull::overwrite_oldest) {
+        ASSERT_EQ(ledgers[c].seen + consumers[c].lost(), accepted);
+      } else {
+        ASSERT_EQ(ledgers[c].gaps, 0U);
+        ASSERT_EQ(ledgers[c].seen, accepted);
+      }
     }
   }
   EXPECT_GT(cut_short, 0U) << "no close came in the midst of pushes: nothing was raced";
 }
+
+TEST(BroadcastStress, CloseRacesPush) { close_races_push<BroadcastPolicies>(); }
+TEST(BroadcastStress, CloseRacesPushWhereTheOldestAreLost) { close_races_push<LosesOldest>(); }
 
 // Whole values, never older, the last one for all; and each value was read or overwritten.
 TEST(BroadcastStress, LatestUnderWritersAndReaders) {
