@@ -34,6 +34,44 @@ struct NoDefault {
 
 struct Incomparable {};
 
+namespace {
+
+void newest_values() {
+  handoff::Latest<int> pose;
+  handoff::LatestByKey<int, int> prices(4);
+  if (pose.store(1) != prices.try_push(1, 1)) return;
+
+#if defined(WRONG_latest_reference)  // expect: holds a value
+  handoff::Latest<int&> reference;
+#endif
+#if defined(WRONG_latest_throwing_assignment)  // expect: value must move without throwing
+  handoff::Latest<ThrowingAssignment> lossy;
+#endif
+#if defined(WRONG_latest_visitor_that_writes)  // expect: read
+  handoff::Latest<int> latest;
+  (void)latest.read([](int& value) { value = 1; });
+#endif
+#if defined(WRONG_latest_copy_of_an_owner)  // expect: load
+  handoff::Latest<std::unique_ptr<int>> latest;
+  (void)latest.load();
+#endif
+#if defined(WRONG_key_that_cannot_be_compared)  // expect: copies and compares its keys
+  struct Hash {
+    std::size_t operator()(const Incomparable&) const { return 0; }
+  };
+  handoff::LatestByKey<Incomparable, int, Hash> by_key(4);
+#endif
+#if defined(WRONG_by_key_throwing_move)  // expect: values must move without throwing
+  handoff::LatestByKey<int, ThrowingMove> by_key(4);
+#endif
+#if defined(WRONG_by_key_visitor_that_writes_the_key)  // expect: consume
+  handoff::LatestByKey<int, int> by_key(4);
+  by_key.consume([](int& key, int&) { key = 1; });
+#endif
+}
+
+}  // namespace
+
 int main() {
   handoff::Broadcast<std::unique_ptr<int>> owners(4);
   handoff::Broadcast<int, LosesOldest> ticks(4);
@@ -79,32 +117,6 @@ int main() {
 #if defined(WRONG_refusal_nobody_looks_at)  // expect: says whether the call did what it should
   ticks.try_push(2);
 #endif
-#if defined(WRONG_latest_reference)  // expect: holds a value
-  handoff::Latest<int&> reference;
-#endif
-#if defined(WRONG_latest_throwing_assignment)  // expect: value must move without throwing
-  handoff::Latest<ThrowingAssignment> lossy;
-#endif
-#if defined(WRONG_latest_visitor_that_writes)  // expect: read
-  handoff::Latest<int> latest;
-  (void)latest.read([](int& value) { value = 1; });
-#endif
-#if defined(WRONG_latest_copy_of_an_owner)  // expect: load
-  handoff::Latest<std::unique_ptr<int>> latest;
-  (void)latest.load();
-#endif
-#if defined(WRONG_key_that_cannot_be_compared)  // expect: copies and compares its keys
-  struct Hash {
-    std::size_t operator()(const Incomparable&) const { return 0; }
-  };
-  handoff::LatestByKey<Incomparable, int, Hash> by_key(4);
-#endif
-#if defined(WRONG_by_key_throwing_move)  // expect: values must move without throwing
-  handoff::LatestByKey<int, ThrowingMove> by_key(4);
-#endif
-#if defined(WRONG_by_key_visitor_that_writes_the_key)  // expect: consume
-  handoff::LatestByKey<int, int> by_key(4);
-  by_key.consume([](int& key, int&) { key = 1; });
-#endif
+  newest_values();
   return 0;
 }
