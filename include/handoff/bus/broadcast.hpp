@@ -33,9 +33,10 @@
 //   a producer has not yet published the message of one lap before. try_* says `full`, and the
 //   message is still the caller's. Without a consumer nothing is full and messages are seen by
 //   nobody.
-//   Under OnFull::overwrite_oldest a consumer that far behind is moved up instead. It copies each
-//   message out before it visits the copy; `full` is said only while such a copy is under way, or a
-//   producer has not yet published, and push() waits for that by spinning and yielding.
+//   Under OnFull::overwrite_oldest a consumer that far behind is moved up instead, for a claim by
+//   as many as it has places. It copies each message out before it visits the copy; `full` is said
+//   only while such a copy is under way, or a producer has not yet published, and push() waits for
+//   that by spinning and yielding.
 // Joining: a consumer sees each message whose place is claimed after consumer() returned, and none
 //   that was claimed before it was called. Leaving: its Consumer's end, or leave(); those after it
 //   go on without it, and are not after those that it was after. A visitor may publish by try_*,
@@ -270,8 +271,8 @@ class Broadcast {
     return used < all ? static_cast<std::size_t>(all - used) : 0;
   }
 
-  // The same after a look at all consumers, for `count` places.
-  std::size_t look_for_room(Ticket tail, std::size_t count) noexcept {
+  // The same after a look at all consumers, for `count` places. Seldom: once a lap, or to no avail.
+  [[gnu::noinline]] std::size_t look_for_room(Ticket tail, std::size_t count) noexcept {
     Ticket gate = 0;
     if constexpr (kLossy) {
       gate = readers_.slowest_moved_up(tail, tail + kStep * count - places_.lap());
@@ -339,6 +340,14 @@ class Broadcast {
   void give_up(Ticket ticket, bool made) noexcept {
     places_.unmake(ticket, made);
     if constexpr (kMany) places_.drop(ticket);
+  }
+  // The whole claim, whose first `made` places have a message.
+  void give_up(Taken taken, std::size_t made) noexcept {
+    for (std::size_t i = 0; i < taken.count; ++i) give_up(taken.first + kStep * i, i < made);
+    if constexpr (kMany) {
+      consumers_.tell();
+      producers_.tell();
+    }
   }
 
   template <class Attempt>
@@ -421,13 +430,7 @@ class Broadcast<T, Policies>::Claim {
   // Gives all back.
   void drop() noexcept {
     if (taken_.count == 0) return;
-    for (std::size_t i = 0; i < taken_.count; ++i) {
-      broadcast_->give_up(taken_.first + kStep * i, i < made_);
-    }
-    if constexpr (kMany) {
-      broadcast_->consumers_.tell();
-      broadcast_->producers_.tell();
-    }
+    broadcast_->give_up(taken_, made_);
     taken_ = {};
   }
 

@@ -298,6 +298,25 @@ TYPED_TEST(AnyBroadcast, LivesInTheCallersStorage) {
   EXPECT_THROW(Tested(5, std::span(storage).first(16)), std::length_error);
 }
 
+TYPED_TEST(AnyBroadcast, OverAlignedMessagesLieWhereTheyMust) {
+  struct alignas(256) Wide {
+    int value = 0;
+  };
+  using Tested = Audited<Broadcast<Wide, TypeParam>>;
+  std::vector<std::byte> storage(Tested::storage_bytes(2) + 1);
+  for (const std::span<std::byte> lent : {std::span<std::byte>(), std::span(storage).subspan(1)}) {
+    Tested broadcast(2, lent);
+    auto consumer = broadcast.consumer();
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(broadcast.try_push(Wide{i}), Status::ok);
+    int next = 0;
+    consumer.consume([&](const Wide& message) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&message) % alignof(Wide), 0U);
+      EXPECT_EQ(message.value, next++);
+    });
+    EXPECT_EQ(next, 2);
+  }
+}
+
 TYPED_TEST(AnyBroadcast, OnlyJoiningAllocates) {
   typename TestFixture::Ints broadcast(8);
   auto consumer = broadcast.consumer();

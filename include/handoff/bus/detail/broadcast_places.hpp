@@ -30,9 +30,11 @@ class BroadcastPlaces {
   struct BarePlace {
     sync::raw_cell<T> item;
   };
+  // The word is written last and lies behind: a consumer that looks at it takes its line from the
+  // producer.
   struct NumberedPlace {
-    sync::atomic<Ticket> last{0};
     sync::raw_cell<T> item;
+    sync::atomic<Ticket> last{0};
   };
   using Place = std::conditional_t<kMany, NumberedPlace, BarePlace>;
   static constexpr Ticket kDropped = 1;
