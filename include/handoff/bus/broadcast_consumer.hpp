@@ -61,12 +61,13 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   }
 
   // Calls visitor(message), visitor(message, sequence) or visitor(message, sequence, end_of_batch)
-  // for each message that is there now, in order, in its place; returns how many. At most `most`.
-  // `message` is a const T&, or a T& for a visitor that takes nothing else: whoever writes there is
-  // ordered with others by `after` alone. `sequence` counts messages from 0, and claims that were
-  // dropped; `end_of_batch` says that it is the last of this call. Under OnFull::overwrite_oldest
-  // the visitor gets a copy, and a call may end without that word: what it was to be said of was
-  // lost meanwhile. The visitor must not consume by this one.
+  // for each message that is there now, in order, in its place; returns how many: 0 only if there
+  // is none. At most `most`, where a dropped claim between two counts as one. `message` is a const
+  // T&, or a T& for a visitor that takes nothing else: whoever writes there is ordered with others
+  // by `after` alone. `sequence` counts messages from 0, and claims that were dropped;
+  // `end_of_batch` says that it is the last of this call. Under OnFull::overwrite_oldest the
+  // visitor gets a copy, and a call may end without that word: what it was to be said of was lost
+  // meanwhile. The visitor must not consume by this one.
   template <detail::BroadcastVisitor<T> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
@@ -74,7 +75,12 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     if constexpr (kLossy) {
       return consume_copies(visitor, most);
     } else {
-      return consume_in_place(visitor, most);
+      for (;;) {
+        const Ticket before = reader_->next;
+        const std::size_t visited = consume_in_place(visitor, most);
+        // Where there were only claims that were dropped it looks again.
+        if (!kMany || visited != 0 || reader_->next == before) return visited;
+      }
     }
   }
 
