@@ -257,12 +257,8 @@ class BroadcastModel : public Model {
   std::vector<Visit> visits_in_place(Follower& follower, std::size_t most) const {
     std::vector<Visit> visits;
     const std::size_t limit = limit_of(follower);
-    while (visits.empty() && follower.next < limit) {
-      const std::size_t last = std::min(limit, follower.next + most);
-      if (last == follower.next) break;
-      for (; follower.next < last; ++follower.next) {
-        if (all_[follower.next].place == Place::there) visits.push_back({follower.next, false});
-      }
+    for (; follower.next < limit && visits.size() < most; ++follower.next) {
+      if (all_[follower.next].place == Place::there) visits.push_back({follower.next, false});
     }
     if (!visits.empty()) visits.back().end_of_batch = true;
     follower.known = follower.next;

@@ -61,13 +61,12 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   }
 
   // Calls visitor(message), visitor(message, sequence) or visitor(message, sequence, end_of_batch)
-  // for each message that is there now, in order, in its place; returns how many: 0 only if there
-  // is none. At most `most`, where a dropped claim between two counts as one. `message` is a const
-  // T&, or a T& for a visitor that takes nothing else: whoever writes there is ordered with others
-  // by `after` alone. `sequence` counts messages from 0, and claims that were dropped;
-  // `end_of_batch` says that it is the last of this call. Under OnFull::overwrite_oldest the
-  // visitor gets a copy, and a call may end without that word: what it was to be said of was lost
-  // meanwhile. The visitor must not consume by this one.
+  // for each message that is there now, in order, in its place; returns how many, at most `most`.
+  // `message` is a const T&, or a T& for a visitor that takes nothing else: whoever writes there is
+  // ordered with others by `after` alone. `sequence` counts messages from 0, and claims that were
+  // dropped; `end_of_batch` says that it is the last of this call. Under OnFull::overwrite_oldest
+  // the visitor gets a copy, and a call may end without that word: what it was to be said of was
+  // lost meanwhile. The visitor must not consume by this one.
   template <detail::BroadcastVisitor<T> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
@@ -75,12 +74,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     if constexpr (kLossy) {
       return consume_copies(visitor, most);
     } else {
-      for (;;) {
-        const Ticket before = reader_->next;
-        const std::size_t visited = consume_in_place(visitor, most);
-        // Where there were only claims that were dropped it looks again.
-        if (!kMany || visited != 0 || reader_->next == before) return visited;
-      }
+      return consume_in_place(visitor, most);
     }
   }
 
@@ -191,6 +185,18 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     }
   }
 
+  // Behind `most` messages from `first` on, or behind all that is there.
+  Ticket end_of(const Places& places, Ticket first, std::size_t most) noexcept {
+    if constexpr (!kMany) return first + kStep * ready(first, most);
+    Ticket end = first;
+    for (std::size_t found = ready(first, most); found != 0; found = ready(end, most)) {
+      for (; found != 0; --found, end += kStep) {
+        if (!is_dropped(places, end)) --most;
+      }
+    }
+    return end;
+  }
+
   static bool is_dropped(const Places& places, Ticket ticket) noexcept {
     if constexpr (kMany) return places.is_dropped(ticket);
     (void)places;
@@ -242,10 +248,10 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   template <class Visitor>
   std::size_t consume_in_place(Visitor& visitor, std::size_t most) {
-    const Ticket first = reader_->next;
-    const Ticket last = first + kStep * ready(first, most);
-    if (last == first) return 0;
     const Places places = broadcast_->places_;
+    const Ticket first = reader_->next;
+    const Ticket last = end_of(places, first, most);
+    if (last == first) return 0;
     Ticket end = last;  // behind the last that was not dropped
     while (end != first && is_dropped(places, end - kStep)) end -= kStep;
     std::size_t visited = 0;

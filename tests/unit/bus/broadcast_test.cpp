@@ -466,6 +466,24 @@ TYPED_TEST(AnyBroadcast, AClaimThatIsDroppedIsSkipped) {
   EXPECT_EQ(Counted::alive, 0);
 }
 
+TYPED_TEST(AnyBroadcast, ACallCountsMessagesNotDroppedClaims) {
+  typename TestFixture::Ints broadcast(8);
+  auto consumer = broadcast.consumer();
+  for (int i = 0; i < 3; ++i) {
+    {
+      auto dropped = broadcast.claim();
+    }
+    ASSERT_EQ(broadcast.try_push(i), Status::ok);
+  }
+  std::vector<std::pair<int, bool>> seen;
+  const auto look = [&](const int& message, std::uint64_t, bool end_of_batch) {
+    seen.emplace_back(message, end_of_batch);
+  };
+  EXPECT_EQ(consumer.consume(look, 2), 2U);
+  EXPECT_EQ(consumer.consume(look, 2), 1U);
+  EXPECT_EQ(seen, (std::vector<std::pair<int, bool>>{{0, false}, {1, true}, {2, true}}));
+}
+
 TYPED_TEST(AnyBroadcast, AMessageIsRenewed) {
   Audited<Broadcast<std::string, TypeParam>> broadcast(2);
   auto consumer = broadcast.consumer();
