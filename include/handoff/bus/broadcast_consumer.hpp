@@ -179,7 +179,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     if (detail::BroadcastReaders::bound(*reader_, limit)) return within(limit);
     if constexpr (kMany) {
       const Places places = broadcast_->places_;
-      return places.done_from(first, detail::min(most, places.capacity()));
+      return places.done_from(first, most);
     } else {
       return within(ticket_of(broadcast_->tail()));
     }
@@ -189,8 +189,10 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   Ticket end_of(const Places& places, Ticket first, std::size_t most) noexcept {
     if constexpr (!kMany) return first + kStep * ready(first, most);
     Ticket end = first;
-    for (std::size_t found = ready(first, most); found != 0; found = ready(end, most)) {
-      for (; found != 0; --found, end += kStep) {
+    for (std::size_t asked = 0, found = 0; most != 0 && found == asked;) {
+      asked = detail::min(most, places.capacity());
+      found = ready(end, asked);
+      for (std::size_t i = 0; i < found; ++i, end += kStep) {
         if (!is_dropped(places, end)) --most;
       }
     }
