@@ -27,10 +27,10 @@ class MessageCounts {
   // One more; false once closed. An exchange and not an addition: the number never holds a message
   // that was refused, so who finds it equal to the finished ones is right.
   bool accept() noexcept {
-    // order: relaxed, the exchange decides.
-    std::uint64_t before = accepted_.load(sync::order::relaxed);
+    // order: acquire, as in closed(): it may be all that a refused caller reads.
+    std::uint64_t before = accepted_.load(sync::order::acquire);
     while (!is_closed(before)) {
-      // order: relaxed, the hand-over publishes the message; on failure acquire, as in closed().
+      // order: relaxed, the hand-over publishes the message; on failure acquire, as above.
       if (accepted_.compare_exchange_weak(before, before + kOne, sync::order::relaxed,
                                           sync::order::acquire)) {
         return true;
