@@ -24,6 +24,7 @@ struct Books<Break> {
   static auto& gate(Channels& broadcast) { return broadcast.gate_; }
   static auto& gate(Lone& broadcast) { return broadcast.gate_; }
   static auto& tail(Channels& broadcast) { return broadcast.tail_; }
+  static auto& tail(Lone& broadcast) { return broadcast.tail_; }
   static BroadcastReader& reader(Channels& broadcast) {
     return *test::now(broadcast.readers_.first_);
   }
@@ -63,7 +64,7 @@ TEST(BroadcastBooks, Broadcast) {
   expect_reported(broadcast, Break::gate(broadcast), 12,
                   "Broadcast: the gate is not behind the tail");
   expect_reported(broadcast, Break::tail(broadcast), 12,
-                  "Broadcast: the gate is not behind the tail");
+                  "Broadcast: a consumer is not behind the tail");
   expect_reported(broadcast, reader.position, 16, "Broadcast: a consumer is not behind the tail");
   expect_reported(broadcast, reader.position, BroadcastReader::kBusy,
                   "BroadcastReaders: a mark was forgotten");
@@ -81,6 +82,8 @@ TEST(BroadcastBooks, AClaimThatWasForgotten) {
 TEST(BroadcastBooks, OneProducer) {
   Break::Lone broadcast(2);
   expect_reported(broadcast, Break::gate(broadcast), 4,
+                  "Broadcast: the gate is not behind the tail");
+  expect_reported(broadcast, Break::tail(broadcast), 12,
                   "Broadcast: the gate is not behind the tail");
 }
 
