@@ -130,8 +130,8 @@ const Scenario visitor_throws(
 
 // A store races the end: it is read, or it is the caller's again.
 const Scenario close_races("latest/close", [] {
-  test::Audited<Latest<test::OwnedItem>> latest(2);
   sync::atomic<int> alive(0);
+  test::Audited<Latest<test::OwnedItem>> latest(2);
   explore::Thread closer([&] { latest.close(); });
   test::OwnedItem item(alive);
   const Status stored = latest.store(std::move(item));
