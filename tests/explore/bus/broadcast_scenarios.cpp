@@ -36,29 +36,30 @@ using test::Size;
 
 // Every consumer sees all, in order, and then the end.
 template <class TheBroadcast>
-void all_see_all(std::size_t capacity, std::uint64_t position = 0) {
+void all_see_all(std::size_t capacity, int count, std::uint64_t position = 0) {
   test::StartedAt<TheBroadcast> broadcast(capacity, position);
   auto mine = broadcast.consumer();
   auto other = broadcast.consumer();
   explore::Thread producer([&] {
-    test::push_all(broadcast, 1, 3);
+    test::push_all(broadcast, 1, count);
     broadcast.close();
     explore::check(broadcast.try_push(RingItem{1, 4}) == Status::closed, "closed is closed");
   });
   explore::Thread second([&] {
     Follower follower;
     test::follow_to_the_end(other, follower);
-    explore::check(follower.seen == 3, "each consumer sees all");
+    explore::check(follower.seen == count, "each consumer sees all");
   });
   Follower follower;
   test::follow_to_the_end(mine, follower);
-  explore::check(follower.seen == 3, "each consumer sees all");
+  explore::check(follower.seen == count, "each consumer sees all");
 }
-const Scenario one_place("broadcast/one_place", [] { all_see_all<One>(1); });
-const Scenario two_places("broadcast/two_places", [] { all_see_all<One>(2); });
-const Scenario one_wrap("broadcast/wrap", [] { all_see_all<One>(2, kNearTheEnd); });
-const Scenario many_place("broadcast/many_one_place", [] { all_see_all<Many>(1); });
-const Scenario many_wrap("broadcast/many_wrap", [] { all_see_all<Many>(2, kNearTheEnd); });
+const Scenario one_place("broadcast/one_place", [] { all_see_all<One>(1, 2); });
+const Scenario two_places("broadcast/two_places", [] { all_see_all<One>(2, 3); }, Size::large);
+const Scenario one_wrap("broadcast/wrap", [] { all_see_all<One>(1, 2, kNearTheEnd + 1); });
+const Scenario many_place("broadcast/many_one_place", [] { all_see_all<Many>(1, 2); }, Size::large);
+const Scenario many_wrap(
+    "broadcast/many_wrap", [] { all_see_all<Many>(1, 2, kNearTheEnd + 1); }, Size::large);
 
 // Two producers and two consumers, of which this thread is one.
 void two_and_two(std::size_t capacity, std::uint64_t position = 0) {
@@ -87,9 +88,11 @@ void two_and_two(std::size_t capacity, std::uint64_t position = 0) {
   explore::check(ours == theirs, "one order for all");
   explore::outcome(static_cast<std::uint64_t>(ours));
 }
-const Scenario two_by_two("broadcast/two_and_two", [] { two_and_two(2); });
-const Scenario two_by_two_tight("broadcast/two_and_two_one_place", [] { two_and_two(1); });
-const Scenario two_by_two_wrap("broadcast/two_and_two_wrap", [] { two_and_two(1, kNearTheEnd); });
+const Scenario two_by_two("broadcast/two_and_two", [] { two_and_two(2); }, Size::large);
+const Scenario two_by_two_tight(
+    "broadcast/two_and_two_one_place", [] { two_and_two(1); }, Size::huge);
+const Scenario two_by_two_wrap(
+    "broadcast/two_and_two_wrap", [] { two_and_two(2, kNearTheEnd + 1); }, Size::large);
 
 // One producer finds out that there is room, and another one relies on it.
 const Scenario gate("broadcast/gate", [] {
@@ -117,12 +120,12 @@ const Scenario nobody("broadcast/nobody", [] {
 
 // B comes after A, which writes into the message: no race, and always what A wrote.
 template <class TheBroadcast>
-void one_after_another(std::size_t capacity) {
+void one_after_another(std::size_t capacity, int count) {
   TheBroadcast broadcast(capacity);
   auto a = broadcast.consumer();
   auto b = broadcast.consumer({.after = {a}, .spin_for = kSleepAtOnce});
   explore::Thread producer([&] {
-    test::push_all(broadcast, 1, 2);
+    test::push_all(broadcast, 1, count);
     broadcast.close();
   });
   explore::Thread first([&] {
@@ -135,11 +138,33 @@ void one_after_another(std::size_t capacity) {
     explore::check(item.number == 11 + seen++, "after A");
   }) == Status::ok) {
   }
+  explore::check(seen == count, "all");
+}
+const Scenario after_one("broadcast/after", [] { one_after_another<One>(2, 2); });
+const Scenario after_many("broadcast/after_many", [] { one_after_another<Many>(1, 1); });
+
+// The same with one place, which B makes free; A's thread is the producer.
+template <class TheBroadcast>
+void after_a_producer() {
+  TheBroadcast broadcast(1);
+  auto a = broadcast.consumer();
+  auto b = broadcast.consumer({.after = {a}, .spin_for = kSleepAtOnce});
+  explore::Thread first([&] {
+    for (int i = 1; i <= 2; ++i) {
+      explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed before");
+      explore::check(a.consume([](RingItem& item) { item.number += 10; }) == 1, "A sees it");
+    }
+    broadcast.close();
+  });
+  int seen = 0;
+  while (b.wait_and_consume([&](const RingItem& item) {
+    explore::check(item.number == 11 + seen++, "after A");
+  }) == Status::ok) {
+  }
   explore::check(seen == 2, "all");
 }
-const Scenario after_one("broadcast/after", [] { one_after_another<One>(2); });
-const Scenario after_tight("broadcast/after_one_place", [] { one_after_another<One>(1); });
-const Scenario after_many("broadcast/after_many", [] { one_after_another<Many>(1); });
+const Scenario after_tight("broadcast/after_one_place", [] { after_a_producer<One>(); });
+const Scenario after_tight_many("broadcast/after_many_one_place", [] { after_a_producer<Many>(); });
 
 // C comes after both.
 const Scenario after_two("broadcast/after_two", [] {
@@ -211,8 +236,9 @@ void first_leaves() {
   }
   explore::check(follower.seen == 3, "B sees all");
 }
-const Scenario leaves("broadcast/first_leaves", [] { first_leaves<One>(); });
-const Scenario leaves_many("broadcast/first_leaves_many", [] { first_leaves<Many>(); });
+const Scenario leaves("broadcast/first_leaves", [] { first_leaves<One>(); }, Size::large);
+const Scenario leaves_many(
+    "broadcast/first_leaves_many", [] { first_leaves<Many>(); }, Size::large);
 
 // A consumer joins beside a producer: what it sees has no gap, and ends with the last message; what
 // is pushed after it joined it sees.
@@ -244,27 +270,30 @@ const Scenario join_wrap("broadcast/joins_wrap", [] { joins<One>(kNearTheEnd); }
 const Scenario join_many_wrap("broadcast/joins_many_wrap", [] { joins<Many>(kNearTheEnd); });
 
 // A consumer joins where one producer relies on the room that another one found before.
-const Scenario join_two("broadcast/joins_two_producers", [] {
-  Many broadcast(1);
-  explore::Thread first([&] { test::push_all(broadcast, 1, 2); });
-  explore::Thread second([&] {
-    test::push_all(broadcast, 2, 2);
-    broadcast.close();
-  });
-  auto consumer = broadcast.consumer();
-  std::array<int, 4> last{};
-  while (!consumer.closed()) {
-    if (consumer.consume([&](const RingItem& item) {
-          auto& before = last[static_cast<std::size_t>(item.producer)];
-          explore::check(before == 0 || item.number == before + 1, "no gap");
-          before = item.number;
-        }) == 0) {
-      sync::pause();
-    }
-  }
-  explore::check(last[2] == 0 || last[2] == 2, "up to the last");
-  explore::outcome(static_cast<std::uint64_t>(4 * last[1] + last[2]));
-});
+const Scenario join_two(
+    "broadcast/joins_two_producers",
+    [] {
+      Many broadcast(1);
+      explore::Thread first([&] { test::push_all(broadcast, 1, 2); });
+      explore::Thread second([&] {
+        test::push_all(broadcast, 2, 2);
+        broadcast.close();
+      });
+      auto consumer = broadcast.consumer();
+      std::array<int, 4> last{};
+      while (!consumer.closed()) {
+        if (consumer.consume([&](const RingItem& item) {
+              auto& before = last[static_cast<std::size_t>(item.producer)];
+              explore::check(before == 0 || item.number == before + 1, "no gap");
+              before = item.number;
+            }) == 0) {
+          sync::pause();
+        }
+      }
+      explore::check(last[2] == 0 || last[2] == 2, "up to the last");
+      explore::outcome(static_cast<std::uint64_t>(4 * last[1] + last[2]));
+    },
+    Size::huge);
 
 // The only consumer leaves in its visitor: the message stays until that is over, and the producer,
 // who may sleep for its place, goes on.
@@ -367,22 +396,25 @@ const Scenario sleep_one("broadcast/both_sleep", [] { both_sleep<One>(); });
 const Scenario sleep_many("broadcast/both_sleep_many", [] { both_sleep<Many>(); });
 
 // Close under load: accepted is delivered to all, and those who wait learn of the end.
-const Scenario close_races("broadcast/close", [] {
-  Many broadcast(1);
-  auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
-  Status pushed[2] = {};
-  explore::Thread first([&] { pushed[0] = broadcast.push(RingItem{1, 1}); });
-  explore::Thread second([&] { pushed[1] = broadcast.push(RingItem{2, 1}); });
-  explore::Thread closer([&] { broadcast.close(); });
-  Follower follower;
-  while (consumer.wait_and_consume(follower) == Status::ok) {
-  }
-  first.join();
-  second.join();
-  const int accepted = (pushed[0] == Status::ok ? 1 : 0) + (pushed[1] == Status::ok ? 1 : 0);
-  explore::check(follower.seen == accepted, "accepted is delivered");
-  explore::outcome(static_cast<std::uint64_t>(accepted));
-});
+const Scenario close_races(
+    "broadcast/close",
+    [] {
+      Many broadcast(1);
+      auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
+      Status pushed[2] = {};
+      explore::Thread first([&] { pushed[0] = broadcast.push(RingItem{1, 1}); });
+      explore::Thread second([&] { pushed[1] = broadcast.push(RingItem{2, 1}); });
+      explore::Thread closer([&] { broadcast.close(); });
+      Follower follower;
+      while (consumer.wait_and_consume(follower) == Status::ok) {
+      }
+      first.join();
+      second.join();
+      const int accepted = (pushed[0] == Status::ok ? 1 : 0) + (pushed[1] == Status::ok ? 1 : 0);
+      explore::check(follower.seen == accepted, "accepted is delivered");
+      explore::outcome(static_cast<std::uint64_t>(accepted));
+    },
+    Size::large);
 
 const Scenario closed_is_seen("broadcast/closed_is_seen", [] {
   Many broadcast(1);

@@ -169,7 +169,7 @@ const Scenario keyed(
       check_all(tally, 3);
       explore::check(next.read() == 3, "all ran");
     },
-    test::Size::large);
+    test::Size::huge);
 
 // A caller that waits for its turn, behind a message that a worker runs or not yet.
 const Scenario turn_of_a_caller(
