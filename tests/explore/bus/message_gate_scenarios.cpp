@@ -184,4 +184,28 @@ const Scenario accept_against_close("message_counts/accept_against_close", [] {
   explore::outcome(tally.accepted);
 });
 
+const Scenario closed_counts("message_counts/closed_is_seen", [] {
+  MessageCounts counts;
+  sync::cell<int> before;
+  explore::Thread closer([&] {
+    before.write() = 1;
+    counts.close();
+  });
+  if (counts.closed()) explore::check(before.read() == 1, "what came before the close");
+});
+
+// A look from outside at any moment: what has ended was accepted.
+const Scenario tally_beside("message_counts/tally_at_any_moment", [] {
+  MessageCounts counts;
+  constexpr Outcome kOutcomes[] = {Outcome::failed, Outcome::cancelled, Outcome::expired};
+  const Outcome outcome = kOutcomes[explore::any_of(3)];
+  explore::Thread runner([&] {
+    explore::check(counts.accept(), "open");
+    counts.count(outcome);
+  });
+  const Tally tally = counts.tally();
+  explore::check(tally.balanced() && tally.pending <= tally.accepted, "none ends unaccepted");
+  explore::outcome(2 * tally.accepted + tally.pending);
+});
+
 }  // namespace
