@@ -85,9 +85,9 @@ class MessageGate {
   // stand-in while it waits.
   void enter_outside() noexcept {
     for (;;) {
-      // order: seq_cst, with the look below, against pause(): one of the two sees the other.
-      outside_.fetch_add(1, sync::order::seq_cst);
-      if ((word_.load(sync::order::seq_cst) & kShut) == 0) return;  // order: seq_cst, as above
+      outside_.fetch_add(1, sync::order::relaxed);  // order: relaxed, ordered by the fence
+      sync::asymmetric_fence_light();  // partner is the heavy half in pause(), MG-1
+      if (is_open()) return;
       leave_outside();
       const Lending lending;
       await_open();
