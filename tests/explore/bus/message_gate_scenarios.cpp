@@ -163,6 +163,23 @@ const Scenario await_the_last("message_gate/await_the_last", [] {
   second.join();
 });
 
+// ... of one that comes to no seat: who waits is known by the word alone.
+const Scenario await_an_end("message_gate/await_an_end", [] {
+  test::Audited<MessageGate> gate(1, false);
+  MessageCounts counts;
+  sync::EventCount idle;
+  sync::cell<int> done;
+  explore::check(counts.accept(), "open");
+  explore::Thread runner([&] {
+    done.write() = 1;
+    counts.count(Outcome::done);
+    if (gate.is_watched()) idle.notify_all();
+  });
+  const auto is_idle = [&]() noexcept { return counts.is_idle(); };
+  explore::check(gate.await(idle, is_idle, {}) == Status::ok, "told");
+  explore::check(done.read() == 1, "and seen");
+});
+
 const Scenario accept_against_close("message_counts/accept_against_close", [] {
   MessageCounts counts;
   sync::cell<int> before;

@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <handoff/bus/detail/message_engine.hpp>
 #include <handoff/bus/message_workers.hpp>
+#include <handoff/bus/worker_health.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -153,6 +156,32 @@ const Scenario submits_inside(
       explore::check(ran.read() == 2, "each once");
     },
     test::Size::single);
+
+// Whoever is busy is so with its own message, not with what its seat said before.
+struct Letter {};
+const Scenario health(
+    "message_workers/health",
+    [] {
+      sync::atomic<bool> looked(false);
+      MessageWorkers<Number, Letter> workers(
+          {.width = 1, .capacity = 1}, [](const Number&) {},
+          [&](const Letter&) {
+            // order: acquire pairs with the release below.
+            while (!looked.load(sync::order::acquire)) sync::pause();
+          });
+      explore::check(workers.submit(Letter{}) == Status::ok, "room");
+      sync::pause();
+      const HealthReport report = workers.health();
+      const WorkerHealth& worker = report.workers[0];
+      const bool busy = worker.state == WorkerHealth::State::busy;
+      explore::check(busy || worker.state == WorkerHealth::State::idle, "one of the two");
+      const std::string_view message(worker.message);
+      explore::check(!busy || message.find("Letter") != message.npos, "it is the letter");
+      looked.store(true, sync::order::release);  // order: release pairs with the acquire above
+      check_all(workers.close(), 1);
+      explore::outcome(busy);
+    },
+    test::Size::large);
 
 // Two workers and one key: plain state, so two at once are a race.
 const Scenario keyed(
