@@ -378,7 +378,9 @@ TYPED_TEST(AnyBroadcast, WhoFollowsNothingFindsTheEnd) {
     EXPECT_EQ(nobody.wait(), Status::closed);
     EXPECT_EQ(nobody.wait_and_consume(look), Status::closed);
     EXPECT_EQ(nobody.was_behind(), 0U);
-    if constexpr (TestFixture::lossy) EXPECT_EQ(nobody.lost(), 0U);
+    if constexpr (TestFixture::lossy) {
+      EXPECT_EQ(nobody.lost(), 0U);
+    }
   };
   typename TestFixture::Ints::Consumer never;
   expect_end(never);
@@ -809,7 +811,9 @@ TYPED_TEST(Lossy, NothingComesAfterTheEndOfABatch) {
   for (int i = 0; i < 2; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
   std::vector<bool> ends;
   const auto look = [&](const int& message, std::uint64_t, bool end_of_batch) {
-    if (message == 1) EXPECT_EQ(broadcast.try_push(2), Status::ok);
+    if (message == 1) {
+      EXPECT_EQ(broadcast.try_push(2), Status::ok);
+    }
     ends.push_back(end_of_batch);
   };
   EXPECT_EQ(consumer.consume(look), 2U) << "2 comes after what was said to be the end";

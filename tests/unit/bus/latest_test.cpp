@@ -265,7 +265,9 @@ TEST(LatestByKey, AVisitorMayTakeTheSequenceAndTheEndOfABatch) {
   using Told = std::vector<std::tuple<std::string, std::uint64_t, bool>>;
   Told told;
   const auto look = [&](const std::string& key, int& value, std::uint64_t sequence, bool end) {
-    if (key == "c" && value == 0) EXPECT_EQ(queue.try_push(key, 1), Status::ok);
+    if (key == "c" && value == 0) {
+      EXPECT_EQ(queue.try_push(key, 1), Status::ok);
+    }
     told.emplace_back(key, sequence, end);
   };
   EXPECT_EQ(queue.consume(look, 0), 0U);

@@ -260,7 +260,9 @@ TEST_F(RecordingTest, ASubscriberIsRemovedInThePausesOfAReplay) {
     EXPECT_EQ(number, 0);
   });
   const ScopedListener stays(bus.subscribe<int>([&](int number) {
-    if (number == 1) EXPECT_TRUE(removed.load()) << "it waited for the second message";
+    if (number == 1) {
+      EXPECT_TRUE(removed.load()) << "it waited for the second message";
+    }
   }));
   std::thread consumer([&] { EXPECT_EQ(bus.replay(file.c_str(), Pace::recorded), 2U); });
   while (!inside) std::this_thread::yield();
