@@ -69,11 +69,9 @@ struct Books<Broadcast<T, Policies>> {
     const auto behind = [&](BroadcastTicket ticket) {
       return static_cast<std::uint64_t>(messages_between(ticket, tail));
     };
-    // One of many producers may write the gate of an older look over a newer one.
-    const std::int64_t used = messages_between(broadcast.gate(), tail);
-    if (used < 0 || (!TheBroadcast::kMany && behind(broadcast.gate()) > capacity)) {
-      return "Broadcast: the gate is not behind the tail";
-    }
+    // Of many producers, one that slept may have put an older gate over another's: any one behind.
+    const std::uint64_t most = TheBroadcast::kMany ? std::uint64_t{1} << 60 : capacity;
+    if (behind(broadcast.gate()) > most) return "Broadcast: the gate is not behind the tail";
     for (const BroadcastReader* reader = test::now(broadcast.readers_.first_); reader != nullptr;
          reader = reader->following) {
       const BroadcastTicket position = test::now(reader->position);
