@@ -81,25 +81,29 @@ void producers(std::size_t capacity) {
   two.join();
   explore::check(bus.tally().done == 3 && bus.tally().balanced(), "the books are right");
 }
-const Scenario producers_total("message_bus/producers", [] { producers<Total>(1); });
+const Scenario producers_total(
+    "message_bus/producers", [] { producers<Total>(1); }, test::Size::large);
 const Scenario producers_lanes("message_bus/lanes", [] { producers<Laned>(1); });
 const Scenario producers_lanes_two("message_bus/lanes_of_two", [] { producers<Laned>(2); });
 
-const Scenario lane_pair("message_bus/two_lanes", [] {
-  Laned bus(options<Laned>(1));
-  auto one = bus.producer();
-  auto two = bus.producer();
-  explore::Thread other([&] {
-    put(one, 11);
-    put(one, 12);
-  });
-  explore::Thread another([&] { put(two, 21); });
-  Order order;
-  while (order.count < 3) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
-});
+const Scenario lane_pair(
+    "message_bus/two_lanes",
+    [] {
+      Laned bus(options<Laned>(1));
+      auto one = bus.producer();
+      auto two = bus.producer();
+      explore::Thread other([&] {
+        put(one, 11);
+        put(one, 12);
+      });
+      explore::Thread another([&] { put(two, 21); });
+      Order order;
+      while (order.count < 3) {
+        explore::check(bus.wait() == Status::ok, "it is open");
+        bus.drain(order);
+      }
+    },
+    test::Size::large);
 
 // Three producers, each in its ring.
 const Scenario three(
