@@ -297,9 +297,10 @@ void MessageReplay::read_types() {
     const std::string name(reinterpret_cast<const char*>(raw.data()), raw.size());
     const std::string here(name_in(types_[i].name));
     if (name != here || type.bytes != types_[i].bytes || type.alignment != types_[i].alignment) {
-      refuse("has other messages: its type " + std::to_string(i + 1) + " is '" + name + "' of " +
-             std::to_string(type.bytes) + " bytes, that of this bus '" + here + "' of " +
-             std::to_string(types_[i].bytes));
+      std::string why = "has other messages: its type " + std::to_string(i + 1);
+      why.append(" is '").append(name).append("' of ").append(std::to_string(type.bytes));
+      why.append(" bytes, that of this bus '").append(here).append("' of ");
+      refuse(why.append(std::to_string(types_[i].bytes)));
     }
   }
 }

@@ -96,6 +96,7 @@ class Broadcast {
 
  public:
   using value_type = T;
+  // What consumer() takes: only one that loses nothing comes after others.
   using ConsumerOptions = std::conditional_t<kLossy, LossyBroadcastOptions, BroadcastOptions>;
   class Consumer;
   class Claim;
@@ -217,7 +218,7 @@ class Broadcast {
 
  protected:
   Broadcast(std::size_t capacity, detail::RingStart start, std::span<std::byte> storage = {})
-      : memory_(capacity, storage),
+      : memory_(capacity, {storage.data(), storage.size()}),
         places_(memory_, kStep * start.position),
         stride_(kStep * detail::max(detail::min(places_.capacity() / 4, kStrideMost), 1)),
         tail_(kStep * start.position),

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <handoff/bus/broadcast.hpp>
+#include <handoff/bus/broadcast.hpp>  // NOLINT(misc-header-include-cycle): one needs the other
 #include <handoff/bus/detail/broadcast_readers.hpp>
 #include <handoff/bus/detail/call_with.hpp>
 #include <handoff/config.hpp>

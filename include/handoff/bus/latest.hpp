@@ -90,6 +90,7 @@ class Latest {
   Latest(const Latest&) = delete;
   Latest& operator=(const Latest&) = delete;
 
+  // How many bytes a lent storage needs.
   static std::size_t storage_bytes(std::size_t at_once = 8) {
     return Slots::storage_bytes(detail::latest_slots(at_once));
   }
@@ -184,7 +185,7 @@ class Latest {
  protected:
   // The version before the first one.
   Latest(std::size_t at_once, detail::RingStart start, std::span<std::byte> storage = {})
-      : slots_(detail::latest_slots(at_once), storage),
+      : slots_(detail::latest_slots(at_once), {storage.data(), storage.size()}),
         start_(start.position),
         current_(kNone),
         newest_(start.position),

@@ -60,6 +60,7 @@ class LatestByKey {
                 "a LatestByKey copies and compares its keys");
 
  public:
+  // What a value belongs to.
   using key_type = Key;
   using value_type = T;
 
@@ -226,11 +227,12 @@ class LatestByKey {
     return capacity;
   }
   static constexpr std::size_t table_places(std::size_t capacity) { return 2 * capacity; }
-  static std::span<std::byte> first_part(std::size_t capacity, std::span<std::byte> storage) {
-    return storage.first(detail::min(storage.size(), Entries::storage_bytes(capacity)));
+  static detail::LentBytes first_part(std::size_t capacity, std::span<std::byte> storage) {
+    return {storage.data(), detail::min(storage.size(), Entries::storage_bytes(capacity))};
   }
-  static std::span<std::byte> second_part(std::size_t capacity, std::span<std::byte> storage) {
-    return storage.subspan(detail::min(storage.size(), Entries::storage_bytes(capacity)));
+  static detail::LentBytes second_part(std::size_t capacity, std::span<std::byte> storage) {
+    const std::size_t first = first_part(capacity, storage).size;
+    return {storage.data() + first, storage.size() - first};
   }
 
   // Hashes of neighbouring keys are often neighbours; the table goes by the lowest bits.

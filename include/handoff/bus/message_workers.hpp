@@ -350,7 +350,7 @@ class BasicMessageWorkers {
       if (place.run_here) return run_here(given, false);
       if (place.node == nullptr) return place.why;
       detail::MessageNode& node = *place.node;
-      const Message& message = *::new (node.message) Message(std::move(given));
+      const Message& message = *::new (node.message) Message(std::forward<M>(given));
       node.type = index_of<Message>();
       node.keyed = kKeyed<Message>;
       node.key = key_of(message);

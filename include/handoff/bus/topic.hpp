@@ -30,8 +30,8 @@ class Topic {
   constexpr Topic() noexcept = default;
 
   // Implicit, so that .topic = "name" is all there is to write. The empty name is none.
-  constexpr Topic(const char* name) noexcept
-      : name_(name) {}  // NOLINT(google-explicit-constructor)
+  constexpr Topic(const char* name) noexcept  // NOLINT(google-explicit-constructor)
+      : name_(name) {}
   constexpr Topic(std::string_view name) noexcept  // NOLINT(google-explicit-constructor)
       : name_(name) {}
   Topic(const std::string& name) noexcept : name_(name) {}  // NOLINT(google-explicit-constructor)

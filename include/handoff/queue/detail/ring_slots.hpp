@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <span>
 #include <type_traits>
 
 #include <handoff/config.hpp>
@@ -25,6 +24,13 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // The same for a storage that is too small.
 [[noreturn]] void refuse_storage(std::size_t bytes, std::size_t needed);
 
+// Memory that a caller lends. Not a std::span, whose header is 700 lines more for all who have
+// rings.
+struct LentBytes {
+  std::byte* data = nullptr;
+  std::size_t size = 0;
+};
+
 template <class Slot>
 class RingSlots {
  public:
@@ -33,9 +39,9 @@ class RingSlots {
   explicit RingSlots(std::size_t at_least) : RingSlots(at_least, {}) {}
   // In the caller's storage, which lives longer; of its own if that is empty. Throws also for one
   // of fewer bytes than storage_bytes().
-  RingSlots(std::size_t at_least, std::span<std::byte> storage)
+  RingSlots(std::size_t at_least, LentBytes storage)
       : mask_(round_up(at_least) - 1),
-        lent_(!storage.empty()),
+        lent_(storage.size != 0),
         slots_(lent_ ? fit(storage) : static_cast<Slot*>(sync::allocate(bytes(), alignof(Slot)))) {
     std::uninitialized_default_construct_n(slots_, capacity());
   }
@@ -69,11 +75,11 @@ class RingSlots {
 
   std::size_t bytes() const noexcept { return capacity() * sizeof(Slot); }
 
-  Slot* fit(std::span<std::byte> storage) const {
-    void* begin = storage.data();
-    std::size_t left = storage.size();
+  Slot* fit(LentBytes storage) const {
+    void* begin = storage.data;
+    std::size_t left = storage.size;
     if (std::align(alignof(Slot), bytes(), begin, left) == nullptr) {
-      refuse_storage(storage.size(), storage_bytes(capacity()));
+      refuse_storage(storage.size, storage_bytes(capacity()));
     }
     return static_cast<Slot*>(begin);
   }
