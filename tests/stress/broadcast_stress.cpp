@@ -257,8 +257,8 @@ void comings_and_goings(unsigned producers, std::uint64_t each) {
 }
 
 TEST(BroadcastStress, ConsumersComeAndGo) {
-  comings_and_goings<OneProducer>(1, rounds(20'000));
-  comings_and_goings<BroadcastPolicies>(2, rounds(10'000));
+  comings_and_goings<OneProducer>(1, rounds(10'000));
+  comings_and_goings<BroadcastPolicies>(2, rounds(5'000));
 }
 
 // Joins and leaves until `over`, where messages are lost: the number of each message says how many

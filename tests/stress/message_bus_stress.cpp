@@ -129,7 +129,7 @@ TEST(MessageBusStress, EachProducersOrder) {
   for (const std::size_t lanes : {8U, 3U, 0U}) {
     for (const std::size_t capacity : {2U, 256U}) {
       const OrderCheck check = eight_producers<LanedBusPolicies>(
-          test::rounds(capacity > 100 ? 30'000 : 3'000), {.capacity = capacity, .lanes = lanes});
+          test::rounds(capacity > 100 ? 12'000 : 1'200), {.capacity = capacity, .lanes = lanes});
       EXPECT_EQ(check.inversions, 0U);
     }
   }
@@ -269,7 +269,7 @@ void closed_at_any_instant(std::uint64_t seed, std::size_t strength) {
   EXPECT_EQ(after.done, tally.done);
 }
 TEST(MessageBusStress, TheTallyIsExactWheneverItIsClosed) {
-  const std::uint64_t seeds = test::rounds(100);
+  const std::uint64_t seeds = test::rounds(50);
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     for (std::size_t strength = 0; strength < 3; ++strength) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", strength " << strength);
@@ -368,8 +368,8 @@ TEST(MessageBusStress, HandlersMayDoAnything) {
   const std::uint64_t seeds = test::rounds(20);
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    Anything<BusPolicies>(seed).run(5'000);
-    Anything<LanedBusPolicies>(seed).run(5'000);
+    Anything<BusPolicies>(seed).run(2'000);
+    Anything<LanedBusPolicies>(seed).run(2'000);
     if (HasFailure()) return;
   }
 }
