@@ -77,6 +77,8 @@ void sleep_until(sync::Deadline moment) {
   (void)nobody.await([] { return false; }, moment, {}, sync::Spin::never);
 }
 
+}  // namespace
+
 // Of what was written, in the same pieces.
 class RecordingHash {
  public:
@@ -87,7 +89,16 @@ class RecordingHash {
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
-}  // namespace
+void RecordingHash::add(std::span<const std::byte> bytes) noexcept {
+  constexpr std::uint64_t prime = 0x100000001b3U;
+  while (bytes.size() >= sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    value_ = std::rotl((value_ ^ word) * prime, 29);
+    bytes = bytes.subspan(sizeof word);
+  }
+  for (const std::byte byte : bytes) value_ = (value_ ^ static_cast<std::uint64_t>(byte)) * prime;
+}
 
 class MessageRecording {
  public:
@@ -151,17 +162,6 @@ class MessageReplay {
   std::size_t at_ = 0;  // in the buffer
   std::size_t end_ = 0;
 };
-
-void RecordingHash::add(std::span<const std::byte> bytes) noexcept {
-  constexpr std::uint64_t prime = 0x100000001b3U;
-  while (bytes.size() >= sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    value_ = std::rotl((value_ ^ word) * prime, 29);
-    bytes = bytes.subspan(sizeof word);
-  }
-  for (const std::byte byte : bytes) value_ = (value_ ^ static_cast<std::uint64_t>(byte)) * prime;
-}
 
 }  // namespace
 
