@@ -11,7 +11,8 @@ from lab_support import MISBEHAVING, SCHEMA, LabTest
 QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 ORDERS = {"own.bus.lanes": "per producer", "peer.moodycamel": "per producer",
           "peer.zeromq_inproc": "per producer", "peer.nng_inproc": "per producer",
-          "own.workers": "none", "seed.worker_pool": "none"}  # of the others: fifo
+          "own.workers": "none", "seed.worker_pool": "none",
+          "peer.atomic_queue": "none"}  # of the others: fifo
 SINGLY = {"own.workers", "peer.onetbb_queue", "peer.zeromq_inproc",
           "peer.nng_inproc"}  # polled or asleep
 SPINNING = {"own.ring", "peer.boost_lockfree"}

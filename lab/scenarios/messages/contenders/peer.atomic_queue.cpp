@@ -11,8 +11,11 @@ template <class Message>
 struct OneEach : peers::AtomicQueue<Message, capacity, true> {
   explicit OneEach(const Task& /*task*/) {}
 };
+// One that pushes may be overtaken by itself: while it is held up in its place, and one that pops
+// waits there, a push a round later may fill that place first.
 template <class Message>
 struct Many : peers::AtomicQueue<Message, capacity, false> {
+  static constexpr bool unordered = true;
   explicit Many(const Task& /*task*/) {}
 };
 
