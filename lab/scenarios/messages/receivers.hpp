@@ -55,14 +55,15 @@ class Receivers {
   Books& books() { return books_; }
 
   // Until so many have come since the launch. Where none comes for a while some are lost, and the
-  // answer will say so.
-  void await(std::uint64_t wanted) const {
-    constexpr std::chrono::seconds a_while{2};
+  // answer will say so. They stay lost: from then on a short while is enough, or a burst of many
+  // operations would seem to hang.
+  void await(std::uint64_t wanted) {
     std::uint64_t seen = 0;
     do {
       seen = books_.count();
-    } while (!peers::retry_for(a_while, [&] { return books_.count() >= wanted; }) &&
+    } while (!peers::retry_for(a_while_, [&] { return books_.count() >= wanted; }) &&
              books_.count() != seen);
+    if (books_.count() < wanted) a_while_ = std::chrono::milliseconds(10);
   }
 
  private:
@@ -96,6 +97,7 @@ class Receivers {
   std::atomic<bool> quit_{false};
   std::atomic<std::size_t> there_{0};  // who have their end of the queue
   std::atomic<std::size_t> ended_{0};
+  std::chrono::milliseconds a_while_{2000};  // see await()
   std::vector<std::jthread> threads_;
 };
 
