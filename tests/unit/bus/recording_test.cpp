@@ -240,7 +240,8 @@ TEST_F(RecordingTest, HandlersOfAReplayAreHandlersOfTheBus) {
   EXPECT_EQ(bus.drain(), 1U) << "it is as before";
 }
 
-// remove_and_wait() waits for the message that is being handled, not for the pause behind it.
+// remove_and_wait() waits for the message that is being handled, not for the pause behind it. A
+// busy machine may let a pause go by: one of many is enough.
 TEST_F(RecordingTest, ASubscriberIsRemovedInThePausesOfAReplay) {
   MessageBus<int> bus;
   const std::string file = path("pause");
@@ -248,28 +249,29 @@ TEST_F(RecordingTest, ASubscriberIsRemovedInThePausesOfAReplay) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(bus.publish(i), Status::ok);
     bus.drain();
-    if (i == 0) std::this_thread::sleep_for(250ms);
+    if (i == 0) std::this_thread::sleep_for(50ms);
   }
   bus.stop_recording();
-  std::atomic<bool> inside{false};
-  std::atomic<bool> asked{false};
-  std::atomic<bool> removed{false};
-  const ListenerHandle removes = bus.subscribe<int>([&](int number) {
-    inside = true;
-    while (!asked) std::this_thread::yield();
-    EXPECT_EQ(number, 0);
-  });
-  const ScopedListener stays(bus.subscribe<int>([&](int number) {
-    if (number == 1) {
-      EXPECT_TRUE(removed.load()) << "it waited for the second message";
-    }
-  }));
-  std::thread consumer([&] { EXPECT_EQ(bus.replay(file.c_str(), Pace::recorded), 2U); });
-  while (!inside) std::this_thread::yield();
-  asked = true;
-  EXPECT_TRUE(removes.remove_and_wait());
-  removed = true;
-  consumer.join();
+  bool in_the_pause = false;
+  for (int tries = 0; tries < 100 && !in_the_pause; ++tries) {
+    std::atomic<bool> inside{false};
+    std::atomic<bool> asked{false};
+    std::atomic<bool> removed{false};
+    const ListenerHandle removes = bus.subscribe<int>([&](int) {
+      inside = true;
+      while (!asked) std::this_thread::yield();
+    });
+    const ScopedListener stays(bus.subscribe<int>([&](int number) {
+      if (number == 1) in_the_pause = removed;
+    }));
+    std::thread consumer([&] { EXPECT_EQ(bus.replay(file.c_str(), Pace::recorded), 2U); });
+    while (!inside) std::this_thread::yield();
+    asked = true;
+    EXPECT_TRUE(removes.remove_and_wait());
+    removed = true;
+    consumer.join();
+  }
+  EXPECT_TRUE(in_the_pause) << "it waited for the second message";
 }
 
 TEST_F(RecordingTest, ATopicThatIsTooLongFailsTheRecording) {
