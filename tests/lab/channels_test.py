@@ -49,7 +49,7 @@ class Channels(LabTest):
                                   {"producers": producers, "consumers": consumers})
 
     def test_the_list_says_in_which_order_a_queue_gives_messages_back(self):
-        said = self.run_lab("list").stdout.partition("\nchannels: ")[2].partition("\nexplorer: ")[0]
+        said = self.run_lab("list").stdout.partition("\nchannels: ")[2].partition("\nmessages: ")[0]
         orders = {line.split()[0]: line.partition("  order: ")[2] for line in said.splitlines()
                   if line.startswith("    ") and line.split()[0] in FOR_MANY | FOR_ONE_EACH}
         self.assertEqual(orders.pop("peer.concurrentqueue"), "per producer")
