@@ -181,6 +181,22 @@ Launches ratio(const Launches& above, const Launches& below) {
   return ratios;
 }
 
+Launches ratio_of_best(const Launches& above, const Launches& below, bool higher_is_better) {
+  Launches ratios(std::min(above.size(), below.size()));
+  for (std::size_t l = 0; l < ratios.size(); ++l) {
+    const auto bursts = static_cast<std::ptrdiff_t>(std::min(above[l].size(), below[l].size()));
+    require(bursts > 0, "the best of no bursts was asked for");
+    const auto best = [&](const std::vector<double>& values) {
+      const auto end = values.begin() + bursts;
+      return higher_is_better ? *std::max_element(values.begin(), end)
+                              : *std::min_element(values.begin(), end);
+    };
+    ratios[l].push_back(best(above[l]) / best(below[l]));
+  }
+  static_cast<void>(typical(ratios));  // refuses no launches and division by zero
+  return ratios;
+}
+
 double sign_test(std::size_t below, std::size_t above) {
   const auto thrown = static_cast<double>(below + above);
   double ways = std::exp2(-thrown);  // to fall with exactly i of them on the rarer side

@@ -33,6 +33,10 @@ Interval interval(std::vector<double> draws, double level = 0.99);
 // that met both falls out; what one has more than the other is left out.
 Launches ratio(const Launches& above, const Launches& below);
 
+// One ratio a launch: the best burst of one against the best of the other, of as many. Where
+// something hits single bursts of one side only, it is in neither of them.
+Launches ratio_of_best(const Launches& above, const Launches& below, bool higher_is_better);
+
 // What pairs of launches, measured side by side, agree on: the middle of their ratios, each launch
 // one vote, on a machine where a launch may be in one of several states for as long as it lives. A
 // pair whose two sides were in different states says nothing about the ratio, but it errs to either

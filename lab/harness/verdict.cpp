@@ -45,16 +45,16 @@ JudgedChange judge_change(const Launches& now, const Launches& before, const Jud
                           std::uint64_t seed) {
   require_positive(now);
   require_positive(before);
-  const Launches ratios = ratio(now, before);
+  const bool beside_others = judging.disturbed && judging.disturbed_margin.has_value();
+  const Launches ratios =
+      beside_others ? ratio_of_best(now, before, judging.higher_is_better) : ratio(now, before);
   JudgedChange judged;
   const Agreement agreed = agreement(ratios, seed, judging.level);
   judged.ratio = agreed.value;
   judged.bounds = interval(agreed.draws, judging.level);
   judged.margin = std::max(kLeastMargin, judging.floor);
-  if (judging.disturbed) {
-    judged.margin = std::max(judged.margin, judging.disturbed_margin.value_or(0));
-  }
-  const bool trusted = !judging.disturbed || judging.disturbed_margin.has_value();
+  if (beside_others) judged.margin = std::max(judged.margin, *judging.disturbed_margin);
+  const bool trusted = !judging.disturbed || beside_others;
   if (trusted && ratios.size() >= kLooks.front()) judged.change = change_of(judged, judging);
   return judged;
 }

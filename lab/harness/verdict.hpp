@@ -28,8 +28,9 @@ struct Judging {
   bool higher_is_better = false;
   double floor = 0;  // the A-against-A floor of the machine: 0.03 means 3 %
   bool disturbed = false;  // something else ran on the machine meanwhile
-  // What the interval of disturbed launches must clear to mean a difference; 0.5 means 50 %. They
-  // never mean "unchanged". Nothing: whatever they say is too noisy.
+  // What the interval of disturbed launches must clear to mean a difference; 0.5 means 50 %. Each
+  // votes by its best bursts then, and they never mean "unchanged". Nothing: whatever they say is
+  // too noisy.
   std::optional<double> disturbed_margin = {};
   // Of the interval. Who may look several times, and stops at the first verdict, shares the error
   // out among the looks: 0.998 for each of five keeps 99 % in all.

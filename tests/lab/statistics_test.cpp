@@ -95,6 +95,23 @@ TEST(RatioOf, LeavesOutWhatHasNoPartner) {
 
 TEST(RatioOf, RefusesDivisionByZero) { EXPECT_THROW(ratio({{1}}, {{0}}), std::invalid_argument); }
 
+TEST(RatioOfBest, IsOneForALaunchAndWithoutWhatWasHit) {
+  EXPECT_EQ(ratio_of_best({{10, 300, 12}, {500, 11}}, {{40, 20, 25}, {22, 90}}, false),
+            (Launches{{0.5}, {0.5}}));
+  EXPECT_EQ(ratio_of_best({{10, 3, 8}}, {{2, 5, 1}}, true), (Launches{{2}}));
+}
+
+TEST(RatioOfBest, IsOfAsManyBursts) {
+  // Who has more of them has more chances of a good one.
+  EXPECT_EQ(ratio_of_best({{8, 8, 2}, {4}}, {{4, 4}}, false), (Launches{{2}}));
+}
+
+TEST(RatioOfBest, RefusesWhatHasNoRatio) {
+  EXPECT_THROW(ratio_of_best({}, {}, false), std::invalid_argument);
+  EXPECT_THROW(ratio_of_best({{1}, {}}, {{1}, {1}}, false), std::invalid_argument);
+  EXPECT_THROW(ratio_of_best({{1}}, {{0}}, false), std::invalid_argument);
+}
+
 // The values of SciPy 1.10.1:
 //   stats.t.ppf(0.995, n), stats.t.ppf(0.975, n)
 //   stats.binomtest(below, below + above, 0.5).pvalue

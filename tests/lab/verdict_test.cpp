@@ -89,6 +89,25 @@ TEST(JudgeChange, DisturbedOnesMustClearTheWideMarginAndNeverMeanUnchanged) {
   EXPECT_EQ(change(1.1, 1, {.disturbed_margin = 0.5}), Change::worse);
 }
 
+TEST(JudgeChange, DisturbedLaunchesVoteByTheirBestBursts) {
+  // Two of three bursts were hit, of one side only and by far more than it takes.
+  const Launches hit{{2, 90, 31}, {55, 2.02, 20}, {80, 47, 1.98}, {2.01, 33, 66}, {28, 2, 41}};
+  EXPECT_EQ(judge_change(hit, constant(1), {}).change, Change::worse);  // by 30 times
+  const JudgedChange judged =
+      judge_change(hit, constant(1), {.disturbed = true, .disturbed_margin = 0.5});
+  EXPECT_EQ(judged.change, Change::worse);
+  EXPECT_NEAR(judged.ratio, 2, 0.01);
+  EXPECT_LT(judged.bounds.high, 2.1);
+  EXPECT_EQ(judge_change(constant(1.9), hit, {.disturbed = true, .disturbed_margin = 0.5}).change,
+            Change::too_noisy);
+  // Where more is better, the best is the most.
+  const Launches rates{{5, 100, 9}, {99, 8, 4}, {7, 2, 101}, {100, 3, 3}, {6, 100, 1}};
+  EXPECT_NEAR(judge_change(rates, constant(50),
+                           {.higher_is_better = true, .disturbed = true, .disturbed_margin = 0.5})
+                  .ratio,
+              2, 0.01);
+}
+
 TEST(JudgeChange, NoiseThatMetBothFallsOut) {
   // Half speed in the second launch and in single bursts of others, always for both.
   const Launches before{{10, 10}, {20, 20}, {10, 20}, {10, 10}, {40, 10}};
