@@ -42,6 +42,7 @@ void read_cpu_times(const std::string& root, Look& look) {
     ++look.cpus;
     look.idle_s += (idle + waiting) * tick_s;
     look.stolen_s += steal * tick_s;
+    look.interrupts_s += (irq + softirq) * tick_s;
   }
 }
 
@@ -107,8 +108,7 @@ double uncertain_s(const Look& look) {
 }
 
 // Empty: nobody took time.
-std::string taken(const Disturbance& seen, const Look& after, double wall_s) {
-  const double most_cpus = most_cpus_for_others(after.cpus) + uncertain_s(after) / wall_s;
+std::string taken(const Disturbance& seen, double most_cpus) {
   if (seen.foreign_cpus > most_cpus) {
     return fmt::format("other processes took {:.2f} CPUs", seen.foreign_cpus);
   }
@@ -160,8 +160,14 @@ Disturbance disturbance(const Look& before, const Look& after, const Speed& spee
     seen.stolen_cpus = stolen / wall_s;
   }
   seen.throttled = std::max(0.0, after.throttled - before.throttled);
-  seen.reason = taken(seen, after, wall_s);
-  if (!seen.reason.empty()) return seen;
+  const double most_cpus = most_cpus_for_others(after.cpus) + uncertain_s(after) / wall_s;
+  seen.reason = taken(seen, most_cpus);
+  if (!seen.reason.empty()) {
+    const double interrupts = (after.interrupts_s - before.interrupts_s) / wall_s;
+    seen.only_foreign = seen.foreign_cpus > most_cpus && !(seen.stolen_cpus > most_cpus) &&
+                        !(interrupts > most_cpus) && !(seen.throttled > 0);
+    return seen;
+  }
   seen.reason = slow(seen, usual);
   seen.only_slow = !seen.reason.empty();
   return seen;

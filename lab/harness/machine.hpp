@@ -16,6 +16,7 @@ struct Look {
   double stolen_s = 0;
   double own_s = 0;      // CPU time of this process and of the children that it has waited for
   double throttled = 0;  // times, by a quota or for heat
+  double interrupts_s = 0;  // in which the kernel served devices, whoever had the CPU
 };
 
 // `root` is put before every path that is read; another one than "" is for tests.
@@ -37,6 +38,9 @@ struct Disturbance {
   // That the machine itself was slow is the only reason: nobody took time. Those that take turns
   // meet such a state alike.
   bool only_slow = false;
+  // That other processes took CPUs is the only reason, but for a slow machine. It was not
+  // necessarily ours that they took: see kept_their_cpus() in preemption.hpp.
+  bool only_foreign = false;
 };
 
 // CPUs' worth of time that others, or the host, may take before it is a disturbance.

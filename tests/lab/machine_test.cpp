@@ -50,6 +50,20 @@ TEST(Disturbance, IsNotOnlySlowWhereSomebodyTookTime) {
   EXPECT_FALSE(after(5, 5, 0, 0, {60, 200}).only_slow);
 }
 
+TEST(Disturbance, IsOnlyForeignWhereNobodyButProcessesTookTime) {
+  EXPECT_TRUE(after(5, 5).only_foreign);
+  EXPECT_TRUE(after(5, 5, 0, 0, {60, 200}).only_foreign);  // slow besides
+  EXPECT_FALSE(after(10, 10).only_foreign);
+  EXPECT_FALSE(after(10, 10, 0, 0, {60, 200}).only_foreign);
+  EXPECT_FALSE(after(5, 7, 8).only_foreign);
+  EXPECT_FALSE(after(5, 2, 5).only_foreign);  // processes and the host
+  EXPECT_FALSE(after(5, 5, 0, 3).only_foreign);
+  // Interrupts take from a thread what it does not wait for.
+  const Look start{50, 2, 7, 3, 4, 1, 2};
+  EXPECT_TRUE(disturbance(start, {60, 2, 12, 3, 9, 1, 2.5}, usual, usual).only_foreign);
+  EXPECT_FALSE(disturbance(start, {60, 2, 12, 3, 9, 1, 6}, usual, usual).only_foreign);
+}
+
 TEST(Disturbance, OfAFewTicksIsNone) {
   const Disturbance seen = disturbance({0, 2, 0, 0, 0, 0}, {0.1, 2, 0.07, 0, 0.1, 0}, usual, usual);
   EXPECT_EQ(seen.reason, "");
@@ -80,7 +94,7 @@ TEST(Look, ReadsTheCountersOfTheKernel) {
   const FakeRoot root;
   std::string stat = "cpu  1 2 3 4 5 6 7 8 0 0\n";
   for (int cpu = 0; cpu < 1024; ++cpu) {  // all that this process could possibly run on
-    stat += "cpu" + std::to_string(cpu) + " 1000 0 0 400 100 0 0 200 0 0\n";
+    stat += "cpu" + std::to_string(cpu) + " 1000 0 0 400 100 3 7 200 0 0\n";
   }
   root.write("proc/stat", stat + "intr 1 2 3\n");
   root.write("proc/self/cgroup", "4:memory:/m\n3:cpu,cpuacct:/a/b\n0::/c\n");
@@ -94,6 +108,7 @@ TEST(Look, ReadsTheCountersOfTheKernel) {
   ASSERT_GE(seen.cpus, 1);
   EXPECT_DOUBLE_EQ(seen.idle_s, seen.cpus * 500 / ticks);
   EXPECT_DOUBLE_EQ(seen.stolen_s, seen.cpus * 200 / ticks);
+  EXPECT_DOUBLE_EQ(seen.interrupts_s, seen.cpus * 10 / ticks);
   EXPECT_EQ(seen.throttled, 5 + 7 + 30 + 70);
 }
 
