@@ -28,7 +28,7 @@ constexpr double kForChoosing = 0.4;  // of it
 constexpr double kForBeside = 0.15;
 constexpr std::size_t kChoosing = 3;  // launches
 constexpr int kChoosingRounds = 2;
-constexpr int kInARow = 3;  // disturbed launches: then they are kept; calm ones: then it is over
+constexpr int kInARow = 3;  // busy launches: then disturbed ones are kept; calm ones: it is over
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -41,6 +41,13 @@ Launches reporting(const Measurement& way) {
   const Launches all = metric_of(way);
   const auto first = static_cast<std::ptrdiff_t>(std::min(kChoosing, all.size()));
   return {all.begin() + first, all.end()};
+}
+
+// In their last launch. Who broke has none.
+bool all_kept_their_cpus(const Ways& ways) {
+  return std::all_of(ways.begin(), ways.end(), [](const Measurement* way) {
+    return way->launches.empty() || kept_their_cpus(way->launches.back());
+  });
 }
 
 bool is_measured(const Measurement& way) {
@@ -62,6 +69,9 @@ struct Overview::Part {
   double spent = 0;  // seconds
   // What happened on the machine.
   int repeats = 0;
+  bool came_through = false;  // one was beside others, who took nothing from it
+  int disturbed_in_a_row = 0;
+  int fine_in_a_row = 0;
   std::string choosing_disturbed;      // why; empty: it was not
   std::vector<std::size_t> disturbed;  // launches that report, by their places among all
   std::string reason;                  // of the last one
@@ -293,7 +303,7 @@ double Overview::seconds_for_launch(const Part& part, const std::vector<RungStat
 }
 
 // False: others disturbed it, and it is as if it had not been. Where that goes on and on, what they
-// disturb has to do.
+// disturb has to do, unless this part's launches come through at times.
 bool Overview::add_launch(Part& part, const Ways& ways, int rounds, Clock::time_point end) {
   const auto start = Clock::now();
   const std::optional<Disturbance> seen =
@@ -308,15 +318,21 @@ bool Overview::add_launch(Part& part, const Ways& ways, int rounds, Clock::time_
   part.sum.speed = seen->speed;
   part.watched += took;
   // A slow machine is slow for all that take turns, and pairs are judged: only time that somebody
-  // took may favour one of them.
-  const bool disturbed = !seen->reason.empty() && !seen->only_slow;
-  disturbed_in_a_row_ = disturbed ? disturbed_in_a_row_ + 1 : 0;
-  calm_in_a_row_ = disturbed ? 0 : calm_in_a_row_ + 1;
-  if (!disturbed) return true;
+  // took may favour one of them, and only if it was taken from them.
+  const bool busy = !seen->reason.empty() && !seen->only_slow;
+  busy_in_a_row_ = busy ? busy_in_a_row_ + 1 : 0;
+  calm_in_a_row_ = busy ? 0 : calm_in_a_row_ + 1;
   std::size_t launches = 0;
   for (const Measurement* way : ways) launches = std::max(launches, way->launches.size());
   if (launches == 0) return true;  // nobody is left
-  if (disturbed_in_a_row_ < kInARow) {
+  const bool untouched = busy && seen->only_foreign && all_kept_their_cpus(ways);
+  part.came_through = part.came_through || untouched;
+  part.disturbed_in_a_row = busy && !untouched ? part.disturbed_in_a_row + 1 : 0;
+  part.fine_in_a_row = part.disturbed_in_a_row > 0 ? 0 : part.fine_in_a_row + 1;
+  if (part.fine_in_a_row > 0) return true;
+  const bool may_pass =
+      busy_in_a_row_ < kInARow || (part.came_through && part.disturbed_in_a_row < kInARow);
+  if (may_pass) {
     for (Measurement* way : ways) {
       if (!way->launches.empty()) erase_launch(*way, way->launches.size() - 1);
     }
@@ -349,13 +365,14 @@ JudgedChange Overview::judge(const Part& part) const {
                        .level = part.choice.level});
 }
 
-// Once the machine is quiet again, what was measured meanwhile is measured again, for as long as
-// the time lasts. That does not depend on what came out, and the looks count on.
+// Once the machine is quiet again, or one part is left alone, what was measured meanwhile is
+// measured again, for as long as the time lasts. That does not depend on what came out, and the
+// looks count on.
 void Overview::forget_what_was_disturbed() {
-  if (calm_in_a_row_ < kInARow) return;
   double left = seconds_left();
   for (Part& part : parts_) {
     RungState& state = part.state;
+    if (std::max(calm_in_a_row_, part.fine_in_a_row) < kInARow) continue;
     if (part.disturbed.empty() || state.looks == kOverviewLooks.size()) continue;
     const std::size_t kept = state.reported - part.disturbed.size();
     const std::size_t wanted = std::max(least(), fixed() ? 0 : kOverviewLooks[state.looks]);

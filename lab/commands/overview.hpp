@@ -66,7 +66,7 @@ class Overview {
   std::vector<Part> parts_;
   std::optional<Clock::time_point> deadline_;  // nothing: there is none for all of it
   std::optional<Progress> progress_;
-  int disturbed_in_a_row_ = 0;
+  int busy_in_a_row_ = 0;
   int calm_in_a_row_ = 0;
 };
 

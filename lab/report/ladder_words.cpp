@@ -146,8 +146,10 @@ std::string busy_of(const Result& result) {
     if (!block) continue;
     ++watched;
     const Disturbance& seen = block->seen;
-    if (seen.reason.empty()) continue;
-    const double most = most_cpus_for_others(cpus);
+    // A block that others left alone has no reason; how much they took is only told where it is no
+    // matter of the counters' resolution.
+    const double most = (seen.reason.empty() ? 2 : 1) * most_cpus_for_others(cpus);
+    if (seen.reason.empty() && seen.foreign_cpus <= most) continue;
     if (seen.foreign_cpus > most) {
       foreign.cpus.push_back(seen.foreign_cpus);
     } else if (seen.stolen_cpus > most) {

@@ -346,6 +346,12 @@ TEST(Busy, SaysHowMuchOthersTook) {
   EXPECT_EQ(busy_of(watched({foreign, foreign})), "Other programs took 0.9 of 2 CPUs.");
   EXPECT_EQ(busy_of(watched({foreign, quiet, stolen, slow})),
             "Other programs took 0.9 of 2 CPUs in 1 of 4 measurements.");
+  // What others left alone is not disturbed, but they were there.
+  const Disturbance alone = seen(0.95, 0, "");
+  EXPECT_EQ(busy_of(watched({alone, alone})), "Other programs took 0.9 of 2 CPUs.");
+  EXPECT_EQ(busy_of(watched({alone, foreign, quiet})),
+            "Other programs took 0.9 of 2 CPUs in 2 of 3 measurements.");
+  EXPECT_EQ(busy_of(watched({seen(0.15, 0.15, "")})), "");  // the ticks of a short block
   EXPECT_EQ(busy_of(watched({stolen, quiet})),
             "The host took 0.5 of 2 CPUs in 1 of 2 measurements.");
   EXPECT_EQ(busy_of(watched({quiet, slow})),
