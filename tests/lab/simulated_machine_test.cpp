@@ -348,14 +348,14 @@ TEST(SimulatedOverview, ANeighbourThatFavoursOneSideMakesNoWrongVerdict) {
   const Beside beside = beside_a_neighbour(judge_beside_a_neighbour);
   EXPECT_EQ(beside.called_different, 0) << beside;
   EXPECT_EQ(beside.wrong, 0) << beside;
-  EXPECT_GE(beside.found, 60) << beside;
+  EXPECT_GE(beside.found, 80) << beside;
 }
 
 TEST(SimulatedOverview, NorDoesOneThatHitsBurstsOfOneSideByFar) {
   const Beside beside = beside_a_neighbour(judge_beside_a_neighbour, 0.3);
   EXPECT_EQ(beside.called_different, 0) << beside;
   EXPECT_EQ(beside.wrong, 0) << beside;
-  EXPECT_GE(beside.found, 60) << beside;
+  EXPECT_GE(beside.found, 75) << beside;
 }
 
 TEST(SimulatedMachineCanary, TheUsualMarginIsTooNarrowBesideANeighbour) {
@@ -364,7 +364,7 @@ TEST(SimulatedMachineCanary, TheUsualMarginIsTooNarrowBesideANeighbour) {
 
 TEST(SimulatedMachineCanary, PairsOfBurstsTellTooLittleWhereOneSideIsHitByFar) {
   const Beside beside = beside_a_neighbour(judge_by_pairs, 0.3);
-  EXPECT_TRUE(beside.called_different > 0 || beside.wrong > 0 || beside.found < 60) << beside;
+  EXPECT_TRUE(beside.called_different > 0 || beside.wrong > 0 || beside.found < 75) << beside;
 }
 
 TEST(SimulatedMachineCanary, LaunchesThatWereNotLeftAloneTellTooLittle) {
