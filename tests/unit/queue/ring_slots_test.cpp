@@ -8,6 +8,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -79,6 +80,19 @@ TEST(RingSlots, NoMemoryIsBadAlloc) {
   handoff::test::fail_after(handoff::test::Call::allocation, 0, ENOMEM);
   EXPECT_THROW(RingSlots<Slot>(4), std::bad_alloc);
   handoff::test::stop_failing(handoff::test::Call::allocation);
+}
+
+TEST(RingSlots, RefusesAStorageThatIsTooSmall) {
+  const std::size_t bytes = RingSlots<Slot>::storage_bytes(4);
+  std::vector<std::byte> storage(bytes);
+  EXPECT_EQ(RingSlots<Slot>(4, {storage.data(), bytes}).capacity(), 4U);
+  try {
+    const RingSlots<Slot> slots(4, {storage.data(), 4 * sizeof(Slot) - 1});
+    FAIL() << "taken";
+  } catch (const std::length_error& error) {
+    EXPECT_NE(std::string(error.what()).find(std::to_string(bytes)), std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <memory>
@@ -159,6 +160,9 @@ TEST(Thread, TheKernelKnowsWhetherItIsAlive) {
   thread.join();
   // The kernel lets who joins go on a moment before the number is nobody's.
   while (handoff::sync::is_alive(number)) std::this_thread::yield();
+  errno = EDOM;
+  EXPECT_FALSE(handoff::sync::is_alive(number));
+  EXPECT_EQ(errno, EDOM) << "a question leaves the error of the call before it";
   EXPECT_FALSE(handoff::sync::is_alive(0));
   EXPECT_FALSE(handoff::sync::is_alive(-1));
   EXPECT_FALSE(handoff::sync::is_alive(getppid())) << "a thread of another process";
