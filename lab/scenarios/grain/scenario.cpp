@@ -101,7 +101,9 @@ class Grain final : public Scenario {
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
-        {"metg50", "ns", false, "work in the smallest task that runs at half of full efficiency"},
+        {"metg50", "ns", false,
+         "work in the smallest task that runs at half of full efficiency; some 65 us: that or "
+         "more"},
         {"loop", "ns", false, "an item of a loop over `count` tiny ones, with no grain given"},
         {"loop_1us", "ns", false,
          "a loop of 1 us of work for each of `width` threads, beyond that 1 us"}};

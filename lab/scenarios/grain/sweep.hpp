@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <stdexcept>
 
 namespace handoff::lab::grain {
 
@@ -36,11 +35,12 @@ inline double full_efficiency(const Efficiency& efficiency, std::size_t width) {
 
 // The least size at which the efficiency is `half` or above, and at the next one too, so that a
 // lucky moment does not count; what disturbs a larger size does not either. Between two sizes by
-// the logarithm, in steps. Throws if there is no such size.
+// the logarithm, in steps. The largest size, which is the least that it can be, if there is no such
+// size: a neighbour may take the CPUs during a whole sweep, and that breaks nothing.
 inline double half_size(const Efficiency& efficiency, double half) {
   std::size_t i = 0;
   while (i + 1 < sizes.size() && (efficiency[i] < half || efficiency[i + 1] < half)) ++i;
-  if (i + 1 == sizes.size()) throw std::runtime_error("less than half efficient at every size");
+  if (i + 1 == sizes.size()) return static_cast<double>(sizes.back());
   if (i == 0) return static_cast<double>(sizes[0]);
   const double low = std::log(static_cast<double>(sizes[i - 1]));
   const double high = std::log(static_cast<double>(sizes[i]));
