@@ -351,7 +351,9 @@ void Overview::look_at(Part& part) const {
   if (!both) part.state.has_verdict = false;  // one of them broke
   if (fixed() || !is_look(part.state)) return;
   ++part.state.looks;
-  part.state.decided = judge(part).change != Change::too_noisy;
+  const JudgedChange judged = judge(part);
+  part.state.decided = judged.change != Change::too_noisy;
+  part.state.unlikely = part.state.looks > 1 && is_verdict_unlikely(judged);
 }
 
 JudgedChange Overview::judge(const Part& part) const {
@@ -385,6 +387,7 @@ void Overview::forget_what_was_disturbed() {
     }
     state.reported = kept;
     state.decided = false;
+    state.unlikely = false;
     part.repeats += static_cast<int>(part.disturbed.size());
     part.disturbed.clear();
   }

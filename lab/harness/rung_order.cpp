@@ -2,6 +2,7 @@
 #include "harness/rung_order.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/verdict.hpp"
 
@@ -13,6 +14,9 @@ bool needs_more(const RungState& rung, std::optional<std::size_t> fixed) {
   if (rung.reported < kOverviewLooks.front()) return true;
   return rung.has_verdict && !rung.decided && rung.looks < kOverviewLooks.size();
 }
+
+// The least comes first.
+std::pair<bool, std::size_t> rank(const RungState& rung) { return {rung.unlikely, rung.reported}; }
 
 }  // namespace
 
@@ -30,7 +34,7 @@ std::optional<std::size_t> next_rung(const std::vector<RungState>& rungs, double
     // A rung's own time does not keep it from the least that a verdict needs.
     const bool least = fixed || rung.reported < kOverviewLooks.front();
     if (rung.seconds > (least ? seconds_left : std::min(seconds_left, rung.seconds_left))) continue;
-    if (!next || rung.reported < rungs[*next].reported) next = i;
+    if (!next || rank(rung) < rank(rungs[*next])) next = i;
   }
   return next;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which rung of an overview gets the next launch: the one with the fewest, of those whose verdict
-// is still open. The verdict is looked at after kOverviewLooks launches only (verdict.hpp).
+// is still open. One that more launches would hardly help comes after all others. The verdict is
+// looked at after kOverviewLooks launches only (verdict.hpp).
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@ struct RungState {
   std::size_t looks = 0;      // at its verdict
   bool has_verdict = false;   // there are two ways to be judged
   bool decided = false;       // the verdict is faster, slower or about equal
+  bool unlikely = false;      // to be decided, as is_verdict_unlikely() (verdict.hpp) says
   double seconds = 0;         // that its next launch will take, about
   double seconds_left = 1e9;  // for this rung alone
 };

@@ -69,4 +69,9 @@ inline constexpr double kDisturbedMargin = 0.5;
 [[nodiscard]] JudgedChange judge_change(const Launches& now, const Launches& before,
                                         const Judging& judging, std::uint64_t seed = 1);
 
+// Whether more launches would hardly change that it is too noisy: beside another program nothing is
+// called unchanged, and the estimate is less than halfway to the margin. Which side is ahead does
+// not count.
+[[nodiscard]] bool is_verdict_unlikely(const JudgedChange& judged);
+
 }  // namespace handoff::lab

@@ -36,6 +36,16 @@ TEST(NextRung, EachGetsTheLeastAndOnlyTheOpenOnesMore) {
   EXPECT_EQ(next_rung({alone_and_done}, enough), std::nullopt);
 }
 
+TEST(NextRung, ComesLastWhereMoreLaunchesWouldHardlyHelp) {
+  RungState unlikely = open(8, 2);
+  unlikely.unlikely = true;
+  EXPECT_EQ(next_rung({unlikely, open(15, 3)}, enough), 1U);
+  EXPECT_EQ(next_rung({unlikely, decided(8)}, enough), 0U);
+  RungState slow = open(9, 2);
+  slow.seconds = 10;
+  EXPECT_EQ(next_rung({unlikely, slow}, 9), 0U);
+}
+
 TEST(NextRung, EndsAfterTheLastLook) {
   EXPECT_EQ(next_rung({open(16, kOverviewLooks.size() - 1)}, enough), 0U);
   EXPECT_EQ(next_rung({open(24, kOverviewLooks.size())}, enough), std::nullopt);
