@@ -353,7 +353,8 @@ void Overview::look_at(Part& part) const {
   ++part.state.looks;
   const JudgedChange judged = judge(part);
   part.state.decided = judged.change != Change::too_noisy;
-  part.state.unlikely = part.state.looks > 1 && is_verdict_unlikely(judged);
+  // What is left alone at times may get rid of its disturbed launches, and be told apart by less.
+  part.state.unlikely = part.state.looks > 1 && !part.came_through && is_verdict_unlikely(judged);
 }
 
 JudgedChange Overview::judge(const Part& part) const {
