@@ -29,6 +29,13 @@ Change change_of(const JudgedChange& judged, const Judging& judging) {
   return inside ? Change::unchanged : Change::too_noisy;
 }
 
+// Whether the usual bursts say what the best ones say, at least halfway to the margin. A way that
+// is fast only in the moments at which it had all CPUs is fast only there.
+bool is_usual(const JudgedChange& judged, double usual) {
+  const double halfway = 1 + judged.margin / 2;
+  return judged.ratio > 1 ? usual > halfway : usual < 1 / halfway;
+}
+
 }  // namespace
 
 std::string_view name_of(Change change) {
@@ -56,6 +63,9 @@ JudgedChange judge_change(const Launches& now, const Launches& before, const Jud
   if (beside_others) judged.margin = std::max(judged.margin, *judging.disturbed_margin);
   const bool trusted = !judging.disturbed || beside_others;
   if (trusted && ratios.size() >= kLooks.front()) judged.change = change_of(judged, judging);
+  if (beside_others && !is_usual(judged, typical(ratio(now, before)))) {
+    judged.change = Change::too_noisy;
+  }
   return judged;
 }
 

@@ -115,6 +115,12 @@ TEST(JudgeChange, DisturbedLaunchesVoteByTheirBestBursts) {
   EXPECT_LT(judged.bounds.high, 2.1);
   EXPECT_EQ(judge_change(constant(1.9), hit, {.disturbed = true, .disturbed_margin = 0.5}).change,
             Change::too_noisy);
+  // If the usual bursts of the other side are as slow, the best ones alone say nothing.
+  const Launches lucky{{1, 2, 2}, {2, 1, 2}, {2, 2, 1}, {1, 2, 2}, {2, 1, 2}};
+  EXPECT_EQ(judge_change(constant(2), lucky, {.disturbed = true, .disturbed_margin = 0.5}).change,
+            Change::too_noisy);
+  EXPECT_EQ(judge_change(lucky, constant(2), {.disturbed = true, .disturbed_margin = 0.5}).change,
+            Change::too_noisy);
   // Where more is better, the best is the most.
   const Launches rates{{5, 100, 9}, {99, 8, 4}, {7, 2, 101}, {100, 3, 3}, {6, 100, 1}};
   EXPECT_NEAR(judge_change(rates, constant(50),
