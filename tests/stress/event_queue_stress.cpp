@@ -14,6 +14,7 @@
 
 #include "books/event_books.hpp"
 #include "support/next.hpp"
+#include "support/order_check.hpp"
 #include "support/support.hpp"
 #include "support/usage.hpp"
 
@@ -24,27 +25,9 @@ using test::take_if;
 using test::take_until;
 using namespace std::chrono_literals;
 
-// Each event carries the newest numbers of all producers that its own one knew of. Whoever reads
-// them all in queue order never meets a number that such an event has promised to have passed.
 constexpr std::size_t kProducers = 4;
-struct Stamp {
-  std::size_t producer = 0;
-  std::array<std::uint64_t, kProducers> known{};  // its own is its number
-};
-
-// Counts what breaks FIFO per producer, and what breaks causal order.
-struct OrderCheck {
-  std::array<std::uint64_t, kProducers> seen{};
-  std::size_t inversions = 0;
-  std::size_t causal = 0;
-
-  void operator()(const Stamp& stamp) {
-    if (stamp.known[stamp.producer] != ++seen[stamp.producer]) ++inversions;
-    for (std::size_t other = 0; other < kProducers; ++other) {
-      if (other != stamp.producer && stamp.known[other] > seen[other]) ++causal;
-    }
-  }
-};
+using Stamp = test::Stamp<kProducers>;
+using OrderCheck = test::OrderCheck<kProducers>;
 
 TEST(EventQueueStress, CanaryTheOrderCheckSeesBothFaults) {
   OrderCheck check;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "books/bus_books.hpp"
+#include "support/order_check.hpp"
 #include "support/support.hpp"
 
 namespace {
@@ -33,25 +34,9 @@ struct Waits : Base {
 template <class Policies, class... Messages>
 using BusOf = test::Audited<BasicMessageBus<Policies, Messages...>>;
 
-// The newest numbers of all producers that its own one knew of; its own is its number.
 constexpr std::size_t kProducers = 8;
-struct Stamp {
-  std::size_t producer = 0;
-  std::array<std::uint64_t, kProducers> known{};
-};
-
-struct OrderCheck {
-  std::array<std::uint64_t, kProducers> seen{};
-  std::size_t inversions = 0;
-  std::size_t causal = 0;
-
-  void operator()(const Stamp& stamp) {
-    if (stamp.known[stamp.producer] != ++seen[stamp.producer]) ++inversions;
-    for (std::size_t other = 0; other < kProducers; ++other) {
-      if (other != stamp.producer && stamp.known[other] > seen[other]) ++causal;
-    }
-  }
-};
+using Stamp = test::Stamp<kProducers>;
+using OrderCheck = test::OrderCheck<kProducers>;
 
 TEST(MessageBusStress, CanaryTheOrderCheckSeesBothFaults) {
   OrderCheck check;
