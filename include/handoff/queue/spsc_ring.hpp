@@ -98,6 +98,7 @@ class SpscRing {
     // order: relaxed, only this thread writes it.
     const std::uint64_t tail = tail_.load(sync::order::relaxed);
     const std::size_t count = detail::min(items.size(), free_places(tail, items.size()));
+    if (count == 0) return 0;  // without a store, which would take the line from the consumer
     for (std::size_t i = 0; i < count; ++i) slots_[tail + i].construct(std::move(items[i]));
     // order: release pairs with the acquire in items_from().
     tail_.store(tail + count, sync::order::release);
@@ -143,6 +144,7 @@ class SpscRing {
     // order: relaxed, only this thread writes it.
     const std::uint64_t head = head_.load(sync::order::relaxed);
     const std::size_t count = detail::min(out.size(), items_from(head, out.size()));
+    if (count == 0) return 0;  // without a store, which would take the line from the producer
     for (std::size_t i = 0; i < count; ++i) {
       out[i] = std::move(slots_[head + i].write());
       slots_[head + i].destroy();
