@@ -74,6 +74,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
@@ -222,7 +223,10 @@ class Broadcast {
         places_(memory_, kStep * start.position),
         stride_(kStep * detail::max(detail::min(places_.capacity() / 4, kStrideMost), 1)),
         tail_(kStep * start.position),
-        gate_(kStep * start.position) {}
+        gate_(kStep * start.position) {
+    // The machine is asked now, not by a first call: who asks first in a process allocates.
+    sync::spin_policy();
+  }
 
  private:
   template <class>

@@ -189,7 +189,10 @@ class Latest {
         start_(start.position),
         current_(kNone),
         newest_(start.position),
-        free_(~std::uint64_t{0} >> (64 - slots_.capacity())) {}
+        free_(~std::uint64_t{0} >> (64 - slots_.capacity())) {
+    // The machine is asked now, not by a first call: who asks first in a process allocates.
+    sync::spin_policy();
+  }
 
  private:
   template <class>

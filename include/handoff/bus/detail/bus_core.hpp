@@ -37,6 +37,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -400,6 +401,8 @@ class BusCore {
   };
 
   void make_rings(std::uint64_t start) noexcept {
+    // The machine is asked now, not by a first call: who asks first in a process allocates.
+    sync::spin_policy();
     std::byte* const begin = memory_.begin();
     rings_ = reinterpret_cast<Ring*>(begin + layout_.rings_at);
     lanes_taken_ = reinterpret_cast<sync::atomic<bool>*>(rings_ + layout_.rings);
