@@ -37,7 +37,6 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -401,8 +400,7 @@ class BusCore {
   };
 
   void make_rings(std::uint64_t start) noexcept {
-    // The machine is asked now, not by a first call: who asks first in a process allocates.
-    sync::spin_policy();
+    sync::spin_policy();  // the machine is asked now, not by a first call: that allocates
     std::byte* const begin = memory_.begin();
     rings_ = reinterpret_cast<Ring*>(begin + layout_.rings_at);
     lanes_taken_ = reinterpret_cast<sync::atomic<bool>*>(rings_ + layout_.rings);
@@ -595,7 +593,7 @@ class BusCore {
   sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;
 
-  // Written once a drain, read by producers that find no room: apart from what each message writes.
+  // Written once a drain, read by producers that find no room.
   alignas(sync::destructive_span) sync::atomic<sync::ThreadId> taker_{nullptr};
 };
 
