@@ -12,4 +12,5 @@ packages_peers=(libboost-dev libasio-dev libconcurrentqueue-dev libreaderwriterq
 packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders[@]}")
 packages_check=("${packages_run[@]}" "${packages_peers[@]}" systemtap-sdt-dev libgtest-dev
   librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev libc++-19-dev
-  libc++abi-19-dev python3 python3-clang-19 python3-numpy python3-jsonschema chromium doxygen)
+  libc++abi-19-dev python3 python3-clang-19 python3-numpy python3-jsonschema chromium doxygen
+  git)
