@@ -17,8 +17,8 @@ struct Stamp {
   std::array<std::uint64_t, kProducers> known{};
 };
 
-// Counts what breaks FIFO per producer, and what breaks causal order: whoever reads all items in
-// one order never meets a number that an earlier item has promised to have passed.
+// Counts violations of each producer's FIFO order, and of causal order: the consumer must have seen
+// every number that an item's producer knew of before it meets that item.
 template <std::size_t kProducers>
 struct OrderCheck {
   std::array<std::uint64_t, kProducers> seen{};

@@ -224,8 +224,7 @@ class Broadcast {
         stride_(kStep * detail::max(detail::min(places_.capacity() / 4, kStrideMost), 1)),
         tail_(kStep * start.position),
         gate_(kStep * start.position) {
-    // The machine is asked now, not by a first call: who asks first in a process allocates.
-    sync::spin_policy();
+    sync::spin_policy();  // its first call in a process allocates
   }
 
  private:

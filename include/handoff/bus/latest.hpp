@@ -190,8 +190,7 @@ class Latest {
         current_(kNone),
         newest_(start.position),
         free_(~std::uint64_t{0} >> (64 - slots_.capacity())) {
-    // The machine is asked now, not by a first call: who asks first in a process allocates.
-    sync::spin_policy();
+    sync::spin_policy();  // its first call in a process allocates
   }
 
  private:

@@ -43,6 +43,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -192,7 +193,9 @@ class LatestByKey {
         table_(table_places(entries_.capacity()), second_part(capacity, storage)),
         head_(start.position),
         tail_(start.position),
-        pushed_(start.position) {}
+        pushed_(start.position) {
+    sync::spin_policy();  // its first call in a process allocates
+  }
 
  private:
   template <class>

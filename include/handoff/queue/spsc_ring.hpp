@@ -14,9 +14,8 @@
 // Order: first in, first out. What the producer did before a push happens before the pop.
 // Blocks: never. Allocates: the constructor only. Neither side ever waits for the other: all calls
 //   are wait-free.
-// Cost: a consumer that looks without a rest takes the tail's line from the producer each time. One
-//   that rests for some tens of nanoseconds after a look that found few gets up to 1.6 times as
-//   many through.
+// Cost: each look at an empty ring takes a cache line from the producer. A consumer that pauses for
+//   some tens of nanoseconds after it found few items gets up to 1.6 times the throughput.
 // Full: `full`, and the item is still the caller's. `full` and `empty` are linearizable.
 // Closed: only the producer may close(). Then pops drain and return `closed` after that; pushes
 //   return `closed`.

@@ -29,7 +29,8 @@ enum class Spin : std::uint8_t {
 };
 
 // Spin::allowed if at least two threads of this process can run at the same moment (cpu_budget.hpp,
-// asked once).
+// asked once). The first call in a process reads files and allocates: a type whose other calls must
+// not allocate calls it in its constructor.
 Spin spin_policy() noexcept;
 
 class Backoff {

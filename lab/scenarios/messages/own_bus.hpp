@@ -47,7 +47,7 @@ class OwnBus {
  private:
   static typename Bus::Options as_measured(typename Bus::Options options) {
     options.admission = {.high = 100, .normal = 100, .low = 100};  // there are no classes
-    // Who waits has looked for long enough before (receivers.hpp).
+    // Receivers spin long enough before they wait (receivers.hpp).
     options.spin_for = std::chrono::nanoseconds(0);
     return options;
   }

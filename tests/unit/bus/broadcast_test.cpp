@@ -284,7 +284,7 @@ TYPED_TEST(AnyBroadcast, LivesInTheCallersStorage) {
   using Tested = typename TestFixture::Ints;
   const std::size_t bytes = Tested::storage_bytes(5);
   std::vector<std::byte> storage(bytes + 3);
-  const Tested first(5);  // the first of a process asks the machine, and allocates
+  const Tested first(5);  // the first one in a process also reads the number of CPUs
   for (std::size_t offset = 0; offset < 4; ++offset) {
     const std::size_t before = handoff::test::calls(Call::allocation);
     {

@@ -482,7 +482,7 @@ TYPED_TEST(MessageBusTest, LentMemoryAndNoAllocation) {
   using Bus = typename TestFixture::template Of<Reading, Wide>;
   const typename Bus::Options options{.capacity = 64};
   std::vector<std::byte> memory(Bus::bytes_needed(options) + 1);
-  const Bus first(options);  // the first of a process asks the machine, and allocates
+  const Bus first(options);  // the first one in a process also reads the number of CPUs
   for (const std::size_t offset : {0U, 1U}) {
     const std::size_t before = test::calls(Call::allocation);
     Bus own(options);

@@ -400,7 +400,7 @@ class BusCore {
   };
 
   void make_rings(std::uint64_t start) noexcept {
-    sync::spin_policy();  // the machine is asked now, not by a first call: that allocates
+    sync::spin_policy();  // its first call in a process allocates
     std::byte* const begin = memory_.begin();
     rings_ = reinterpret_cast<Ring*>(begin + layout_.rings_at);
     lanes_taken_ = reinterpret_cast<sync::atomic<bool>*>(rings_ + layout_.rings);
@@ -593,7 +593,7 @@ class BusCore {
   sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;
 
-  // Written once a drain, read by producers that find no room.
+  // Written once a drain, read by producers that find no room: apart from what each message writes.
   alignas(sync::destructive_span) sync::atomic<sync::ThreadId> taker_{nullptr};
 };
 
