@@ -18,7 +18,7 @@ struct Task {
   std::size_t bytes;  // of a message
   bool batches;       // producers publish as many as `batch` at once, or one at a time
   bool sleeps;        // a consumer that waits in vain, or it never does
-  double load;        // of a latency: percent of the peak rate
+  double load;        // of a latency: percent of the highest rate at which it keeps pace
   Answer* output;
 
   // Whether each side is one thread.

@@ -124,7 +124,7 @@ class Messages final : public Scenario {
          0,
          0,
          {"throughput", "broadcast"}},
-        {"load", "percent of the contender's own peak rate", {"50"}, {}, 1, 100, latencies},
+        {"load", "percent of the highest rate at which the contender keeps pace", {"50"}, {}, 1, 100, latencies},
         {"consumer",
          "spins, or sleeps after 50 us without a message",
          {"spins", "sleeps"},
