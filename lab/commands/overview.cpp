@@ -50,6 +50,11 @@ bool all_kept_their_cpus(const Ways& ways) {
   });
 }
 
+bool stands_on(const RungKind& kind, const Contender& contender) {
+  return contender.kind() != "own" || kind.own.empty() ||
+         std::find(kind.own.begin(), kind.own.end(), contender.name) != kind.own.end();
+}
+
 bool is_measured(const Measurement& way) {
   return way.status == RowStatus::ok && !way.launches.empty() && !way.launches.front().empty();
 }
@@ -164,7 +169,8 @@ void Overview::add_part(const std::string& scenario, const Cell& cell, const Run
   });
   if (!known) return;
   for (const Contender& contender : contenders) {
-    if (contender.scenario == scenario && contender.applies(cell)) {
+    const bool is_meant = kind == nullptr || stands_on(*kind, contender);
+    if (is_meant && contender.scenario == scenario && contender.applies(cell)) {
       part.block.push_back({contender, cell});
     }
   }

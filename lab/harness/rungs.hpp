@@ -18,11 +18,12 @@ struct RungKind {
   std::string scenario;
   Cell cell;
   bool latency = false;  // how long one takes on its way; false: what one of many costs
+  std::vector<std::string> own = {};  // of this library's ways only these; empty: all of them
   std::vector<std::string> today = {};  // what people write today: of these the best is shown
   std::vector<std::string> named = {};  // shown beside the best one, since people ask for them
 };
 
-// From the cheapest to the dearest. A new room adds its own.
+// About from the cheapest to the dearest. A new room adds its own.
 [[nodiscard]] const std::vector<RungKind>& rung_kinds();
 
 // What an overview measures beside the rungs: the grey lines of the picture (what the machine

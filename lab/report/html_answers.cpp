@@ -15,7 +15,8 @@ namespace {
 
 Data way_of(const std::optional<RungWay>& way) {
   Data data;
-  data.set("name", way ? breakable(way->contender) : "");
+  const std::string order = way ? order_of(*way) : "";
+  data.set("name", way ? breakable(way->contender) + (order.empty() ? "" : ", " + order) : "");
   data.set("time", way ? short_duration(way->median) : "-");
   data.set("value", way ? fmt::format("{:.6g}", way->median) : "");
   return data;

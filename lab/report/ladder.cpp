@@ -67,7 +67,7 @@ std::optional<Told> told_of(const Result& result, const RungChoice& choice,
   for (auto& bursts : told.launches) {
     for (double& value : bursts) value *= *factor;
   }
-  told.way = {contender, typical(told.launches), NAN, NAN};
+  told.way = {contender, typical(told.launches), NAN, NAN, row->order};
   if (told.launches.size() > 1) {
     const Interval bounds = interval(resample(told.launches, seed));
     told.way.low = bounds.low;
@@ -109,9 +109,6 @@ Rung rung_of(const Result& result, const RungChoice& choice) {
   rung.limit = way_of(told_of(result, choice, choice.limit));
   for (const std::string& name : choice.named) {
     if (const auto named = told_of(result, choice, name)) rung.named.push_back(named->way);
-  }
-  if (own && peer && own->row->order == "fifo" && peer->row->order != "fifo") {
-    rung.peers_order = peer->row->order;
   }
   rung.disturbed = disturbance_of(own);
   if (rung.disturbed.empty()) rung.disturbed = disturbance_of(peer);

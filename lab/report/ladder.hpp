@@ -23,6 +23,9 @@ struct RungWay {
   double median = NAN;
   double low = NAN;  // of its 99 % interval; NaN: of one launch
   double high = NAN;
+  std::string order = {};  // of a queue: fifo, per producer, none; else empty
+
+  [[nodiscard]] bool is_own() const { return contender.starts_with("own."); }
 };
 
 struct Rung {
@@ -37,8 +40,6 @@ struct Rung {
   std::optional<RungWay> today;  // what people write without a library
   std::optional<RungWay> limit;
   std::vector<RungWay> named;
-  // Of a queue, if the peer keeps less order than the way of this library: "per producer", "none".
-  std::string peers_order;
   std::optional<JudgedChange> judged;  // time here over the peer's; nothing: there is no peer
   std::string disturbed;  // why the figures of these two are not to be trusted; empty: they are
 };

@@ -21,21 +21,34 @@ std::string figure_of(const RungWay& way) {
   return fmt::format("{} ({})", median, interval_of(way));
 }
 
+std::string behind(const std::string& text) { return text.empty() ? "" : ", " + text; }
+
+// Another way of this library has a name, so that it is told from the best one.
+std::string own_text(const Rung& rung) {
+  if (!rung.own) return "-";
+  std::string text = figure_of(*rung.own) + behind(order_of(*rung.own));
+  for (const RungWay* way : beside_the_best(rung)) {
+    if (!way->is_own()) continue;
+    text += fmt::format("; {} in {}{}", short_duration(way->median), name_of_way(way->contender),
+                        behind(order_of(*way)));
+  }
+  return text;
+}
+
 // Others have a name; of a limit the figure says all.
 std::string other_text(const std::optional<RungWay>& way) {
-  return way ? fmt::format("{}, {}", figure_of(*way), name_of_way(way->contender)) : "-";
+  if (!way) return "-";
+  return figure_of(*way) + behind(name_of_way(way->contender)) + behind(order_of(*way));
 }
 
 std::string line_of(const Rung& rung) {
-  return fmt::format(
-      "| {}{} | {} | {} | {} | {} | {}{} |\n", rung.title, rung.latency ? " (latency)" : "",
-      rung.own ? figure_of(*rung.own) : "-",
-      other_text(rung.peer) + (rung.peers_order.empty() ? "" : ", " + order_of_peer(rung)),
-      rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
-                               name_of_way(rung.today->contender))
-                 : "-",
-      rung.limit ? short_duration(rung.limit->median) : "-", verdict_text(rung),
-      rung.disturbed.empty() ? "" : "\\*");
+  return fmt::format("| {}{} | {} | {} | {} | {} | {}{} |\n", rung.title,
+                     rung.latency ? " (latency)" : "", own_text(rung), other_text(rung.peer),
+                     rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
+                                              name_of_way(rung.today->contender))
+                                : "-",
+                     rung.limit ? short_duration(rung.limit->median) : "-", verdict_text(rung),
+                     rung.disturbed.empty() ? "" : "\\*");
 }
 
 std::string notes_on(const Ladder& ladder) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -27,9 +29,10 @@ struct LadderLayout {
   bool wide;
 };
 
-constexpr LadderLayout narrow_layout{360, 10, 350, 47, 24, 12, false};
-constexpr LadderLayout wide_layout{920, 272, 604, 43, 22, 13, true};
-constexpr double wide_right = 622;  // where the text right of the plot begins
+// All of the first screen of a phone, or of a desk, is the sentence and these rows.
+constexpr LadderLayout narrow_layout{360, 10, 350, 43, 22, 12, false};
+constexpr LadderLayout wide_layout{920, 268, 560, 39, 20, 13, true};
+constexpr double wide_right = 578;  // where the text right of the plot begins
 constexpr double bold = 1.12;       // times the room of a text that is not
 
 class LogAxis {
@@ -58,7 +61,7 @@ class LogAxis {
   double high_;
 };
 
-enum class Who { own, peer, today, named, limit };
+enum class Who { own, peer, today, named, own_named, limit };
 
 constexpr const char* class_of(Who who) {
   switch (who) {
@@ -66,6 +69,7 @@ constexpr const char* class_of(Who who) {
     case Who::peer: return "peer";
     case Who::today: return "today";
     case Who::named: return "named";
+    case Who::own_named: return "named own";
     case Who::limit: break;
   }
   return "limit";
@@ -92,7 +96,8 @@ std::string mark(Who who, bool latency, double x, double y) {
     case Who::peer: return path("ring", dot(latency, x, y, 5.4));
     case Who::today:
       return path("ring", dot(latency, x, y, 4.6)) + path("mark", dot(latency, x, y, 1.8));
-    case Who::named: return path("ring", dot(latency, x, y, 3.4));
+    case Who::named:
+    case Who::own_named: return path("ring", dot(latency, x, y, 3.4));
     case Who::limit: break;
   }
   return path("ring", fmt::format("M{:.1f} {:.1f}v14", x, y - 7));
@@ -112,8 +117,8 @@ std::vector<Drawn> ways_of(const Rung& rung) {
     if (can_be_drawn(way)) ways.push_back({who, &way});
   };
   if (rung.limit) add(Who::limit, *rung.limit);
-  for (const RungWay& way : rung.named) {
-    if (!rung.peer || way.contender != rung.peer->contender) add(Who::named, way);
+  for (const RungWay* way : beside_the_best(rung)) {
+    add(way->is_own() ? Who::own_named : Who::named, *way);
   }
   if (rung.today) add(Who::today, *rung.today);
   if (rung.peer) add(Who::peer, *rung.peer);
@@ -177,7 +182,7 @@ class LadderDrawing {
 
   [[nodiscard]] double wide() const { return layout_.wide ? 1 : 0; }
 
-  void put(double x, double y, const char* kind, const std::string& text) {
+  void put(double x, double y, const std::string& kind, const std::string& text) {
     svg_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", kind, x, y,
                         html_escaped(text));
   }
@@ -199,6 +204,10 @@ class LadderDrawing {
     if (has_whiskers()) {
       entries.push_back({"<path class=\"whisker\" d=\"M2 0H12M2-3V3M12-3V3\"/>", "99 %"});
     }
+    for (const auto& [sign, order] : orders()) {
+      entries.push_back(
+          {fmt::format("<text class=\"middle\" x=\"7\" y=\"4\">{}</text>", sign), order});
+    }
     constexpr double room = 16;  // of a mark
     double x = edge;
     double y = y_ + 11;
@@ -215,6 +224,17 @@ class LadderDrawing {
       x += needed + 8 + 8 * wide();
     }
     y_ = y + 12;
+  }
+
+  // By their signs: of the queues that are named.
+  [[nodiscard]] std::map<std::string, std::string> orders() const {
+    std::map<std::string, std::string> found;
+    for (const Rung& rung : ladder_.rungs) {
+      for (const auto& [who, way] : ways_of(rung)) {
+        if (who != Who::limit && !sign_of(*way).empty()) found[sign_of(*way)] = order_of(*way);
+      }
+    }
+    return found;
   }
 
   // Their names stand above the rungs, one below the other, so that no line crosses a name: all to
@@ -304,16 +324,18 @@ class LadderDrawing {
                           mark(who, rung.latency, axis_.at(way->median), y), whisker(*way, y));
     }
     svg_ += "</g>";
-    label_today(rung, ways, y);
+    label(ways, y);
   }
 
   static std::string tip(const Rung& rung, Who who, const RungWay& way) {
-    const char* const role = who == Who::own     ? "this library's best way"
-                             : who == Who::peer  ? "the best other way"
-                             : who == Who::today ? "what people write"
-                             : who == Who::limit ? "the bare cost"
-                                                 : "another way";
+    const char* const role = who == Who::own         ? "this library's best way"
+                             : who == Who::peer      ? "the best other way"
+                             : who == Who::today     ? "what people write"
+                             : who == Who::own_named ? "another way of this library"
+                             : who == Who::limit     ? "the bare cost"
+                                                     : "another way";
     std::string text = fmt::format("{}, {}: {}", rung.title, role, with_figure(way));
+    if (!order_of(way).empty()) text += ", " + order_of(way);
     if (std::isfinite(way.low)) text += fmt::format(" ({})", interval_of(way));
     return text;
   }
@@ -338,11 +360,18 @@ class LadderDrawing {
     });
   }
 
-  // Beside its mark; where other marks leave no room there, beside all of them.
-  void label_today(const Rung& rung, const std::vector<Drawn>& ways, double y) {
-    if (!rung.today || !can_be_drawn(*rung.today) || layout_.wide) return;
+  // What people write, or else another way of this library: beside its mark; where other marks
+  // leave no room there, beside all of them.
+  void label(const std::vector<Drawn>& ways, double y) {
+    const auto one_of = [&](Who who) {
+      return std::find_if(ways.begin(), ways.end(),
+                          [&](const Drawn& one) { return one.who == who; });
+    };
+    auto labelled = one_of(Who::today);
+    if (labelled == ways.end()) labelled = one_of(Who::own_named);
+    if (labelled == ways.end() || layout_.wide) return;
     constexpr double gap = 10;
-    const double here = axis_.at(rung.today->median);
+    const double here = axis_.at(labelled->way->median);
     double first = layout_.width;
     double last = 0;
     double before = -gap;  // the marks next to it, or the ends of the picture
@@ -351,19 +380,20 @@ class LadderDrawing {
       const double x = axis_.at(drawn.way->median);
       first = std::min(first, x);
       last = std::max(last, x);
-      if (drawn.who != Who::today && x <= here) before = std::max(before, x);
-      if (drawn.who != Who::today && x >= here) after = std::min(after, x);
+      if (drawn.who != labelled->who && x <= here) before = std::max(before, x);
+      if (drawn.who != labelled->who && x >= here) after = std::min(after, x);
     }
-    const std::string text = with_figure(*rung.today);
+    const std::string text = with_figure(*labelled->way);
+    const std::string kind = labelled->who == Who::today ? "today" : "other";
     const double room = room_of(text, layout_.size);
     if (here + gap + room <= after - gap) {
-      put(here + gap, y + 3.5, "today", text);
+      put(here + gap, y + 3.5, kind, text);
     } else if (here - gap - room >= before + gap) {
-      put(here - gap, y + 3.5, "today end", text);
+      put(here - gap, y + 3.5, kind + " end", text);
     } else if (last + gap + room <= layout_.width) {
-      put(last + gap, y + 3.5, "today", text);
+      put(last + gap, y + 3.5, kind, text);
     } else if (first - gap - room >= 0) {
-      put(first - gap, y + 3.5, "today end", text);
+      put(first - gap, y + 3.5, kind + " end", text);
     }
   }
 
@@ -371,24 +401,23 @@ class LadderDrawing {
     return rung.own ? short_duration(rung.own->median) : "-";
   }
 
-  // The ways of which people ask and that are not drawn large.
-  static std::string others(const Rung& rung) {
+  // The ways of which people ask and that are not drawn large. `ours`: this library's among them.
+  static std::string others(const Rung& rung, bool ours) {
     std::string text;
-    for (const RungWay& way : rung.named) {
-      if (rung.peer && way.contender == rung.peer->contender) continue;
-      text += (text.empty() ? "" : "; ") + with_figure(way);
+    for (const RungWay* way : beside_the_best(rung)) {
+      if (way->is_own() && !ours) continue;
+      text += (text.empty() ? "" : "; ") + with_figure(*way);
     }
     return text;
   }
 
   void narrow_text(const Rung& rung, double y) {
-    constexpr double below = 41;
+    constexpr double below = 38;
     const double right = layout_.width - edge;
     const bool disturbed = !rung.disturbed.empty();
     put(edge, y + 13, "strong", rung.title);
-    put(right, y + 13, "own end", own_figure(rung));
-    std::string beside = others(rung);
-    if (beside.empty()) beside = order_of_peer(rung);
+    put(right, y + 13, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
+    std::string beside = others(rung, false);
     if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
     if (disturbed) beside = "disturbed";
     const double least = disturbed ? bold * room_of(beside, layout_.size) + 10 : 0;
@@ -405,12 +434,12 @@ class LadderDrawing {
   }
 
   void wide_text(const Rung& rung, double y) {
-    const double above = y + 18;
-    const double below = y + 35;
+    const double above = y + 16;
+    const double below = y + 32;
     put(8, above, "strong", rung.title);
-    svg_ += fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>",
-                        below, own_figure(rung),
-                        rung.own ? html_escaped(name_of_way(rung.own->contender)) : "");
+    svg_ +=
+        fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,
+                    own_figure(rung), rung.own ? html_escaped(signed_name(*rung.own)) : "");
     const double room = layout_.width - edge - wide_right;
     put(wide_right, above, tone_of(rung),
         fitted(verdict_with_peer(rung), room / bold, layout_.size));
@@ -419,14 +448,20 @@ class LadderDrawing {
       put(wide_right, below, "bad", fitted(why, room / bold, layout_.size));
       return;
     }
-    std::string more = rung.peer ? short_duration(rung.peer->median) + " there" : "";
-    const auto add = [&](const std::string& text) { more += (more.empty() ? "" : "; ") + text; };
-    if (!order_of_peer(rung).empty()) more += ", " + order_of_peer(rung);
-    if (!others(rung).empty()) add(others(rung));
+    std::string more = figures(rung, " there");
+    if (room_of(more, layout_.size) > room) more = figures(rung, "");
+    put(wide_right, below, "", fitted(more, room, layout_.size));
+  }
+
+  // The peer's, whose name stands above, and those of the other ways.
+  static std::string figures(const Rung& rung, const char* there) {
+    std::string text = rung.peer ? short_duration(rung.peer->median) + there : "";
+    const auto add = [&](const std::string& other) { text += (text.empty() ? "" : "; ") + other; };
+    if (!others(rung, true).empty()) add(others(rung, true));
     if (rung.today && (!rung.peer || rung.today->contender != rung.peer->contender)) {
       add(with_figure(*rung.today));
     }
-    put(wide_right, below, "", fitted(more, room, layout_.size));
+    return text;
   }
 
   [[nodiscard]] std::vector<std::string> context_lines() const {
@@ -476,7 +511,9 @@ LadderContext context_of(const Environment& environment, const Ladder& ladder) {
   for (const Rung& rung : ladder.rungs) {
     threads = std::fmax(threads, value_named(rung.parameters, "width").number());
     if (rung.peer) peers.insert(rung.peer->contender);
-    for (const RungWay& way : rung.named) peers.insert(way.contender);
+    for (const RungWay& way : rung.named) {
+      if (!way.is_own()) peers.insert(way.contender);
+    }
   }
   if (threads > 0) context.threads = fmt::format("{:g}", threads);
   for (const std::string& peer : peers) {

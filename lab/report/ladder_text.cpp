@@ -125,11 +125,8 @@ class Picture {
       text += wrapped("open: this run cannot tell; `handoff run SCENARIO` takes longer", columns_);
     }
     for (const Rung& rung : ladder_.rungs) {
-      const std::string order = order_of_peer(rung);
-      if (order.empty()) continue;
-      text += wrapped(
-          fmt::format("{}: {} keeps {}", label_of(rung), name_of_way(rung.peer->contender), order),
-          columns_);
+      const std::string orders = orders_on(rung);
+      if (!orders.empty()) text += wrapped(label_of(rung) + ": " + orders, columns_);
     }
     const auto disturbed = std::find_if(ladder_.rungs.begin(), ladder_.rungs.end(),
                                         [](const Rung& rung) { return !rung.disturbed.empty(); });
@@ -158,6 +155,19 @@ class Picture {
         verdict_text(rung), rung.disturbed.empty() ? "" : "*");
     text.erase(text.find_last_not_of(' ') + 1);
     return text + '\n';
+  }
+
+  // Of those that keep less than one for all.
+  static std::string orders_on(const Rung& rung) {
+    const std::string own = rung.own ? order_of(*rung.own) : "";
+    const std::string peer = rung.peer ? order_of(*rung.peer) : "";
+    const auto keeps = [](const std::optional<RungWay>& way, const std::string& order) {
+      return order.empty() ? "" : fmt::format("{} keeps {}", name_of_way(way->contender), order);
+    };
+    if (own.empty() || peer.empty()) return keeps(rung.own, own) + keeps(rung.peer, peer);
+    if (own != peer) return keeps(rung.own, own) + ", " + keeps(rung.peer, peer);
+    return fmt::format("{} and {} keep {}", name_of_way(rung.own->contender),
+                       name_of_way(rung.peer->contender), own);
   }
 
   // As long as this library takes, with a mark where the best other one ends.

@@ -3,20 +3,29 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "report/ladder.hpp"
 
 namespace handoff::lab {
 
-// "14.8x faster than oneTBB", "about equal to oneTBB", "open against oneTBB", "no peer"
+// "14.8x faster than oneTBB", "about equal to oneTBB", "open against oneTBB", "no peer", with the
+// sign of the peer's order.
 [[nodiscard]] std::string verdict_with_peer(const Rung& rung);
 
-// "oneTBB 155 ns"
+// "oneTBB 155 ns", with the sign of its order.
 [[nodiscard]] std::string with_figure(const RungWay& way);
 
-// "order per producer" or "no order", where the peer keeps less order than this library's
-// way; else empty.
-[[nodiscard]] std::string order_of_peer(const Rung& rung);
+// Of a queue that keeps less than one order for all: "order per producer" or "no order"; else
+// empty.
+[[nodiscard]] std::string order_of(const RungWay& way);
+
+// What stands behind the name of such a queue in the picture, whose legend tells it; else empty.
+[[nodiscard]] std::string sign_of(const RungWay& way);
+[[nodiscard]] std::string signed_name(const RungWay& way);
+
+// The named ways that are neither this library's best one nor the peer.
+[[nodiscard]] std::vector<const RungWay*> beside_the_best(const Rung& rung);
 
 // "27.1 ns .. 29.3 ns", "not stable" where that says nothing, "-" where it is not known
 [[nodiscard]] std::string interval_of(const RungWay& way);

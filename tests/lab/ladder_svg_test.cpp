@@ -144,6 +144,57 @@ TEST(LadderSvg, WhatWasNotMeasuredIsNotDrawn) {
             std::string::npos);
 }
 
+constexpr const char* dagger = "\u2020";
+
+TEST(LadderSvg, AQueueThatKeepsLessThanOneOrderHasASignWhichTheLegendTells) {
+  for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
+    Ladder made = ladder();
+    made.rungs.resize(1);
+    EXPECT_EQ(ladder_svg(made, context, form).find(dagger), std::string::npos);
+    made.rungs[0].own->order = "per producer";
+    made.rungs[0].peer->order = "none";
+    const std::string svg = ladder_svg(made, context, form);
+    for (const char* part :
+         {">\u2020</text><text x=\"16\" y=\"4\">order per producer<",
+          ">\u2021</text><text x=\"16\" y=\"4\">no order<",
+          form == LadderForm::wide ? "pool.stealing\u2020" : "28.0 ns\u2020<", "oneTBB\u2021"}) {
+      EXPECT_NE(svg.find(part), std::string::npos) << part;
+    }
+  }
+}
+
+TEST(LadderSvg, AnotherWayOfThisLibraryStandsBesideTheBestAndIsNoPeer) {
+  for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
+    Ladder made = ladder();
+    made.rungs.resize(1);
+    made.rungs[0].today.reset();
+    made.rungs[0].named = {way("own.pool.stealing", 28), way("own.pool.fixed", 31)};
+    const std::string svg = ladder_svg(made, context, form);
+    EXPECT_EQ(count(svg, "class=\"ring named own\""), 1U);
+    EXPECT_EQ(count(svg, "class=\"mark own\""), 1U + 1);
+    EXPECT_NE(svg.find("pool.fixed 31.0 ns</text>"), std::string::npos);
+    EXPECT_NE(svg.find("another way of this library: pool.fixed 31.0 ns ("), std::string::npos);
+    EXPECT_NE(svg.find(", 31.0 ns in pool.fixed,"), std::string::npos) << "the words";
+    EXPECT_EQ(context_of(Environment(nlohmann::json{}), made).peers,
+              std::vector<std::string>{"oneTBB"});
+  }
+}
+
+TEST(LadderSvg, TheFiguresOfAllWaysHaveRoomOnADesk) {
+  Ladder made = ladder();
+  made.rungs.resize(1);
+  made.rungs[0].peer = way("peer.enkits", 99.8);
+  made.rungs[0].named = {way("peer.onetbb", 155)};
+  made.rungs[0].today = way("peer.mutex_pool", 412);
+  EXPECT_NE(ladder_svg(made, context, LadderForm::wide)
+                .find(">99.8 ns; oneTBB 155 ns; a mutex's pool 412 ns<"),
+            std::string::npos);
+  made.rungs[0].named.clear();
+  EXPECT_NE(
+      ladder_svg(made, context, LadderForm::wide).find(">99.8 ns there; a mutex's pool 412 ns<"),
+      std::string::npos);
+}
+
 TEST(LadderSvg, OnlyAWideIntervalIsDrawn) {
   Ladder made = ladder();
   made.rungs.resize(1);

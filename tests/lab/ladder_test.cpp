@@ -120,7 +120,7 @@ TEST(LadderOf, WithoutLaunchesThatReportThereIsNoFigure) {
   EXPECT_EQ(verdict_text(rung), "open");
 }
 
-TEST(LadderOf, SaysWhereThePeerKeepsLessOrder) {
+TEST(LadderOf, SaysWhichQueuesKeepLessThanOneOrder) {
   std::vector<Row> rows{task_row("own.pool.stealing", around(30)),
                         task_row("peer.fastest", around(60))};
   const auto with_orders = [&rows](const char* own, const char* peer) {
@@ -128,13 +128,43 @@ TEST(LadderOf, SaysWhereThePeerKeepsLessOrder) {
     rows[1].order = peer;
     return rung_of(result_of(rows));
   };
-  EXPECT_EQ(order_of_peer(with_orders("fifo", "fifo")), "");
-  EXPECT_EQ(order_of_peer(with_orders("per producer", "per producer")), "");
-  EXPECT_EQ(order_of_peer(with_orders("", "")), "");
-  EXPECT_EQ(order_of_peer(with_orders("fifo", "per producer")), "order per producer");
-  const Rung rung = with_orders("fifo", "none");
-  EXPECT_EQ(order_of_peer(rung), "no order");
-  EXPECT_NE(clause_of(rung).find(" in fastest (no order)"), std::string::npos) << clause_of(rung);
+  for (const char* whole : {"fifo", ""}) {
+    const Rung rung = with_orders(whole, whole);
+    EXPECT_EQ(order_of(*rung.own), "");
+    EXPECT_EQ(order_of(*rung.peer), "");
+    EXPECT_EQ(with_figure(*rung.peer), "fastest 60.0 ns");
+    EXPECT_EQ(clause_of(rung).find("order"), std::string::npos) << clause_of(rung);
+  }
+  const Rung loose = with_orders("fifo", "none");
+  EXPECT_EQ(order_of(*loose.peer), "no order");
+  EXPECT_NE(clause_of(loose).find(" here, 60.1 ns in fastest (no order), 2.0x faster."),
+            std::string::npos)
+      << clause_of(loose);
+  const Rung lanes = with_orders("per producer", "per producer");
+  EXPECT_EQ(order_of(*lanes.own), "order per producer");
+  EXPECT_NE(clause_of(lanes).find(" here (order per producer), "), std::string::npos)
+      << clause_of(lanes);
+  EXPECT_NE(clause_of(lanes).find(" in fastest (order per producer), "), std::string::npos)
+      << clause_of(lanes);
+  EXPECT_NE(sign_of(*lanes.own), "");
+  EXPECT_NE(sign_of(*lanes.own), sign_of(*loose.peer));
+}
+
+TEST(LadderOf, TheNamedWaysStandBesideTheBestOnes) {
+  RungChoice choice = task_choice();
+  choice.named = {"own.pool.stealing", "own.pool.fixed", "peer.fastest", "peer.onetbb"};
+  const Rung rung = rung_of(
+      result_of({task_row("own.pool.stealing", around(30)), task_row("own.pool.fixed", around(40)),
+                 task_row("peer.fastest", around(60)), task_row("peer.onetbb", around(70))},
+                choice));
+  ASSERT_EQ(beside_the_best(rung).size(), 2U);
+  EXPECT_EQ(beside_the_best(rung)[0]->contender, "own.pool.fixed");
+  EXPECT_TRUE(beside_the_best(rung)[0]->is_own());
+  EXPECT_EQ(beside_the_best(rung)[1]->contender, "peer.onetbb");
+  EXPECT_FALSE(beside_the_best(rung)[1]->is_own());
+  EXPECT_NE(clause_of(rung).find(" in fastest, 40.0 ns in pool.fixed, 70.1 ns in oneTBB, "),
+            std::string::npos)
+      << clause_of(rung);
 }
 
 TEST(LadderOf, OnlyRowsOfItsCellCount) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ namespace ladder_text_test { namespace {
 
 using namespace handoff::lab;
 
-// All kinds, from 2 ns on, each ten times less in our favour: all words are there.
+// All kinds, from 2 ns on: all words are there.
 Ladder whole_ladder() {
   Ladder ladder;
   ladder.busy = "Other programs took 0.9 of 2 CPUs in 3 of 14 measurements.";
@@ -27,22 +28,25 @@ Ladder whole_ladder() {
       "2, do not hand it over one by one. Do not trust these figures: other processes took 0.90 "
       "CPUs.";
   ladder.grey = {{"a cache miss", 81}, {"core to core", 120}, {"a system call", 95}};
+  const std::map<std::string, Change> changes{
+      {"call", Change::improved}, {"event", Change::worse}, {"message", Change::unchanged}};
   double ns = 2;
-  std::size_t place = 0;
   for (const RungKind& kind : rung_kinds()) {
     Rung rung;
     rung.name = kind.name;
     rung.title = kind.title;
     rung.latency = kind.latency;
     rung.own = RungWay{"own.pool.stealing", ns, ns / 1e9, ns * 1e9};
-    if (place != 9) rung.peer = RungWay{"peer.a_very_long_name_of_a_library", 14.8 * ns};
-    constexpr Change changes[]{Change::improved, Change::worse, Change::unchanged,
-                               Change::too_noisy};
-    if (rung.peer) rung.judged = JudgedChange{changes[place % 4], place % 4 == 0 ? 1 / 14.8 : 1.2};
-    if (place == 1) rung.peers_order = "per producer";
-    if (place == 3) rung.disturbed = "other processes took 0.90 CPUs";
+    if (kind.name != "thread") {
+      rung.peer = RungWay{"peer.a_very_long_name_of_a_library", 14.8 * ns};
+      const auto known = changes.find(kind.name);
+      const Change change = known == changes.end() ? Change::too_noisy : known->second;
+      rung.judged = JudgedChange{change, change == Change::improved ? 1 / 14.8 : 1.2};
+    }
+    if (kind.name == "event" || kind.name == "bus") rung.peer->order = "per producer";
+    if (kind.name == "bus") rung.own->order = "per producer";
+    if (kind.name == "task") rung.disturbed = "other processes took 0.90 CPUs";
     ns *= 4;
-    ++place;
     ladder.rungs.push_back(rung);
   }
   return ladder;
@@ -140,11 +144,19 @@ TEST(LadderText, HasALineForEachRung) {
   EXPECT_NE(line_with(text, "open: "), "");
 }
 
-TEST(LadderText, SaysWhereThePeerKeepsLessOrder) {
-  const std::string text = ladder_text(whole_ladder(), whole_look());
-  const std::string line = line_with(text, "event: ");
-  EXPECT_TRUE(line.starts_with("event: a_very_long_name_of_a_library keeps order per producer"))
-      << line;
+TEST(LadderText, SaysWhichQueuesKeepLessThanOneOrder) {
+  Ladder ladder = whole_ladder();
+  ladder.rungs.at(3).peer->contender = "peer.queue";
+  const auto said = [&] { return line_with(ladder_text(ladder, whole_look()), "bus: "); };
+  EXPECT_EQ(line_with(ladder_text(ladder, whole_look()), "event: "),
+            "event: a_very_long_name_of_a_library keeps order per producer");
+  EXPECT_EQ(said(), "bus: pool.stealing and queue keep order per producer");
+  ladder.rungs.at(3).peer->order = "none";
+  EXPECT_EQ(said(), "bus: pool.stealing keeps order per producer, queue keeps no order");
+  ladder.rungs.at(3).peer->order = "fifo";
+  EXPECT_EQ(said(), "bus: pool.stealing keeps order per producer");
+  ladder.rungs.at(3).own->order = "fifo";
+  EXPECT_EQ(said(), "");
 }
 
 TEST(LadderText, BarsGrowWithTheLogarithmAndTellLatencyFromThroughput) {

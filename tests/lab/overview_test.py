@@ -90,6 +90,11 @@ class Overviews(LabTest):
         self.assertIn(("grain", "metg50"), metrics)  # beside the rungs
         for left_out in (("events", "second_queue"), ("matmul", "gflops")):
             self.assertNotIn(left_out, metrics)
+        of_the_bus = {row["contender"] for row in result["rows"] if row["scenario"] == "messages"}
+        self.assertEqual(of_the_bus, {"own.bus", "own.bus.lanes"})  # rings are no buses
+        bus = next(rung for rung in result["rungs"] if rung["name"] == "bus")
+        self.assertIn(name_of(bus["own"]), of_the_bus)
+        self.assertEqual({name_of(way) for way in bus["named"]}, of_the_bus)
 
     def test_contenders_of_no_rung_are_refused(self):
         self.assert_refused("run", "--quick", "--contenders", "own.explorer",

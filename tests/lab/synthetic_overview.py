@@ -20,6 +20,10 @@ RUNGS = [
     ("message", "channels", "message", "ns", {"consumers": 1, "producers": 1}, False,
      ("own.channel", 4.8), ("peer.atomic_queue", 5.3), ("peer.mutex_queue", 110),
      ("limit.ring", 3.1), []),
+    ("bus", "messages", "throughput", "ns",
+     {"bytes": 72, "consumer": "spins", "consumers": 1, "producers": 1, "publish": "batch"}, False,
+     ("own.bus.lanes", 11.4), ("peer.moodycamel", 11.8), None, ("limit.ring", 8.2),
+     [("own.bus", 12.6), ("own.bus.lanes", 11.4)]),
     ("task", "tasks", "fire_and_forget", "ns",
      {"count": 1000, "state": "hot", "width": 2, "work": 0}, False,
      ("own.pool.stealing", 28), ("peer.enkits", 96), ("peer.mutex_pool", 340), None,
@@ -41,6 +45,8 @@ RUNGS = [
     ("thread", "spawn", "thread", "us", {}, True,
      ("own.thread_start", 17), ("peer.std_thread", 15), ("peer.std_thread", 15), None, [])]
 GREY = {"cache_miss": 96, "line_transfer": 61, "system_call": 130}
+ORDERS = {"own.bus": "fifo", "own.bus.lanes": "per producer", "peer.moodycamel": "per producer",
+          "peer.concurrentqueue": "per producer"}
 METG = {"own.pool.stealing": 60, "own.pool.fixed": 110, "peer.onetbb": 205, "peer.openmp": 190}
 
 
@@ -48,9 +54,10 @@ def rung_rows(numbers, rung, noise):
     name, scenario, metric, unit, parameters, _, *ways, named = rung
     rows = {}
     for contender, value in [*filter(None, ways), *named]:
+        order = {"order": ORDERS[contender]} if contender in ORDERS else {}
         rows[contender] = row(contender, launches_around(value, numbers, noise, launches=8),
                               scenario=scenario, metric=metric, unit=unit, better="lower",
-                              parameters=parameters)
+                              parameters=parameters, **order)
     return list(rows.values())
 
 
