@@ -30,8 +30,8 @@ struct LadderLayout {
 };
 
 // All of the first screen of a phone, or of a desk, is the sentence and these rows.
-constexpr LadderLayout narrow_layout{360, 10, 350, 43, 22, 12, false};
-constexpr LadderLayout wide_layout{920, 268, 560, 39, 20, 13, true};
+constexpr LadderLayout narrow_layout{360, 10, 350, 44, 23, 12, false};
+constexpr LadderLayout wide_layout{920, 268, 560, 41, 21, 13, true};
 constexpr double wide_right = 578;  // where the text right of the plot begins
 constexpr double bold = 1.12;       // times the room of a text that is not
 
@@ -412,7 +412,7 @@ class LadderDrawing {
   }
 
   void narrow_text(const Rung& rung, double y) {
-    constexpr double below = 38;
+    constexpr double below = 40;
     const double right = layout_.width - edge;
     const bool disturbed = !rung.disturbed.empty();
     put(edge, y + 13, "strong", rung.title);
@@ -434,8 +434,8 @@ class LadderDrawing {
   }
 
   void wide_text(const Rung& rung, double y) {
-    const double above = y + 16;
-    const double below = y + 32;
+    const double above = y + 17;
+    const double below = y + 34;
     put(8, above, "strong", rung.title);
     svg_ +=
         fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,
@@ -511,16 +511,15 @@ LadderContext context_of(const Environment& environment, const Ladder& ladder) {
   for (const Rung& rung : ladder.rungs) {
     threads = std::fmax(threads, value_named(rung.parameters, "width").number());
     if (rung.peer) peers.insert(rung.peer->contender);
-    for (const RungWay& way : rung.named) {
-      if (!way.is_own()) peers.insert(way.contender);
-    }
+    for (const RungWay& way : rung.named) peers.insert(way.contender);
   }
   if (threads > 0) context.threads = fmt::format("{:g}", threads);
   for (const std::string& peer : peers) {
-    // What the standard library is made of has no version that anybody asks for.
+    // What the standard library is made of has no version that anybody asks for. All have their
+    // names on the rungs.
     const bool standard = peer.starts_with("peer.std_");
     const std::string version = standard ? "" : environment.version_of(peer);
-    context.peers.push_back(name_of_way(peer) + (version.empty() ? "" : " " + version));
+    if (!version.empty()) context.peers.push_back(name_of_way(peer) + " " + version);
   }
   return context;
 }

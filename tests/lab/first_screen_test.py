@@ -49,6 +49,7 @@ class FirstScreen(PageTest):
         self.assertGreater(len(texts), 4 * len(RUNGS))
         for text, left, _, right, _, size, svg_left, svg_right in texts:
             self.assertGreaterEqual(size, 11, text)
+            self.assertNotIn("\u2026", text)
             self.assertGreaterEqual(left, svg_left - 1, text)
             self.assertLessEqual(right, svg_right + 1, text)
         for i, (a, *at, _, _, _) in enumerate(texts):

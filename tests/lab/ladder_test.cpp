@@ -132,7 +132,7 @@ TEST(LadderOf, SaysWhichQueuesKeepLessThanOneOrder) {
     const Rung rung = with_orders(whole, whole);
     EXPECT_EQ(order_of(*rung.own), "");
     EXPECT_EQ(order_of(*rung.peer), "");
-    EXPECT_EQ(with_figure(*rung.peer), "fastest 60.0 ns");
+    EXPECT_EQ(with_figure(*rung.peer), "fastest 60.1 ns");
     EXPECT_EQ(clause_of(rung).find("order"), std::string::npos) << clause_of(rung);
   }
   const Rung loose = with_orders("fifo", "none");
