@@ -50,6 +50,8 @@ TESTS = {
              "conformance_bulks"),
     "event": ("unit_event", "stress_callback_list", "stress_event_queue",
               "conformance_deferred"),
+    "bus": ("unit_bus", "model_tests", "stress_message_bus", "stress_message_workers",
+            "stress_broadcast", "conformance_broadcasts", "conformance_deferred"),
 }
 # Whose scenarios a sample builds; a whole run builds all.
 SCENARIOS = {"memory": ("memory", "event")}

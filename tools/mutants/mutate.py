@@ -17,7 +17,7 @@ from pathlib import Path
 import clang.cindex
 from clang.cindex import BinaryOperator, CursorKind, TypeKind
 
-ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event")
+ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "bus")
 HOME = Path(__file__).resolve().parent
 RANGE = 1000  # of numbers, a file
 ON = "::handoff_mutants::on"
@@ -684,12 +684,13 @@ def is_of(file, parts):
 
 
 def files_of(root, parts=()):
-    """Headers and sources of the rooms, those whose path has one of the parts in it."""
+    """Headers and sources of the rooms, those whose path has one of the parts in it; without the
+    explorer's, which is there to try the others."""
     chosen = []
     for room in ROOMS:
         for folder in (root / "include/handoff" / room, root / "src" / room):
-            chosen += sorted(folder.glob("*.hpp")) + sorted(folder.glob("*.cpp"))
-    names = [str(path.relative_to(root)) for path in chosen]
+            chosen += sorted(folder.rglob("*.hpp")) + sorted(folder.rglob("*.cpp"))
+    names = [str(path.relative_to(root)) for path in chosen if "explore" not in path.parts]
     return [name for name in names if is_of(name, parts)]
 
 
