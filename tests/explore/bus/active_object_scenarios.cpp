@@ -4,6 +4,7 @@
 // its own.
 #include <cstdint>
 #include <handoff/bus/active_object.hpp>
+#include <stdexcept>
 
 #include "explore/scenario.hpp"
 
@@ -42,6 +43,29 @@ const Scenario abandon("active_object/abandon", [] {
   explore::check(tally.done + tally.cancelled == 1 && tally.balanced(), "one of the two");
   explore::check(object.state().sum == static_cast<int>(tally.done), "as it is told");
   explore::outcome(tally.done);
+});
+
+// A handler that closes its own object is told of the misuse, also while another thread closes it.
+struct ClosesItself {
+  ActiveObject<ClosesItself, Number>** self;
+  int* refused;
+  void operator()(const Number&) const {
+    try {
+      (void)(*self)->close();
+    } catch (const std::logic_error&) {
+      ++*refused;
+    }
+  }
+};
+const Scenario close_inside("active_object/close_inside_beside_a_close", [] {
+  int refused = 0;
+  ActiveObject<ClosesItself, Number>* self = nullptr;
+  ActiveObject<ClosesItself, Number> object({.capacity = 2}, ClosesItself{&self, &refused});
+  self = &object;
+  explore::check(object.try_publish(Number{1}) == Status::ok, "there is room");
+  const Tally tally = object.close();
+  explore::check(refused == 1, "it is misuse");
+  explore::check(tally.done == 1, "which its handler has caught");
 });
 
 }  // namespace

@@ -416,6 +416,15 @@ const Scenario close_races(
     },
     Size::large);
 
+// Who waits for room learns of the end, though nobody makes room.
+const Scenario close_ends("broadcast/close_ends_a_push", [] {
+  Many broadcast(1);
+  const auto consumer = broadcast.consumer();
+  explore::check(broadcast.try_push(RingItem{1, 1}) == Status::ok, "there is room");
+  explore::Thread closer([&] { broadcast.close(); });
+  explore::check(broadcast.push(RingItem{1, 2}) == Status::closed, "full until the end");
+});
+
 const Scenario closed_is_seen("broadcast/closed_is_seen", [] {
   Many broadcast(1);
   sync::cell<int> before_close(0);

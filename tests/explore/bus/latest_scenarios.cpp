@@ -75,6 +75,38 @@ void two_write(std::uint64_t start) {
 const Scenario two_writers("latest/two_writers", [] { two_write(0); });
 const Scenario version_wrap("latest/wrap", [] { two_write(~std::uint64_t{0} - 1); });
 
+// Two replace the same value: who comes too late lets go of it, and replaces the other one's.
+const Scenario two_replace("latest/two_replace", [] {
+  Newest latest(2);
+  (void)latest.store(RingItem{1, 1});
+  explore::Thread other([&] { (void)latest.store(RingItem{2, 2}); });
+  (void)latest.store(RingItem{3, 3});
+  other.join();
+  explore::check(latest.version() == 3, "three were stored");
+  explore::check(latest.overwritten() == 2, "and two of them replaced, which nobody read");
+});
+
+// A slot serves again, and its new value is read, at once after it was given back: whether a value
+// was read stays known.
+const Scenario serves_again("latest/a_slot_serves_again", [] {
+  Newest latest(1);
+  int seen = 0;
+  const auto look = [&](const RingItem& item) { seen = item.number; };
+  (void)latest.store(RingItem{1, 1});
+  (void)latest.read(look);
+  explore::Thread writer([&] { (void)latest.store(RingItem{2, 2}); });
+  (void)latest.read(look);
+  const bool came = seen == 2;
+  if (came) {
+    (void)latest.store(RingItem{3, 3});
+    (void)latest.read(look);
+  }
+  writer.join();
+  (void)latest.store(RingItem{4, 4});
+  explore::check(latest.overwritten() == (came ? 0U : 1U), "the second, if it was not read");
+  explore::outcome(came);
+});
+
 // A reader stays in its visit while the value is replaced twice.
 const Scenario long_visit("latest/long_visit", [] {
   Newest latest(2);
@@ -90,6 +122,13 @@ const Scenario long_visit("latest/long_visit", [] {
   });
   writer.join();
   explore::check(latest.overwritten() <= 2, "the newest is there");
+});
+
+// A store wakes who waits, without a close.
+const Scenario store_wakes("latest/a_store_wakes", [] {
+  Newest latest(2);
+  explore::Thread writer([&] { (void)latest.store(RingItem{1, 1}); });
+  explore::check(latest.wait_newer(0, {}, kSleepAtOnce) == Status::ok, "it comes");
 });
 
 // A wait for something newer, and the end.
@@ -139,6 +178,18 @@ const Scenario close_races("latest/close", [] {
   std::uint64_t seen = 0;
   const Status read = latest.wait_newer(seen, {}, kSleepAtOnce);
   explore::check(read == stored, "what was stored is there for all");
+  explore::outcome(stored == Status::ok);
+});
+
+// Nothing is stored any more once somebody was told of the end.
+const Scenario closed_is_the_end("latest/closed_is_the_end", [] {
+  Newest latest(2);
+  Status stored{};
+  explore::Thread closer([&] { latest.close(); });
+  explore::Thread writer([&] { stored = latest.store(RingItem{1, 1}); });
+  const Status waited = latest.wait_newer(0, {}, kSleepAtOnce);
+  writer.join();
+  explore::check(waited == stored, "what was stored comes before the end");
   explore::outcome(stored == Status::ok);
 });
 
@@ -212,6 +263,14 @@ const Scenario by_key_close("latest_by_key/close", [] {
   producer.join();
   explore::check(seen == (pushed == Status::ok ? 1 : 0), "accepted is delivered");
   explore::outcome(static_cast<std::uint64_t>(seen));
+});
+
+// Who waits for room learns of the end, though nobody makes room.
+const Scenario by_key_close_ends("latest_by_key/close_ends_a_push", [] {
+  ByKey queue(1);
+  explore::check(queue.try_push(1, 1) == Status::ok, "there is room");
+  explore::Thread closer([&] { queue.close(); });
+  explore::check(queue.push(2, 2) == Status::closed, "full until the end");
 });
 
 }  // namespace

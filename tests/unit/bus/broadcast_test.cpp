@@ -229,7 +229,11 @@ TYPED_TEST(AnyBroadcast, AWaitEndsByAStopOrADeadline) {
   for (const auto spin_for : {std::chrono::nanoseconds(0), std::chrono::nanoseconds::max()}) {
     typename TestFixture::Ints broadcast(2);
     auto consumer = broadcast.consumer({.spin_for = spin_for});
+    const std::size_t sleeps = handoff::test::calls(Call::futex);
     EXPECT_EQ(consumer.wait(1ms), Status::timed_out);
+    if (spin_for == std::chrono::nanoseconds::max()) {
+      EXPECT_EQ(handoff::test::calls(Call::futex), sleeps) << "it never sleeps";
+    }
     EXPECT_EQ(consumer.wait_and_consume([](const int&) { FAIL(); }, 0ms), Status::timed_out);
     std::stop_source stop;
     std::thread stopper([&] {

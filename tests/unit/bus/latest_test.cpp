@@ -111,6 +111,9 @@ TEST(Latest, ReadsTheNewerOnly) {
   EXPECT_EQ(latest.wait_newer(seen, stop.get_token()), Status::stopped);
   EXPECT_THROW((void)latest.read([](const int& newest) { throw newest; }), int);
   EXPECT_EQ(latest.load(), 2) << "what a visitor throws changes nothing";
+  ASSERT_EQ(latest.store(3), Status::ok);
+  EXPECT_THROW((void)latest.read_newer(seen, [](const int& newest) { throw newest; }), int);
+  EXPECT_EQ(seen, 3U) << "it counts as read";
 }
 
 TEST(Latest, WaitsForANewerOne) {
@@ -316,6 +319,49 @@ TEST(LatestByKey, FullForNewKeysOnly) {
   EXPECT_EQ(queue.try_push(3, nullptr), Status::ok);
 }
 
+// Counted while it lives, moved from or not.
+struct Counted {
+  static inline int alive = 0;
+
+  explicit Counted(int its_number) noexcept : number(its_number) { ++alive; }
+  Counted(const Counted& other) noexcept : number(other.number) { ++alive; }
+  Counted& operator=(const Counted&) noexcept = default;
+  ~Counted() { --alive; }
+  friend bool operator==(const Counted& a, const Counted& b) noexcept {
+    return a.number == b.number;
+  }
+
+  int number;
+};
+struct HashOfCounted {
+  std::size_t operator()(const Counted& key) const noexcept {
+    return static_cast<std::size_t>(key.number);
+  }
+};
+
+TEST(LatestByKey, EachKeyAndValueEndsOnce) {
+  Counted::alive = 0;
+  {
+    Audited<LatestByKey<Counted, Counted, HashOfCounted>> queue(2);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(queue.try_push(Counted(1), Counted(i)), Status::ok);
+    EXPECT_EQ(Counted::alive, 2) << "the key and its newest value";
+    EXPECT_EQ(queue.consume([](const Counted&, Counted& value) { EXPECT_EQ(value.number, 2); }),
+              1U);
+    EXPECT_EQ(Counted::alive, 0);
+    ASSERT_EQ(queue.try_push(Counted(2), Counted(3)), Status::ok);
+  }
+  EXPECT_EQ(Counted::alive, 0) << "what is left ends with the queue";
+}
+
+TEST(LatestByKey, AReplacedValueMayAskTheQueueWhenItEnds) {
+  Audited<LatestByKey<int, std::shared_ptr<void>>> queue(2);
+  std::size_t waiting = 0;
+  std::shared_ptr<void> asks(nullptr, [&](void*) { waiting = queue.was_size(); });
+  ASSERT_EQ(queue.try_push(1, std::move(asks)), Status::ok);
+  ASSERT_EQ(queue.try_push(1, nullptr), Status::ok);
+  EXPECT_EQ(waiting, 1U);
+}
+
 TEST(LatestByKey, CloseDrains) {
   Audited<LatestByKey<std::string, int>> queue(2);
   ASSERT_EQ(queue.try_push("a", 1), Status::ok);
@@ -396,6 +442,18 @@ TEST(LatestByKey, ImpossibleCapacities) {
   for (const std::size_t wrong : {std::size_t{0}, huge, huge / 2, huge / 4, huge / 8 + 1}) {
     EXPECT_THROW(Queue{wrong}, std::length_error) << wrong;
   }
+  // Too small a storage is what is wrong with the most keys that can be, and not with one more.
+  constexpr std::size_t most = std::size_t{1} << 31;
+  std::byte little{};
+  for (const std::size_t capacity : {most, most + 1}) {
+    try {
+      const Queue queue(capacity, std::span(&little, 1));
+      ADD_FAILURE() << capacity << " keys in a byte";
+    } catch (const std::length_error& error) {
+      const bool is_storage = std::string(error.what()).find("storage") != std::string::npos;
+      EXPECT_EQ(is_storage, capacity == most) << error.what();
+    }
+  }
 }
 
 TEST(LatestByKey, LivesInTheCallersStorage) {
@@ -418,16 +476,18 @@ TEST(LatestByKey, LivesInTheCallersStorage) {
 }
 
 TEST(LatestByKey, AKeyThatCannotBeCopiedChangesNothing) {
-  Audited<LatestByKey<std::string, int>> queue(4);
+  Audited<LatestByKey<std::string, std::string>> queue(4);
   const std::string key(100, 'k');
   handoff::test::until_whole(Call::allocation, 0, [&] {
     const std::size_t before = queue.was_size();
+    std::string value = "short";  // so that it allocates nothing
     try {
-      EXPECT_EQ(queue.try_push(key, 1), Status::ok);
+      EXPECT_EQ(queue.try_push(key, std::move(value)), Status::ok);
     } catch (const std::bad_alloc&) {
       EXPECT_EQ(queue.was_size(), before);
+      EXPECT_EQ(value, "short") << "still the caller's";
     }
-    queue.consume([](const std::string&, int&) {});
+    queue.consume([](const std::string&, std::string&) {});
   });
 }
 
