@@ -256,7 +256,6 @@ MessageEngine::Place MessageEngine::await_room(const Until& until) {
 }
 
 void MessageEngine::hand_over(MessageNode& node) noexcept {
-  node.next = nullptr;
   if (node.keyed && !parts_->keys->enter(node)) return;  // its key's runner gets it
   if (!post(node)) run_all(node);
 }

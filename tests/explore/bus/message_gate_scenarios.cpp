@@ -8,6 +8,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
 
 #include "books/worker_books.hpp"
@@ -136,6 +137,19 @@ const Scenario close_against_pause("message_gate/close_against_pause", [] {
   worker.join();
   explore::check(gate.pause({}) == Status::closed, "from here on");
   explore::check(state.read() == 1, "it ran");
+});
+
+// ... which is not ok if somebody is inside all the while.
+const Scenario close_beside_a_handler("message_gate/close_beside_a_handler", [] {
+  test::Audited<MessageGate> gate(1, false);
+  GateSeat& seat = gate.seat(0);
+  gate.enter(seat);
+  explore::Thread pauser(
+      [&] { explore::check(gate.pause({}) == Status::closed, "it is not quiet"); });
+  sync::pause();  // so that it waits
+  gate.open_for_good();
+  pauser.join();
+  gate.leave(seat);
 });
 
 // ---- Who waits is told --------------------------------------------------------------------------

@@ -136,6 +136,23 @@ const Scenario never_started(
       const Tally tally = workers.close();
       check_all(tally, 1);
       explore::check(tally.cancelled == 1, "nobody could handle it");
+      const HealthReport report = workers.health();
+      explore::check(report.count(WorkerHealth::State::gone) == 1, "its thread has said so");
+    },
+    test::Size::single);
+
+// The destructor closes, which opens what is shut.
+const Scenario ends_paused(
+    "message_workers/ends_paused",
+    [] {
+      sync::cell<int> ran;
+      {
+        MessageWorkers<Number> workers({.width = 1, .capacity = 1},
+                                       [&](const Number&) { ++ran.write(); });
+        explore::check(workers.pause() == Status::ok, "nothing runs");
+        explore::check(workers.submit(Number{}) == Status::ok, "there is room");
+      }
+      explore::check(ran.read() == 1, "it ran");
     },
     test::Size::single);
 
@@ -149,6 +166,7 @@ const Scenario submits_inside(
         ++ran.write();
         if (number.value == 0) return;
         explore::check(workers->submit(Number{0}) == Status::ok, "it runs inside");
+        explore::check(ran.read() == 2, "and has run by now");
       });
       explore::check(workers->submit(Number{1}) == Status::ok, "there is room");
       explore::check(workers->wait() == Status::ok, "both end");
@@ -156,6 +174,28 @@ const Scenario submits_inside(
       explore::check(ran.read() == 2, "each once");
     },
     test::Size::single);
+
+// A message of the handler's own key gets memory beyond the capacity, which comes back also if the
+// close is faster.
+const Scenario close_against_inside(
+    "message_workers/close_against_submit_inside",
+    [] {
+      sync::cell<int> ran;
+      Status said = Status::full;
+      std::optional<BasicMessageWorkers<OneKey, Number>> workers;
+      workers.emplace(MessageWorkersOptions{.width = 1, .capacity = 1}, [&](const Number& number) {
+        ++ran.write();
+        if (number.value != 0) said = workers->submit(Number{0});
+      });
+      explore::check(workers->submit(Number{1}) == Status::ok, "there is room");
+      sync::pause();  // so that the close comes in the midst of the handler
+      const Tally tally = workers->close();
+      explore::check(said == Status::ok || said == Status::closed, "one of the two");
+      check_all(tally, said == Status::ok ? 2 : 1);
+      explore::check(tally.done == static_cast<std::uint64_t>(ran.read()), "what was accepted ran");
+      explore::outcome(static_cast<std::uint64_t>(said));
+    },
+    test::Size::large);
 
 // Whoever is busy is so with its own message, not with what its seat said before.
 struct Letter {};
@@ -183,6 +223,32 @@ const Scenario health(
     },
     test::Size::large);
 
+// ... nor for as long as since the message before.
+const Scenario health_of_the_next(
+    "message_workers/health_of_the_next",
+    [] {
+      sync::atomic<bool> looked(false);
+      MessageWorkers<Number, Letter> workers(
+          {.width = 1, .capacity = 2, .stuck_after = std::chrono::milliseconds(1)},
+          [](const Number&) {},
+          [&](const Letter&) {
+            // order: acquire pairs with the release below.
+            while (!looked.load(sync::order::acquire)) sync::pause();
+          });
+      explore::check(workers.submit(Number{}) == Status::ok, "room");
+      sync::pause();
+      explore::check(workers.pause() == Status::ok, "it comes");
+      explore::check(workers.submit(Letter{}) == Status::ok, "room");
+      const Status said = workers.wait(sync::deadline_after(std::chrono::seconds(1)));
+      explore::check(said == Status::timed_out, "time passes");
+      workers.resume();
+      sync::pause();
+      explore::check(workers.health().count(WorkerHealth::State::stuck) == 0, "it has only begun");
+      looked.store(true, sync::order::release);  // order: release pairs with the acquire above
+      check_all(workers.close(), 2);
+    },
+    test::Size::large);
+
 // Two workers and one key: plain state, so two at once are a race.
 const Scenario keyed(
     "message_workers/keyed",
@@ -200,19 +266,29 @@ const Scenario keyed(
     },
     test::Size::huge);
 
-// A caller that waits for its turn, behind a message that a worker runs or not yet.
+// A caller that waits for its turn, behind a message that a worker runs or not yet. What it is told
+// is counted by then (MW-1).
 const Scenario turn_of_a_caller(
     "message_workers/turn_of_a_caller",
     [] {
+      const bool throws = explore::any_of(2) != 0;
       sync::cell<int> next;
       BasicMessageWorkers<OneKey, Number> workers(
           {.width = 1, .capacity = 1}, [&](const Number& number) {
             explore::check(number.value == next.read(), "in order");
             ++next.write();
+            if (number.value == 1 && throws) throw Failure();
           });
       explore::check(workers.submit(Number{0}) == Status::ok, "room");
-      explore::check(workers.submit_and_wait(Number{1}) == Status::ok, "it ran");
+      bool told = false;
+      try {
+        explore::check(workers.submit_and_wait(Number{1}) == Status::ok, "it ran");
+      } catch (const Failure&) {
+        told = true;
+      }
+      explore::check(told == throws, "as it is told");
       explore::check(next.read() == 2, "and is seen");
+      explore::check(workers.tally().failed == (throws ? 1U : 0U), "and counted");
       check_all(workers.close(), 2);
     },
     test::Size::large);
@@ -273,6 +349,26 @@ const Scenario waits_for_room(
       explore::check(said == Status::ok || said == Status::timed_out, "one of the two");
       explore::check(workers.close().done == accepted, "what was accepted ran");
       explore::outcome(accepted);
+    },
+    test::Size::large);
+
+// Who waits for room hears of a close at once: here what runs, and so the close, waits for that.
+const Scenario close_tells_who_waits(
+    "message_workers/close_tells_who_waits_for_room",
+    [] {
+      sync::atomic<bool> refused(false);
+      MessageWorkers<Number> workers({.width = 1, .capacity = 1}, [&](const Number&) {
+        // order: acquire pairs with the release below.
+        while (!refused.load(sync::order::acquire)) sync::pause();
+      });
+      explore::check(workers.submit(Number{}) == Status::ok, "room");
+      explore::Thread submitter([&] {
+        explore::check(workers.submit(Number{}) == Status::closed, "there is no room before");
+        refused.store(true, sync::order::release);  // order: release pairs with the acquire above
+      });
+      sync::pause();  // so that it waits
+      check_all(workers.close(), 1);
+      submitter.join();
     },
     test::Size::large);
 

@@ -3,10 +3,13 @@
 // MessageWorkers: handing over, bounds, start, pause, failures, closing, misuse.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/pool/blocking.hpp>
@@ -45,6 +48,9 @@ struct Owned {
 };
 struct alignas(256) Wide {
   std::array<std::uint64_t, 64> words{};
+};
+struct Enormous {
+  std::array<std::byte, std::size_t{1} << 40> bytes;
 };
 
 // Runs until the gate opens; says when it has begun.
@@ -279,6 +285,14 @@ TEST(MessageWorkers, ACapacityThatCannotBeIsALengthError) {
   make(1);
 }
 
+// The largest capacity is none that cannot be; but of these there are more bytes than can be
+// counted.
+TEST(MessageWorkers, MemoryThatCannotBeIsABadAlloc) {
+  constexpr std::size_t largest = (std::size_t{1} << 24) - 1;
+  EXPECT_THROW(MessageWorkers<Enormous>({.width = 1, .capacity = largest}, [](const Enormous&) {}),
+               std::bad_alloc);
+}
+
 // ---- Start --------------------------------------------------------------------------------------
 
 TEST(MessageWorkers, WhatComesBeforeTheStartWaits) {
@@ -354,6 +368,23 @@ TEST(MessageWorkers, AMovedOneGoesOn) {
   EXPECT_EQ(sum, 7);
 }
 
+// Its handlers too, and that it is not started.
+TEST(MessageWorkers, WhatIsAssignedComesWhole) {
+  auto alive = std::make_shared<int>();
+  std::atomic<int> sum{0};
+  MessageWorkers<Number> workers({.width = 1}, [alive](const Number&) {});
+  {
+    MessageWorkers<Number> late({.width = 1});
+    workers = std::move(late);
+  }
+  ASSERT_EQ(alive.use_count(), 1);  // the handler that it had is gone
+  workers.set_handler<Number>([&](const Number& number) { sum += number.value; });
+  workers.start();
+  ASSERT_EQ(workers.submit(Number{3}), Status::ok);
+  EXPECT_EQ(workers.close().done, 1U);
+  EXPECT_EQ(sum, 3);
+}
+
 // ---- submit_and_wait() --------------------------------------------------------------------------
 
 TEST(MessageWorkers, SubmitAndWaitReturnsWhenTheHandlerHasRun) {
@@ -396,6 +427,28 @@ TEST(MessageWorkers, SubmitAndWaitThrowsWhatTheHandlerThrew) {
   const Tally tally = workers.close();
   EXPECT_EQ(tally.failed, 1U);
   EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::range_error);
+}
+
+// Who helps may be held up by a handler, so one that may be stopped, or that has a deadline, does
+// not. The last one does, or this hangs: the worker waits for what only a helper can run.
+TEST(MessageWorkers, OnlyAWaitWithoutALimitHelps) {
+  Gate begun;
+  Gate gate;
+  std::thread::id ran_on;
+  MessageWorkers<Hold, Number> workers({.width = 1}, run_hold, [&](const Number&) {
+    ran_on = std::this_thread::get_id();
+    gate.open();
+  });
+  ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
+  begun.wait();
+  ASSERT_EQ(workers.submit(Number{}), Status::ok);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(workers.wait(stop.get_token()), Status::stopped);
+  EXPECT_EQ(workers.wait(1ms), Status::timed_out);
+  EXPECT_EQ(ran_on, std::thread::id());
+  EXPECT_EQ(workers.wait(), Status::ok);
+  EXPECT_EQ(ran_on, std::this_thread::get_id());
 }
 
 // ---- Failures -----------------------------------------------------------------------------------
@@ -526,13 +579,15 @@ TEST(MessageWorkers, ThreeStrengthsOfClosing) {
     begun.wait();
     for (int i = 0; i < 5; ++i) ASSERT_EQ(workers.submit(Number{}), Status::ok);
     Tally tally;
+    std::atomic<pid_t> closing{0};
     std::thread closer([&] {
+      closing = gettid();
       tally = workers.close(strength == 0   ? Closing::finish
                             : strength == 1 ? Closing::finish_until(0ms)
                                             : Closing::abandon);
     });
     await_close_of(workers);
-    std::this_thread::sleep_for(5ms);  // until a deadline of now has been noticed, if it has to
+    test::await_long_sleep(closing);  // it has noticed a deadline of now
     gate.open();
     closer.join();
     EXPECT_TRUE(tally.balanced());
@@ -543,13 +598,35 @@ TEST(MessageWorkers, ThreeStrengthsOfClosing) {
       EXPECT_EQ(tally.done, 6U);
     }
     if (strength == 1) {
-      EXPECT_EQ(tally.cancelled, 0U);
+      EXPECT_EQ(tally.expired, 5U);
     }
     if (strength == 2) {
-      EXPECT_EQ(tally.expired, 0U);
+      EXPECT_EQ(tally.cancelled, 5U);
     }
     EXPECT_EQ(workers.close(Closing::abandon).done, tally.done);  // a second one says the same
   }
+}
+
+// A message that runs on its caller is no task of the workers; it has begun all the same.
+TEST(MessageWorkers, AnExpiredCloseWaitsForWhatRunsOnItsCaller) {
+  Gate begun;
+  Gate gate;
+  MessageWorkers<Hold> workers({.width = 1}, run_hold);
+  std::thread caller([&] { EXPECT_EQ(workers.submit_and_wait(Hold{&begun, &gate}), Status::ok); });
+  begun.wait();
+  Tally tally;
+  std::atomic<pid_t> closing{0};
+  std::thread closer([&] {
+    closing = gettid();
+    tally = workers.close(Closing::finish_until(0ms));
+  });
+  await_close_of(workers);
+  test::await_long_sleep(closing);  // it has noticed the deadline
+  gate.open();
+  closer.join();
+  caller.join();
+  EXPECT_EQ(tally.done, 1U);
+  EXPECT_EQ(tally.pending, 0U);
 }
 
 TEST(MessageWorkers, NothingThatWaitedIsRunByAnAbandon) {
@@ -587,8 +664,13 @@ TEST(MessageWorkers, ACloseWakesWhoWaitsForRoom) {
   MessageWorkers<Hold> workers({.width = 1, .capacity = 1}, run_hold);
   ASSERT_EQ(workers.submit(Hold{&begun, &gate}), Status::ok);
   begun.wait();
-  std::thread submitter([&] { EXPECT_EQ(workers.submit(Hold{&begun, &gate}), Status::closed); });
-  std::this_thread::sleep_for(2ms);
+  std::atomic<pid_t> waiting{0};
+  std::thread submitter([&] {
+    waiting = gettid();
+    EXPECT_EQ(workers.submit(Hold{&begun, &gate}), Status::closed);
+  });
+  while (waiting == 0) std::this_thread::yield();
+  test::await_long_sleep(waiting);
   std::thread closer([&] { EXPECT_EQ(workers.close().done, 1U); });
   submitter.join();  // the worker is still held
   gate.open();
@@ -632,6 +714,26 @@ TEST(MessageWorkers, InsideAHandlerWaitingForItselfIsMisuse) {
   EXPECT_EQ(refused, 3);
   EXPECT_EQ(workers->submit_and_wait(Number{}), Status::ok);  // and on a thread of nobody's
   EXPECT_EQ(refused, 6);
+}
+
+// A handler inside a handler of others is inside both; this thread is nobody's worker.
+TEST(MessageWorkers, InsideTwoHandlersBothAreKnown) {
+  std::optional<MessageWorkers<Number>> outer;
+  std::optional<MessageWorkers<Number>> inner;
+  std::atomic<int> refused{0};
+  inner.emplace(MessageWorkersOptions{.width = 1}, [&](const Number&) {
+    try {
+      (void)outer->wait(1ms);
+    } catch (const std::logic_error&) {
+      ++refused;
+    }
+  });
+  outer.emplace(MessageWorkersOptions{.width = 1}, [&](const Number&) {
+    EXPECT_EQ(inner->wait(1h), Status::ok);  // not yet inside one of those
+    EXPECT_EQ(inner->submit_and_wait(Number{}), Status::ok);
+  });
+  EXPECT_EQ(outer->submit_and_wait(Number{}), Status::ok);
+  EXPECT_EQ(refused, 1);
 }
 
 TEST(MessageWorkers, OnFullThatItHasNotIsMisuse) {

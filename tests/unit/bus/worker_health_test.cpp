@@ -101,6 +101,24 @@ TEST(WorkerHealth, APausedWorkerIsIdle) {
   workers.resume();
 }
 
+// It has a seat behind those of the workers.
+TEST(WorkerHealth, WhoHelpsInAWaitIsNoWorker) {
+  Gate first;
+  Gate second;
+  Gate gate;
+  Workers workers = workers_of({.width = 1});
+  ASSERT_EQ(workers.submit(Job{&first, &gate}), Status::ok);
+  first.wait();
+  ASSERT_EQ(workers.submit(Job{&second, &gate}), Status::ok);
+  std::thread helper([&] { EXPECT_EQ(workers.wait(), Status::ok); });
+  second.wait();
+  const HealthReport report = workers.health();
+  EXPECT_EQ(report.workers.size(), 1U);
+  EXPECT_EQ(report.count(State::busy), 1U);
+  gate.open();
+  helper.join();
+}
+
 TEST(WorkerHealth, ClosedWorkersAreGone) {
   Workers workers = workers_of({.width = 3});
   (void)workers.close();
