@@ -151,7 +151,7 @@ ssize_t __wrap_read(int file, void* to, std::size_t bytes) {
 
 ssize_t __real_write(int, const void*, std::size_t);
 ssize_t __wrap_write(int file, const void* from, std::size_t bytes) {
-  if (fails(Call::write)) return -1;
+  if (fails(Call::write)) return errno == 0 ? 0 : -1;
   return __real_write(file, from, bytes);
 }
 

@@ -30,7 +30,7 @@ enum class Call : std::uint8_t {
   yield,       // sched_yield: counted, never made to fail
   open,
   read,
-  write,
+  write,  // with error 0 it writes nothing, and returns that
   sync,   // fsync, fdatasync
   close,  // closes the file all the same, as the kernel does
 };

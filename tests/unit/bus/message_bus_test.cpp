@@ -634,4 +634,27 @@ TEST(LanedMessageBus, ALaneIsGivenBack) {
   EXPECT_EQ(drained(bus), (Numbers{0, 0, 1, 1, 2, 2, 3, 3, 4, 4}));
 }
 
+// Its lane goes back to the bus that it was of; the one that was moved from stays with its own bus.
+TEST(LanedMessageBus, AProducerIsAssignedOneOfAnotherBus) {
+  LanedMessageBus<int> one({.capacity = 1, .lanes = 1});
+  LanedMessageBus<int> two({.capacity = 1, .lanes = 1});
+  {
+    auto producer = one.producer();
+    auto other = two.producer();
+    producer = std::move(other);
+    EXPECT_TRUE(one.producer().has_lane()) << "it was given back";
+    EXPECT_FALSE(two.producer().has_lane()) << "it is still taken";
+    EXPECT_EQ(producer.publish(1), Status::ok);
+    EXPECT_EQ(producer.publish(2), Status::full);
+    EXPECT_EQ(one.refused(Priority::normal), 0U);
+    EXPECT_EQ(two.refused(Priority::normal), 1U);
+    EXPECT_EQ(other.publish(3), Status::ok);  // NOLINT(bugprone-use-after-move): it shares one
+  }
+  EXPECT_TRUE(two.producer().has_lane());
+  EXPECT_EQ(drained(one), Numbers{});
+  Numbers of_two = drained(two);
+  std::ranges::sort(of_two);
+  EXPECT_EQ(of_two, (Numbers{1, 3}));
+}
+
 }}  // namespace message_bus_test

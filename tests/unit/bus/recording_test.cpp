@@ -17,6 +17,9 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "support/failing.hpp"
@@ -79,10 +82,11 @@ struct RecordingTest : testing::Test {
     std::ifstream file(name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(root.path()), {}));
+  static std::size_t entries(const char* folder) {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
   }
+  std::size_t files() const { return entries(root.path()); }
+  static std::size_t open_files() { return entries("/proc/self/fd"); }
 
   // Random messages of all types, recorded; the digest.
   template <class B>
@@ -184,8 +188,11 @@ TEST_F(RecordingTest, AnEmptyOneIsOne) {
   Bus bus;
   const std::string file = path("empty");
   bus.record(file.c_str());
+  const std::size_t closed = test::calls(Call::close);
   bus.stop_recording();
+  EXPECT_EQ(test::calls(Call::close), closed + 1) << "a second one may be of another thread's file";
   EXPECT_EQ(bus.replay(file.c_str()), 0U);
+  EXPECT_EQ(test::calls(Call::close), closed + 2);
 }
 
 TEST_F(RecordingTest, OneAtATime) {
@@ -198,6 +205,7 @@ TEST_F(RecordingTest, OneAtATime) {
 
 // A bus that ends, or whose program does, leaves no file that could be taken for a whole one.
 TEST_F(RecordingTest, UnfinishedThereIsNone) {
+  const std::size_t before = open_files();
   {
     Bus bus;
     bus.record(path("unfinished").c_str());
@@ -205,6 +213,28 @@ TEST_F(RecordingTest, UnfinishedThereIsNone) {
     bus.drain();
   }
   EXPECT_EQ(files(), 0U);
+  EXPECT_EQ(open_files(), before);
+}
+
+// What a daemon has closed is the first number that open() gives out.
+TEST_F(RecordingTest, InAProcessWithoutAnInput) {
+  const std::string file = path("one");
+  const int input = ::dup(STDIN_FILENO);
+  ASSERT_GE(input, 0);
+  ::close(STDIN_FILENO);
+  Bus bus;
+  EXPECT_NO_THROW(bus.record(file.c_str()));
+  EXPECT_NO_THROW(bus.stop_recording());
+  EXPECT_NO_THROW(bus.replay(file.c_str()));
+  {
+    Bus unfinished;
+    EXPECT_NO_THROW(unfinished.record(path("two").c_str()));
+  }
+  const bool closed_again = ::fcntl(STDIN_FILENO, F_GETFD) < 0;
+  ::dup2(input, STDIN_FILENO);
+  ::close(input);
+  EXPECT_TRUE(closed_again);
+  EXPECT_EQ(files(), 1U);
 }
 
 TEST_F(RecordingTest, AThrowOfAHandlerEndsAReplay) {
@@ -320,6 +350,66 @@ TEST_F(RecordingTest, OneOfOtherMessagesIsRefused) {
   EXPECT_NE(why_refused(named, file).find("'unsigned char'"), std::string::npos);
 }
 
+// Names are part of a file, however long the compiler makes them.
+template <class A, class B>
+struct Both {
+  char letter = 0;
+};
+template <int kTimes>
+struct Deep {
+  using Type = Both<typename Deep<kTimes - 1>::Type, typename Deep<kTimes - 1>::Type>;
+};
+template <>
+struct Deep<0> {
+  using Type = char;
+};
+TEST_F(RecordingTest, NamesOfTypesMayBeLong) {
+  MessageBus<Deep<7>::Type> bus;
+  const std::string file = path("long");
+  bus.record(file.c_str());
+  bus.stop_recording();
+  EXPECT_GE(text(file).size(), 4096U + 96U) << "the name is shorter than it was meant to be";
+  EXPECT_EQ(bus.replay(file.c_str()), 0U);
+}
+
+// What stands in a file of this version, and how its checksum is made, stays as it is.
+TEST_F(RecordingTest, AFileOfAnotherBuildIsReplayed) {
+  std::string whole = "handoffM";
+  const auto put = [&](auto number) {
+    whole.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  put(std::uint32_t{0x01020304});  // the order of bytes
+  put(std::uint32_t{1});           // the version
+  put(std::uint64_t{1});           // types
+  put(std::uint64_t{4});           // its bytes
+  put(std::uint64_t{4});           // its alignment
+  put(std::uint64_t{3});           // the length of its name
+  whole += "int";
+  put(std::uint32_t{0});  // its type
+  put(std::uint32_t{5});  // the length of its topic
+  put(std::int64_t{11});  // when it was handed out
+  put(std::uint64_t{7});  // its sender
+  put(std::int64_t{13});  // when it was published
+  whole += "a/b/c";
+  put(std::int32_t{42});
+  put(std::uint32_t{0xffffffff});  // the end, in place of a message
+  whole.append(28, '\0');
+  put(std::uint64_t{1});  // messages
+  put(std::uint64_t{0x15a78fe9f1e5ca9bU});
+  const std::string file = path("old");
+  std::ofstream(file, std::ios::binary) << whole;
+
+  using Ints = BasicMessageBus<Everything, int>;
+  Ints bus;
+  const auto visit = [](int number, const Ints::Meta& meta) {
+    EXPECT_EQ(number, 42);
+    EXPECT_EQ(meta.topic.name(), "a/b/c");
+    EXPECT_EQ(meta.sender, 7U);
+    EXPECT_EQ(meta.time.time_since_epoch(), 13ns);
+  };
+  EXPECT_EQ(bus.replay(file.c_str(), visit), 1U);
+}
+
 // Cut off anywhere, or with any byte another one: refused, or at least nothing else than what was
 // recorded is handed out.
 TEST_F(RecordingTest, ADamagedOneIsRefused) {
@@ -336,6 +426,12 @@ TEST_F(RecordingTest, ADamagedOneIsRefused) {
   const std::string other = path("other");
   std::ofstream(other, std::ios::binary) << whole << 'x';
   EXPECT_NE(why_refused(bus, other).find("something follows"), std::string::npos);
+  std::string third_type = whole;
+  char& type = third_type[whole.size() - 81];  // the last message's: 33 bytes, and 48 of the end
+  ASSERT_EQ(type, 1);
+  type = 2;
+  std::ofstream(other, std::ios::binary) << third_type;
+  EXPECT_NE(why_refused(bus, other).find("has no type"), std::string::npos);
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::ofstream(other, std::ios::binary) << whole.substr(0, i);
     EXPECT_NE(why_refused(bus, other), "") << "cut off at " << i;
@@ -348,6 +444,7 @@ TEST_F(RecordingTest, ADamagedOneIsRefused) {
 
 TEST_F(RecordingTest, CallsThatFailLeaveNothingBehind) {
   const std::string file = path("failing");
+  const std::size_t before = open_files();
   for (const Call call : {Call::open, Call::write, Call::close, Call::allocation}) {
     bool whole = false;
     const auto use = [&] {
@@ -368,9 +465,51 @@ TEST_F(RecordingTest, CallsThatFailLeaveNothingBehind) {
     };
     const int places = test::until_whole(call, ENOSPC, use, [&] {
       EXPECT_EQ(files(), whole ? 1U : 0U);
+      EXPECT_EQ(open_files(), before);
       if (whole) std::filesystem::remove(file);
     });
     EXPECT_GE(places, 1);
+  }
+}
+
+// Whatever fails last is said, for what it is.
+TEST_F(RecordingTest, FailuresAtTheEndAreSaid) {
+  struct Failure {
+    Call call;
+    int error;
+    int said;
+  };
+  const std::string file = path("one");
+  for (const Failure& failure : {Failure{Call::write, EIO, EIO}, Failure{Call::close, EIO, EIO},
+                                 Failure{Call::write, 0, ENOSPC}}) {  // it writes nothing
+    Bus bus;
+    bus.record(file.c_str());
+    test::fail_after(failure.call, 0, failure.error);
+    try {
+      bus.stop_recording();
+      ADD_FAILURE() << "nothing was said";
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(error.code().value(), failure.said);
+    }
+    EXPECT_TRUE(test::stop_failing(failure.call));
+    EXPECT_EQ(files(), 0U);
+  }
+  std::filesystem::create_directory(file);
+  Bus bus;
+  bus.record(file.c_str());
+  EXPECT_THROW(bus.stop_recording(), std::system_error) << "a folder is in its place";
+  EXPECT_EQ(files(), 1U) << "the folder";
+}
+
+TEST_F(RecordingTest, ACallThatIsInterruptedIsMadeAgain) {
+  Bus bus;
+  const std::string file = path("interrupted");
+  for (const Call call : {Call::write, Call::read}) {
+    const int places = test::until_whole(call, EINTR, [&] {
+      make_recording(bus, file, 200);
+      EXPECT_EQ(bus.replay(file.c_str()), 200U);
+    });
+    EXPECT_GE(places, 2);
   }
 }
 
@@ -378,6 +517,7 @@ TEST_F(RecordingTest, ReadsThatFailAreSaid) {
   Bus bus;
   const std::string file = path("all");
   make_recording(bus, file, 200);
+  const std::size_t before = open_files();
   for (const Call call : {Call::open, Call::read}) {
     const int places = test::until_whole(call, EIO, [&] {
       try {
@@ -388,6 +528,7 @@ TEST_F(RecordingTest, ReadsThatFailAreSaid) {
     });
     EXPECT_GE(places, 1);
   }
+  EXPECT_EQ(open_files(), before);
 }
 
 }}  // namespace recording_test
