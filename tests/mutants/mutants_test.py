@@ -187,6 +187,49 @@ class Operators(unittest.TestCase):
                          LIBRARY.splitlines().index(line))
 
 
+class Files(unittest.TestCase):
+    """What has a function is looked at: nothing is left out without a word."""
+
+    BODIES = ("int f() {}", "F(int a) : a_(a) {", "bool g(int a)\n  noexcept(true) {", "if (a) {")
+    OTHERS = ("int f();", "struct A {", "enum class [[nodiscard()]] A : int {", "int a = f(); A b{")
+
+    def test_what_a_body_looks_like(self):
+        for text in self.BODIES:
+            self.assertRegex(text.encode(), mutate.BODY)
+        for text in self.OTHERS:
+            self.assertNotRegex(text.encode(), mutate.BODY)
+
+    def test_all_that_has_a_function_is_looked_at(self):
+        files = [path for folder in ("include", "src") for path in (ROOT / folder).rglob("*")
+                 if path.suffix in (".hpp", ".cpp")]
+        bodies = {str(path.relative_to(ROOT)) for path in files
+                  if mutate.BODY.search(mutate.blanked(path.read_bytes()))}
+        self.assertGreater(len(bodies), 100)
+        left = bodies - set(mutate.files_of(ROOT))
+        of_the_explorer = {file for file in left if file.startswith(
+            ("include/handoff/sync/detail/explore/", "src/sync/explore/"))}
+        self.assertEqual(left - of_the_explorer, set())
+        self.assertEqual(mutate.NO_FUNCTION - bodies, set(), "listed for nothing")
+
+    def test_folders_of_a_room_belong_to_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = library(folder)
+            header = "include/handoff/core/detail/one.hpp"
+            (root / header).parent.mkdir()
+            (root / header).write_text("inline void one(int& a) { a += 1; }\n")
+            self.assertIn(header, {mutant.file for mutant in mutate.mutate(root, processes=1)[0]})
+
+    def test_each_room_has_its_tests(self):
+        self.assertEqual(set(tool.TESTS), set(mutate.ROOMS))
+
+    def test_what_cannot_be_mutated_is_a_fault(self):
+        for text, why in (("int f( {", "does not parse"),
+                          ("#ifdef NEVER\nint f() { return 1; }\n#endif\n", "none was found")):
+            with self.subTest(why), tempfile.TemporaryDirectory() as folder:
+                with self.assertRaisesRegex(SystemExit, why):
+                    mutate.mutate(library(folder, text), processes=1)
+
+
 class Names(unittest.TestCase):
     """A name says what the function is, not where it stands."""
 

@@ -83,8 +83,20 @@ PLAIN_CALL = re.compile(
 ORDERED_CALL = re.compile(r"[\w>}]\s*\(")
 MACRO = re.compile(rb"\b[A-Z][A-Z0-9_]{2,}\s*\(")
 NOTIFIES = re.compile(r"(?:notify|wake|unpark)(?:_|$)|unpark")
+# In a text without comments and strings: what begins a function body, or a condition.
+BODY = re.compile(rb"\)[^;{}=\[\]]*\{")
+# Files that have one, but no function to mutate. In others that is a fault.
+NO_FUNCTION = {
+    "include/handoff/core/executor.hpp",  # a concept
+    "include/handoff/core/sender_words.hpp",  # compiled out where there are no senders
+}
 COMMENT_OR_STRING = re.compile(
     rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+
+
+class Fault(Exception):
+    """Why there are no mutants. A SystemExit in a process of a pool would only end that process,
+    and the others would wait for it for ever."""
 
 
 @dataclass
@@ -662,7 +674,7 @@ def mutate_unit(job):
     parsed = index.parse(unit, arguments, unsaved_files=unsaved)
     errors = [str(d) for d in parsed.diagnostics if d.severity >= clang.cindex.Diagnostic.Error]
     if errors:
-        raise SystemExit("mutants: the library does not parse:\n" + "\n".join(errors[:10]))
+        raise Fault("the library does not parse:\n" + "\n".join(errors[:10]))
     sources = {str(root / file): Source(root, file) for file in files}
     for name, cursor, body in functions_of(parsed.cursor, sources):
         source = sources[name]
@@ -674,6 +686,9 @@ def mutate_unit(job):
                 mutator.canaries()
             source.seen.add(cursor.extent.start.offset)
             mutator.run()
+    for source in sources.values():
+        if not source.seen and BODY.search(source.bare) and source.file not in NO_FUNCTION:
+            raise Fault(f"{source.file} seems to have a function, and none was found")
     return [(source.file, source.mutants, source.edits.apply(source.data))
             for source in sources.values()]
 
@@ -743,8 +758,11 @@ def is_canary(mutant):
 def mutate(root, parts=(), processes=2):
     """The mutants of the files whose path has one of `parts` in it, and their mutated texts."""
     files = files_of(root, parts)
-    with Pool(processes) as pool:
-        results = pool.map(mutate_unit, jobs_of(root, files), chunksize=1)
+    try:
+        with Pool(processes) as pool:
+            results = pool.map(mutate_unit, jobs_of(root, files), chunksize=1)
+    except Fault as fault:
+        raise SystemExit(f"mutants: {fault}") from None
     places = {file: place for place, file in enumerate(files_of(root, ()))}
     mutants, texts = numbered([result for unit in results for result in unit], places)
     names = [mutant.name for mutant in mutants]
