@@ -13,7 +13,8 @@
 // Order: keys come out in the order in which they came to wait: a newer value takes the place of
 //   the one that it replaces. What was done before a push happens before the visit of that value.
 // Blocks: push() while full, wait() and wait_and_consume() while empty; all calls for a few
-//   instructions of another thread. Keys are compared and copied meanwhile, and values moved.
+//   instructions of another thread. Keys are compared and copied meanwhile, and values moved;
+//   a value that was replaced ends after it.
 // Allocates: the constructor, unless it is lent storage, and copies of keys.
 // Full: so many keys wait and this one is none of them. `full`, and the value is still the
 //   caller's. A value that was replaced is counted: overwritten().

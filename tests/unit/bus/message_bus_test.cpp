@@ -199,6 +199,16 @@ TYPED_TEST(MessageBusTest, CapacitiesThatCannotBeAreSaid) {
   Bus one({.capacity = 1});
   EXPECT_EQ(one.publish(Wide{1}, Priority::low), Status::ok);
   EXPECT_EQ(one.publish(Wide{1}, Priority::high), Status::full);
+  const auto can_be = [](std::size_t capacity) {
+    try {
+      return Bus::bytes_needed({.capacity = capacity}) != 0;
+    } catch (const std::length_error&) {
+      return false;
+    }
+  };
+  std::size_t most = 1;
+  while (can_be(2 * most)) most *= 2;
+  EXPECT_FALSE(can_be(most + 1)) << "the largest is a power of two";
 }
 TEST(LanedMessageBus, NumbersOfLanesThatCannotBeAreSaid) {
   EXPECT_THROW(LanedMessageBus<int>({.lanes = ~std::size_t{0}}), std::length_error);

@@ -142,6 +142,8 @@ TEST(Subscribers, TopicsFilterByNameAndPrefixAndNothingElse) {
   EXPECT_EQ(heard("engine"), "an");
   EXPECT_EQ(heard("Engine/left"), "an");
   EXPECT_EQ(heard(std::string_view("engine/left\0", 12)), "aen") << "no character is special";
+  EXPECT_TRUE(Topic(name) == Topic("another one"));
+  EXPECT_FALSE(Topic(name) == Topic("another"));
 }
 
 TEST(Subscribers, WhatIsNoFunctionIsRefused) {
