@@ -18,6 +18,7 @@ import clang.cindex
 from clang.cindex import BinaryOperator, CursorKind, TypeKind
 
 ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "bus")
+WITH_DETAIL = ("bus",)  # whose folders are looked into; of the others not yet
 HOME = Path(__file__).resolve().parent
 RANGE = 1000  # of numbers, a file
 ON = "::handoff_mutants::on"
@@ -699,13 +700,13 @@ def is_of(file, parts):
 
 
 def files_of(root, parts=()):
-    """Headers and sources of the rooms, those whose path has one of the parts in it; without the
-    explorer's, which is there to try the others."""
+    """Headers and sources of the rooms, those whose path has one of the parts in it."""
     chosen = []
     for room in ROOMS:
         for folder in (root / "include/handoff" / room, root / "src" / room):
-            chosen += sorted(folder.rglob("*.hpp")) + sorted(folder.rglob("*.cpp"))
-    names = [str(path.relative_to(root)) for path in chosen if "explore" not in path.parts]
+            files = folder.rglob if room in WITH_DETAIL else folder.glob
+            chosen += sorted(files("*.hpp")) + sorted(files("*.cpp"))
+    names = [str(path.relative_to(root)) for path in chosen]
     return [name for name in names if is_of(name, parts)]
 
 

@@ -11,6 +11,7 @@
 #include <handoff/core/detail/rare_sleepers.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <utility>
 
@@ -85,6 +86,33 @@ const Scenario producers_total(
     "message_bus/producers", [] { producers<Total>(1); }, test::Size::large);
 const Scenario producers_lanes("message_bus/lanes", [] { producers<Laned>(1); });
 const Scenario producers_lanes_two("message_bus/lanes_of_two", [] { producers<Laned>(2); });
+
+// Notices who makes a message in a place whose last one is not gone yet.
+struct Watched {
+  explicit Watched(int number) noexcept { value.write() = number; }
+  ~Watched() { value.write() = 0; }
+  sync::cell<int> value;
+};
+
+const Scenario place_reused("message_bus/place_reused", [] {
+  using Bus = test::Audited<BasicMessageBus<BusPolicies, Watched>>;
+  Bus bus(options<Bus>(1));
+  const auto claimed = [&](int number) {
+    for (;; sync::pause()) {
+      if (auto claim = bus.claim<Watched>(number)) return claim;
+    }
+  };
+  explore::Thread dropping([&] { claimed(1).drop(); });
+  explore::Thread publishing([&] {
+    for (const int number : {2, 3}) claimed(number).commit();
+  });
+  for (int next = 2; next < 4;) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain([&](const Watched& watched) {
+      explore::check(watched.value.read() == next++, "they come in order");
+    });
+  }
+});
 
 const Scenario lane_pair(
     "message_bus/two_lanes",
@@ -321,7 +349,8 @@ template <class Policies>
 void close_ends_waits() {
   using Bus = BusOf<Waits<Policies>>;
   Bus bus(options<Bus>(1));
-  auto producer = bus.producer();
+  const auto first = bus.producer();
+  auto producer = bus.producer();  // has the last of the lanes, where there are any
   explore::check(producer.publish(1) == Status::ok, "there is room");
   explore::Thread waits(
       [&] { explore::check(producer.publish(2) == Status::closed, "nobody drains"); });

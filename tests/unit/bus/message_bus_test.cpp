@@ -13,6 +13,7 @@
 #include <new>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -517,6 +518,22 @@ TYPED_TEST(MessageBusTest, LentMemoryAndNoAllocation) {
     EXPECT_EQ(test::calls(Call::allocation), made);
   }
   EXPECT_THROW(Bus(options, std::span(memory).first(1000)), std::logic_error);
+}
+
+// Even what looks like a first message that has been published, and lanes that are taken.
+TYPED_TEST(MessageBusTest, LentMemoryMayHoldAnything) {
+  using Bus = typename TestFixture::template Of<Reading>;
+  typename Bus::Options options{.capacity = 64};
+  if constexpr (requires { options.lanes; }) options.lanes = 2;
+  std::vector<std::uint64_t> memory(Bus::bytes_needed(options) / sizeof(std::uint64_t) + 1, 0x0101);
+  Bus bus(options, std::as_writable_bytes(std::span(memory)));
+  EXPECT_EQ(bus.drain([](const Reading&) {}), 0U);
+  auto producer = bus.producer();
+  EXPECT_EQ(producer.has_lane(), Bus(options).producer().has_lane());
+  EXPECT_EQ(producer.publish(Reading{3, 1}), Status::ok);
+  int came = 0;
+  EXPECT_EQ(bus.drain([&](const Reading& reading) { came = reading.sensor; }), 1U);
+  EXPECT_EQ(came, 3);
 }
 
 // A large message is allocated on its own, first of all: a failure claims no place.

@@ -46,6 +46,7 @@ TYPED_TEST(MessageClaimTest, FilledInItsPlace) {
   int* const place = &*claim;
   claim.commit();
   EXPECT_FALSE(claim);
+  EXPECT_EQ(claim.status(), Status::empty);
   EXPECT_THROW(claim.commit(), std::logic_error);
   EXPECT_EQ(bus.drain(overloaded{[&](int& number) {
                                    EXPECT_EQ(&number, place);
@@ -104,7 +105,9 @@ TYPED_TEST(MessageClaimTest, DroppedItTakesNoTurnOfADrain) {
   typename TestFixture::Bus bus({.capacity = 8});
   {
     const auto first = bus.template claim<int>(1);
-    const auto second = bus.template claim<int>(2);
+    auto second = bus.template claim<int>(2);
+    second.drop();
+    EXPECT_EQ(second.status(), Status::empty);
   }
   EXPECT_EQ(bus.publish(3), Status::ok);
   EXPECT_EQ(bus.publish(4), Status::ok);
@@ -119,6 +122,32 @@ TYPED_TEST(MessageClaimTest, DroppedItTakesNoTurnOfADrain) {
   EXPECT_EQ(bus.drain(visit, 1), 1U);
   EXPECT_EQ(came, (Numbers{3, 4}));
   EXPECT_EQ(bus.drain(visit, 1), 0U);
+}
+
+TYPED_TEST(MessageClaimTest, TheEndOfABatchIsBehindDroppedOnes) {
+  typename TestFixture::Bus bus({.capacity = 4, .admission = {.high = 100, .normal = 100}});
+  auto producer = bus.producer();
+  EXPECT_EQ(producer.publish(1), Status::ok);
+  for (int i = 0; i < 2; ++i) producer.template claim<int>(0).drop();
+  EXPECT_EQ(producer.publish(2), Status::ok);
+  const auto handle = [](int number, const typename TestFixture::Bus::Meta& meta) {
+    EXPECT_EQ(meta.end_of_batch, number == 2);
+  };
+  EXPECT_EQ(bus.drain(overloaded{handle, [](const Owned&) {}}), 2U);
+}
+
+TEST(MessageClaim, AssignedItIsOfTheOthersLane) {
+  LanedMessageBus<int> bus;
+  auto one = bus.producer();
+  auto two = bus.producer();
+  auto claim = one.claim<int>(1);
+  claim = two.claim<int>(2);
+  EXPECT_EQ(claim.status(), Status::ok);
+  EXPECT_EQ(*claim, 2);
+  claim.commit();
+  Numbers numbers;
+  bus.drain([&](int number) { numbers.push_back(number); });
+  EXPECT_EQ(numbers, Numbers{2});
 }
 
 // Whose producer stalls holds up its own lane only, and no producer at all.
