@@ -416,7 +416,7 @@ const Scenario close_races(
     },
     Size::large);
 
-// Who waits for room learns of the end, though nobody makes room.
+// close() wakes a producer that waits for room, though no consumer makes any.
 const Scenario close_ends("broadcast/close_ends_a_push", [] {
   Many broadcast(1);
   const auto consumer = broadcast.consumer();

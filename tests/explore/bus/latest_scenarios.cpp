@@ -75,7 +75,7 @@ void two_write(std::uint64_t start) {
 const Scenario two_writers("latest/two_writers", [] { two_write(0); });
 const Scenario version_wrap("latest/wrap", [] { two_write(~std::uint64_t{0} - 1); });
 
-// Two replace the same value: who comes too late lets go of it, and replaces the other one's.
+// Two writers replace the same value: the loser releases it and replaces the winner's.
 const Scenario two_replace("latest/two_replace", [] {
   Newest latest(2);
   (void)latest.store(RingItem{1, 1});
@@ -86,8 +86,8 @@ const Scenario two_replace("latest/two_replace", [] {
   explore::check(latest.overwritten() == 2, "and two of them replaced, which nobody read");
 });
 
-// A slot serves again, and its new value is read, at once after it was given back: whether a value
-// was read stays known.
+// A slot is reused, and its new value is read, right after the slot was given back. It stays known
+// whether a value was read.
 const Scenario serves_again("latest/a_slot_serves_again", [] {
   Newest latest(1);
   int seen = 0;
@@ -124,7 +124,7 @@ const Scenario long_visit("latest/long_visit", [] {
   explore::check(latest.overwritten() <= 2, "the newest is there");
 });
 
-// A store wakes who waits, without a close.
+// A store wakes a reader that waits. No close is needed.
 const Scenario store_wakes("latest/a_store_wakes", [] {
   Newest latest(2);
   explore::Thread writer([&] { (void)latest.store(RingItem{1, 1}); });
@@ -181,7 +181,7 @@ const Scenario close_races("latest/close", [] {
   explore::outcome(stored == Status::ok);
 });
 
-// Nothing is stored any more once somebody was told of the end.
+// Once a reader is told that it is closed, no store succeeds.
 const Scenario closed_is_the_end("latest/closed_is_the_end", [] {
   Newest latest(2);
   Status stored{};
@@ -265,7 +265,7 @@ const Scenario by_key_close("latest_by_key/close", [] {
   explore::outcome(static_cast<std::uint64_t>(seen));
 });
 
-// Who waits for room learns of the end, though nobody makes room.
+// close() wakes a push that waits for room, though nobody takes a value.
 const Scenario by_key_close_ends("latest_by_key/close_ends_a_push", [] {
   ByKey queue(1);
   explore::check(queue.try_push(1, 1) == Status::ok, "there is room");

@@ -87,7 +87,7 @@ const Scenario producers_total(
 const Scenario producers_lanes("message_bus/lanes", [] { producers<Laned>(1); });
 const Scenario producers_lanes_two("message_bus/lanes_of_two", [] { producers<Laned>(2); });
 
-// Notices who makes a message in a place whose last one is not gone yet.
+// A message that races with the next one in its place, unless it is destroyed before.
 struct Watched {
   explicit Watched(int number) noexcept { value.write() = number; }
   ~Watched() { value.write() = 0; }

@@ -175,8 +175,8 @@ const Scenario submits_inside(
     },
     test::Size::single);
 
-// A message of the handler's own key gets memory beyond the capacity, which comes back also if the
-// close is faster.
+// A handler that submits to its own key takes memory beyond the capacity. It is given back, also if
+// close() comes first.
 const Scenario close_against_inside(
     "message_workers/close_against_submit_inside",
     [] {
@@ -352,7 +352,8 @@ const Scenario waits_for_room(
     },
     test::Size::large);
 
-// Who waits for room hears of a close at once: here what runs, and so the close, waits for that.
+// close() wakes a submitter that waits for room, at once. Here the handler waits for the submitter,
+// and the close waits for the handler.
 const Scenario close_tells_who_waits(
     "message_workers/close_tells_who_waits_for_room",
     [] {
