@@ -26,6 +26,14 @@
 #include <handoff/bus/request.hpp>
 #include <handoff/bus/topic.hpp>
 #include <handoff/bus/worker_health.hpp>
+#include <handoff/command/command_aux.hpp>
+#include <handoff/command/command_bucket.hpp>
+#include <handoff/command/command_log.hpp>
+#include <handoff/command/command_options.hpp>
+#include <handoff/command/command_recorder.hpp>
+#include <handoff/command/command_statistics.hpp>
+#include <handoff/command/hash_backend.hpp>
+#include <handoff/command/sort_key.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
@@ -63,6 +71,10 @@
 #include <handoff/event/next.hpp>
 #include <handoff/event/queued_event.hpp>
 #include <handoff/event/typed_event.hpp>
+#include <handoff/memory/arena_resource.hpp>
+#include <handoff/memory/frame.hpp>
+#include <handoff/memory/linear_arena.hpp>
+#include <handoff/memory/thread_arenas.hpp>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/parallel_for.hpp>

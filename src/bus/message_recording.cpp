@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <handoff/bus/detail/message_recording.hpp>
+#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -61,14 +62,9 @@ std::span<const std::byte> bytes_of(std::string_view text) noexcept {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// From "... [with F = the name]" or "... [F = the name]".
-std::string_view name_in(std::string_view text) noexcept {
-  constexpr std::string_view before = "F = ";
-  const std::size_t begin = text.find(before);
-  const std::size_t end = text.rfind(']');
-  if (begin == std::string_view::npos || end == std::string_view::npos) return text;
-  const std::string_view name = text.substr(begin + before.size(), end - begin - before.size());
-  return name.substr(0, kNameMost);
+// Of a type, as long as a file may have it.
+std::string_view recorded_name(const RecordedType& type) noexcept {
+  return name_in(type.name).substr(0, kNameMost);
 }
 
 // Waits for a moment.
@@ -174,7 +170,7 @@ MessageRecording::MessageRecording(const char* path, std::span<const RecordedTyp
   }
   put_hashed(bytes_of(FileHead{.types = types.size()}));
   for (const RecordedType& type : types) {
-    const std::string_view name = name_in(type.name);
+    const std::string_view name = recorded_name(type);
     put_hashed(bytes_of(TypeHead{type.bytes, type.alignment, name.size()}));
     put_hashed(bytes_of(name));
   }
@@ -295,7 +291,7 @@ void MessageReplay::read_types() {
     if (type.name_bytes > kNameMost) refuse("is damaged: a type's name is too long");
     const auto raw = read(static_cast<std::size_t>(type.name_bytes));
     const std::string name(reinterpret_cast<const char*>(raw.data()), raw.size());
-    const std::string here(name_in(types_[i].name));
+    const std::string here(recorded_name(types_[i]));
     if (name != here || type.bytes != types_[i].bytes || type.alignment != types_[i].alignment) {
       std::string why = "has other messages: its type " + std::to_string(i + 1);
       why.append(" is '").append(name).append("' of ").append(std::to_string(type.bytes));

@@ -4,6 +4,9 @@
 // "F = the name". Not for users.
 #pragma once
 
+#include <cstddef>
+#include <string_view>
+
 #include <handoff/config.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -11,6 +14,15 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 template <class F>
 constexpr const char* type_name() noexcept {
   return __PRETTY_FUNCTION__;
+}
+
+// From "... [with F = the name]" or "... [F = the name]"; else all of it.
+constexpr std::string_view name_in(std::string_view text) noexcept {
+  constexpr std::string_view before = "F = ";
+  const std::size_t begin = text.find(before);
+  const std::size_t end = text.rfind(']');
+  if (begin == std::string_view::npos || end == std::string_view::npos) return text;
+  return text.substr(begin + before.size(), end - begin - before.size());
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

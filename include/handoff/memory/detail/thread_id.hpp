@@ -2,7 +2,8 @@
 //
 // A number for a thread that no other thread is ever given, and whether that thread has ended.
 //
-// For: EventChunks, which leaves things to a thread alone until it has ended. Not for: users.
+// For: EventChunks, which leaves things to a thread alone until it has ended; ThreadSpaces, which
+// has something for each. Not for: users.
 // Concurrency: any thread. Blocks, throws: never. Allocates: enroll(), once a thread, what the
 // language's runtime needs to know of the thread's end.
 #pragma once
@@ -37,6 +38,11 @@ class LoneThread {
   // Gives this thread a number. False if it is ending, or as many as there may be have one.
   static bool enroll() noexcept;
 
+  // So many threads have a number at a time; each has a place of its own meanwhile, which the next
+  // one gets that comes after its end. Of one that has a number.
+  static constexpr std::size_t kMost = 256;
+  static std::size_t place() noexcept { return number() % kMost; }
+
   // What is no thread's number, not even of one that has none yet.
   static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 
@@ -56,8 +62,6 @@ class LoneThread {
   template <class>
   friend struct Books;
 
-  // Of a number, the remainder by this is its place among the living.
-  static constexpr std::size_t kMost = 256;
   struct Living {
     sync::atomic<std::uint64_t> number{0};  // 0: the place is free
   };

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+//
+// The way of commands to their backends, and what buckets of all kinds have in common. Not for
+// users.
+//
+// The walk over the order knows the packets that come soon and asks for their memory: they lie
+// wherever their recorders were, so the processor cannot guess.
+// Concurrency: dispatch_items() by several threads, each with a range and a progress of its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <handoff/command/command_options.hpp>
+#include <handoff/command/command_statistics.hpp>
+#include <handoff/command/detail/command_order.hpp>
+#include <handoff/command/detail/command_packet.hpp>
+#include <handoff/command/detail/command_store.hpp>
+#include <handoff/command/detail/command_type.hpp>
+#include <handoff/config.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/index_range.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/prefetch.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// What one walk has done.
+struct alignas(sync::destructive_span) SubmitProgress {
+  std::uint64_t done = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t key_changes = 0;
+};
+
+// Filters: called before each command.
+struct NoKeyChange {
+  template <class Key, class B>
+  void operator()(Key /*key*/, B& /*backend*/, std::uint64_t& /*changes*/) const noexcept {}
+};
+
+template <class Key, class F>
+struct KeyFilter {
+  template <class B>
+  void operator()(Key key, B& backend, std::uint64_t& changes) {
+    if (begun && ((key ^ before) & mask) == 0) return;
+    begun = true;
+    before = key;
+    ++changes;
+    static_cast<void>(change(key, backend));
+  }
+
+  Key mask;
+  F& change;
+  Key before = 0;
+  bool begun = false;
+};
+
+// The function for one of the backends.
+template <std::size_t kBackends, std::size_t kIndex>
+struct CommandDispatcher {
+  static void call(const CommandPacket& packet, void* backend) {
+    const auto& type = static_cast<const CommandTypeFor<kBackends>&>(packet.type());
+    type.dispatch[kIndex](packet.start() + type.offset, backend);
+  }
+};
+
+template <class Dispatcher, class Key, class B, class Filter>
+void dispatch_items(const CommandOrder<Key>& order, IndexRange range, void* to, B& backend,
+                    Filter& filter, SubmitProgress& progress) {
+  constexpr std::size_t ahead = 8;
+  struct Counts {
+    explicit Counts(SubmitProgress& told) noexcept : out(told) {}
+    ~Counts() { out = {.done = done, .failed = inside, .key_changes = key_changes}; }
+    Counts(const Counts&) = delete;
+    Counts& operator=(const Counts&) = delete;
+
+    SubmitProgress& out;
+    std::uint64_t done = 0;
+    std::uint64_t inside = 0;  // 1 during a dispatch, so after one that threw
+    std::uint64_t key_changes = 0;
+  } counts(progress);
+
+  const auto items = order.items();
+  const auto prefetch = [&](std::size_t i) {
+    const std::byte* const start = order.address(items[i].ref);
+    sync::prefetch_to_read(start);
+    sync::prefetch_to_read(start + sync::cache_line);
+  };
+  for (std::size_t i = range.first; i < detail::min(range.first + ahead, range.last); ++i) {
+    prefetch(i);
+  }
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    if (i + ahead < range.last) prefetch(i + ahead);
+    filter(items[i].key, backend, counts.key_changes);
+    for (CommandPacket packet(order.address(items[i].ref));;) {
+      const CommandRef next = packet.next();
+      counts.inside = 1;
+      Dispatcher::call(packet, to);
+      counts.inside = 0;
+      ++counts.done;
+      if (next == 0) break;
+      packet = CommandPacket(order.address(next));
+    }
+  }
+}
+
+template <class Dispatcher, class Key>
+void dispatch_state(const CommandNode& state, const CommandOrder<Key>& order, void* to) {
+  for_each_entry<Key>(state, [&](const CommandEntry<Key>& entry) {
+    Dispatcher::call(CommandPacket(order.address(entry.ref)), to);
+  });
+}
+
+// Folds neighbours of one type that stand alone; the rest moves up.
+template <class C, class Key, class Fold>
+CommandMerge fold_neighbours(CommandOrder<Key>& order, const CommandType& type, Fold& fold) {
+  const auto items = order.items();
+  const auto alone = [&](CommandRef ref) -> C* {
+    const CommandPacket packet(order.address(ref));
+    if (&packet.type() != &type || packet.next() != 0) return nullptr;
+    return std::launder(reinterpret_cast<C*>(packet.start() + kCommandOffset<C>));
+  };
+  std::size_t kept = 0;
+  C* previous = nullptr;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    C* const next = alone(items[i].ref);
+    if (previous != nullptr && next != nullptr && fold(*previous, std::as_const(*next))) continue;
+    items[kept++] = items[i];
+    previous = next;
+  }
+  order.shorten(kept);
+  return {items.size(), kept};
+}
+
+// What the type's name is.
+std::string_view name_of(const CommandPacket& packet) noexcept;
+
+// What a bucket is besides its types.
+class CommandBucketBase {
+ protected:
+  CommandBucketBase(Frame* frame, const CommandBucketOptions& options, bool bounded,
+                    std::size_t entry_bytes);
+  ~CommandBucketBase() = default;
+
+  void comes_after(const CommandBucketBase& other);
+  // Misuse if one that this comes after was not submitted since.
+  void check_before() const;
+  std::span<SubmitProgress> progress_of(std::size_t count);
+  CommandStatistics figures() const noexcept;
+
+  // How many submits went through.
+  std::uint64_t submits() const noexcept {
+    // order: acquire pairs with the release in Settling: what that submit did comes before.
+    return submits_.load(sync::order::acquire);
+  }
+
+  // Tells the books what a submit came to, also if it throws.
+  class Settling;
+
+  CommandStore store_;
+  std::uint64_t arranged_ = 0;  // which state of the recording is in the order
+  std::uint64_t sorted_in_ = 0;  // the recording that sort() was called for
+  bool sorted_ = false;          // the order is by key
+  std::size_t folded_ = 0;       // commands that are part of others
+
+ private:
+  static constexpr std::size_t kBeforeMost = 16;
+  struct Before {
+    const CommandBucketBase* bucket = nullptr;
+    std::uint64_t submits = 0;  // when it was declared, less this one's
+  };
+
+  std::array<Before, kBeforeMost> before_{};
+  std::size_t before_count_ = 0;
+  CommandBuffer progress_room_;
+  std::uint64_t recording_ = 0;  // of the figures below
+  std::uint64_t submits_of_recording_ = 0;
+  std::uint64_t key_changes_ = 0;
+  sync::atomic<std::uint64_t> submits_{0};
+};
+
+class CommandBucketBase::Settling {
+ public:
+  Settling(CommandBucketBase& bucket, std::span<const SubmitProgress> progress) noexcept
+      : bucket_(bucket), progress_(progress) {}
+  ~Settling();
+  Settling(const Settling&) = delete;
+  Settling& operator=(const Settling&) = delete;
+
+  // All went through: how many commands were dispatched.
+  std::size_t succeeded() noexcept;
+
+ private:
+  CommandBucketBase& bucket_;
+  const std::span<const SubmitProgress> progress_;
+  bool whole_ = false;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// An arena as a std::pmr::memory_resource, for containers.
+//
+//   handoff::LinearArena arena;
+//   handoff::ArenaResource resource(arena);
+//   std::pmr::vector<int> numbers(&resource);
+//
+// For: LinearArena, ThreadArenas and Frame. What is deallocated comes back only when the arena is
+// reset; then the container must be gone, or never be touched again.
+// Concurrency, allocation, exceptions: the arena's. That of a Frame gives what belongs to the
+// current frame, of the thread that asks.
+#pragma once
+
+#include <cstddef>
+#include <memory_resource>
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template <class Arena>
+class ArenaResource final : public std::pmr::memory_resource {
+ public:
+  // Of an arena that outlives it.
+  explicit ArenaResource(Arena& arena) noexcept : arena_(arena) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    return arena_.allocate(bytes, alignment);
+  }
+  void do_deallocate(void* /*piece*/, std::size_t /*bytes*/, std::size_t /*alignment*/) override {}
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  Arena& arena_;
+};
+
+}}  // namespace handoff::HANDOFF_ABI

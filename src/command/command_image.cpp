@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+//
+// Writing, checking and reading images of commands.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <handoff/command/detail/command_image.hpp>
+#include <handoff/core/detail/type_name.hpp>
+#include <handoff/core/misuse.hpp>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+constexpr std::array<char, 8> kImageMagic{'h', 'a', 'n', 'd', 'o', 'f', 'f', 'C'};
+constexpr std::uint32_t kImageVersion = 1;
+constexpr std::uint32_t kImageByteOrder = 0x01020304;
+constexpr std::size_t kImageNameMost = 4096;
+constexpr std::size_t kImageTypesMost = 65536;
+constexpr std::size_t kImageReadBytes = std::size_t{1} << 20;
+
+struct ImageHead {
+  std::array<char, 8> magic = kImageMagic;
+  std::uint32_t byte_order = kImageByteOrder;
+  std::uint32_t version = kImageVersion;
+  std::uint32_t key_bytes = 0;
+  std::uint32_t types = 0;
+  std::uint64_t commands = 0;
+};
+struct ImageType {
+  std::uint32_t bytes = 0;
+  std::uint32_t alignment = 0;
+  std::uint64_t name_bytes = 0;
+};
+struct ImageCommand {
+  std::uint32_t kind = 0;
+  std::uint32_t type = 0;
+  std::uint64_t key = 0;
+  std::uint64_t aux_bytes = 0;
+};
+using ImageEnd = std::uint64_t;  // the hash of all before it
+
+template <class T>
+void put_value(CommandImage& image, const T& value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  image.insert(image.end(), bytes.begin(), bytes.end());
+}
+void put_bytes(CommandImage& image, const std::byte* bytes, std::size_t count) {
+  image.insert(image.end(), bytes, bytes + count);
+}
+
+std::string_view image_name(const CommandType& type) noexcept {
+  return name_in(type.name).substr(0, kImageNameMost);
+}
+
+std::uint64_t hash_of(std::span<const std::byte> bytes) noexcept {
+  constexpr std::uint64_t prime = 0x100000001b3U;
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  while (bytes.size() >= sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    hash = std::rotl((hash ^ word) * prime, 29);
+    bytes = bytes.subspan(sizeof word);
+  }
+  for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * prime;
+  return hash;
+}
+
+[[noreturn]] void fail_image(const char* what, const std::string& path) {
+  raise(std::system_error(errno, std::generic_category(), what + path));
+}
+
+// Closed at the end of its scope.
+class ImageFile {
+ public:
+  ImageFile(const std::string& path, int flags, const char* what)
+      : file_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+    if (file_ < 0) fail_image(what, path);
+  }
+  ~ImageFile() {
+    if (file_ >= 0) ::close(file_);
+  }
+  ImageFile(const ImageFile&) = delete;
+  ImageFile& operator=(const ImageFile&) = delete;
+
+  int get() const noexcept { return file_; }
+  // What close() says; once.
+  bool close() noexcept {
+    const int file = file_;
+    file_ = -1;
+    return ::close(file) == 0;
+  }
+
+ private:
+  int file_;
+};
+
+// A file that goes away unless it was moved to its place.
+struct UnfinishedImage {
+  const std::string path;
+  bool moved = false;
+  ~Unfinished() {
+    if (!moved) ::unlink(path.c_str());
+  }
+};
+
+}  // namespace
+
+// --- Writing. ---
+
+std::uint32_t CommandImageWriter::index_of(const CommandType& type) {
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    if (types_[i] == &type) return static_cast<std::uint32_t>(i);
+  }
+  types_.push_back(&type);
+  return static_cast<std::uint32_t>(types_.size() - 1);
+}
+
+void CommandImageWriter::put(CommandKind kind, std::uint64_t key, const CommandPacket& packet) {
+  const CommandType& type = packet.type();
+  const std::byte* const command = packet.start() + type.offset;
+  const std::size_t aux = packet.aux_bytes();
+  put_value(body_, ImageCommand{static_cast<std::uint32_t>(kind), index_of(type), key, aux});
+  put_bytes(body_, command, type.bytes);
+  put_bytes(body_, aux_begin(packet.start() + type.offset + type.bytes), aux);
+  ++count_;
+}
+
+CommandImage CommandImageWriter::finish() const {
+  CommandImage image;
+  put_value(image, ImageHead{.key_bytes = static_cast<std::uint32_t>(key_bytes_),
+                             .types = static_cast<std::uint32_t>(types_.size()),
+                             .commands = count_});
+  for (const CommandType* const type : types_) {
+    const std::string_view name = image_name(*type);
+    put_value(image, ImageType{type->bytes, type->alignment, name.size()});
+    put_bytes(image, reinterpret_cast<const std::byte*>(name.data()), name.size());
+  }
+  image.insert(image.end(), body_.begin(), body_.end());
+  put_value(image, ImageEnd{hash_of(image)});
+  return image;
+}
+
+void write_image(const char* path, std::span<const std::byte> image) {
+  UnfinishedImage beside{std::string(path) + ".unfinished"};
+  const std::filesystem::path to(path);
+  ImageFile file(beside.path, O_WRONLY | O_CREAT | O_TRUNC, "capture: opening ");
+  while (!image.empty()) {
+    const ::ssize_t wrote = ::write(file.get(), image.data(), image.size());
+    if (wrote > 0) {
+      image = image.subspan(static_cast<std::size_t>(wrote));
+    } else if (wrote == 0 || errno != EINTR) {
+      if (wrote == 0) errno = ENOSPC;
+      fail_image("capture: writing ", beside.path);
+    }
+  }
+  if (!file.close()) fail_image("capture: closing ", beside.path);
+  std::error_code error;
+  std::filesystem::rename(beside.path, to, error);
+  if (error) raise(std::system_error(error, "capture: moving to " + to.string()));
+  beside.moved = true;
+}
+
+// --- Reading. ---
+
+CommandImage read_image(const char* path) {
+  const std::string name(path);
+  const ImageFile file(name, O_RDONLY, "load: opening ");
+  CommandImage image;
+  for (std::size_t end = 0;;) {
+    image.resize(end + kImageReadBytes);
+    const ::ssize_t got = ::read(file.get(), image.data() + end, kImageReadBytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_image("load: reading ", name);
+    end += static_cast<std::size_t>(got);
+    if (got != 0) continue;
+    image.resize(end);
+    return image;
+  }
+}
+
+void CommandParser::refuse(const char* why) {
+  raise(std::runtime_error(std::string("load: the capture ") + why));
+}
+
+std::span<const std::byte> CommandParser::take(std::size_t bytes) {
+  if (bytes > rest_.size()) refuse("is cut off, or a length in it is wrong");
+  const std::span<const std::byte> piece = rest_.first(bytes);
+  rest_ = rest_.subspan(bytes);
+  return piece;
+}
+
+template <class T>
+T CommandParser::take_as() {
+  const std::span<const std::byte> piece = take(sizeof(T));
+  T value;
+  std::memcpy(&value, piece.data(), sizeof(T));
+  return value;
+}
+
+CommandParser::CommandParser(std::span<const std::byte> image, std::size_t key_bytes,
+                             std::span<const CommandType* const> types)
+    : given_(types), key_bytes_(key_bytes), rest_(image) {
+  const auto head = take_as<ImageHead>();
+  if (head.magic != kImageMagic) refuse("is none of commands");
+  if (head.byte_order != kImageByteOrder) refuse("was made on a machine of the other byte order");
+  if (head.version != kImageVersion) refuse("has another version of the format than this program");
+  if (rest_.size() < sizeof(ImageEnd)) refuse("is cut off");
+  const std::size_t end = image.size() - sizeof(ImageEnd);
+  ImageEnd hash = 0;
+  std::memcpy(&hash, image.data() + end, sizeof hash);
+  if (hash != hash_of(image.first(end))) refuse("is cut off or damaged: its checksum is wrong");
+  rest_ = rest_.first(rest_.size() - sizeof(ImageEnd));
+  if (head.key_bytes != key_bytes_) refuse("has keys of another size than this bucket");
+  if (head.types > kImageTypesMost) refuse("has more types than there can be");
+  read_types(head.types);
+  body_ = rest_;
+  count_ = head.commands;
+  std::uint64_t found = 0;
+  CommandKind before = CommandKind::state;
+  for (ParsedCommand command; next(command); ++found) {
+    if (command.kind == CommandKind::append && before == CommandKind::state) {
+      refuse("is damaged: a command is appended to none");
+    }
+    before = command.kind;
+  }
+  if (found != count_) refuse("is damaged: it has another number of commands than it says");
+  rewind();
+}
+
+void CommandParser::read_types(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto head = take_as<ImageType>();
+    if (head.name_bytes > kImageNameMost) refuse("is damaged: a type's name is too long");
+    const auto raw = take(static_cast<std::size_t>(head.name_bytes));
+    const std::string_view name(reinterpret_cast<const char*>(raw.data()), raw.size());
+    std::size_t at = 0;
+    while (at < given_.size() &&
+           (name != image_name(*given_[at]) || head.bytes != given_[at]->bytes ||
+            head.alignment != given_[at]->alignment)) {
+      ++at;
+    }
+    if (at == given_.size()) {
+      const std::string why = "has commands '" + std::string(name) + "' of " +
+                              std::to_string(head.bytes) + " bytes, which load() is not told of";
+      refuse(why.c_str());
+    }
+    types_.push_back(static_cast<std::uint32_t>(at));
+  }
+}
+
+bool CommandParser::next(ParsedCommand& command) {
+  if (rest_.empty()) return false;
+  const auto head = take_as<ImageCommand>();
+  if (head.kind > static_cast<std::uint32_t>(CommandKind::state)) {
+    refuse("is damaged: a command is of no kind that there is");
+  }
+  if (head.type >= types_.size()) refuse("is damaged: a command has none of its types");
+  if (key_bytes_ < sizeof(std::uint64_t) && head.key >> 8 * key_bytes_ != 0) {
+    refuse("is damaged: a key is larger than a key can be");
+  }
+  if (head.aux_bytes > kAuxMost) refuse("is damaged: auxiliary memory is too large");
+  command.kind = static_cast<CommandKind>(head.kind);
+  command.type = types_[head.type];
+  command.key = head.key;
+  command.bytes = take(given_[command.type]->bytes);
+  command.aux = take(static_cast<std::size_t>(head.aux_bytes));
+  return true;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

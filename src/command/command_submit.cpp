@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include <handoff/command/detail/command_submit.hpp>
+#include <handoff/core/detail/type_name.hpp>
+#include <handoff/core/misuse.hpp>
+#include <limits>
+#include <memory>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+using sync::order;
+
+std::string_view name_of(const CommandPacket& packet) noexcept {
+  return name_in(packet.type().name);
+}
+
+CommandBucketBase::CommandBucketBase(Frame* frame, const CommandBucketOptions& options,
+                                     bool bounded, std::size_t entry_bytes)
+    : store_(frame, bounded ? options.memory_most : std::numeric_limits<std::size_t>::max(),
+             entry_bytes) {}
+
+void CommandBucketBase::comes_after(const CommandBucketBase& other) {
+  if (&other == this) misuse("a command bucket cannot come after itself");
+  if (before_count_ == kBeforeMost) misuse("a command bucket comes after at most 16 others");
+  before_[before_count_++] = {&other, other.submits() - submits()};
+}
+
+void CommandBucketBase::check_before() const {
+  for (std::size_t i = 0; i < before_count_; ++i) {
+    const Before& before = before_[i];
+    if (before.bucket->submits() - before.submits <= submits()) {
+      misuse("a command bucket was submitted before one that it comes after");
+    }
+  }
+}
+
+std::span<SubmitProgress> CommandBucketBase::progress_of(std::size_t count) {
+  auto* const first = progress_room_.room_for<SubmitProgress>(count);
+  std::uninitialized_value_construct_n(first, count);
+  return {first, count};
+}
+
+CommandStatistics CommandBucketBase::figures() const noexcept {
+  CommandStatistics figures;
+  store_.each_node([&](const CommandNode& node) {
+    const std::size_t commands = node.commands();
+    figures.recorders += commands != 0 ? 1 : 0;
+    figures.commands += commands;
+    figures.appended += node.appended;
+  });
+  figures.segments = store_.segments();
+  figures.memory = store_.memory();
+  figures.refused = store_.refusals();
+  figures.folded = folded_;
+  if (recording_ == store_.recording()) {
+    figures.submits = submits_of_recording_;
+    figures.key_changes = key_changes_;
+  }
+  return figures;
+}
+
+CommandBucketBase::Settling::~Settling() {
+  std::uint64_t done = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t key_changes = 0;
+  for (const SubmitProgress& each : progress_) {
+    done += each.done;
+    failed += each.failed;
+    key_changes += each.key_changes;
+  }
+  if (bucket_.recording_ != bucket_.store_.recording()) {
+    bucket_.recording_ = bucket_.store_.recording();
+    bucket_.submits_of_recording_ = 0;
+  }
+  ++bucket_.submits_of_recording_;
+  bucket_.key_changes_ = key_changes;
+  bucket_.store_.settle(whole_ ? bucket_.store_.recorded() : done, failed);
+  // order: release pairs with the acquire in submits(); only the owner writes it.
+  if (whole_) bucket_.submits_.store(bucket_.submits() + 1, order::release);
+}
+
+std::size_t CommandBucketBase::Settling::succeeded() noexcept {
+  whole_ = true;
+  std::uint64_t done = 0;
+  for (const SubmitProgress& each : progress_) done += each.done;
+  return static_cast<std::size_t>(done);
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
