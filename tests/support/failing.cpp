@@ -64,7 +64,8 @@ using handoff::test::wall_clock_uses;
 
 extern "C" {
 
-// The mangled names are those of operator new(size_t) and operator new(size_t, align_val_t).
+// The mangled names are those of operator new(size_t), operator new(size_t, align_val_t) and the
+// same that returns null.
 void* __real__Znwm(std::size_t);
 void* __wrap__Znwm(std::size_t bytes) {
   if (fails(Call::allocation)) throw std::bad_alloc();
@@ -74,6 +75,13 @@ void* __real__ZnwmSt11align_val_t(std::size_t, std::align_val_t);
 void* __wrap__ZnwmSt11align_val_t(std::size_t bytes, std::align_val_t alignment) {
   if (fails(Call::allocation)) throw std::bad_alloc();
   return __real__ZnwmSt11align_val_t(bytes, alignment);
+}
+void* __real__ZnwmSt11align_val_tRKSt9nothrow_t(std::size_t, std::align_val_t,
+                                                const std::nothrow_t&) noexcept;
+void* __wrap__ZnwmSt11align_val_tRKSt9nothrow_t(std::size_t bytes, std::align_val_t alignment,
+                                                const std::nothrow_t& nothrow) noexcept {
+  if (fails(Call::allocation)) return nullptr;
+  return __real__ZnwmSt11align_val_tRKSt9nothrow_t(bytes, alignment, nothrow);
 }
 
 int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);

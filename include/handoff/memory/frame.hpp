@@ -78,9 +78,9 @@ class Frame {
   class Hold;
 
   // Of the current frame.
-  [[nodiscard]] Hold hold() noexcept;
+  Hold hold() noexcept;
   // Of an earlier one; none if its memory is gone.
-  [[nodiscard]] Hold try_hold(std::uint64_t number) noexcept;
+  Hold try_hold(std::uint64_t number) noexcept;
 
   // Begins the next frame. ok; or timed_out or stopped, and the current frame goes on.
   Status next(const Until& until = {});

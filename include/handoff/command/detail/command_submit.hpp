@@ -23,6 +23,7 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -170,6 +171,9 @@ class CommandBucketBase {
   std::size_t folded_ = 0;       // commands that are part of others
 
  private:
+  template <class>
+  friend struct Books;
+
   static constexpr std::size_t kBeforeMost = 16;
   struct Before {
     const CommandBucketBase* bucket = nullptr;

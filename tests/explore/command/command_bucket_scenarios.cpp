@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+//
+// Command buckets: the scenarios of docs/design/command_bucket.md.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/command/command_bucket.hpp>
+#include <handoff/command/detail/command_store.hpp>
+#include <handoff/command/detail/command_submit.hpp>
+#include <handoff/core/bulk.hpp>
+#include <handoff/memory/frame.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "books/command_books.hpp"
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using test::Audited;
+using test::Scenario;
+
+// Sees the numbers of commands in their order.
+struct Sees {
+  std::uint64_t digits = 0;
+  std::size_t count = 0;
+};
+struct Number {
+  std::uint32_t number;
+  void operator()(Sees& sees) const {
+    sees.digits = sees.digits * 10 + number;
+    ++sees.count;
+  }
+};
+using PlainBucket = CommandBucket<std::uint32_t, Sees>;
+using Bucket = Audited<PlainBucket>;
+
+// Runs the halves of a loop on two threads.
+class Two {
+ public:
+  struct BulkStorage {};
+  template <class Body>
+  Tally run(std::size_t count, const Body& body, const RunOptions& = {}) {
+    explore::Thread other([&] { body(IndexRange{count / 2, count}); });
+    body(IndexRange{0, count / 2});
+    other.join();
+    return {.accepted = count, .done = count};
+  }
+  Status start(std::size_t, BulkWork&, BulkStorage&, const RunOptions& = {}) {
+    return Status::full;
+  }
+  std::size_t width() const { return 2; }
+};
+
+void check_order(PlainBucket& bucket, std::uint64_t digits) {
+  Sees sees;
+  bucket.submit(sees);
+  explore::check(sees.digits == digits, "in the order of keys, recorders and sequence");
+}
+
+// Segments are handed out to two recorders at once.
+const Scenario segments("command_bucket/segments", [] {
+  Bucket bucket;
+  const auto record = [&](std::uint32_t number) {
+    PlainBucket::Recorder recorder = bucket.recorder(number);
+    recorder.add<Number>(2).number = number + 2;
+    recorder.add<Number>(1).number = number;
+  };
+  explore::Thread other([&] { record(2); });
+  record(1);
+  other.join();
+  bucket.sort();
+  check_order(bucket, 1234);
+});
+
+// The memory of one cannot be had: the other one's commands are there.
+const Scenario no_memory(
+    "command_bucket/no_memory",
+    [] {
+      Bucket bucket;
+      std::array<bool, 2> recorded{};
+      const auto record = [&](std::uint32_t number) {
+        const explore::MayFail failing;
+        try {
+          bucket.recorder(number).add<Number>(1).number = number;
+          recorded[number] = true;
+        } catch (const std::bad_alloc&) {
+        }
+      };
+      explore::Thread other([&] { record(1); });
+      record(0);
+      other.join();
+      Sees sees;
+      bucket.submit(sees);
+      explore::check(sees.count == std::size_t{recorded[0]} + std::size_t{recorded[1]},
+                     "what was recorded");
+    },
+    test::Size::small, 0, 1);
+
+// Whoever finds a recorder closed sees its commands, without having waited for its thread.
+const Scenario closed("command_bucket/closed_is_seen", [] {
+  Bucket bucket;
+  sync::atomic<bool> opened(false);
+  explore::Thread other([&] {
+    PlainBucket::Recorder recorder = bucket.recorder(0);
+    opened.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
+    recorder.add<Number>(1).number = 7;
+  });
+  // order: relaxed, as above
+  while (!opened.load(sync::order::relaxed)) sync::pause();
+  Sees sees;
+  for (bool submitted = false; !submitted;) {
+    try {
+      bucket.submit(sees);
+      submitted = true;
+    } catch (const std::logic_error&) {
+      sync::pause();
+    }
+  }
+  explore::check(sees.digits == 7, "what it has added");
+  other.join();
+});
+
+// Chunks on two threads; what is left of a segment goes from recorder to recorder.
+const Scenario chunks("command_bucket/chunks", [] {
+  Bucket bucket;
+  Two two;
+  bucket.record(two, 4, 1, [](PlainBucket::Recorder& recorder, IndexRange range) {
+    recorder.add<Number>(0).number = static_cast<std::uint32_t>(range.first + 1);
+  });
+  bucket.record(two, 2, 1, [](PlainBucket::Recorder& recorder, IndexRange range) {
+    recorder.add<Number>(0).number = static_cast<std::uint32_t>(range.first + 5);
+  });
+  bucket.sort(two);
+  check_order(bucket, 123456);
+});
+
+// A recorder that another thread closes, and one that comes after it there.
+const Scenario handed_over("command_bucket/handed_over", [] {
+  Bucket bucket;
+  {
+    PlainBucket::Recorder recorder = bucket.recorder(1);
+    Number& first = recorder.add<Number>(0);
+    first.number = 1;
+    explore::Thread other([&] {
+      PlainBucket::Recorder mine(std::move(recorder));
+      mine.append<Number>(first).number = 2;
+    });
+    PlainBucket::Recorder third = bucket.recorder(2);
+    third.add<Number>(0).number = 3;
+    other.join();
+  }
+  check_order(bucket, 123);
+});
+
+// The frame of a recording goes on while a late submit reads it.
+const Scenario late_submit("command_bucket/late_submit", [] {
+  Audited<Frame> frame(FrameOptions{.in_flight = 2, .chunk_bytes = 1024});
+  PlainBucket bucket(frame);
+  bucket.recorder(0).add<Number>(0).number = 5;
+  explore::Thread consumer([&] {
+    Sees sees;
+    try {
+      bucket.submit(sees);
+      explore::check(sees.digits == 5, "it is not written again");
+    } catch (const std::logic_error&) {
+      explore::outcome(1);  // it came too late, and was told
+    }
+  });
+  for (int i = 0; i < 2; ++i) {
+    explore::check(frame.next() == Status::ok, "a submit ends");
+    *frame.arena().make<int>(i) = 9;
+  }
+  consumer.join();
+});
+
+// Two lists at once, each with its part of the order.
+const Scenario lists("command_bucket/two_lists", [] {
+  Bucket bucket;
+  Two two;
+  {
+    PlainBucket::Recorder recorder = bucket.recorder(0);
+    for (std::uint32_t i = 4; i > 0; --i) recorder.add<Number>(i).number = i;
+  }
+  bucket.sort();
+  std::array<Sees, 2> sees;
+  bucket.submit(two, std::span(sees));
+  explore::check(sees[0].digits == 12 && sees[1].digits == 34, "one after the other");
+});
+
+// A bucket that comes after one that another thread submits.
+const Scenario after("command_bucket/after", [] {
+  Bucket first;
+  Bucket second;
+  second.after(first);
+  first.recorder(0).add<Number>(0).number = 1;
+  Sees sees;
+  explore::Thread other([&] { first.submit(sees); });
+  Sees later;
+  try {
+    second.submit(later);
+    explore::check(sees.digits == 1, "what the first submit did comes before");
+  } catch (const std::logic_error&) {
+    explore::outcome(1);  // it was not submitted yet
+  }
+  other.join();
+});
+
+}  // namespace

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: MIT
+//
+// Buckets: whatever the width, the executor and the order of stealing, what is dispatched is what
+// was added, in the order of std::stable_sort by (key, recorder, sequence).
+#include <handoff/command/command_bucket.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <handoff/core/bulk.hpp>
+#include <handoff/core/inline_executor.hpp>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/team/thread_team.hpp>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+#include "unit/command/commands.hpp"
+
+namespace bucket_test { namespace {
+
+using namespace handoff;
+using test::Added;
+using test::Call;
+using test::Notes;
+using test::Tiny;
+using test::Usual;
+using test::WithAux;
+
+using Bucket64 = CommandBucket<std::uint64_t, Notes>;
+using Bucket32 = CommandBucket<std::uint32_t, Notes>;
+using Bucket16 = CommandBucket<std::uint16_t, Notes>;
+
+// Runs blocks in an order of its own, as if they had been stolen so, on this thread.
+class Shuffled {
+ public:
+  Shuffled(std::size_t width, std::uint64_t seed) : width_(width), dice_(seed) {}
+
+  struct BulkStorage {};
+  template <class Body>
+  Tally run(std::size_t count, const Body& body, const RunOptions& = {}) {
+    std::vector<IndexRange> blocks;
+    for (std::size_t first = 0; first < count;) {
+      const std::size_t last = std::min(count, first + 1 + dice_() % (1 + count / width_));
+      blocks.push_back({first, last});
+      first = last;
+    }
+    std::shuffle(blocks.begin(), blocks.end(), dice_);
+    for (const IndexRange& block : blocks) body(block);
+    return {.accepted = count, .done = count};
+  }
+  Status start(std::size_t, BulkWork&, BulkStorage&, const RunOptions& = {}) {
+    return Status::full;
+  }
+  std::size_t width() const { return width_; }
+
+ private:
+  const std::size_t width_;
+  std::mt19937_64 dice_;
+};
+static_assert(Bulk<Shuffled>);
+
+// Runs one index after the other.
+class InOrder {
+ public:
+  struct BulkStorage {};
+  template <class Body>
+  Tally run(std::size_t count, const Body& body, const RunOptions& = {}) {
+    for (std::size_t i = 0; i < count; ++i) body(IndexRange{i, i + 1});
+    return {.accepted = count, .done = count};
+  }
+  Status start(std::size_t, BulkWork&, BulkStorage&, const RunOptions& = {}) {
+    return Status::full;
+  }
+  std::size_t width() const { return 1; }
+};
+static_assert(Bulk<InOrder>);
+
+// Keys of some kind, the same for the same index.
+enum class Keys : std::uint8_t { equal, few, random, rising, falling, one_bit, extremes };
+constexpr std::array kAllKeys{Keys::equal,   Keys::few,     Keys::random,  Keys::rising,
+                              Keys::falling, Keys::one_bit, Keys::extremes};
+
+template <class Key>
+Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
+  const std::uint64_t mixed = ((i + seed) * 0x9e3779b97f4a7c15U) ^ ((i + seed) >> 7);
+  constexpr int digits = std::numeric_limits<Key>::digits;
+  switch (kind) {
+    case Keys::equal: return 7;
+    case Keys::few: return static_cast<Key>(mixed >> 40 & 3);
+    case Keys::random: return static_cast<Key>(mixed >> (64 - digits));
+    case Keys::rising: return static_cast<Key>(i);
+    case Keys::falling: return static_cast<Key>(~i);
+    case Keys::one_bit: return static_cast<Key>((mixed >> 50 & 1) << (digits - 1));
+    case Keys::extremes: break;
+  }
+  return (mixed >> 33 & 1) != 0 ? std::numeric_limits<Key>::max() : Key{0};
+}
+
+template <class Key>
+std::vector<std::uint64_t> expected(Keys kind, std::size_t count, std::uint64_t seed) {
+  std::vector<Added<Key>> added;
+  for (std::uint64_t i = 0; i < count; ++i) added.push_back({key_of<Key>(kind, i, seed), i});
+  return test::in_order(std::move(added));
+}
+
+template <class Key, class E>
+std::vector<std::uint64_t> dispatched(E& executor, Keys kind, std::size_t count, std::size_t chunk,
+                                      std::uint64_t seed) {
+  CommandBucket<Key, Notes> bucket;
+  using Recorder = typename CommandBucket<Key, Notes>::Recorder;
+  bucket.record(executor, count, chunk, [&](Recorder& recorder, IndexRange range) {
+    for (const std::size_t i : range) test::add_any(recorder, key_of<Key>(kind, i, seed), i);
+  });
+  bucket.sort(executor);
+  Notes notes;
+  EXPECT_EQ(bucket.submit(notes), count);
+  EXPECT_EQ(bucket.tally().done, count);
+  EXPECT_TRUE(bucket.tally().balanced());
+  return notes.numbers;
+}
+
+// Sizes around what a segment and a few of them hold, and what is sorted in other ways.
+constexpr std::array<std::size_t, 12> kSizes{0, 1, 2, 31, 32, 33, 48, 300, 1700, 4095, 4096, 9000};
+
+TEST(CommandBucket, TheOrderIsThatOfAStableSort) {
+  auto dice = test::random();
+  for (std::size_t round = 0; round < test::rounds(40); ++round) {
+    const std::uint64_t seed = dice();
+    const std::size_t count = kSizes[dice() % kSizes.size()];
+    const std::size_t chunk = 1 + dice() % 100;
+    const Keys kind = kAllKeys[dice() % kAllKeys.size()];
+    const std::size_t width = 1 + dice() % 16;
+    SCOPED_TRACE(testing::Message() << count << " commands, chunks of " << chunk << ", keys "
+                                    << static_cast<int>(kind) << ", width " << width);
+    Shuffled shuffled(width, seed);
+    InlineExecutor here;
+    ThreadTeam team(width);
+    const auto right = expected<std::uint64_t>(kind, count, seed);
+    ASSERT_EQ(dispatched<std::uint64_t>(shuffled, kind, count, chunk, seed), right);
+    ASSERT_EQ(dispatched<std::uint64_t>(here, kind, count, chunk, seed), right);
+    ASSERT_EQ(dispatched<std::uint64_t>(team, kind, count, chunk, seed), right);
+    ASSERT_EQ(dispatched<std::uint32_t>(team, kind, count, chunk, seed),
+              expected<std::uint32_t>(kind, count, seed));
+    ASSERT_EQ(dispatched<std::uint16_t>(shuffled, kind, count, chunk, seed),
+              expected<std::uint16_t>(kind, count, seed));
+  }
+}
+
+TEST(CommandBucket, OnAPool) {
+  ThreadPool pool;
+  EXPECT_EQ(dispatched<std::uint64_t>(pool, Keys::random, 20'000, 64, 1),
+            expected<std::uint64_t>(Keys::random, 20'000, 1));
+}
+
+// Each way of sorting is taken, and told.
+TEST(CommandBucket, WaysOfSorting) {
+  ThreadTeam team(4);
+  const auto way = [&](std::size_t count, const auto& key, bool on_team) {
+    Bucket64 bucket;
+    {
+      Bucket64::Recorder recorder = bucket.recorder(0);
+      for (std::uint64_t i = 0; i < count; ++i) recorder.add<Tiny>(key(i)).number = 0;
+    }
+    EXPECT_EQ(bucket.statistics().sort, CommandSort::none);
+    if (on_team) {
+      bucket.sort(team);
+    } else {
+      bucket.sort();
+    }
+    return bucket.statistics().sort;
+  };
+  const auto rising = [](std::uint64_t i) { return i; };
+  const auto random = [](std::uint64_t i) { return (i + 1) * 0x9e3779b97f4a7c15U; };
+  const auto two_stretches = [](std::uint64_t i) { return i % 5000; };
+  EXPECT_EQ(way(0, rising, true), CommandSort::sorted);
+  EXPECT_EQ(way(10'000, rising, true), CommandSort::sorted);
+  EXPECT_EQ(way(40, random, true), CommandSort::few);
+  EXPECT_EQ(way(10'000, two_stretches, true), CommandSort::merged);
+  EXPECT_EQ(way(10'000, random, false), CommandSort::radix);
+  EXPECT_EQ(way(10'000, random, true), CommandSort::split);
+}
+
+TEST(CommandBucket, RecordersByHandAreInTheOrderOfTheirNumbers) {
+  constexpr std::uint64_t recorders = 9;
+  constexpr std::uint64_t each = 500;
+  for (std::size_t round = 0; round < test::rounds(20); ++round) {
+    Bucket32 bucket;
+    {
+      std::vector<std::jthread> threads;
+      for (std::uint64_t r = recorders; r-- > 0;) {  // not in their order
+        threads.emplace_back([&bucket, r] {
+          Bucket32::Recorder recorder = bucket.recorder(r);
+          for (std::uint64_t i = 0; i < each; ++i) test::add_any(recorder, 5, r * each + i);
+        });
+      }
+    }
+    Notes notes;
+    bucket.sort();
+    EXPECT_EQ(bucket.submit(notes), recorders * each);
+    std::vector<std::uint64_t> right(recorders * each);
+    std::iota(right.begin(), right.end(), 0U);
+    ASSERT_EQ(notes.numbers, right);
+  }
+}
+
+// What is recorded by hand lies between the calls of record() as it was made.
+TEST(CommandBucket, RoundsAreInTheOrderOfTheirCalls) {
+  Bucket64 bucket;
+  Shuffled shuffled(3, 1);
+  std::uint64_t number = 0;
+  std::vector<std::uint64_t> right;
+  for (int round = 0; round < 3; ++round) {
+    const std::uint64_t first = number;
+    bucket.record(shuffled, 100, 7, [&](Bucket64::Recorder& recorder, IndexRange range) {
+      for (const std::size_t i : range) test::add_any(recorder, 1, first + i);
+    });
+    number += 100;
+    for (const std::uint64_t by_hand : {9U, 2U}) {
+      Bucket64::Recorder recorder = bucket.recorder(by_hand);
+      test::add_any(recorder, 1, number + (by_hand == 2 ? 0U : 1U));
+    }
+    number += 2;
+  }
+  right.resize(number);
+  std::iota(right.begin(), right.end(), 0U);
+  Notes notes;
+  bucket.submit(notes);
+  EXPECT_EQ(notes.numbers, right) << "without a sort, too";
+}
+
+TEST(CommandBucket, SeveralAtOnce) {
+  Bucket64 one;
+  Bucket16 other;
+  ThreadTeam team(3);
+  record_into(
+      team, 5000, 50,
+      [](Bucket64::Recorder& first, Bucket16::Recorder& second, IndexRange range) {
+        for (const std::size_t i : range) {
+          test::add_any(first, i, i);
+          if (i % 2 == 0) test::add_any(second, static_cast<std::uint16_t>(~i), i);
+        }
+      },
+      one, other);
+  other.sort(team);
+  Notes notes;
+  EXPECT_EQ(one.submit(notes), 5000U);
+  EXPECT_EQ(other.submit(notes), 2500U);
+  EXPECT_EQ(notes.numbers[5000], 4998U);
+}
+
+// A recorder may go from thread to thread.
+TEST(CommandBucket, ARecorderIsNoThread) {
+  Bucket64 bucket;
+  {
+    Bucket64::Recorder recorder = bucket.recorder(0);
+    for (std::uint64_t t = 0; t < 20; ++t) {
+      std::thread([&] {
+        for (std::uint64_t i = 0; i < 100; ++i) test::add_any(recorder, 0, t * 100 + i);
+      }).join();
+    }
+    Bucket64::Recorder moved(std::move(recorder));
+    test::add_any(moved, 0, 2000);
+  }
+  Notes notes;
+  EXPECT_EQ(bucket.submit(notes), 2001U);
+  for (std::uint64_t i = 0; i <= 2000; ++i) ASSERT_EQ(notes.numbers[i], i);
+}
+
+TEST(CommandBucket, RecordedAgainAndAgain) {
+  Bucket64 bucket;
+  ThreadTeam team(2);
+  for (int recording = 0; recording < 5; ++recording) {
+    bucket.record(team, 1000, 10, [&](Bucket64::Recorder& recorder, IndexRange range) {
+      for (const std::size_t i : range) test::add_any(recorder, ~i, i);
+    });
+    bucket.sort(team);
+    Notes notes;
+    EXPECT_EQ(bucket.submit(notes), 1000U);
+    EXPECT_EQ(notes.numbers.front(), 999U);
+    const CommandStatistics figures = bucket.statistics();
+    EXPECT_EQ(figures.commands, 1000U);
+    EXPECT_EQ(figures.recorders, 100U);
+    EXPECT_GT(figures.memory, 0U);
+    EXPECT_EQ(figures.submits, 1U);
+    bucket.clear();
+    EXPECT_EQ(bucket.statistics().commands, 0U);
+    EXPECT_EQ(bucket.submit(notes), 0U) << "nothing is left";
+  }
+  EXPECT_EQ(bucket.tally().done, 5000U);
+}
+
+// What comes after a sort is sorted in.
+TEST(CommandBucket, RecordedAfterASort) {
+  Bucket64 bucket;
+  test::add_any(*std::make_unique<Bucket64::Recorder>(bucket.recorder(0)), 5, 5);
+  bucket.sort();
+  test::add_any(*std::make_unique<Bucket64::Recorder>(bucket.recorder(1)), 3, 3);
+  Notes notes;
+  bucket.submit(notes);
+  EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{3, 5}));
+}
+
+TEST(CommandBucket, InAFrame) {
+  Frame frame({.in_flight = 2});
+  Bucket64 first(frame);
+  Bucket64 second(frame);
+  ThreadTeam team(2);
+  for (std::uint64_t number = 1; number < 30; ++number) {
+    Bucket64& bucket = number % 2 == 0 ? first : second;
+    Bucket64& before = number % 2 == 0 ? second : first;
+    bucket.record(team, 500, 10, [&](Bucket64::Recorder& recorder, IndexRange range) {
+      for (const std::size_t i : range) test::add_any(recorder, 0, number * 1000 + i);
+    });
+    Notes notes;
+    if (number > 1) {
+      before.sort(team);
+      EXPECT_EQ(before.submit(notes), 500U);
+      ASSERT_EQ(notes.numbers[0], (number - 1) * 1000) << "that of the frame before";
+      EXPECT_EQ(before.submit(notes), 500U) << "and again";
+    }
+    ASSERT_EQ(frame.next(), Status::ok);
+  }
+}
+
+TEST(CommandBucket, Misuse) {
+  Frame frame({.in_flight = 2});
+  Bucket64 bucket(frame);
+  Notes notes;
+  {
+    Bucket64::Recorder recorder = bucket.recorder(0);
+    recorder.add<Tiny>(1).number = 1;
+    EXPECT_THROW(bucket.sort(), std::logic_error) << "a recorder is open";
+    EXPECT_THROW(bucket.submit(notes), std::logic_error);
+    EXPECT_THROW(bucket.clear(), std::logic_error);
+  }
+  EXPECT_EQ(bucket.submit(notes), 1U);
+  ASSERT_EQ(frame.next(), Status::ok);
+  EXPECT_EQ(bucket.submit(notes), 1U) << "its memory is still there";
+  ASSERT_EQ(frame.next(), Status::ok);
+  EXPECT_THROW(bucket.submit(notes), std::logic_error) << "its frame is over";
+  EXPECT_THROW(bucket.sort(), std::logic_error);
+  bucket.recorder(0).add<Tiny>(1).number = 2;
+  EXPECT_EQ(bucket.submit(notes), 1U) << "another recording began";
+  EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{1, 1, 2}));
+  {
+    Bucket64::Recorder recorder = bucket.recorder(0);
+    recorder.add<Tiny>(1).number = 3;
+    ASSERT_EQ(frame.next(), Status::ok);
+    EXPECT_THROW(
+        {
+          for (int i = 0; i < 10'000; ++i) recorder.add<Tiny>(1).number = 4;
+        },
+        std::logic_error)
+        << "the frame of its recording is over";
+  }
+  const auto nothing = [](Bucket64::Recorder&, IndexRange) {};
+  InlineExecutor here;
+  EXPECT_THROW(bucket.record(here, 10, 0, nothing), std::logic_error) << "chunks of nothing";
+}
+
+// Recording, sorting and submitting inside a submit.
+TEST(CommandBucket, MisuseInsideASubmit) {
+  struct Curious {
+    CommandBucket<std::uint64_t, Curious>* bucket;
+    int refused;
+  };
+  struct Look {
+    void operator()(Curious& curious) const {
+      const auto try_to = [&](const auto& call) {
+        try {
+          call();
+        } catch (const std::logic_error&) {
+          ++curious.refused;
+        }
+      };
+      try_to([&] { (void)curious.bucket->recorder(1); });
+      try_to([&] { curious.bucket->sort(); });
+      try_to([&] { curious.bucket->submit(curious); });
+      try_to([&] { curious.bucket->clear(); });
+    }
+  };
+  CommandBucket<std::uint64_t, Curious> bucket;
+  bucket.recorder(0).add<Look>(1);
+  Curious curious{&bucket, 0};
+  EXPECT_EQ(bucket.submit(curious), 1U);
+  EXPECT_EQ(curious.refused, 4);
+  EXPECT_EQ(bucket.submit(curious), 1U) << "it can be used on";
+}
+
+TEST(CommandBucket, AFunctionThatThrowsDropsItsChunk) {
+  InOrder here;
+  for (std::size_t bad = 0; bad < 100; bad += 9) {
+    Bucket64 bucket;
+    const auto record = [&] {
+      bucket.record(here, 100, 10, [&](Bucket64::Recorder& recorder, IndexRange range) {
+        for (const std::size_t i : range) {
+          test::add_any(recorder, 0, i);
+          if (i == bad) throw std::domain_error("as asked");
+        }
+      });
+    };
+    EXPECT_THROW(record(), std::domain_error);
+    Notes notes;
+    const std::size_t whole = bad / 10 * 10;
+    EXPECT_EQ(bucket.submit(notes), whole) << "chunks before it";
+    for (std::size_t i = 0; i < whole; ++i) ASSERT_EQ(notes.numbers[i], i);
+    const Tally tally = bucket.tally();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.cancelled, bad - whole + 1);
+    EXPECT_EQ(tally.done, whole);
+  }
+}
+
+TEST(CommandBucket, ADispatchThatThrowsAtEachPlace) {
+  constexpr std::uint64_t count = 60;
+  for (std::uint64_t bad = 0; bad < count; ++bad) {
+    Bucket64 bucket;
+    {
+      Bucket64::Recorder recorder = bucket.recorder(0);
+      for (std::uint64_t i = 0; i < count; i += 3) {
+        auto& first = recorder.add<Usual>(i);
+        first = {i, 2 * i};
+        recorder.append<Tiny>(first).number = static_cast<std::uint32_t>(i + 1);
+        recorder.append<Tiny>(first).number = static_cast<std::uint32_t>(i + 2);
+      }
+    }
+    Notes notes{.numbers = {}, .throws_at = bad};
+    EXPECT_THROW(bucket.submit(notes), std::runtime_error);
+    EXPECT_EQ(notes.numbers.size(), bad) << "all before it, none behind it";
+    const Tally after = bucket.tally();
+    EXPECT_TRUE(after.balanced());
+    EXPECT_EQ(after.done, bad);
+    EXPECT_EQ(after.failed, 1U);
+    EXPECT_EQ(after.pending, count - bad - 1);
+    notes = {};
+    EXPECT_EQ(bucket.submit(notes), count) << "the bucket can be used on";
+    EXPECT_EQ(bucket.tally().done, count);
+    bucket.clear();
+    EXPECT_EQ(bucket.tally().done, count);
+    EXPECT_TRUE(bucket.tally().balanced());
+  }
+}
+
+TEST(CommandBucket, WhatWasNotSubmittedIsCancelled) {
+  Bucket64 bucket;
+  bucket.recorder(0).add<Tiny>(1).number = 1;
+  EXPECT_EQ(bucket.tally().pending, 1U);
+  bucket.clear();
+  const Tally tally = bucket.tally();
+  EXPECT_EQ(tally.cancelled, 1U);
+  EXPECT_EQ(tally.pending, 0U);
+  EXPECT_TRUE(tally.balanced());
+}
+
+struct Bounded : CommandPolicies {
+  static constexpr OnFull on_full = OnFull::reject;
+};
+
+TEST(CommandBucket, AFullOneRefuses) {
+  for (const std::size_t most : {0U, 50U, 1000U, 4096U, 100'000U}) {
+    BasicCommandBucket<Bounded, std::uint64_t, Notes> bucket({.memory_most = most});
+    std::uint64_t added = 0;
+    {
+      auto recorder = bucket.recorder(0);
+      while (Tiny* const command = recorder.try_add<Tiny>(added)) {
+        command->number = static_cast<std::uint32_t>(added++);
+        ASSERT_LE(added * sizeof(Tiny), most);
+      }
+      EXPECT_EQ(recorder.try_add<WithAux>(1, 100), nullptr);
+      EXPECT_THROW(recorder.add<Tiny>(1), std::length_error);
+    }
+    if (most >= 1000) EXPECT_GT(added, most / 100) << "most of it was used";
+    EXPECT_LE(bucket.statistics().memory, most);
+    EXPECT_EQ(bucket.statistics().refused, 3U);
+    Notes notes;
+    EXPECT_EQ(bucket.submit(notes), added) << "what it took it keeps";
+    EXPECT_EQ(bucket.tally().accepted, added);
+    bucket.clear();
+    if (most >= 1000) EXPECT_NE(bucket.recorder(0).try_add<Tiny>(1), nullptr) << "there is room";
+  }
+}
+
+TEST(CommandBucket, ManyCommands) {
+  const std::size_t count = test::sanitized ? 100'000U : test::deep() ? 10'000'000U : 1'000'000U;
+  ThreadTeam team;
+  Bucket32 bucket;
+  bucket.record(team, count, 1000, [](Bucket32::Recorder& recorder, IndexRange range) {
+    for (const std::size_t i : range) {
+      recorder.add<Tiny>(static_cast<std::uint32_t>(~i)).number = static_cast<std::uint32_t>(i);
+    }
+  });
+  bucket.sort(team);
+  Notes notes;
+  notes.numbers.reserve(count);
+  ASSERT_EQ(bucket.submit(notes), count);
+  for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(notes.numbers[i], count - 1 - i);
+}
+
+// Whatever allocation fails, nothing that was recorded is lost and the bucket can be used on.
+TEST(CommandBucket, AFailedAllocationLeavesItUsable) {
+  InlineExecutor here;
+  const int places = test::until_whole(Call::allocation, 0, [&] {
+    try {
+      Bucket64 bucket;
+      std::vector<bool> recorded(3);
+      for (std::size_t part = 0; part < recorded.size(); ++part) {
+        try {
+          bucket.record(here, 2000, 2000, [&](Bucket64::Recorder& recorder, IndexRange range) {
+            for (const std::size_t i : range) test::add_any(recorder, ~i, part * 2000 + i);
+          });
+          recorded[part] = true;
+        } catch (const std::bad_alloc&) {
+        }
+      }
+      for (int tries = 0; tries < 2; ++tries) {
+        try {
+          bucket.sort();
+          break;
+        } catch (const std::bad_alloc&) {
+        }
+      }
+      std::size_t right = 0;
+      for (const bool part : recorded) right += part ? 2000U : 0U;
+      Notes notes;
+      for (int tries = 0; tries < 2 && notes.numbers.size() != right; ++tries) {
+        try {
+          notes.numbers.clear();
+          EXPECT_EQ(bucket.submit(notes), right);
+        } catch (const std::bad_alloc&) {
+        }
+      }
+      EXPECT_EQ(notes.numbers.size(), right);
+      EXPECT_GE(right, 4000U) << "one failed at most";
+    } catch (const std::bad_alloc&) {
+    }
+  });
+  EXPECT_GE(places, 8);
+}
+
+}}  // namespace bucket_test

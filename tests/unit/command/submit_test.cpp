@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+//
+// Submitting: chains of any length, state before all, filters by key, several backends and several
+// lists at once, neighbours that are folded, buckets that come after others.
+#include <handoff/command/command_bucket.hpp>
+#include <handoff/command/command_log.hpp>
+#include <handoff/command/hash_backend.hpp>
+#include <handoff/command/sort_key.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <handoff/core/inline_executor.hpp>
+#include <handoff/team/thread_team.hpp>
+
+#include "support/support.hpp"
+#include "unit/command/commands.hpp"
+
+namespace submit_test { namespace {
+
+using namespace handoff;
+using test::Notes;
+using test::Tiny;
+using test::Usual;
+using test::Wide;
+using test::WithAux;
+
+using Bucket = CommandBucket<std::uint64_t, Notes>;
+
+std::vector<std::uint64_t> counted(std::size_t count) {
+  std::vector<std::uint64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
+
+// --- Chains. ---
+
+TEST(CommandChains, StayBehindTheirCommandsInOrder) {
+  Bucket bucket;
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    // Dispatched by key: 2 first, with 4 behind each; numbers follow that.
+    auto& second = recorder.add<Usual>(2);
+    auto& first = recorder.add<Wide>(1);
+    first = {};
+    second = {5, 10};
+    for (std::uint32_t i = 1; i <= 4; ++i) {
+      recorder.append<Tiny>(first).number = i;        // always to the first one
+      auto& aux = recorder.append<WithAux>(second, 33);  // by turns
+      aux = {5 + i, 33};
+      std::memset(aux_of(aux).data(), static_cast<int>(5 + i), 33);
+    }
+  }
+  bucket.sort();
+  Notes notes;
+  EXPECT_EQ(bucket.submit(notes), 10U);
+  EXPECT_EQ(notes.numbers, counted(10));
+  EXPECT_EQ(bucket.statistics().appended, 8U);
+}
+
+TEST(CommandChains, OfAnyLength) {
+  constexpr std::uint32_t length = 100'000;
+  for (int way = 0; way < 3; ++way) {
+    Bucket bucket;
+    {
+      Bucket::Recorder recorder = bucket.recorder(0);
+      Tiny& head = recorder.add<Tiny>(0);
+      head.number = 0;
+      Tiny* last = &head;
+      Tiny* middle = &head;
+      for (std::uint32_t i = 1; i < length; ++i) {
+        Tiny& parent = way == 0 ? head : way == 1 ? *last : *middle;
+        Tiny& next = recorder.append<Tiny>(parent);
+        next.number = i;
+        last = &next;
+        if (i % 100 == 0) middle = &next;
+      }
+    }
+    Notes notes;
+    EXPECT_EQ(bucket.submit(notes), length);
+    EXPECT_EQ(notes.numbers, counted(length)) << way;
+  }
+}
+
+TEST(CommandChains, AuxiliaryMemory) {
+  Bucket bucket;
+  constexpr std::array<std::size_t, 9> sizes{0, 1, 15, 16, 17, 4000, 65'000, 65'536, 1'000'000};
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    std::uint64_t number = 0;
+    for (int round = 0; round < 3; ++round) {
+      for (const std::size_t bytes : sizes) {
+        auto& command = recorder.add<WithAux>(0, bytes);
+        command = {number, bytes};
+        EXPECT_EQ(aux_of(command).size(), bytes);
+        std::ranges::fill(aux_of(command), static_cast<std::byte>(number & 255));
+        ++number;
+        recorder.add<Tiny>(0).number = static_cast<std::uint32_t>(number++);
+      }
+    }
+    EXPECT_THROW(recorder.add<WithAux>(0, std::size_t{1} << 40), std::length_error);
+    EXPECT_THROW(recorder.add<WithAux>(0, ~std::size_t{0}), std::length_error);
+  }
+  Notes notes;
+  EXPECT_EQ(bucket.submit(notes), 54U);
+  EXPECT_EQ(notes.numbers, counted(54));
+}
+
+// --- State and filters. ---
+
+struct Target {
+  std::uint32_t number;
+  void operator()(Notes& notes) const { notes.note(1000 + number); }
+};
+
+TEST(CommandState, ComesFirstInEachSubmit) {
+  Bucket bucket;
+  bucket.state<Target>().number = 1;
+  bucket.recorder(0).add<Tiny>(1).number = 7;
+  bucket.state<Target>().number = 2;
+  for (int i = 0; i < 2; ++i) {
+    Notes notes;
+    EXPECT_EQ(bucket.submit(notes), 1U) << "state is no command of the recording";
+    EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{1001, 1002, 7}));
+  }
+  EXPECT_EQ(bucket.tally().accepted, 1U);
+  bucket.clear();
+  Notes notes;
+  bucket.submit(notes);
+  EXPECT_TRUE(notes.numbers.empty());
+}
+
+using Key =
+    SortKey<std::uint64_t, KeyField<"layer", 4>, KeyField<"material", 8>, KeyField<"depth", 20>>;
+
+TEST(CommandFilter, IsCalledWhereAFieldChanges) {
+  Bucket bucket;
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      recorder.add<Tiny>(Key::of(0, i / 25, i)).number = i;
+    }
+  }
+  bucket.sort();
+  std::vector<std::uint64_t> materials;
+  Notes notes;
+  const auto bind = [&](std::uint64_t key, Notes& backend) {
+    EXPECT_EQ(&backend, &notes);
+    EXPECT_EQ(notes.numbers.size() % 25, 0U) << "before the first command of each";
+    materials.push_back(Key::from(key).get<"material">());
+  };
+  EXPECT_EQ(bucket.submit(notes, when_changed(Key::mask<"material">(), bind)), 100U);
+  EXPECT_EQ(materials, counted(4));
+  EXPECT_EQ(bucket.statistics().key_changes, 4U);
+  materials.clear();
+  notes = {};
+  bucket.submit(notes, when_changed(Key::mask<"layer">(), bind));
+  EXPECT_EQ(materials.size(), 1U) << "the first command always";
+}
+
+// --- Several backends. ---
+
+struct Doubles {
+  std::vector<std::uint64_t> numbers;
+};
+struct Both {
+  std::uint32_t number;
+  std::uint32_t unused;
+  void operator()(Notes& notes) const { notes.note(number); }
+  static void dispatch(const Both& both, Doubles& doubles) {
+    doubles.numbers.push_back(2 * both.number);
+  }
+};
+
+TEST(CommandBackends, TheSameRecordingToEach) {
+  CommandBucket<std::uint32_t, Notes, Doubles, HashBackend, CommandLog> bucket;
+  {
+    auto recorder = bucket.recorder(0);
+    for (std::uint32_t i = 0; i < 50; ++i) recorder.add<Both>(50 - i) = {i, 0};
+  }
+  bucket.sort();
+  Notes notes;
+  Doubles doubles;
+  HashBackend hash;
+  CommandLog log;
+  EXPECT_EQ(bucket.submit(notes), 50U);
+  EXPECT_EQ(bucket.submit(doubles), 50U);
+  EXPECT_EQ(bucket.submit(hash), 50U);
+  EXPECT_EQ(bucket.submit(log), 50U);
+  EXPECT_EQ(bucket.statistics().submits, 4U);
+  EXPECT_EQ(notes.numbers.front(), 49U);
+  EXPECT_EQ(doubles.numbers.front(), 98U);
+  ASSERT_EQ(log.entries().size(), 50U);
+  EXPECT_NE(log.entries()[0].name.find("Both"), std::string::npos);
+  EXPECT_EQ(log.entries()[0].bytes.size(), sizeof(Both));
+  HashBackend same;
+  for (std::uint32_t i = 50; i-- > 0;) same(Both{i, 0}, {});
+  EXPECT_EQ(hash.value(), same.value());
+  HashBackend other;
+  for (std::uint32_t i = 0; i < 50; ++i) other(Both{i, 0}, {});
+  EXPECT_NE(hash.value(), other.value()) << "in another order";
+}
+
+TEST(CommandBackends, WhatDerivesFromOne) {
+  struct Special : Notes {};
+  Bucket bucket;
+  bucket.recorder(0).add<Tiny>(0).number = 3;
+  Special special;
+  EXPECT_EQ(bucket.submit(special), 1U);
+  EXPECT_EQ(special.numbers, std::vector<std::uint64_t>{3});
+}
+
+TEST(CommandBackends, HashesWhatACommandSaysItself) {
+  struct Light {
+    float power;
+    char padded;
+    void operator()(HashBackend& hash) const { hash.add(power).add(padded); }
+  };
+  CommandBucket<std::uint32_t, HashBackend> bucket;
+  bucket.recorder(0).add<Light>(0) = {1.5F, 'a'};
+  HashBackend hash;
+  bucket.submit(hash);
+  EXPECT_EQ(hash.value(), HashBackend().add(1.5F).add('a').value());
+  EXPECT_NE(hash.value(), HashBackend().add(1.5F).add('b').value());
+}
+
+// --- Several lists. ---
+
+TEST(CommandLists, InPiecesTheyAreWhatOneIs) {
+  ThreadTeam team(3);
+  for (const std::size_t count : {0U, 1U, 7U, 5000U}) {
+    Bucket bucket;
+    bucket.state<Target>().number = 1;
+    bucket.record(team, count, 10, [](Bucket::Recorder& recorder, IndexRange range) {
+      for (const std::size_t i : range) test::add_any(recorder, ~i, i);
+    });
+    bucket.sort(team);
+    Notes whole;
+    EXPECT_EQ(bucket.submit(whole), count);
+    for (const std::size_t lists : {1U, 2U, 3U, 16U}) {
+      std::vector<Notes> pieces(lists);
+      EXPECT_EQ(bucket.submit(team, std::span(pieces)), count);
+      std::vector<std::uint64_t> together{1001};
+      for (const Notes& piece : pieces) {
+        ASSERT_FALSE(piece.numbers.empty());
+        EXPECT_EQ(piece.numbers[0], 1001U) << "each has the state";
+        together.insert(together.end(), piece.numbers.begin() + 1, piece.numbers.end());
+      }
+      ASSERT_EQ(together, whole.numbers);
+    }
+    EXPECT_EQ(bucket.tally().done, count);
+  }
+}
+
+TEST(CommandLists, OneThatThrows) {
+  ThreadTeam team(2);
+  Bucket bucket;
+  bucket.record(team, 100, 10, [](Bucket::Recorder& recorder, IndexRange range) {
+    for (const std::size_t i : range) test::add_any(recorder, i, i);
+  });
+  std::array<Notes, 4> lists;
+  lists[2].throws_at = 60;
+  EXPECT_THROW(bucket.submit(team, std::span(lists)), std::runtime_error);
+  EXPECT_TRUE(bucket.tally().balanced());
+  EXPECT_EQ(bucket.tally().failed, 1U);
+  EXPECT_EQ(lists[2].numbers.size(), 10U);
+  lists = {};
+  EXPECT_EQ(bucket.submit(team, std::span(lists)), 100U);
+  EXPECT_EQ(bucket.tally().done, 100U);
+  EXPECT_THROW(bucket.submit(team, std::span<Notes>()), std::logic_error) << "to nobody";
+}
+
+TEST(CommandLists, AFilterBeginsAnewInEach) {
+  InlineExecutor here;
+  Bucket bucket;
+  bucket.record(here, 100, 10, [](Bucket::Recorder& recorder, IndexRange range) {
+    for (const std::size_t i : range) test::add_any(recorder, 7, i);
+  });
+  std::array<Notes, 4> lists;
+  const auto bind = [](std::uint64_t /*key*/, Notes& list) { list.note(500); };
+  EXPECT_EQ(bucket.submit(here, std::span(lists), when_changed(7, bind)), 100U);
+  for (const Notes& list : lists) EXPECT_EQ(list.numbers[0], 500U);
+  EXPECT_EQ(bucket.statistics().key_changes, 4U);
+}
+
+// --- Folding. ---
+
+struct Draw {
+  std::uint32_t mesh;
+  std::uint32_t instances;
+  void operator()(Notes& notes) const { notes.note(mesh * 1000 + instances); }
+};
+
+TEST(CommandMerges, FoldNeighbours) {
+  Bucket bucket;
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    for (std::uint32_t i = 0; i < 12; ++i) recorder.add<Draw>(i) = {i / 4, 1};
+    recorder.append<Tiny>(recorder.add<Draw>(20) = {2, 1}).number = 9;  // has a chain
+    recorder.add<Draw>(21) = {2, 1};
+    recorder.add<Tiny>(22).number = 8;  // of another type
+    recorder.add<Draw>(23) = {2, 1};
+  }
+  bucket.sort();
+  const auto fold = [](Draw& previous, const Draw& next) {
+    if (previous.mesh != next.mesh) return false;
+    previous.instances += next.instances;
+    return true;
+  };
+  const CommandMerge merged = bucket.merge<Draw>(fold);
+  EXPECT_EQ(merged.before, 16U);
+  EXPECT_EQ(merged.after, 7U);
+  const std::vector<std::uint64_t> right{4, 1004, 2004, 2001, 9, 2001, 8, 2001};
+  for (int i = 0; i < 2; ++i) {
+    Notes notes;
+    EXPECT_EQ(bucket.submit(notes), 8U);
+    EXPECT_EQ(notes.numbers, right) << "the same again";
+  }
+  EXPECT_EQ(bucket.tally().done, 17U) << "with those that others have taken in";
+  EXPECT_EQ(bucket.statistics().folded, 9U);
+  EXPECT_EQ(bucket.merge<Draw>(fold).after, 7U) << "nothing is left to fold";
+}
+
+TEST(CommandMerges, NotSortedAfterwards) {
+  Bucket bucket;
+  bucket.recorder(0).add<Draw>(1) = {1, 1};
+  bucket.recorder(1).add<Draw>(0) = {1, 1};
+  bucket.merge<Draw>([](Draw&, const Draw&) { return true; });
+  EXPECT_THROW(bucket.sort(), std::logic_error);
+}
+
+// --- One after another. ---
+
+TEST(CommandOrderOfBuckets, IsDeclaredAndHeld) {
+  Bucket gbuffer;
+  CommandBucket<std::uint16_t, Notes> shadow;
+  Bucket lighting;
+  lighting.after(gbuffer);
+  lighting.after(shadow);
+  Notes notes;
+  EXPECT_THROW(lighting.submit(notes), std::logic_error);
+  gbuffer.submit(notes);
+  EXPECT_THROW(lighting.submit(notes), std::logic_error);
+  shadow.submit(notes);
+  EXPECT_EQ(lighting.submit(notes), 0U);
+  EXPECT_THROW(lighting.submit(notes), std::logic_error) << "each time";
+  gbuffer.submit(notes);
+  gbuffer.submit(notes);
+  shadow.submit(notes);
+  EXPECT_EQ(lighting.submit(notes), 0U);
+  EXPECT_THROW(lighting.after(lighting), std::logic_error);
+  gbuffer.recorder(0).add<Tiny>(0).number = 1;
+  notes.throws_at = 1;
+  EXPECT_THROW(gbuffer.submit(notes), std::runtime_error);
+  shadow.submit(notes);
+  EXPECT_EQ(lighting.submit(notes), 0U) << "the other submit of gbuffer is still to its credit";
+  shadow.submit(notes);
+  EXPECT_THROW(lighting.submit(notes), std::logic_error) << "one that threw is none";
+}
+
+TEST(CommandInspection, KeysAndNames) {
+  Bucket bucket;
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    recorder.add<Tiny>(Key::of(1, 2, 3)).number = 1;
+    recorder.append<Tiny>(recorder.add<Draw>(0) = {1, 1}).number = 2;
+  }
+  bucket.sort();
+  std::vector<std::string> seen;
+  bucket.inspect([&](std::uint64_t key, std::string_view name) {
+    seen.push_back(Key::from(key).to_string() + ": " + std::string(name));
+  });
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_NE(seen[0].find("Draw"), std::string::npos);
+  EXPECT_EQ(seen[1].rfind("layer 1, material 2, depth 3: ", 0), 0U);
+}
+
+}}  // namespace submit_test

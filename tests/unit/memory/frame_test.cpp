@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+//
+// Frames: what was made stays until its frame is over, and as long as it is held; a frame that is
+// held is waited for, as long as one likes; who reads later is caught where a build can catch it.
+#include <handoff/memory/frame.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+
+namespace frame_test { namespace {
+
+using namespace std::chrono_literals;
+using handoff::Frame;
+using handoff::Status;
+using handoff::test::Call;
+
+TEST(Frame, NumbersGoUp) {
+  Frame frame({.in_flight = 3});
+  EXPECT_EQ(frame.in_flight(), 3U);
+  for (std::uint64_t number = 1; number < 20; ++number) {
+    EXPECT_EQ(frame.number(), number);
+    EXPECT_TRUE(frame.alive(number));
+    EXPECT_EQ(frame.alive(number - 2), number > 2);
+    EXPECT_FALSE(frame.alive(number + 1)) << "not yet";
+    EXPECT_FALSE(number > 3 && frame.alive(number - 3));
+    EXPECT_FALSE(frame.alive(0));
+    EXPECT_EQ(frame.next(), Status::ok);
+  }
+}
+
+TEST(Frame, WhatWasMadeStaysForSoManyFrames) {
+  for (const std::size_t in_flight : {1U, 2U, 5U, 64U}) {
+    Frame frame({.in_flight = in_flight, .chunk_bytes = 1024});
+    std::vector<std::uint64_t*> made(in_flight);
+    for (std::uint64_t number = 1; number < 200; ++number) {
+      made[number % in_flight] = frame.arena().make<std::uint64_t>(number);
+      for (std::uint64_t back = 0; back < std::min<std::uint64_t>(in_flight, number); ++back) {
+        ASSERT_EQ(*made[(number - back) % in_flight], number - back);
+      }
+      ASSERT_EQ(frame.next(), Status::ok);
+    }
+    EXPECT_LE(frame.memory(), in_flight * 1024) << "memory is used again";
+  }
+}
+
+TEST(Frame, AHoldKeepsIt) {
+  Frame frame({.in_flight = 2});
+  int* const made = frame.arena().make<int>(7);
+  Frame::Hold hold = frame.hold();
+  EXPECT_TRUE(hold);
+  EXPECT_EQ(hold.number(), 1U);
+  EXPECT_EQ(frame.next(), Status::ok) << "there is a second one";
+  EXPECT_EQ(frame.next(1ms), Status::timed_out);
+  EXPECT_EQ(frame.number(), 2U) << "it goes on";
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(frame.next(stop.get_token()), Status::stopped);
+  EXPECT_EQ(*made, 7);
+  Frame::Hold again = frame.try_hold(1);
+  EXPECT_TRUE(again) << "it is still there";
+  hold.release();
+  hold.release();
+  EXPECT_FALSE(hold);
+  EXPECT_EQ(frame.next(0ms), Status::timed_out) << "held once more";
+  again = Frame::Hold();
+  EXPECT_EQ(frame.next(), Status::ok);
+  EXPECT_FALSE(frame.try_hold(1)) << "gone";
+  EXPECT_FALSE(frame.try_hold(0));
+  EXPECT_FALSE(frame.try_hold(100));
+}
+
+TEST(Frame, HoldsMove) {
+  Frame frame({.in_flight = 1});
+  Frame::Hold hold = frame.hold();
+  Frame::Hold other(std::move(hold));
+  EXPECT_FALSE(hold);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(hold.number(), 0U);
+  Frame::Hold third;
+  third = std::move(other);
+  EXPECT_EQ(third.number(), 1U);
+  EXPECT_EQ(frame.next(0ms), Status::timed_out);
+  std::thread([mine = std::move(third)]() mutable { mine.release(); }).join();
+  EXPECT_EQ(frame.next(), Status::ok);
+}
+
+// A consumer that is a frame late: nothing that it reads is written again meanwhile.
+TEST(Frame, ALateConsumer) {
+  struct Job {
+    const std::uint64_t* numbers = nullptr;
+    std::uint64_t frame = 0;
+    Frame::Hold hold;
+  };
+  constexpr std::size_t numbers = 500;
+  const std::uint64_t frames = handoff::test::rounds(2000);
+  Frame frame({.in_flight = 2, .chunk_bytes = 1024});
+  std::uint64_t faults = 0;
+  std::vector<std::jthread> late;
+  for (std::uint64_t i = 1; i <= frames; ++i) {
+    auto* const made = frame.arena().make_array<std::uint64_t>(numbers);
+    for (std::size_t n = 0; n < numbers; ++n) made[n] = i;
+    Job job{made, i, frame.hold()};
+    if (!late.empty()) late.pop_back();  // one at a time: joins the one before
+    late.emplace_back([&faults, job = std::move(job)]() mutable {
+      for (std::size_t n = 0; n < numbers; ++n) faults += job.numbers[n] != job.frame;
+      job.hold.release();
+    });
+    ASSERT_EQ(frame.next(), Status::ok);
+  }
+  late.clear();
+  EXPECT_EQ(faults, 0U);
+}
+
+TEST(Frame, NumbersOfFramesThatCannotBe) {
+  EXPECT_THROW(Frame({.in_flight = 0}), std::logic_error);
+  EXPECT_THROW(Frame({.in_flight = 65}), std::logic_error);
+}
+
+TEST(Frame, AFailedAllocationLeavesItUsable) {
+  const int places = handoff::test::until_whole(Call::allocation, 0, [] {
+    try {
+      Frame frame;
+      for (int i = 0; i < 5; ++i) {
+        try {
+          EXPECT_EQ(*frame.arena().make<int>(i), i);
+        } catch (const std::bad_alloc&) {
+        }
+        EXPECT_EQ(*frame.arena().make<int>(i), i);
+        ASSERT_EQ(frame.next(), Status::ok);
+      }
+    } catch (const std::bad_alloc&) {
+    }
+  });
+  EXPECT_GE(places, 3);
+}
+
+TEST(FrameDeathTest, WhoReadsAFrameThatIsOverIsCaught) {
+  if constexpr (handoff::sync::poison_is_seen) {
+    Frame frame({.in_flight = 2});
+    const int* const made = frame.arena().make<int>(7);
+    ASSERT_EQ(frame.next(), Status::ok);
+    EXPECT_EQ(*made, 7);
+    ASSERT_EQ(frame.next(), Status::ok);
+    int read = 0;
+    EXPECT_DEATH(read = *made, "use-after-poison");
+    EXPECT_EQ(read, 0);
+  }
+}
+
+}}  // namespace frame_test
