@@ -2,10 +2,12 @@
 //
 // The auxiliary memory of a command: bytes behind it, of a size that only its recorder knew.
 //
+//   struct Copy {
+//     int buffer;
+//     void operator()(Gpu& gpu) const { gpu.upload(buffer, handoff::aux_of(*this)); }
+//   };
 //   Copy& copy = recorder.add<Copy>(key, matrices.size_bytes());
 //   std::memcpy(handoff::aux_of(copy).data(), matrices.data(), matrices.size_bytes());
-//
-//   void Copy::operator()(Gpu& gpu) const { gpu.upload(buffer, handoff::aux_of(*this)); }
 //
 // For: commands where a bucket has them. Not for: a copy of one, which has no memory behind it; a
 // base of one.

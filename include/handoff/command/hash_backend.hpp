@@ -5,7 +5,7 @@
 //   handoff::CommandBucket<std::uint64_t, Gpu, handoff::HashBackend> bucket;
 //   handoff::HashBackend hash;
 //   bucket.submit(hash);
-//   EXPECT_EQ(hash.value(), expected);
+//   if (hash.value() != expected) complain();
 //
 // A command whose bytes are all its value is taken as such, with its auxiliary memory. One that has
 // padding or floating-point numbers says itself what counts:
