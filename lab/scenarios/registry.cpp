@@ -6,6 +6,7 @@
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/channels/scenario.hpp"
+#include "scenarios/commands/scenario.hpp"
 #include "scenarios/events/scenario.hpp"
 #include "scenarios/explorer/scenario.hpp"
 #include "scenarios/forkjoin/scenario.hpp"
@@ -24,6 +25,7 @@ Scenarios all_scenarios() {
   scenarios.push_back(events::make_scenario());
   scenarios.push_back(channels::make_scenario());
   scenarios.push_back(messages::make_scenario());
+  scenarios.push_back(commands::make_scenario());
   scenarios.push_back(explorer::make_scenario());
   scenarios.push_back(tasks::make_scenario());
   scenarios.push_back(forkjoin::make_scenario());

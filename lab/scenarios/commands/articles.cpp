@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "scenarios/commands/articles.hpp"
+
+#include <string>
+
+namespace handoff::lab::commands {
+namespace {
+
+Cell cell_of(const char* metric, const char* threads) {
+  Cell cell(metric);
+  cell.set("threads", threads);
+  cell.set("calls", "40000");
+  cell.set("key_bits", "64");
+  cell.set("work", "0");
+  return cell;
+}
+
+constexpr auto title = "Stateless, layered, multi-threaded rendering, part 4 (i7-2600K): ";
+constexpr auto work = "there with other work of each component, of unknown length";
+
+Article adding_alone() {
+  return {std::string(title) + "adding 40,000 commands on one thread",
+          cell_of("add", "1"),
+          {{"version 1 (ST, global new)", 6.65, work, "seed.v1", {}, {}},
+           {"version 2 (ST, linear)", 4.55, work, "seed.v2", {}, {}}}};
+}
+
+Article adding_together() {
+  const std::string cores = "8 threads on 4 cores there, 2 here";
+  return {std::string(title) + "adding 40,000 commands on all threads",
+          cell_of("add", "2"),
+          {{"version 3 (MT, global new)", 1.85, work, "seed.v3", cores, {}},
+           {"version 4 (MT, linear)", 1.72, work, "seed.v4", cores, {}},
+           {"version 5 (MT, linear, size aligned to 64)", 1.65, work, "seed.v5", cores, {}},
+           {"version 6 (MT, thread-local linear)", 1.45, work, "seed.v6", cores, {}},
+           {"version 7 (MT, thread-local linear & bucket)", 1.25, work, "seed.v7", cores, {}}}};
+}
+
+Article submitting() {
+  return {std::string(title) + "submitting 40,000 commands",
+          cell_of("submit", "2"),
+          {{"version 3 (MT, global new)", 0.7, "", "seed.v3", {}, {}},
+           {"version 4 (MT, linear)", 0.7, "", "seed.v4", {}, {}},
+           {"version 5 (MT, linear, size aligned to 64)", 0.9, "", "seed.v5", {}, {}},
+           {"version 6 (MT, thread-local linear)", 0.7, "", "seed.v6", {}, {}},
+           {"version 7 (MT, thread-local linear & bucket)", 0.7, "", "seed.v7", {}, {}}}};
+}
+
+}  // namespace
+
+std::vector<Article> articles_of_commands() {
+  return {adding_alone(), adding_together(), submitting()};
+}
+
+}  // namespace handoff::lab::commands

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The table of the article on command buckets, in the cells that stand for it.
+#pragma once
+
+#include <vector>
+
+#include "harness/scenario.hpp"
+
+namespace handoff::lab::commands {
+
+std::vector<Article> articles_of_commands();
+
+}  // namespace handoff::lab::commands

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// CommandBucket: recorded, sorted by all threads, submitted by one.
+#include "scenarios/commands/own_buckets.hpp"
+
+namespace handoff::lab::commands {
+
+Operation contender(const Task& task) { return measure<OwnBuckets>(task); }
+
+}  // namespace handoff::lab::commands

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The scenario of commands: every scheme comes to the same hash of all arguments, in the order of
+keys, on any number of threads and with keys of any width."""
+
+import unittest
+
+import jsonschema
+
+from lab_support import MISBEHAVING, SCHEMA, LabTest
+
+QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
+TOGETHER = {f"seed.v{version}" for version in range(3, 8)}
+ALONE = {"seed.v1", "seed.v2"}
+
+
+class Commands(LabTest):
+    def rows(self, metric, **parameters):
+        settings = {"threads": 2, "calls": 4000, "key_bits": 64, "work": 0, **parameters}
+        result = self.result_of("run", "commands", "--metrics", metric, *QUICK,
+                                *(word for name, value in settings.items()
+                                  for word in ("--set", f"{name}={value}")))
+        jsonschema.validate(result, SCHEMA)
+        for row in result["rows"]:
+            self.assertEqual(row["parameters"], settings, row)
+            if row["status"] == "unavailable":
+                self.assertTrue(row["contender"].startswith("peer."), row)
+            else:
+                self.assertEqual(row["status"], "ok", row)
+                self.assertGreater(row["median"], 0, row)
+        return {row["contender"]: row for row in result["rows"]}
+
+    def test_one_thread_adds(self):
+        self.assertEqual(set(self.rows("add", threads=1)),
+                         {"own.bucket", "limit.store"} | ALONE | TOGETHER)
+
+    def test_several_threads_add(self):
+        for bits in (16, 32, 64):
+            self.assertEqual(set(self.rows("add", key_bits=bits)), {"own.bucket"} | TOGETHER)
+
+    def test_with_other_work(self):
+        self.assertEqual(set(self.rows("add", work=100)), {"own.bucket"} | TOGETHER)
+
+    def test_keys_are_sorted(self):
+        for keys in ("article", "random"):
+            self.assertEqual(set(self.rows("sort", keys=keys)),
+                             {"own.bucket", "limit.radix", "peer.std_stable_sort",
+                              "peer.onetbb_sort"} | TOGETHER)
+
+    def test_commands_are_submitted(self):
+        for metric in ("submit", "frame"):
+            self.assertEqual(set(self.rows(metric)),
+                             {"own.bucket", "own.bucket.parallel_submit"} | TOGETHER)
+
+    def test_threads_share_less_than_the_article_s(self):
+        rows = self.rows("shared_rmw", calls=40000)
+        self.assertLess(rows["own.bucket"]["median"], 1 / 64)
+        self.assertAlmostEqual(rows["seed.v4"]["median"], 1.75, delta=0.05)
+        self.assertGreater(rows["seed.v7"]["median"], 1 / 64)
+
+    def test_a_scheme_that_loses_alters_or_misplaces_a_command_is_found(self):
+        result = self.result_of(
+            "run", "commands", "--metrics", "sort", "--set", "threads=1", "--set", "calls=4000",
+            "--set", "keys=random", *QUICK, "--manifest", MISBEHAVING, "--contenders",
+            "peer.unsorts,peer.omits,peer.alters", exit_code=1)
+        reasons = {row["contender"]: row["reason"] for row in result["rows"]}
+        self.assertEqual({row["status"] for row in result["rows"]}, {"wrong"}, result["rows"])
+        self.assertRegex(reasons["peer.unsorts"], r"^\d+ commands came out of their order$")
+        self.assertRegex(reasons["peer.omits"], r"^dispatched \d+ commands of \d+$")
+        self.assertEqual(reasons["peer.alters"], "the hash of all arguments is another one")
+
+
+if __name__ == "__main__":
+    unittest.main()
