@@ -85,19 +85,16 @@ void CommandOrder<Key>::Seen::join(const Seen& after, std::size_t at) noexcept {
   count += after.count;
 }
 
-// Those that have something, in their order; behind each in the room: how many commands precede.
+// Those that have something, in their order.
 template <class Key>
 const CommandNode** CommandOrder<Key>::collect_nodes(const CommandStore& store,
                                                      std::size_t& count) {
   const CommandNode** const nodes = node_room_.room_for<const CommandNode*>(store.nodes());
   count = 0;
-  recorders_ = appended_ = 0;
   store.each_node([&](const CommandNode& node) {
-    appended_ += node.appended;
     if (node.commands() == 0) return;
     nodes[count++] = &node;
   });
-  recorders_ = count;
   if (!std::is_sorted(nodes, nodes + count, precedes)) {
     std::stable_sort(nodes, nodes + count, precedes);
   }

@@ -2,8 +2,6 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -21,11 +19,6 @@ constexpr std::size_t kSpareLeast = 64;  // less is left where it is
 
 constinit sync::atomic<std::uint64_t> recordings{0};
 
-Frame* own_frame() {
-  void* const memory = sync::allocate(sizeof(Frame), alignof(Frame));
-  return ::new (memory) Frame(FrameOptions{.in_flight = 1});
-}
-
 }  // namespace
 
 // What a thread has left of its last segment in this bucket.
@@ -36,15 +29,13 @@ struct CommandStore::Spare : ThreadNote {
 };
 
 CommandStore::CommandStore(Frame* frame, std::size_t memory_most, std::size_t entry_bytes)
-    : frame_(frame != nullptr ? frame : own_frame()),
+    : frame_(frame != nullptr ? frame : new Frame(FrameOptions{.in_flight = 1})),
       owns_frame_(frame == nullptr),
       memory_most_(memory_most),
       entry_bytes_(entry_bytes) {}
 
 CommandStore::~CommandStore() {
-  if (!owns_frame_) return;
-  std::destroy_at(frame_);
-  sync::deallocate(frame_, sizeof(Frame), alignof(Frame));
+  if (owns_frame_) delete frame_;
 }
 
 // --- The recording as a whole. ---

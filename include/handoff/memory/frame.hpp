@@ -125,7 +125,6 @@ class Frame {
   bool enter(std::uint64_t number) noexcept;
   void leave(std::uint64_t number) noexcept;
   bool shut(Slot& slot) noexcept;
-  void free_slots(std::size_t count) noexcept;
 
   const std::size_t in_flight_;
   Slot* slots_ = nullptr;

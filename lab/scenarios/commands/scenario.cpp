@@ -60,8 +60,8 @@ class Commands final : public Scenario {
         {"submit", "ns", false, "a command, in the order of keys, all of its arguments hashed"},
         {"frame", "ms", false, "all of it: added, sorted and submitted once"},
         {"shared_rmw", "operations", false,
-         "a command that is added: read-modify-writes of memory that threads share; the same on any "
-         "number of cores"}};
+         "a command that is added: read-modify-writes of memory that threads share, on any number "
+         "of cores"}};
     return metrics;
   }
 

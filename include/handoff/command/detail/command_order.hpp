@@ -140,8 +140,6 @@ class CommandOrder {
   }
 
   CommandSort way() const noexcept { return way_; }
-  std::uint64_t recorders() const noexcept { return recorders_; }
-  std::uint64_t appended() const noexcept { return appended_; }
 
  private:
   template <class>
@@ -184,8 +182,6 @@ class CommandOrder {
   std::byte** segments_ = nullptr;
   Seen seen_;
   CommandSort way_ = CommandSort::none;
-  std::uint64_t recorders_ = 0;
-  std::uint64_t appended_ = 0;
 };
 
 extern template class CommandOrder<std::uint16_t>;
