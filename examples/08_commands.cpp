@@ -17,8 +17,8 @@
 
 namespace {
 
-constexpr std::size_t kPages = 512;
-constexpr std::size_t kRecordsPerPage = 64;
+constexpr std::uint32_t kPages = 512;
+constexpr std::uint32_t kRecordsPerPage = 64;
 constexpr std::size_t kUpdates = 100'000;
 
 // A store that has few pages at hand. Fetching one is what costs.

@@ -108,7 +108,7 @@ class ImageFile {
 struct UnfinishedImage {
   const std::string path;
   bool moved = false;
-  ~Unfinished() {
+  ~UnfinishedImage() {
     if (!moved) ::unlink(path.c_str());
   }
 };

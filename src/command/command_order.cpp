@@ -176,7 +176,9 @@ struct CommandOrder<Key>::Digits {
     for (unsigned bits = bits_most; bits > 1; --bits) {
       const std::size_t before = count;
       cut(differing, bits - 1);
-      if (count > before) return cut(differing, bits);
+      if (count <= before) continue;
+      cut(differing, bits);
+      return;
     }
   }
 

@@ -43,7 +43,7 @@ CommandStatistics CommandBucketBase::figures() const noexcept {
   CommandStatistics figures;
   store_.each_node([&](const CommandNode& node) {
     const std::size_t commands = node.commands();
-    figures.recorders += commands != 0 ? 1 : 0;
+    figures.recorders += commands != 0;
     figures.commands += commands;
     figures.appended += node.appended;
   });

@@ -146,9 +146,11 @@ TEST(CommandStress, RecordersByHand) {
     bucket.sort(team);
     std::vector<Ledger> lists(5, Ledger{.frame = round});
     ASSERT_EQ(bucket.submit(team, std::span(lists)), recorders * each);
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-      ASSERT_EQ(lists[i].faults, 0U);
-      if (i > 0) ASSERT_GE(lists[i].last_key, lists[i - 1].last_key);
+    std::uint64_t last_key = 0;
+    for (const Ledger& list : lists) {
+      ASSERT_EQ(list.faults, 0U);
+      ASSERT_GE(list.last_key, last_key);
+      last_key = list.last_key;
     }
     bucket.clear();
   }

@@ -113,7 +113,7 @@ class OwnBuckets {
     for (Bucket& bucket : buckets_) {
       Key before = 0;
       bucket.inspect([&](Key key, std::string_view /*name*/) {
-        falls += key < before ? 1 : 0;
+        falls += key < before;
         before = key;
       });
     }

@@ -55,7 +55,7 @@ class Radix {
 template <class Items>
 std::uint64_t falls_in(const Items& items) {
   std::uint64_t falls = 0;
-  for (std::size_t i = 1; i < items.size(); ++i) falls += items[i].key < items[i - 1].key ? 1 : 0;
+  for (std::size_t i = 1; i < items.size(); ++i) falls += items[i].key < items[i - 1].key;
   return falls;
 }
 

@@ -47,7 +47,7 @@ class SortedKeys {
     for (const std::vector<Item>& items : passes_) {
       falls += falls_in(items);
       for (std::size_t i = 1; i < items.size(); ++i) {
-        falls += items[i].key == items[i - 1].key && items[i].index < items[i - 1].index ? 1 : 0;
+        falls += items[i].key == items[i - 1].key && items[i].index < items[i - 1].index;
       }
     }
     return falls;

@@ -25,7 +25,8 @@ constexpr std::size_t kSmallChunk = 1024;
 const Scenario late_consumer("frame/late_consumer", [] {
   Audited<Frame> frame(FrameOptions{.in_flight = 1, .chunk_bytes = kSmallChunk});
   const int* const made = frame.arena().make<int>(1);
-  explore::Thread consumer([made, hold = frame.hold()]() mutable {
+  Frame::Hold hold = frame.hold();
+  explore::Thread consumer([&] {
     explore::check(*made == 1, "it is not written again");
     hold.release();
   });
@@ -55,8 +56,14 @@ const Scenario hold_races("frame/hold_races_next", [] {
 const Scenario two_holds("frame/two_holds", [] {
   Audited<Frame> frame(FrameOptions{.in_flight = 1, .chunk_bytes = kSmallChunk});
   const int* const made = frame.arena().make<int>(1);
-  explore::Thread first([made, hold = frame.hold()] { explore::check(*made == 1, "there"); });
-  explore::Thread second([made, hold = frame.hold()] { explore::check(*made == 1, "there"); });
+  const auto read = [made](Frame::Hold& hold) {
+    explore::check(*made == 1, "it is there");
+    hold.release();
+  };
+  Frame::Hold one = frame.hold();
+  Frame::Hold other = frame.hold();
+  explore::Thread first([&] { read(one); });
+  explore::Thread second([&] { read(other); });
   explore::check(frame.next() == Status::ok, "both end");
   first.join();
   second.join();
