@@ -23,8 +23,10 @@ constexpr unsigned kDigitBitsMost = 12;        // the counts of one digit fit th
 constexpr unsigned kDigitBitsLeast = 6;
 constexpr std::size_t kDigitsMost = 64 / kDigitBitsLeast + 1;
 
+// No two are equal.
 bool precedes(const CommandNode* a, const CommandNode* b) noexcept {
-  return a->round != b->round ? a->round < b->round : a->number < b->number;
+  if (a->round != b->round) return a->round < b->round;
+  return a->number != b->number ? a->number < b->number : a->opened < b->opened;
 }
 
 }  // namespace
@@ -95,9 +97,7 @@ const CommandNode** CommandOrder<Key>::collect_nodes(const CommandStore& store,
     if (node.commands() == 0) return;
     nodes[count++] = &node;
   });
-  if (!std::is_sorted(nodes, nodes + count, precedes)) {
-    std::stable_sort(nodes, nodes + count, precedes);
-  }
+  if (!std::is_sorted(nodes, nodes + count, precedes)) std::sort(nodes, nodes + count, precedes);
   return nodes;
 }
 

@@ -70,6 +70,7 @@ void CommandStore::forget() noexcept {
   dropped_.store(0, order::relaxed);  // order: relaxed, no recorder is there
   done_ = failed_ = 0;
   recording_ = recorded_in_ = 0;
+  round_ = 0;
   nodes_ = segments_ = memory_ = 0;
   first_batch_ = last_batch_ = nullptr;
   first_by_hand_ = last_by_hand_ = states_ = last_state_ = nullptr;
@@ -129,6 +130,7 @@ CommandNode& CommandStore::open(std::uint64_t number) {
   begin_recording();
   CommandNode& node = add_node(first_by_hand_, last_by_hand_, number);
   node.round = 2 * round_;
+  node.opened = static_cast<std::uint32_t>(nodes_);
   return node;
 }
 

@@ -114,7 +114,7 @@ int main() {
   Other other;
   bucket.submit(other);
 #endif
-#if defined(WRONG_lists)  // expect: these are none of the bucket's backends
+#if defined(WRONG_lists)  // expect: this is none of the bucket's backends
   Other others[2];
   bucket.submit(here, std::span(others));
 #endif

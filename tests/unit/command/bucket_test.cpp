@@ -115,7 +115,7 @@ template <class Key>
 std::vector<std::uint64_t> expected(Keys kind, std::size_t count, std::uint64_t seed) {
   std::vector<Added<Key>> added;
   for (std::uint64_t i = 0; i < count; ++i) added.push_back({key_of<Key>(kind, i, seed), i});
-  return test::in_order(std::move(added));
+  return test::in_order(added);
 }
 
 template <class Key, class E>

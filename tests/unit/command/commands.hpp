@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -72,13 +73,13 @@ struct Added {
   std::uint64_t number;
 };
 
-// The numbers as they must be dispatched.
+// The numbers as they must be dispatched: a multimap keeps equal keys as they were put in.
 template <class Key>
-std::vector<std::uint64_t> in_order(std::vector<Added<Key>> added) {
-  std::stable_sort(added.begin(), added.end(),
-                   [](const auto& a, const auto& b) { return a.key < b.key; });
+std::vector<std::uint64_t> in_order(const std::vector<Added<Key>>& added) {
+  std::multimap<Key, std::uint64_t> sorted;
+  for (const Added<Key>& each : added) sorted.emplace(each.key, each.number);
   std::vector<std::uint64_t> numbers;
-  for (const Added<Key>& each : added) numbers.push_back(each.number);
+  for (const auto& [key, number] : sorted) numbers.push_back(number);
   return numbers;
 }
 

@@ -53,7 +53,8 @@ struct CommandCursor {
 // One recorder's part; of its thread alone until it closes (CB-1).
 struct alignas(sync::cache_line) CommandNode {
   CommandNode* next = nullptr;  // of those that are opened by hand, and of the states
-  std::uint64_t round = 0;
+  std::uint32_t round = 0;
+  std::uint32_t opened = 0;  // how many there were before it, of those by hand
   std::uint64_t number = 0;
   CommandRun first;
   CommandRun* last = nullptr;  // null: not opened
@@ -191,7 +192,7 @@ class CommandStore {
   bool used_ = false;  // by a Use
   std::uint64_t recording_ = 0;  // a number of its own in the process; 0: none
   std::uint64_t recorded_in_ = 0;  // the frame
-  std::uint64_t round_ = 0;
+  std::uint32_t round_ = 0;
   std::uint64_t changes_ = 0;
   std::size_t nodes_ = 0;
   CommandBatch* first_batch_ = nullptr;
