@@ -67,7 +67,8 @@ void CommandStore::begin_recording() {
 void CommandStore::forget() noexcept {
   before_ = tally();
   before_.cancelled += std::exchange(before_.pending, 0);
-  dropped_.store(0, order::relaxed);  // order: relaxed, no recorder is there
+  recorded_.store(0, order::relaxed);  // order: relaxed, no recorder is there
+  dropped_.store(0, order::relaxed);   // order: as above
   done_ = failed_ = 0;
   recording_ = recorded_in_ = 0;
   round_ = 0;
@@ -137,10 +138,16 @@ CommandNode& CommandStore::open(std::uint64_t number) {
 CommandNode& CommandStore::open_state() {
   const sync::Lock lock(mutex_);
   begin_recording();
-  return add_node(states_, last_state_, 0);
+  CommandNode& node = add_node(states_, last_state_, 0);
+  node.round = CommandNode::kOfState;
+  return node;
 }
 
-void CommandStore::closed_by_hand() noexcept {
+void CommandStore::closed_by_hand(const CommandNode& node) noexcept {
+  if (node.round != CommandNode::kOfState) {
+    // order: relaxed, a number; the release below shows it to a Use.
+    recorded_.fetch_add(node.commands() + node.appended, order::relaxed);
+  }
   // order: release pairs with the acquire in Use.
   open_.fetch_sub(1, order::release);
 }
@@ -166,7 +173,12 @@ CommandBatch& CommandStore::begin_batch(std::size_t count) {
   return *batch;
 }
 
-void CommandStore::end_batch() noexcept {
+void CommandStore::end_batch(const CommandBatch& batch) noexcept {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    count += batch.nodes[i].commands() + batch.nodes[i].appended;
+  }
+  recorded_.fetch_add(count, order::relaxed);  // order: as in closed_by_hand()
   // order: release pairs with the acquire in Use: the loop has ended.
   open_.fetch_sub(1, order::release);
 }
@@ -286,9 +298,7 @@ void CommandStore::refuse_aux() {
 // --- Figures. ---
 
 std::uint64_t CommandStore::recorded() const noexcept {
-  std::uint64_t count = 0;
-  each_node([&](const CommandNode& node) { count += node.commands() + node.appended; });
-  return count;
+  return recorded_.load(order::relaxed);  // order: relaxed, a number
 }
 
 Tally CommandStore::tally() const noexcept {

@@ -41,12 +41,14 @@ std::span<SubmitProgress> CommandBucketBase::progress_of(std::size_t count) {
 
 CommandStatistics CommandBucketBase::figures() const noexcept {
   CommandStatistics figures;
-  store_.each_node([&](const CommandNode& node) {
-    const std::size_t commands = node.commands();
-    figures.recorders += commands != 0;
-    figures.commands += commands;
-    figures.appended += node.appended;
-  });
+  if (const Frame::Hold hold = store_.hold()) {
+    store_.each_node([&](const CommandNode& node) {
+      const std::size_t commands = node.commands();
+      figures.recorders += commands != 0;
+      figures.commands += commands;
+      figures.appended += node.appended;
+    });
+  }
   figures.segments = store_.segments();
   figures.memory = store_.memory();
   figures.refused = store_.refusals();

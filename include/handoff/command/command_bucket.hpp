@@ -149,7 +149,8 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   }
 
   // Calls merge(previous, next) for neighbours that are both a C without a chain. True: `previous`
-  // has taken `next` in, which is left out from here on. A recording is not sorted again after it.
+  // has taken `next` in, which is left out from here on. A recording is neither added to nor sorted
+  // after it.
   template <class C, class F>
   CommandMerge merge(F&& fold) {
     static_assert(std::is_invocable_r_v<bool, F&, C&, const C&>,
@@ -160,6 +161,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     const CommandMerge merged =
         detail::fold_neighbours<C>(order_, detail::CommandTypeIn<C, Backends...>::kType, fold);
     folded_ += merged.before - merged.after;
+    folded_in_ = store_.recording();
     return merged;
   }
 
@@ -263,6 +265,9 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   // All that was recorded is in the order; by key, if this recording was sorted before. In a Use.
   void arrange(const detail::PartsRun& run) {
     if (arranged_ == store_.changes()) return;
+    if (folded_ != 0 && folded_in_ == store_.recording()) {
+      misuse("a command bucket was recorded into after its commands were merged");
+    }
     arranged_ = 0;
     folded_ = 0;
     sorted_ = false;

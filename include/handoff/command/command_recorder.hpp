@@ -59,7 +59,7 @@ class CommandRecorder {
   ~CommandRecorder() {
     if (node_ == nullptr) return;
     store_->close(*node_, cursor_, appended_, keeps_);
-    if (by_hand_) store_->closed_by_hand();
+    if (by_hand_) store_->closed_by_hand(*node_);
   }
   CommandRecorder(CommandRecorder&& other) noexcept
       : store_(other.store_),

@@ -14,10 +14,9 @@
 //
 // - Frames are numbered, from 1 on. What was made in frame n is there until frame n + in_flight
 //   begins, and longer while anybody holds frame n.
-// - Concurrency: arena(), allocate(), hold(), try_hold(), number(), alive() by any thread; next()
-// by
-//   one at a time, while no other thread makes anything in the current frame. A Hold may be moved
-//   to another thread and end there; it ends before the Frame.
+// - Concurrency: arena(), allocate(), hold(), try_hold(), number() and alive() by any thread;
+//   next() by one at a time, while no other thread makes anything in the current frame. A Hold may
+//   be moved to another thread and end there; it ends before the Frame.
 // - Order: what came before the end of a hold happens before anything that the memory is used for
 //   again. What next() does happens before a number() that tells of it.
 // - Blocks: next(), while the oldest frame is held, as long as its Until says. A thread that holds
@@ -77,7 +76,7 @@ class Frame {
   // Keeps a frame's memory as it is until the hold ends.
   class Hold;
 
-  // Of the current frame.
+  // Of the current frame. None if another thread is in next() just now, or if 65,535 hold it.
   Hold hold() noexcept;
   // Of an earlier one; none if its memory is gone.
   Hold try_hold(std::uint64_t number) noexcept;

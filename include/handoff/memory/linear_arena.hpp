@@ -17,8 +17,7 @@
 // - Full: beyond `memory_most`, or where the system refuses, try_allocate() is null, and allocate()
 //   throws std::bad_alloc; nothing else changes. So does a size or an alignment that cannot be.
 // - reset() costs a step for each chunk, however many pieces there were.
-// - In a build with AddressSanitizer what was not handed out, or was thrown away, cannot be
-// touched.
+// - In a build with AddressSanitizer nobody can touch what was not handed out, or was thrown away.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +58,8 @@ class LinearArena {
     if (bytes == 0) bytes = 1;
     const std::size_t padding = (0 - reinterpret_cast<std::uintptr_t>(at_)) & (alignment - 1);
     const std::size_t room = left();
-    if (padding > room || bytes > room - padding) [[unlikely]] {
+    const bool possible = (alignment & (alignment - 1)) == 0;  // known when it is compiled
+    if (padding > room || bytes > room - padding || !possible) [[unlikely]] {
       return allocate_beyond(bytes, alignment);
     }
     std::byte* const piece = at_ + padding;

@@ -120,11 +120,11 @@ class OwnBuckets {
     return falls;
   }
 
-  // A segment is handed out under a mutex, and so is the begin of a recording.
+  // A segment is handed out under a mutex, and so is the begin of a recording, whose end counts.
   double shared_rmw(double claims) const {
     double count = claims;
     for (const Bucket& bucket : buckets_) {
-      count += 2 * static_cast<double>(bucket.statistics().segments) + 5;
+      count += 2 * static_cast<double>(bucket.statistics().segments) + 6;
     }
     return count;
   }

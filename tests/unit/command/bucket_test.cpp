@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
@@ -335,6 +336,34 @@ TEST(CommandBucket, InAFrame) {
     }
     ASSERT_EQ(frame.next(), Status::ok);
   }
+}
+
+// Nothing that a bucket is asked, or begins, looks into memory of a frame that is over.
+TEST(CommandBucket, ItsFrameIsOver) {
+  Frame frame({.in_flight = 1});
+  Bucket64 bucket(frame);
+  InlineExecutor here;
+  const auto record = [&](std::size_t count) {
+    bucket.record(here, count, 10, [](Bucket64::Recorder& recorder, IndexRange range) {
+      for (const std::size_t i : range) test::add_any(recorder, 0, i);
+    });
+  };
+  record(100);
+  bucket.state<Tiny>().number = 1;
+  bucket.recorder(7).add<Tiny>(1).number = 100;
+  EXPECT_EQ(bucket.statistics().commands, 101U);
+  ASSERT_EQ(frame.next(), Status::ok);
+  std::memset(frame.allocate(std::size_t{1} << 17), 0xff, std::size_t{1} << 17);
+  EXPECT_EQ(bucket.statistics().commands, 0U);
+  EXPECT_EQ(bucket.statistics().recorders, 0U);
+  EXPECT_EQ(bucket.tally().accepted, 101U);
+  EXPECT_EQ(bucket.tally().pending, 101U);
+  record(20);
+  EXPECT_EQ(bucket.statistics().commands, 20U);
+  EXPECT_EQ(bucket.tally().accepted, 121U);
+  EXPECT_EQ(bucket.tally().cancelled, 101U);
+  EXPECT_EQ(bucket.tally().pending, 20U);
+  EXPECT_TRUE(bucket.tally().balanced());
 }
 
 TEST(CommandBucket, Misuse) {

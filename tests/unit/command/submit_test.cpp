@@ -341,6 +341,27 @@ TEST(CommandMerges, NotSortedAfterwards) {
   EXPECT_THROW(bucket.sort(), std::logic_error);
 }
 
+TEST(CommandMerges, NotAddedToAfterwards) {
+  Bucket bucket;
+  const auto fold = [](Draw& previous, const Draw& next) {
+    previous.instances += next.instances;
+    return true;
+  };
+  Notes notes;
+  const auto merge_two = [&] {
+    bucket.recorder(0).add<Draw>(0) = {1, 1};
+    bucket.recorder(1).add<Draw>(0) = {1, 1};
+    EXPECT_EQ(bucket.merge<Draw>(fold).after, 1U);
+  };
+  merge_two();
+  bucket.recorder(2).add<Draw>(0) = {1, 1};
+  EXPECT_THROW(bucket.submit(notes), std::logic_error) << "what was folded would come again";
+  bucket.clear();
+  merge_two();
+  EXPECT_EQ(bucket.submit(notes), 1U) << "another recording";
+  EXPECT_EQ(notes.numbers, std::vector<std::uint64_t>{1002});
+}
+
 // --- One after another. ---
 
 TEST(CommandOrderOfBuckets, IsDeclaredAndHeld) {

@@ -91,6 +91,9 @@ TEST(LinearArena, WhatCannotBeIsRefused) {
   EXPECT_THROW((void)arena.make_array<std::uint64_t>(kMost / 4), std::bad_alloc);
   EXPECT_EQ(arena.used(), 0U);
   EXPECT_NE(arena.try_allocate(1), nullptr) << "it goes on";
+  for (const std::size_t alignment : {std::size_t{3}, std::size_t{24}, std::size_t{48}}) {
+    EXPECT_EQ(arena.try_allocate(1, alignment), nullptr) << "no power of two";
+  }
 }
 
 TEST(LinearArena, MemoryMost) {

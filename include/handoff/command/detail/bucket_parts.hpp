@@ -66,7 +66,7 @@ struct BucketParts {
    public:
     Batch(Bucket& bucket, std::size_t chunks)
         : store_(store_of(bucket)), batch_(store_.begin_batch(chunks)) {}
-    ~Batch() { store_.end_batch(); }
+    ~Batch() { store_.end_batch(batch_); }
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
 

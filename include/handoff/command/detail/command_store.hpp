@@ -52,6 +52,8 @@ struct CommandCursor {
 
 // One recorder's part; of its thread alone until it closes (CB-1).
 struct alignas(sync::cache_line) CommandNode {
+  static constexpr std::uint32_t kOfState = ~std::uint32_t{0};  // a round that no other has
+
   CommandNode* next = nullptr;  // of those that are opened by hand, and of the states
   std::uint32_t round = 0;
   std::uint32_t opened = 0;  // how many there were before it, of those by hand
@@ -105,14 +107,15 @@ class CommandStore {
   CommandCursor renew(CommandNode& node, CommandCursor cursor, std::size_t needed);
   // The end of a node that was begun: its commands count, or are dropped.
   void close(CommandNode& node, CommandCursor cursor, std::uint64_t appended, bool keep) noexcept;
-  void closed_by_hand() noexcept;
+  // One by hand, after close().
+  void closed_by_hand(const CommandNode& node) noexcept;
   // Puts `appended` at the end of the chain in which `second` is one behind its first.
   void link(CommandRef second, CommandRef appended) const noexcept;
   CommandPacket packet(CommandRef ref) const noexcept { return CommandPacket(address(ref)); }
 
   // Nodes for a call of record(); it ends when no recorder of it is left.
   CommandBatch& begin_batch(std::size_t count);
-  void end_batch() noexcept;
+  void end_batch(const CommandBatch& batch) noexcept;
 
   void refused() noexcept;
   [[noreturn]] static void refuse_full();
@@ -126,6 +129,8 @@ class CommandStore {
 
   // Forgets the recording.
   void clear();
+  // Keeps the memory of the recording; none if there is no recording, or its frame is over.
+  Frame::Hold hold() const noexcept { return frame_->try_hold(recorded_in_); }
 
   // Counts up with each recording and each recorder: what was made of an older one is out of date.
   std::uint64_t changes() const noexcept { return changes_; }
@@ -147,6 +152,7 @@ class CommandStore {
     failed_ = failed;
   }
   Tally tally() const noexcept;
+  // Commands of recorders that have closed; also when their frame is over.
   std::uint64_t recorded() const noexcept;
   std::size_t memory() const noexcept { return memory_; }
   std::uint64_t refusals() const noexcept;
@@ -211,6 +217,7 @@ class CommandStore {
   Tally before_;
 
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> open_{0};  // recorders and batches
+  sync::atomic<std::uint64_t> recorded_{0};  // commands of recorders that have closed
   sync::atomic<std::uint64_t> dropped_{0};  // commands of recorders that failed
   sync::atomic<std::uint64_t> refused_{0};
 };

@@ -169,6 +169,7 @@ class CommandBucketBase {
   std::uint64_t sorted_in_ = 0;  // the recording that sort() was called for
   bool sorted_ = false;          // the order is by key
   std::size_t folded_ = 0;       // commands that are part of others
+  std::uint64_t folded_in_ = 0;  // the recording that they are of
 
  private:
   template <class>
