@@ -43,7 +43,8 @@ TESTS = {
     "core": ("unit_core", "unit_pool", "unit_team", "conformance_executors",
              "conformance_bulks"),  # futures and loops do their work on a pool and on a team
     "sync": ("unit_sync", "stress_event_count"),
-    "memory": ("unit_memory", "unit_event", "stress_callback_list", "stress_event_queue"),
+    "memory": ("unit_memory", "unit_event", "unit_command", "stress_callback_list",
+               "stress_event_queue", "stress_command"),
     "queue": ("unit_queue", "model_tests", "conformance_rings", "conformance_channels"),
     "team": ("unit_team", "stress_thread_team", "conformance_executors", "conformance_bulks"),
     "pool": ("unit_pool", "model_tests", "stress_thread_pool", "conformance_executors",
@@ -52,9 +53,10 @@ TESTS = {
               "conformance_deferred"),
     "bus": ("unit_bus", "model_tests", "stress_message_bus", "stress_message_workers",
             "stress_broadcast", "conformance_broadcasts", "conformance_deferred"),
+    "command": ("unit_command", "model_tests", "stress_command"),
 }
 # Whose scenarios a sample builds; a whole run builds all.
-SCENARIOS = {"memory": ("memory", "event")}
+SCENARIOS = {"memory": ("memory", "event", "command")}
 SHARES = (  # what must hold of a whole run: (what, at least)
     ("mutants", 1500),
     ("killed of those not equivalent", 0.97),

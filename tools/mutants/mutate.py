@@ -17,7 +17,7 @@ from pathlib import Path
 import clang.cindex
 from clang.cindex import BinaryOperator, CursorKind, TypeKind
 
-ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "bus")
+ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "bus", "command")
 WITH_DETAIL = ("bus",)  # rooms whose subfolders are mutated too; those of the others are not yet
 HOME = Path(__file__).resolve().parent
 RANGE = 1000  # of numbers, a file

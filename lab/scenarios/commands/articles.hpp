@@ -10,4 +10,7 @@ namespace handoff::lab::commands {
 
 std::vector<Article> articles_of_commands();
 
+// The article's own code on a machine with two CPUs that we know.
+std::vector<Calibration> calibrations_of_commands();
+
 }  // namespace handoff::lab::commands

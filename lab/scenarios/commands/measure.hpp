@@ -51,8 +51,10 @@ class Frames {
       if (whole || task_.metric != metric) return work();
       burst.timed(work);
     };
+    std::uint64_t claims = 0;
     const auto all = [&] {
       step("add", [&] { scheme_.add(); });
+      claims = crew_.claims();
       step("sort", [&] { scheme_.sort(); });
       step("submit", [&] { scheme_.submit(sink); });
     };
@@ -63,7 +65,6 @@ class Frames {
     } else {
       all();
     }
-    const std::uint64_t claims = crew_.claims();
     crew_.dismiss();
     const auto calls = static_cast<double>(task_.calls);
     constexpr double kKeyed = 0.75;

@@ -82,6 +82,7 @@ class Commands final : public Scenario {
   }
 
   std::vector<Article> articles() const override { return articles_of_commands(); }
+  std::vector<Calibration> calibrations() const override { return calibrations_of_commands(); }
 
   std::shared_ptr<const Problem> problem(const Cell& cell) override {
     return std::make_shared<Recording>(cell);
