@@ -52,7 +52,7 @@ CommandStatistics CommandBucketBase::figures() const noexcept {
   figures.segments = store_.segments();
   figures.memory = store_.memory();
   figures.refused = store_.refusals();
-  figures.folded = folded_;
+  if (folded_in_ == store_.recording()) figures.folded = folded_;
   if (recording_ == store_.recording()) {
     figures.submits = submits_of_recording_;
     figures.key_changes = key_changes_;

@@ -233,7 +233,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   [[nodiscard]] Tally tally() const noexcept { return store_.tally(); }
   [[nodiscard]] CommandStatistics statistics() const noexcept {
     CommandStatistics figures = this->figures();
-    figures.sort = sorted_ ? order_.way() : CommandSort::none;
+    if (sorted_ && sorted_in_ == store_.recording()) figures.sort = order_.way();
     return figures;
   }
 
