@@ -9,8 +9,11 @@ packages_contenders=(libtbb-dev libopenblas-pthread-dev libdnnl-dev libeigen3-de
 packages_peers=(libboost-dev libasio-dev libconcurrentqueue-dev libreaderwriterqueue-dev
   libatomic-queue-dev libpthreadpool-dev libzmq3-dev cppzmq-dev libnng-dev)
 
+# A renderer among the examples; all else is complete without them.
+packages_render=(libegl-dev libgles-dev libegl-mesa0 libgl1-mesa-dri libpng-dev)
+
 packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders[@]}")
-packages_check=("${packages_run[@]}" "${packages_peers[@]}" systemtap-sdt-dev libgtest-dev
-  librapidcheck-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev libc++-19-dev
-  libc++abi-19-dev python3 python3-clang-19 python3-numpy python3-jsonschema chromium doxygen
-  git)
+packages_check=("${packages_run[@]}" "${packages_peers[@]}" "${packages_render[@]}"
+  systemtap-sdt-dev libgtest-dev librapidcheck-dev clang-19 clang-format-19 clang-tidy-19
+  libclang-rt-19-dev libc++-19-dev libc++abi-19-dev python3 python3-clang-19 python3-numpy
+  python3-jsonschema chromium doxygen git)
