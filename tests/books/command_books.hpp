@@ -35,7 +35,8 @@ struct Books<Frame> {
   }
 };
 
-// No recorder is open; each run lies in a segment of the bucket, and so does what it refers to.
+// No recorder is open; each run lies in a segment of the bucket, and so does what it refers to;
+// what was recorded is what is there. Not of a recording whose frame is over.
 template <>
 struct Books<CommandStore> {
   static std::string fault(const CommandStore& store) {
@@ -51,9 +52,14 @@ struct Books<CommandStore> {
         }
       }
     };
-    store.each_node(look);
+    std::uint64_t commands = 0;
+    store.each_node([&](const CommandNode& node) {
+      look(node);
+      commands += node.commands() + node.appended;
+    });
     for (const CommandNode* node = store.states_; node != nullptr; node = node->next) look(*node);
     if (nodes != store.nodes_) return "CommandStore: another number of recorders";
+    if (commands != test::now(store.recorded_)) return "CommandStore: another number of commands";
     return found;
   }
 

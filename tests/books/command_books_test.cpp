@@ -34,6 +34,7 @@ struct Books<Break> {
   static auto& used(Bucket& bucket) { return bucket.store_.used_; }
   static auto& open(Bucket& bucket) { return bucket.store_.open_; }
   static auto& nodes(Bucket& bucket) { return bucket.store_.nodes_; }
+  static auto& recorded(Bucket& bucket) { return bucket.store_.recorded_; }
   static auto& top(Bucket& bucket) { return bucket.store_.first_by_hand_->last->top; }
   static auto& folded(Bucket& bucket) { return bucket.folded_; }
   static auto& key(Bucket& bucket) { return bucket.order_.items()[0].key; }
@@ -72,6 +73,7 @@ TEST(CommandBooks, Bucket) {
   expect_reported(bucket, Break::used(bucket), true, "CommandStore: a use was forgotten");
   expect_reported(bucket, Break::open(bucket), 1, "CommandStore: a recorder was forgotten");
   expect_reported(bucket, Break::nodes(bucket), 2, "CommandStore: another number of recorders");
+  expect_reported(bucket, Break::recorded(bucket), 8, "CommandStore: another number of commands");
   expect_reported(bucket, Break::folded(bucket), 1,
                   "CommandBucket: the order has another number of commands");
   expect_reported(bucket, Break::key(bucket), 100, "CommandBucket: it is not sorted");

@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+
 #include "harness/answer_problem.hpp"
+#include "scenarios/registry.hpp"
 
 namespace {
 
@@ -66,6 +70,27 @@ TEST(Calibration, NeedsBothInThatCellAndMeasured) {
   std::vector<Measurement> elsewhere{row("peer.pool", 50), row("seed.pool", 50)};
   elsewhere[1].cell.set("count", "7");
   EXPECT_EQ(calibrated(elsewhere, 3)[1].status, RowStatus::ok);
+}
+
+// One of a cell that no row has would calibrate nothing.
+TEST(Calibration, IsOfACellOfItsScenario) {
+  std::size_t all = 0;
+  for (const auto& scenario : all_scenarios()) {
+    for (const Calibration& known : scenario->calibrations()) {
+      ++all;
+      Cell whole(known.cell.metric());
+      for (const Parameter& parameter : scenario->parameters()) {
+        if (!parameter.belongs_to(whole.metric()) || whole.find(parameter.name) != nullptr)
+          continue;
+        const std::string* const value = known.cell.find(parameter.name);
+        ASSERT_NE(value, nullptr) << known.seed << " without " << parameter.name;
+        EXPECT_NO_THROW(parameter.require_allowed(*value)) << known.seed;
+        whole.set(parameter.name, *value);
+      }
+      EXPECT_TRUE(whole == known.cell) << known.seed << ": " << known.cell.text();
+    }
+  }
+  EXPECT_GE(all, 3U);
 }
 
 }  // namespace
