@@ -53,8 +53,8 @@ std::vector<Article> articles_of_commands() {
 }
 
 // There a command took 7 ns by version 1 and 2.2 by version 2 on one thread; 49 by version 4 and 45
-// by version 5 on two, which share the same word. The article's own times are of other work too, and
-// on four cores; those of the other versions hang on how far apart two cores are.
+// by version 5 on two, which share the same word. The article's own times are of other work too,
+// and on four cores; those of the other versions hang on how far apart two cores are.
 std::vector<Calibration> calibrations_of_commands() {
   return {{"seed.v1", "seed.v2", cell_of("add", "1"), 7 / 2.2},
           {"seed.v5", "seed.v4", cell_of("add", "2"), 45.0 / 49}};
