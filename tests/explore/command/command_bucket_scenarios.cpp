@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/command/command_bucket.hpp>
+#include <handoff/command/command_statistics.hpp>
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_submit.hpp>
 #include <handoff/core/bulk.hpp>
@@ -177,6 +178,23 @@ const Scenario late_submit("command_bucket/late_submit", [] {
     *frame.arena().make<int>(i) = 9;
   }
   consumer.join();
+});
+
+// Figures are asked for while the frame of the recording ends: they hold it, or find it gone.
+const Scenario figures_late("command_bucket/figures_race_next", [] {
+  Audited<Frame> frame(FrameOptions{.in_flight = 1, .chunk_bytes = 1024});
+  PlainBucket bucket(frame);
+  bucket.recorder(0).add<Number>(0).number = 5;
+  explore::Thread owner([&] {
+    const CommandStatistics figures = bucket.statistics();
+    explore::check(figures.commands <= 1 && figures.recorders == figures.commands,
+                   "all of the recording or nothing");
+    explore::check(bucket.tally().accepted == 1, "the Tally needs no frame");
+    explore::outcome(figures.commands);
+  });
+  explore::check(frame.next() == Status::ok, "a look ends");
+  *frame.arena().make<int>(0) = 9;
+  owner.join();
 });
 
 // Two lists at once, each with its part of the order.
