@@ -23,8 +23,8 @@ using render::Mesh;
 using render::Renderer;
 using render::Scene;
 
-constexpr std::uint32_t kWidth = 960;
-constexpr std::uint32_t kHeight = 540;
+constexpr std::uint32_t kWidth = 640;
+constexpr std::uint32_t kHeight = 360;
 
 // Numbers of meshes, by what order() says of each; equal ones stay in their order.
 template <class Order>

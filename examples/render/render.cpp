@@ -40,8 +40,8 @@ using render::Mesh;
 using render::Renderer;
 using render::Scene;
 
-constexpr std::uint32_t kWidth = 960;
-constexpr std::uint32_t kHeight = 540;
+constexpr std::uint32_t kWidth = 640;
+constexpr std::uint32_t kHeight = 360;
 constexpr std::size_t kChunk = 64;
 constexpr int kFrames = 3;  // the first ones compile shaders
 

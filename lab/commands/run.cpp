@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "commands/answer.hpp"
+#include "commands/frame_picture.hpp"
 #include "commands/overview.hpp"
 #include "commands/session.hpp"
 #include "commands/settings.hpp"
@@ -148,6 +149,15 @@ int run_real_input(const RunOptions& options, Interrupt& interrupt) {
   return outcome.right ? exit_code::ok : exit_code::broken;
 }
 
+void write_page(const RunOptions& options, const Result& result, bool whole, Interrupt& interrupt) {
+  const auto& named = options.scenarios;
+  std::optional<FramePicture> picture;
+  if (whole && std::find(named.begin(), named.end(), "commands") != named.end()) {
+    picture = draw_frame(interrupt);
+  }
+  write_atomically(options.page, page({&result}, page_limit_bytes, picture ? &*picture : nullptr));
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -181,7 +191,7 @@ int run(const RunOptions& options) {
   if (!options.measure.output.empty()) {
     write_atomically(options.measure.output, to_json_text(result));
   }
-  if (!options.page.empty()) write_atomically(options.page, page({&result}));
+  if (!options.page.empty()) write_page(options, result, !interrupted, interrupt);
   fmt::print("{}", options.json ? to_json_text(result)
                                 : answer_text(result, options, session.contenders(), busy));
   if (interrupted) return exit_code::signal + interrupted->signal;

@@ -67,6 +67,8 @@ std::vector<Contender> contenders_in(const fs::path& list) {
   return contenders;
 }
 
+fs::path folder_of_the_build() { return list_of_the_build("contenders.json").parent_path(); }
+
 std::vector<Contender> read_contenders(const std::vector<fs::path>& more) {
   std::vector<Contender> contenders = contenders_in(list_of_the_build("contenders.json"));
   for (const fs::path& list : more) {

@@ -31,6 +31,10 @@ struct Contender {
   [[nodiscard]] bool applies(const Cell& cell) const;
 };
 
+// Where the build has put its contenders, their list, and what else the program starts. Throws
+// UserError.
+std::filesystem::path folder_of_the_build();
+
 // The list of the build, and those of `more` (what the tests add). Throws UserError.
 std::vector<Contender> read_contenders(const std::vector<std::filesystem::path>& more);
 

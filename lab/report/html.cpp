@@ -2,6 +2,10 @@
 #include "report/html.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -43,6 +47,24 @@ std::string embedded(const Results& results, bool with_bursts) {
     }
   }
   return safe;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t there = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (k < there ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += k <= there ? digits[group >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
 }
 
 Data cell_of(const MergedCell& cell, bool several, Level level, std::size_t machines) {
@@ -110,6 +132,7 @@ struct Parts {
   std::vector<MergedScenario> scenarios;
   std::vector<MachineLadder> ladders;
   Data glance;
+  const FramePicture* picture;  // or null
 };
 
 std::string rendered(const Results& results, const Parts& parts, Level level) {
@@ -133,6 +156,10 @@ std::string rendered(const Results& results, const Parts& parts, Level level) {
   page.set("has_summary", parts.glance.is_non_empty_list());
   page.set("summary", parts.glance);
   page.set("scenarios", scenarios_of(parts.scenarios, machines, level));
+  if (parts.picture != nullptr) {
+    page.set("picture", base64(parts.picture->png));
+    page.set("picture_told", parts.picture->told);
+  }
   page.set("machines", machine_list(machines));
   if (level < Level::sums_alone) page.set("files", environments(machines));
   if (level < Level::without_results) {
@@ -144,8 +171,8 @@ std::string rendered(const Results& results, const Parts& parts, Level level) {
 
 }  // namespace
 
-std::string page(const Results& results, std::size_t limit_bytes) {
-  Parts parts{machines_of(results), {}, {}, {}};
+std::string page(const Results& results, std::size_t limit_bytes, const FramePicture* picture) {
+  Parts parts{machines_of(results), {}, {}, {}, picture};
   parts.scenarios = merged(parts.machines);
   parts.ladders = ladders_on(parts.machines);
   parts.glance = summary(parts.scenarios, parts.machines);

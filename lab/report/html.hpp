@@ -14,6 +14,13 @@ namespace handoff::lab {
 // so.
 inline constexpr std::size_t page_limit_bytes = 600'000;
 
-std::string page(const Results& results, std::size_t limit_bytes = page_limit_bytes);
+// A frame that was drawn, as a PNG file, and one line about it.
+struct FramePicture {
+  std::string png;
+  std::string told;
+};
+
+std::string page(const Results& results, std::size_t limit_bytes = page_limit_bytes,
+                 const FramePicture* picture = nullptr);
 
 }  // namespace handoff::lab

@@ -2,6 +2,8 @@
 """The scenario of commands: every scheme comes to the same hash of all arguments, in the order of
 keys, on any number of threads and with keys of any width."""
 
+import base64
+import re
 import unittest
 
 import jsonschema
@@ -56,6 +58,20 @@ class Commands(LabTest):
         self.assertLess(rows["own.bucket"]["median"], 1 / 64)
         self.assertAlmostEqual(rows["seed.v4"]["median"], 1.75, delta=0.05)
         self.assertGreater(rows["seed.v7"]["median"], 1 / 64)
+
+    def test_the_page_shows_a_frame_where_one_can_be_drawn(self):
+        done = self.run_lab("run", "commands", "--metrics", "add", "--set", "threads=1", "--set",
+                            "calls=4000", *QUICK, "--contenders", "own.bucket", "--page",
+                            "page.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (self.folder / "page.html").read_text()
+        pictures = re.findall(r'src="data:image/png;base64,([^"]*)"', page)
+        if not (MISBEHAVING.parent / "render").exists():
+            self.assertEqual(pictures, [])
+            return
+        self.assertEqual(len(pictures), 1, done.stderr)
+        self.assertTrue(base64.b64decode(pictures[0], validate=True).startswith(b"\x89PNG\r\n"))
+        self.assertRegex(page, r"frame \d+\.\d\d ms: \d+ commands recorded in ")
 
     def test_a_scheme_that_loses_alters_or_misplaces_a_command_is_found(self):
         result = self.result_of(
