@@ -149,8 +149,8 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   }
 
   // Calls merge(previous, next) for neighbours that are both a C without a chain. True: `previous`
-  // has taken `next` in, which is left out from here on. A recording is neither added to nor sorted
-  // after it.
+  // has taken `next` in, which is left out from here on. If it throws, what it has said holds, and
+  // the rest stays as it is. A recording is neither added to nor sorted after it.
   template <class C, class F>
   CommandMerge merge(F&& fold) {
     static_assert(std::is_invocable_r_v<bool, F&, C&, const C&>,
@@ -158,11 +158,10 @@ class BasicCommandBucket : private detail::CommandBucketBase {
                   "taken `next` in");
     const detail::CommandStore::Use use(store_);
     arrange(detail::PartsRun());
-    const CommandMerge merged =
-        detail::fold_neighbours<C>(order_, detail::CommandTypeIn<C, Backends...>::kType, fold);
-    folded_ += merged.before - merged.after;
     folded_in_ = store_.recording();
-    return merged;
+    const std::size_t before = order_.items().size();
+    detail::fold_neighbours<C>(order_, detail::CommandTypeIn<C, Backends...>::kType, fold, folded_);
+    return {before, order_.items().size()};
   }
 
   // --- Submitting. ---

@@ -13,7 +13,7 @@
 //
 // - Concurrency: of one thread at a time; another one may take it over, ordered by the program. Two
 //   at a time with the same number have no order between them. append() is for commands of the same
-//   recorder, or of one that is closed and ordered before.
+//   recorder; by hand also for those of one that is closed and ordered before.
 // - A reference is valid as long as the recording: until its frame is over, or clear(). It is not
 //   moved by whatever is added, sorted or submitted.
 // - Allocates: a segment of memory when the last one is full. Where the system has none,

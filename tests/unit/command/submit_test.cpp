@@ -333,6 +333,25 @@ TEST(CommandMerges, FoldNeighbours) {
   EXPECT_EQ(bucket.merge<Draw>(fold).after, 7U) << "nothing is left to fold";
 }
 
+TEST(CommandMerges, AFunctionThatThrows) {
+  Bucket bucket;
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    for (std::uint32_t i = 0; i < 6; ++i) recorder.add<Draw>(i) = {i + 1, 1};
+  }
+  const auto fold = [](Draw& previous, const Draw& next) {
+    if (next.mesh == 4) throw std::domain_error("as asked");
+    previous.instances += next.instances;
+    return true;
+  };
+  EXPECT_THROW(bucket.merge<Draw>(fold), std::domain_error);
+  EXPECT_EQ(bucket.statistics().folded, 2U);
+  Notes notes;
+  EXPECT_EQ(bucket.submit(notes), 4U);
+  EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{1003, 4001, 5001, 6001})) << "none twice";
+  EXPECT_EQ(bucket.tally().done, 6U);
+}
+
 TEST(CommandMerges, NotSortedAfterwards) {
   Bucket bucket;
   bucket.recorder(0).add<Draw>(1) = {1, 1};

@@ -118,25 +118,42 @@ void dispatch_state(const CommandNode& state, const CommandOrder<Key>& order, vo
   });
 }
 
-// Folds neighbours of one type that stand alone; the rest moves up.
+// Folds neighbours of one type that stand alone; the rest moves up, also behind one at which the
+// function threw. Counts in `folded` what others have taken in.
 template <class C, class Key, class Fold>
-CommandMerge fold_neighbours(CommandOrder<Key>& order, const CommandType& type, Fold& fold) {
-  const auto items = order.items();
+void fold_neighbours(CommandOrder<Key>& order, const CommandType& type, Fold& fold,
+                     std::size_t& folded) {
+  struct Gap {
+    explicit Gap(CommandOrder<Key>& shortened) noexcept : order(shortened) {}
+    ~Gap() {
+      while (looked_at < order.items().size()) keep();
+      order.shorten(kept);
+    }
+    Gap(const Gap&) = delete;
+    Gap& operator=(const Gap&) = delete;
+    void keep() noexcept { order.items()[kept++] = order.items()[looked_at++]; }
+
+    CommandOrder<Key>& order;
+    std::size_t kept = 0;
+    std::size_t looked_at = 0;
+  } gap(order);
+
   const auto alone = [&](CommandRef ref) -> C* {
     const CommandPacket packet(order.address(ref));
     if (&packet.type() != &type || packet.next() != 0) return nullptr;
     return std::launder(reinterpret_cast<C*>(packet.start() + kCommandOffset<C>));
   };
-  std::size_t kept = 0;
   C* previous = nullptr;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    C* const next = alone(items[i].ref);
-    if (previous != nullptr && next != nullptr && fold(*previous, std::as_const(*next))) continue;
-    items[kept++] = items[i];
+  while (gap.looked_at < order.items().size()) {
+    C* const next = alone(order.items()[gap.looked_at].ref);
+    if (previous != nullptr && next != nullptr && fold(*previous, std::as_const(*next))) {
+      ++gap.looked_at;
+      ++folded;
+      continue;
+    }
+    gap.keep();
     previous = next;
   }
-  order.shorten(kept);
-  return {items.size(), kept};
 }
 
 // What the type's name is.
