@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <handoff/command/command_aux.hpp>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/core/bulk.hpp>
@@ -247,12 +248,20 @@ class CommandBucketModel : public Model {
   // Its frame is over; or it was folded, and more was recorded.
   bool is_misuse() const { return over_ || (folded_ != 0 && stale_); }
 
+  // By a member; equal ones stay in their order. (Clang warns of what libstdc++ does for
+  // std::stable_sort.)
+  template <class By>
+  static std::vector<Plain> sorted(const std::vector<Plain>& all, By by) {
+    std::vector<Plain> sorted;
+    for (const Plain& each : all) {
+      sorted.insert(std::ranges::upper_bound(sorted, std::invoke(by, each), {}, by), each);
+    }
+    return sorted;
+  }
   std::vector<Plain> order() const {
     if (folded_ != 0) return folded_order_;
-    std::vector<Plain> order = plain_;
-    std::ranges::stable_sort(order, {}, &Plain::place);
-    if (sorted_) std::ranges::stable_sort(order, {}, &Plain::key);
-    return order;
+    const std::vector<Plain> order = sorted(plain_, &Plain::place);
+    return sorted_ ? sorted(order, &Plain::key) : order;
   }
   std::vector<std::uint64_t> commands() const {
     std::vector<std::uint64_t> all;
