@@ -8,12 +8,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class Visitor>
 void ThreadSpaces::each(const Visitor& visitor) const {
-  for (const Place& place : places_) {
-    // order: acquire pairs with the release in settle(): the space is made.
-    ThreadSpace* const space = place.space.load(sync::order::acquire);
-    if (space != nullptr) visitor(*space);
-  }
-  for (ThreadSpace* space = strangers_; space != nullptr;) {
+  for (ThreadSpace* space = first_; space != nullptr;) {
     ThreadSpace* const next = space->next;
     visitor(*space);
     space = next;
@@ -27,29 +22,30 @@ ThreadSpaces::~ThreadSpaces() {
   });
 }
 
-ThreadSpace* ThreadSpaces::make() const {
+// Under the mutex.
+ThreadSpace& ThreadSpaces::add(sync::ThreadId stranger) {
   void* const memory = sync::allocate(sizeof(ThreadSpace), alignof(ThreadSpace));
-  return ::new (memory) ThreadSpace(options_);
+  auto* const space = ::new (memory) ThreadSpace(options_);
+  space->stranger = stranger;
+  space->next = first_;
+  first_ = space;
+  return *space;
 }
 
 ThreadSpace& ThreadSpaces::settle() {
-  ThreadSpace* const space = make();
-  // order: release pairs with the acquire in each().
-  places_[LoneThread::place()].space.store(space, sync::order::release);
-  return *space;
+  const sync::Lock lock(mutex_);
+  ThreadSpace& space = add(nullptr);
+  places_[LoneThread::place()] = &space;
+  return space;
 }
 
 ThreadSpace& ThreadSpaces::of_stranger() {
   const sync::ThreadId me = sync::this_thread_id();
   const sync::Lock lock(mutex_);
-  for (ThreadSpace* space = strangers_; space != nullptr; space = space->next) {
+  for (ThreadSpace* space = first_; space != nullptr; space = space->next) {
     if (space->stranger == me) return *space;
   }
-  ThreadSpace* const space = make();
-  space->stranger = me;
-  space->next = strangers_;
-  strangers_ = space;
-  return *space;
+  return add(me);
 }
 
 void ThreadSpaces::reset() noexcept {

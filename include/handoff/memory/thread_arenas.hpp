@@ -18,8 +18,9 @@
 // - Threads may come and go, and be of any kind: nothing of it hangs on the thread's own storage,
 //   and nothing must be said before a thread's end. What an ended thread made stays; its arena is
 //   that of a thread that comes later. So there are as many as threads have lived at the same time.
-// - Blocks: never, but for a short lock where more than 256 threads allocate. Allocates: as
-//   LinearArena, and the arena itself once a thread. Throws: std::bad_alloc.
+// - Blocks: never, but for a short lock when a thread is new, or where more than 256 threads
+//   allocate. Allocates: as LinearArena, and the arena itself once a thread. Throws:
+//   std::bad_alloc.
 #pragma once
 
 #include <cstddef>

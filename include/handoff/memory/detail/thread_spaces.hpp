@@ -19,7 +19,6 @@
 #include <handoff/memory/detail/thread_id.hpp>
 #include <handoff/memory/linear_arena.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -37,7 +36,7 @@ struct alignas(sync::destructive_span) ThreadSpace {
   LinearArena arena;
   ThreadNote* notes = nullptr;
   sync::ThreadId stranger = nullptr;  // whose it is, if found by the id
-  ThreadSpace* next = nullptr;  // among those
+  ThreadSpace* next = nullptr;  // of all
 };
 
 class ThreadSpaces {
@@ -51,17 +50,13 @@ class ThreadSpaces {
   ThreadSpace& mine() {
     if (LoneThread::number() == 0 && !LoneThread::enroll()) [[unlikely]]
       return of_stranger();
-    // order: relaxed, this thread's own store, or that of one that had the place before and has
-    // ended: LoneThread orders them.
-    ThreadSpace* const space = places_[LoneThread::place()].space.load(sync::order::relaxed);
+    ThreadSpace* const space = places_[LoneThread::place()];
     return space != nullptr ? *space : settle();
   }
 
   // Null: this thread has none yet, or is found by its id.
   ThreadSpace* find() const noexcept {
-    if (LoneThread::number() == 0) return nullptr;
-    // order: relaxed, as in mine().
-    return places_[LoneThread::place()].space.load(sync::order::relaxed);
+    return LoneThread::number() != 0 ? places_[LoneThread::place()] : nullptr;
   }
 
   // Everything that any thread has made is gone.
@@ -75,20 +70,18 @@ class ThreadSpaces {
   template <class>
   friend struct Books;
 
-  struct Place {
-    sync::atomic<ThreadSpace*> space{nullptr};
-  };
-
   ThreadSpace& settle();
   ThreadSpace& of_stranger();
-  ThreadSpace* make() const;
+  ThreadSpace& add(sync::ThreadId stranger);
   template <class Visitor>
   void each(const Visitor& visitor) const;
 
   const LinearArenaOptions options_;
-  std::array<Place, LoneThread::kMost> places_{};
+  // Each of the thread that has the place's number. One that comes after it is ordered by
+  // LoneThread.
+  std::array<ThreadSpace*, LoneThread::kMost> places_{};
   sync::Mutex mutex_;
-  ThreadSpace* strangers_ = nullptr;  // under the mutex
+  ThreadSpace* first_ = nullptr;  // of all; written under the mutex
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
