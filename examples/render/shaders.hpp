@@ -83,7 +83,8 @@ void main() {
   vec4 world = base + along * (depth * 2.0 - 1.0);
   vec4 shadow = to_shadow * vec4(world.xyz / world.w, 1.0);
   vec3 place = shadow.xyz * 0.5 + 0.5;
-  float lit = texture(shadow_map, vec3(place.xy, place.z - 0.004));
+  bool beyond = any(greaterThan(abs(shadow.xyz), vec3(1.0)));  // where the map ends, all is lit
+  float lit = max(float(beyond), texture(shadow_map, vec3(place.xy, place.z - 0.004)));
   vec3 normal = normalize(texelFetch(facing_map, here, 0).xyz * 2.0 - 1.0);
   float bright = 0.2 + 0.6 * lit * max(dot(normal, to_sun), 0.0);
   result = vec4(texelFetch(albedo_map, here, 0).rgb * bright, 1.0);
