@@ -49,13 +49,15 @@ struct ImageCommand {
 };
 using ImageEnd = std::uint64_t;  // the hash of all before it
 
+// Not by insert(): of one at the end of an empty vector g++ 12 warns that it overflows.
+void put_bytes(CommandImage& image, const void* bytes, std::size_t count) {
+  const std::size_t end = image.size();
+  image.resize(end + count);
+  if (count != 0) std::memcpy(image.data() + end, bytes, count);
+}
 template <class T>
 void put_value(CommandImage& image, const T& value) {
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  image.insert(image.end(), bytes.begin(), bytes.end());
-}
-void put_bytes(CommandImage& image, const std::byte* bytes, std::size_t count) {
-  image.insert(image.end(), bytes, bytes + count);
+  put_bytes(image, &value, sizeof value);
 }
 
 std::string_view image_name(const CommandType& type) noexcept {
@@ -143,9 +145,9 @@ CommandImage CommandImageWriter::finish() const {
   for (const CommandType* const type : types_) {
     const std::string_view name = image_name(*type);
     put_value(image, ImageType{type->bytes, type->alignment, name.size()});
-    put_bytes(image, reinterpret_cast<const std::byte*>(name.data()), name.size());
+    put_bytes(image, name.data(), name.size());
   }
-  image.insert(image.end(), body_.begin(), body_.end());
+  put_bytes(image, body_.data(), body_.size());
   put_value(image, ImageEnd{hash_of(image)});
   return image;
 }

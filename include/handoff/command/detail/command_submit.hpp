@@ -72,7 +72,7 @@ struct CommandDispatcher {
 };
 
 template <class Dispatcher, class Key, class B, class Filter>
-void dispatch_items(const CommandOrder<Key>& order, IndexRange range, void* to, B& backend,
+void dispatch_items(const CommandOrder<Key>& commands, IndexRange range, void* to, B& backend,
                     Filter& filter, SubmitProgress& progress) {
   constexpr std::size_t ahead = 8;
   struct Counts {
@@ -87,9 +87,9 @@ void dispatch_items(const CommandOrder<Key>& order, IndexRange range, void* to, 
     std::uint64_t key_changes = 0;
   } counts(progress);
 
-  const auto items = order.items();
+  const auto items = commands.items();
   const auto prefetch = [&](std::size_t i) {
-    const std::byte* const start = order.address(items[i].ref);
+    const std::byte* const start = commands.address(items[i].ref);
     sync::prefetch_to_read(start);
     sync::prefetch_to_read(start + sync::cache_line);
   };
@@ -99,53 +99,53 @@ void dispatch_items(const CommandOrder<Key>& order, IndexRange range, void* to, 
   for (std::size_t i = range.first; i < range.last; ++i) {
     if (i + ahead < range.last) prefetch(i + ahead);
     filter(items[i].key, backend, counts.key_changes);
-    for (CommandPacket packet(order.address(items[i].ref));;) {
+    for (CommandPacket packet(commands.address(items[i].ref));;) {
       const CommandRef next = packet.next();
       counts.inside = 1;
       Dispatcher::call(packet, to);
       counts.inside = 0;
       ++counts.done;
       if (next == 0) break;
-      packet = CommandPacket(order.address(next));
+      packet = CommandPacket(commands.address(next));
     }
   }
 }
 
 template <class Dispatcher, class Key>
-void dispatch_state(const CommandNode& state, const CommandOrder<Key>& order, void* to) {
+void dispatch_state(const CommandNode& state, const CommandOrder<Key>& commands, void* to) {
   for_each_entry<Key>(state, [&](const CommandEntry<Key>& entry) {
-    Dispatcher::call(CommandPacket(order.address(entry.ref)), to);
+    Dispatcher::call(CommandPacket(commands.address(entry.ref)), to);
   });
 }
 
 // Folds neighbours of one type that stand alone; the rest moves up, also behind one at which the
 // function threw. Counts in `folded` what others have taken in.
 template <class C, class Key, class Fold>
-void fold_neighbours(CommandOrder<Key>& order, const CommandType& type, Fold& fold,
+void fold_neighbours(CommandOrder<Key>& commands, const CommandType& type, Fold& fold,
                      std::size_t& folded) {
   struct Gap {
-    explicit Gap(CommandOrder<Key>& shortened) noexcept : order(shortened) {}
+    explicit Gap(CommandOrder<Key>& shortened) noexcept : commands(shortened) {}
     ~Gap() {
-      while (looked_at < order.items().size()) keep();
-      order.shorten(kept);
+      while (looked_at < commands.items().size()) keep();
+      commands.shorten(kept);
     }
     Gap(const Gap&) = delete;
     Gap& operator=(const Gap&) = delete;
-    void keep() noexcept { order.items()[kept++] = order.items()[looked_at++]; }
+    void keep() noexcept { commands.items()[kept++] = commands.items()[looked_at++]; }
 
-    CommandOrder<Key>& order;
+    CommandOrder<Key>& commands;
     std::size_t kept = 0;
     std::size_t looked_at = 0;
-  } gap(order);
+  } gap(commands);
 
   const auto alone = [&](CommandRef ref) -> C* {
-    const CommandPacket packet(order.address(ref));
+    const CommandPacket packet(commands.address(ref));
     if (&packet.type() != &type || packet.next() != 0) return nullptr;
     return std::launder(reinterpret_cast<C*>(packet.start() + kCommandOffset<C>));
   };
   C* previous = nullptr;
-  while (gap.looked_at < order.items().size()) {
-    C* const next = alone(order.items()[gap.looked_at].ref);
+  while (gap.looked_at < commands.items().size()) {
+    C* const next = alone(commands.items()[gap.looked_at].ref);
     if (previous != nullptr && next != nullptr && fold(*previous, std::as_const(*next))) {
       ++gap.looked_at;
       ++folded;
