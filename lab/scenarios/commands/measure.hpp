@@ -70,11 +70,11 @@ class Frames {
     constexpr double kKeyed = 0.75;
     burst.items(whole ? 1 : task_.metric == "sort" ? calls * kKeyed : calls);
     burst.figure("shared_rmw", scheme_.shared_rmw(static_cast<double>(claims)) / calls);
-    Answer& answer = *task_.output;
-    ++answer.operations;
-    answer.commands += sink.commands;
-    answer.sum += sink.sum;
-    answer.misplaced += sink.misplaced + scheme_.misplaced();
+    ++answer_.operations;
+    answer_.commands += sink.commands;
+    answer_.sum += sink.sum;
+    answer_.misplaced += sink.misplaced + scheme_.misplaced();
+    *task_.output = answer_;
   }
 
  private:
@@ -82,6 +82,7 @@ class Frames {
   Flush flush_;
   Crew crew_;
   Scheme scheme_;
+  Answer answer_{};
 };
 
 template <template <class> class Scheme>
