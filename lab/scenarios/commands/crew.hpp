@@ -23,8 +23,8 @@ class Crew {
     }
   }
   ~Crew() {
-    quit_.store(true, std::memory_order_relaxed);
     call();
+    quit_.store(true, std::memory_order_relaxed);  // now nobody is at the end of an earlier call
     dismiss();
   }
   Crew(const Crew&) = delete;
