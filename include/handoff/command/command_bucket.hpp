@@ -98,7 +98,9 @@ class BasicCommandBucket : private detail::CommandBucketBase {
                 "policies");
 
  public:
+  // What it is sorted by, and what records into it.
   using key_type = Key;
+  // As above.
   using Recorder = CommandRecorder<Policies, Key, Backends...>;
 
   // In the memory of a frame, which outlives it. A recording ends when its frame is over, and the
@@ -229,7 +231,9 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // --- Figures, by the owner. ---
 
+  // What became of all commands that were ever recorded.
   [[nodiscard]] Tally tally() const noexcept { return store_.tally(); }
+  // Of this recording.
   [[nodiscard]] CommandStatistics statistics() const noexcept {
     CommandStatistics figures = this->figures();
     if (sorted_ && sorted_in_ == store_.recording()) figures.sort = order_.way();

@@ -23,6 +23,7 @@ struct CommandPolicies {
   static constexpr OnFull on_full = OnFull::grow;
 };
 
+// What a bucket may be told when it is made.
 struct CommandBucketOptions {
   // Bytes of commands and their keys that a recording may take; only where the policy is reject.
   std::size_t memory_most = std::numeric_limits<std::size_t>::max();

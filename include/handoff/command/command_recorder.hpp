@@ -53,6 +53,7 @@ class BasicCommandBucket;
 template <class Policies, class Key, class... Backends>
 class CommandRecorder {
  public:
+  // Its bucket's.
   using key_type = Key;
 
   // Closes: the commands are part of the recording.

@@ -72,6 +72,7 @@ class SortKey {
                 "SortKey: the fields have more bits than the key");
 
  public:
+  // What it is packed into.
   using bits_type = Bits;
 
   // All fields are 0.
@@ -113,7 +114,9 @@ class SortKey {
     return static_cast<Bits>((std::uint64_t{0} | ... | mask_of(index_of<kOf>())));
   }
 
+  // All of it as one number, which a bucket takes.
   [[nodiscard]] constexpr Bits bits() const noexcept { return bits_; }
+  // The same where a number is asked for.
   constexpr operator Bits() const noexcept {  // NOLINT(google-explicit-constructor)
     return bits_;
   }

@@ -95,6 +95,7 @@ class Frame {
     return number != 0 && number_of(slot(number).word.load(sync::order::acquire)) == number;
   }
 
+  // How many frames are there at the same time.
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
   // Bytes that all arenas have from the system. While no other thread is in one.
   [[nodiscard]] std::size_t memory() const noexcept;

@@ -47,6 +47,7 @@ class LinearArena {
   // What a piece is aligned to unless it is said.
   static constexpr std::size_t usual_alignment = alignof(std::max_align_t);
 
+  // An empty one, which has nothing from the system yet.
   explicit LinearArena(const LinearArenaOptions& options = {}) noexcept;
   ~LinearArena();
   LinearArena(const LinearArena&) = delete;
