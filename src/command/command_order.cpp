@@ -9,19 +9,20 @@
 #include <handoff/sync/detail/allocate.hpp>
 #include <limits>
 #include <new>
+#include <span>
 #include <utility>
+
+#include "item_sort.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 namespace {
 
-constexpr std::size_t kFew = 48;               // are sorted by insertion
-constexpr std::size_t kAloneMost = 4096;       // more are divided among threads
-constexpr std::size_t kPartLeast = 2048;       // items of a part
+constexpr std::size_t kFew = 48;                 // are sorted by insertion
+constexpr std::size_t kAloneMost = 32 * 1024;    // more are divided among threads
+constexpr std::size_t kPartLeast = 2048;         // items of a part
 constexpr std::size_t kPartsMost = 64;
-constexpr unsigned kDigitBitsMost = 12;        // the counts of one digit fit the first cache
-constexpr unsigned kDigitBitsLeast = 6;
-constexpr std::size_t kDigitsMost = 64 / kDigitBitsLeast + 1;
+constexpr std::size_t kScratchMost = 192 * 1024;  // bytes that buckets share
 
 // No two are equal.
 bool precedes(const CommandNode* a, const CommandNode* b) noexcept {
@@ -53,16 +54,16 @@ void CommandBuffer::grow(std::size_t count, std::size_t each) {
 
 // --- Gathering. ---
 
+// Without a branch that random keys would make a guess of.
 template <class Key>
 void CommandOrder<Key>::Seen::add(Key key, std::size_t at) noexcept {
   any = static_cast<Key>(any | key);
   all = static_cast<Key>(all & key);
-  if (count == 0) {
-    first = key;
-  } else if (key < last) {
-    if (falls < kMergedMost) fall_at[falls] = at;
-    ++falls;
-  }
+  if (count == 0) [[unlikely]]
+    first = last = key;
+  if (falls < kMergedMost) [[unlikely]]
+    fall_at[falls] = at;
+  falls += key < last;
   last = key;
   ++count;
 }
@@ -106,13 +107,95 @@ typename CommandOrder<Key>::Seen CommandOrder<Key>::gather_nodes(const CommandNo
                                                                  std::size_t count,
                                                                  std::size_t at) const {
   Seen seen;
-  for (std::size_t i = 0; i < count; ++i) {
-    for_each_entry<Key>(*nodes[i], [&](const Item& item) {
-      seen.add(item.key, at);
-      ::new (&items_[at++]) Item(item);
+  const KeyWindows windows = windows_;
+  const auto all = [&](const auto& put) {
+    for (std::size_t i = 0; i < count; ++i) {
+      for_each_entry<Key>(*nodes[i], [&](const CommandEntry<Key>& entry) {
+        seen.add(entry.key, at);
+        put(entry, at++);
+      });
+    }
+  };
+  const auto item = [&](std::uint64_t key, CommandRef ref) {
+    return CommandItem{windows.narrow(key), ref};
+  };
+  if (is_wide()) {
+    all([&, items = items_, entries = entries_](const CommandEntry<Key>& entry, std::size_t i) {
+      ::new (&entries[i]) Entry{entry.key, entry.ref};
+      ::new (&items[i]) CommandItem(item(entry.key, static_cast<CommandRef>(i)));
+    });
+  } else {
+    all([&, items = items_](const CommandEntry<Key>& entry, std::size_t i) {
+      ::new (&items[i]) CommandItem(item(entry.key, entry.ref));
     });
   }
   return seen;
+}
+
+// Whole nodes, of about the same number of commands.
+template <class Key>
+class CommandOrder<Key>::Parts {
+ public:
+  Parts(const CommandNode* const* nodes, std::size_t count, std::size_t width) noexcept
+      : nodes_(nodes) {
+    for (std::size_t i = 0; i < count; ++i) total_ += nodes[i]->commands();
+    parts_ = total_ < kAloneMost ? 1 : std::min({width, kPartsMost, total_ / kPartLeast});
+    std::size_t items = 0;
+    std::size_t begun = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      while (begun < parts_ && items >= part_begin(begun, parts_, total_))
+        part_[begun++] = {i, items};
+      items += nodes[i]->commands();
+    }
+    for (; begun <= parts_; ++begun) part_[begun] = {count, total_};
+  }
+
+  std::size_t total() const noexcept { return total_; }
+  Seen gather(const CommandOrder& order, const PartsRun& run) {
+    run(parts_, [&](std::size_t i) {
+      const std::size_t first = part_[i].node;
+      seen_[i] = order.gather_nodes(nodes_ + first, part_[i + 1].node - first, part_[i].item);
+    });
+    Seen seen;
+    for (std::size_t i = 0; i < parts_; ++i) seen.join(seen_[i], part_[i].item);
+    return seen;
+  }
+
+ private:
+  struct First {
+    std::size_t node = 0;
+    std::size_t item = 0;
+  };
+  const CommandNode* const* nodes_;
+  std::size_t total_ = 0;
+  std::size_t parts_ = 0;
+  std::array<First, kPartsMost + 1> part_;
+  std::array<Seen, kPartsMost> seen_;
+};
+
+template <class Key>
+void CommandOrder<Key>::take_room(bool wide, std::size_t count) {
+  items_ = room_.template room_for<CommandItem>(count);
+  entries_ = wide ? entry_room_.template room_for<Entry>(count) : nullptr;
+}
+
+// Whether the keys are kept as they should be; if not, they will be when they are gathered again.
+// So a recording whose keys differ in the same bits as those of the one before is gathered once.
+template <class Key>
+bool CommandOrder<Key>::suits() noexcept {
+  if constexpr (sizeof(Key) <= sizeof(std::uint32_t)) return true;
+  const std::uint64_t differing = seen_.differing();
+  bool suits = false;
+  if (KeyWindows::fit(differing)) {
+    suits = !is_wide() && windows_.cover(differing);
+    if (!suits) windows_ = KeyWindows(differing);
+  } else {
+    const KeyWindows upper = KeyWindows::upper(differing);
+    suits = is_wide() && windows_.shift() == upper.shift();
+    windows_ = upper;
+  }
+  windows_.set_rest(seen_.all);
+  return suits;
 }
 
 template <class Key>
@@ -124,186 +207,131 @@ void CommandOrder<Key>::gather(const CommandStore& store, const PartsRun& run) {
   segments_ = segment_room_.room_for<std::byte*>(store.segments());
   for (std::size_t i = 0; i < store.segments(); ++i) segments_[i] = store.segment(i);
 
-  // Parts of whole nodes, of about the same number of commands.
-  std::size_t total = 0;
-  for (std::size_t i = 0; i < node_count; ++i) total += nodes[i]->commands();
-  items_ = room_.template room_for<Item>(total);
-  struct Part {
-    std::size_t first_node = 0;
-    std::size_t first_item = 0;
-    Seen seen;
-  };
-  const std::size_t parts =
-      total < kAloneMost ? 1 : std::min({run.width(), kPartsMost, total / kPartLeast});
-  std::array<Part, kPartsMost + 1> part;
-  std::size_t items = 0;
-  std::size_t begun = 0;
-  for (std::size_t i = 0; i < node_count; ++i) {
-    while (begun < parts && items >= part_begin(begun, parts, total)) {
-      part[begun++] = {.first_node = i, .first_item = items, .seen = {}};
-    }
-    items += nodes[i]->commands();
+  Parts parts(nodes, node_count, run.width());
+  take_room(is_wide(), parts.total());
+  seen_ = parts.gather(*this, run);
+  if (!suits()) {
+    take_room(!KeyWindows::fit(seen_.differing()), parts.total());
+    seen_ = parts.gather(*this, run);
   }
-  for (; begun <= parts; ++begun) {
-    part[begun] = {.first_node = node_count, .first_item = total, .seen = {}};
+  count_ = parts.total();
+}
+
+// --- Windows. ---
+
+namespace {
+
+// The widest run of bits, between others, in which keys do not differ: where it begins and ends.
+struct Gap {
+  unsigned begin = 0;
+  unsigned end = 0;
+};
+Gap widest_gap(std::uint64_t differing) noexcept {
+  Gap widest;
+  while (differing != 0) {
+    const auto above = static_cast<unsigned>(std::countr_zero(differing));
+    const unsigned end = above + static_cast<unsigned>(std::countr_one(differing >> above));
+    if (end == 64) break;
+    differing = differing >> end << end;
+    if (differing == 0) break;
+    const auto next = static_cast<unsigned>(std::countr_zero(differing));
+    if (next - end > widest.end - widest.begin) widest = {end, next};
   }
-  run(parts, [&](std::size_t i) {
-    const std::size_t first = part[i].first_node;
-    part[i].seen = gather_nodes(nodes + first, part[i + 1].first_node - first, part[i].first_item);
-  });
-  seen_ = {};
-  for (std::size_t i = 0; i < parts; ++i) seen_.join(part[i].seen, part[i].first_item);
-  count_ = total;
+  return widest;
+}
+
+}  // namespace
+
+bool KeyWindows::fit(std::uint64_t differing) noexcept {
+  if (differing == 0) return true;
+  const Gap gap = widest_gap(differing);
+  const auto lowest = static_cast<unsigned>(std::countr_zero(differing));
+  const auto above = static_cast<unsigned>(std::bit_width(differing));
+  return above - lowest - (gap.end - gap.begin) <= 32;
+}
+
+KeyWindows::KeyWindows(std::uint64_t differing) noexcept {
+  if (differing == 0) return;
+  const Gap gap = widest_gap(differing);
+  const auto mask = [](unsigned bits) { return (std::uint64_t{1} << bits) - 1; };
+  const auto above = static_cast<unsigned>(std::bit_width(differing));
+  low_shift_ = static_cast<unsigned>(std::countr_zero(differing));
+  low_bits_ = (gap.end != 0 ? gap.begin : above) - low_shift_;
+  low_mask_ = mask(low_bits_);
+  if (gap.end == 0) return;
+  high_shift_ = gap.end;
+  high_mask_ = mask(above - gap.end);
+}
+
+KeyWindows KeyWindows::upper(std::uint64_t differing) noexcept {
+  KeyWindows upper;
+  upper.low_shift_ = static_cast<unsigned>(std::bit_width(differing)) - upper.low_bits_;
+  return upper;
 }
 
 // --- Sorting. ---
 
-// The digits of a key, the least significant first: all bits in which keys differ, and few others.
 template <class Key>
-struct CommandOrder<Key>::Digits {
-  struct Digit {
-    unsigned shift = 0;
-    unsigned bits = 0;
-    std::size_t of(Key key) const noexcept {
-      return static_cast<std::size_t>(key >> shift) & ((std::size_t{1} << bits) - 1);
-    }
-    std::size_t values() const noexcept { return std::size_t{1} << bits; }
-  };
-
-  Digits(Key differing, unsigned bits_most) noexcept {
-    cut(differing, bits_most);
-    // As narrow as they can be for their number.
-    for (unsigned bits = bits_most; bits > 1; --bits) {
-      const std::size_t before = count;
-      cut(differing, bits - 1);
-      if (count <= before) continue;
-      cut(differing, bits);
-      return;
-    }
-  }
-
-  void cut(Key differing, unsigned bits_most) noexcept {
-    count = 0;
-    while (differing != 0 && count < kMost) {
-      const auto low = static_cast<unsigned>(std::countr_zero(differing));
-      const unsigned bits =
-          std::min(bits_most, static_cast<unsigned>(std::bit_width(differing)) - low);
-      digit[count++] = {low, bits};
-      const auto below = static_cast<std::uint64_t>(low) + bits;
-      differing = below >= std::numeric_limits<Key>::digits
-                      ? Key{0}
-                      : static_cast<Key>(differing >> below << below);
-    }
-    if (differing != 0) count = kMost + 1;  // too narrow
-  }
-  std::size_t values() const noexcept {
-    std::size_t most = 0;
-    for (std::size_t i = 0; i < count; ++i) most = std::max(most, digit[i].values());
-    return most;
-  }
-
-  static constexpr std::size_t kMost = kDigitsMost;
-  std::array<Digit, kMost> digit{};
-  std::size_t count = 0;
-};
-
-template <class Key>
-void CommandOrder<Key>::sort(const PartsRun& run) {
+void CommandOrder<Key>::sort(CommandStore& store, const PartsRun& run) {
   if (seen_.falls == 0) {
     way_ = CommandSort::sorted;
+  } else if (is_wide()) {
+    sort_by(UpperKeys{.entries = entries_, .shift = windows_.shift()}, store, run);
+  } else {
+    sort_by(WholeKeys(), store, run);
+  }
+}
+
+template <class Key>
+template <class Keys>
+void CommandOrder<Key>::sort_by(const Keys& keys, CommandStore& store, const PartsRun& run) {
+  if (count_ <= kFew) {
+    (void)sort_by_insertion(items_, count_, count_ * count_, keys);
+    way_ = CommandSort::few;
     return;
   }
-  if (count_ <= kFew) return sort_few();
-  other_ = other_room_.template room_for<Item>(count_);
-  if (seen_.falls < kMergedMost) return merge_stretches();
-  const auto log = static_cast<unsigned>(std::bit_width(count_));
-  const Digits digits(static_cast<Key>(seen_.any & static_cast<Key>(~seen_.all)),
-                      std::clamp(log - 2, kDigitBitsLeast, kDigitBitsMost));
   const std::size_t parts = std::min({run.width(), kPartsMost, count_ / kPartLeast});
-  if (parts <= 1 || count_ < kAloneMost) return sort_here(digits);
-  sort_split(digits, run, parts);
-}
-
-template <class Key>
-void CommandOrder<Key>::sort_few() noexcept {
-  for (std::size_t i = 1; i < count_; ++i) {
-    const Item item = items_[i];
-    std::size_t at = i;
-    for (; at > 0 && item.key < items_[at - 1].key; --at) items_[at] = items_[at - 1];
-    items_[at] = item;
+  const bool merges = seen_.falls < kMergedMost;
+  const bool splits = !merges && parts > 1 && count_ >= kAloneMost;
+  constexpr std::size_t count_bytes = kSortCounts * sizeof(std::uint32_t);
+  const std::size_t bytes = count_bytes + count_ * sizeof(CommandItem);
+  // Several threads may call anything while they wait for each other.
+  std::byte* const room = !splits && bytes <= kScratchMost
+                              ? store.scratch(bytes)
+                              : other_room_.template room_for<std::byte>(bytes);
+  auto* const other = reinterpret_cast<CommandItem*>(room + count_bytes);
+  const std::uint32_t differing = windows_.narrow(seen_.differing());
+  if (splits) {
+    sort_split(other, differing, keys, run, parts);
+    way_ = CommandSort::split;
+    return;
   }
-  way_ = CommandSort::few;
-}
-
-// Neighbours in pairs, until one is left.
-template <class Key>
-void CommandOrder<Key>::merge_stretches() {
-  std::array<std::size_t, kMergedMost + 1> begin{};
-  std::size_t stretches = seen_.falls + 1;
-  for (std::size_t i = 1; i < stretches; ++i) begin[i] = seen_.fall_at[i - 1];
-  begin[stretches] = count_;
-  const auto by_key = [](const Item& a, const Item& b) { return a.key < b.key; };
-  while (stretches > 1) {
-    std::size_t merged = 0;
-    for (std::size_t i = 0; i < stretches; i += 2) {
-      const std::size_t first = begin[i];
-      const std::size_t middle = begin[i + 1];
-      const std::size_t last = i + 2 <= stretches ? begin[i + 2] : middle;
-      std::merge(items_ + first, items_ + middle, items_ + middle, items_ + last, other_ + first,
-                 by_key);
-      begin[merged++] = first;
-    }
-    begin[merged] = count_;
-    stretches = merged;
-    std::swap(items_, other_);
+  CommandItem* sorted = nullptr;
+  if (merges) {
+    std::array<std::size_t, kMergedMost + 1> begin{};
+    std::copy_n(seen_.fall_at, seen_.falls, begin.begin() + 1);
+    begin[seen_.falls + 1] = count_;
+    sorted = merge_stretches(items_, other, std::span(begin).first(seen_.falls + 2), keys);
+    way_ = CommandSort::merged;
+  } else {
+    sorted =
+        sort_items(items_, other, count_, differing, keys, reinterpret_cast<std::uint32_t*>(room));
+    way_ = CommandSort::radix;
   }
-  way_ = CommandSort::merged;
-}
-
-// `counts` has room for the values of all digits. An even number of digits leaves the result in
-// `from`, an odd one in `other`.
-template <class Key>
-void CommandOrder<Key>::sort_by_digits(const Digits& digits, Item* from, Item* other,
-                                       std::size_t count, std::uint32_t* counts) {
-  const std::size_t values = digits.values();
-  std::fill_n(counts, digits.count * values, 0U);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Key key = from[i].key;
-    for (std::size_t d = 0; d < digits.count; ++d) {
-      ++counts[d * values + digits.digit[d].of(key)];
-    }
-  }
-  for (std::size_t d = 0; d < digits.count; ++d) {
-    const auto digit = digits.digit[d];
-    std::uint32_t* const places = counts + d * values;
-    std::uint32_t next = 0;
-    for (std::size_t v = 0; v < digit.values(); ++v) next += std::exchange(places[v], next);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Item item = from[i];
-      other[places[digit.of(item.key)]++] = item;
-    }
-    std::swap(from, other);
-  }
-}
-
-template <class Key>
-void CommandOrder<Key>::sort_here(const Digits& digits) {
-  std::uint32_t* const counts = count_room_.room_for<std::uint32_t>(digits.count * digits.values());
-  sort_by_digits(digits, items_, other_, count_, counts);
-  if (digits.count % 2 != 0) std::swap(items_, other_);
-  way_ = CommandSort::radix;
+  if (sorted != items_) std::memcpy(items_, sorted, count_ * sizeof(CommandItem));
 }
 
 // Divides by the highest digit, so that each part has a range of its values and the same number of
 // items, as near as can be; then each part is sorted by itself.
 template <class Key>
-void CommandOrder<Key>::sort_split(const Digits& digits, const PartsRun& run, std::size_t parts) {
-  const auto digit = digits.digit[digits.count - 1];
+template <class Keys>
+void CommandOrder<Key>::sort_split(CommandItem* other, std::uint32_t differing, const Keys& keys,
+                                   const PartsRun& run, std::size_t parts) {
+  const Digit digit = Digits(differing, kDigitBitsMost)[0];
   const std::size_t values = digit.values();
-  const std::size_t all_values = digits.count * digits.values();
   // Of each part: how many it has of each value, then its share of what a part goes on to; at last
   // the counts of its sort. Shares and owners lie behind.
-  const std::size_t each = aligned_up(std::max(all_values, values), sync::destructive_span / 4);
+  constexpr std::size_t each = kSortCounts;
   std::uint32_t* const counts =
       count_room_.room_for<std::uint32_t>(parts * each + parts * parts + values);
   std::uint32_t* const shares = counts + parts * each;
@@ -341,18 +369,19 @@ void CommandOrder<Key>::sort_split(const Digits& digits, const PartsRun& run, st
     for (std::size_t i = 0; i < parts; ++i) next[i] = shares[i * parts + part];
     const std::size_t end = part_begin(part + 1, parts, count_);
     for (std::size_t i = part_begin(part, parts, count_); i < end; ++i) {
-      const Item item = items_[i];
-      other_[next[owner[digit.of(item.key)]]++] = item;
+      const CommandItem item = items_[i];
+      other[next[owner[digit.of(item.key)]]++] = item;
     }
   });
-  std::swap(items_, other_);
-
   run(parts, [&](std::size_t part) {
-    sort_by_digits(digits, items_ + begin[part], other_ + begin[part],
-                   begin[part + 1] - begin[part], counts + part * each);
+    const std::size_t first = begin[part];
+    const std::size_t count = begin[part + 1] - first;
+    CommandItem* const sorted =
+        sort_items(other + first, items_ + first, count, differing, keys, counts + part * each);
+    if (sorted != items_ + first) {
+      std::memcpy(items_ + first, sorted, count * sizeof(CommandItem));
+    }
   });
-  if (digits.count % 2 != 0) std::swap(items_, other_);
-  way_ = CommandSort::split;
 }
 
 template class CommandOrder<std::uint16_t>;

@@ -19,6 +19,8 @@ constexpr std::size_t kSpareLeast = 64;  // less is left where it is
 
 constinit sync::atomic<std::uint64_t> recordings{0};
 
+constexpr char kScratch = 0;  // whose address says whose note it is
+
 }  // namespace
 
 // What a thread has left of its last segment in this bucket.
@@ -26,6 +28,12 @@ struct CommandStore::Spare : ThreadNote {
   std::uint64_t recording = 0;
   CommandCursor cursor;
   unsigned segments = 0;  // that it has taken
+};
+
+// What a thread sorts in, whatever the bucket.
+struct CommandStore::Scratch : ThreadNote {
+  std::byte* memory = nullptr;
+  std::size_t bytes = 0;
 };
 
 CommandStore::CommandStore(Frame* frame, std::size_t memory_most, std::size_t entry_bytes)
@@ -215,6 +223,25 @@ void CommandStore::give_spare(CommandCursor cursor) noexcept {
   ThreadSpace* const space = FrameAccess::find(*frame_);
   Spare* const spare = space != nullptr ? find_spare(*space) : nullptr;
   if (spare != nullptr && spare->cursor.room() < cursor.room()) spare->cursor = cursor;
+}
+
+std::byte* CommandStore::scratch(std::size_t bytes) const {
+  ThreadSpace& space = FrameAccess::space(*frame_);
+  Scratch* scratch = nullptr;
+  for (ThreadNote* note = space.notes; note != nullptr; note = note->next) {
+    if (note->whose == &kScratch) scratch = static_cast<Scratch*>(note);
+  }
+  if (scratch == nullptr) {
+    scratch = space.arena.make<Scratch>();
+    scratch->whose = &kScratch;
+    scratch->next = std::exchange(space.notes, scratch);
+  }
+  if (scratch->bytes < bytes) {
+    const std::size_t more = detail::max(bytes, scratch->bytes + scratch->bytes / 2);
+    scratch->memory = static_cast<std::byte*>(space.arena.allocate(more, sync::cache_line));
+    scratch->bytes = more;
+  }
+  return scratch->memory;
 }
 
 // Under the mutex: a segment that has room for so many bytes. Null: the bucket is full.

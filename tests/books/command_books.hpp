@@ -81,16 +81,17 @@ struct Books<BasicCommandBucket<Policies, Key, Backends...>> {
     if (bucket.arranged_ != store.changes()) return {};
     std::size_t commands = 0;
     store.each_node([&](const CommandNode& node) { commands += node.commands(); });
-    if (bucket.order_.items().size() + bucket.folded_ != commands) {
+    if (bucket.order_.size() + bucket.folded_ != commands) {
       return "CommandBucket: the order has another number of commands";
     }
     Key before = 0;
-    for (const CommandEntry<Key>& entry : bucket.order_.items()) {
-      if (entry.ref >> kRefOffsetBits >= store.segments()) {
+    for (std::size_t i = 0; i < bucket.order_.size(); ++i) {
+      if (bucket.order_.ref(i) >> kRefOffsetBits >= store.segments()) {
         return "CommandBucket: a reference leads nowhere";
       }
-      if (bucket.sorted_ && entry.key < before) return "CommandBucket: it is not sorted";
-      before = entry.key;
+      const Key key = bucket.order_.key(i);
+      if (bucket.sorted_ && key < before) return "CommandBucket: it is not sorted";
+      before = key;
     }
     return {};
   }

@@ -37,8 +37,8 @@ struct Books<Break> {
   static auto& recorded(Bucket& bucket) { return bucket.store_.recorded_; }
   static auto& top(Bucket& bucket) { return bucket.store_.first_by_hand_->last->top; }
   static auto& folded(Bucket& bucket) { return bucket.folded_; }
-  static auto& key(Bucket& bucket) { return bucket.order_.items()[0].key; }
-  static auto& ref(Bucket& bucket) { return bucket.order_.items()[0].ref; }
+  static auto& key(Bucket& bucket) { return bucket.order_.items_[0].key; }
+  static auto& ref(Bucket& bucket) { return bucket.order_.items_[0].ref; }
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

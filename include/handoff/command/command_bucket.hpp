@@ -161,9 +161,9 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     const detail::CommandStore::Use use(store_);
     arrange(detail::PartsRun());
     folded_in_ = store_.recording();
-    const std::size_t before = order_.items().size();
+    const std::size_t before = order_.size();
     detail::fold_neighbours<C>(order_, detail::CommandTypeIn<C, Backends...>::kType, fold, folded_);
-    return {before, order_.items().size()};
+    return {before, order_.size()};
   }
 
   // --- Submitting. ---
@@ -245,8 +245,8 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   void inspect(const Visitor& visitor) {
     const detail::CommandStore::Use use(store_);
     arrange(detail::PartsRun());
-    for (const Entry& entry : std::as_const(order_).items()) {
-      visitor(entry.key, detail::name_of(detail::CommandPacket(order_.address(entry.ref))));
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      visitor(order_.key(i), detail::name_of(detail::CommandPacket(order_.address(order_.ref(i)))));
     }
   }
 
@@ -276,7 +276,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     sorted_ = false;
     order_.gather(store_, run);
     if (sorted_in_ == store_.recording() && sorted_in_ != 0) {
-      order_.sort(run);
+      order_.sort(store_, run);
       sorted_ = true;
     }
     arranged_ = store_.changes();
@@ -287,7 +287,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     arrange(run);
     if (sorted_) return;
     if (folded_ != 0) misuse("a command bucket was sorted after its commands were merged");
-    order_.sort(run);
+    order_.sort(store_, run);
     sorted_ = true;
     sorted_in_ = store_.recording();
   }
@@ -325,7 +325,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     arrange(detail::PartsRun());
     Progress progress;
     Settling settling(*this, {&progress, 1});
-    submit_piece(backend, filter, {0, order_.items().size()}, progress);
+    submit_piece(backend, filter, {0, order_.size()}, progress);
     return settling.succeeded();
   }
 
@@ -339,7 +339,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     arrange(run);
     const std::span<Progress> progress = progress_of(lists.size());
     Settling settling(*this, progress);
-    const std::size_t count = order_.items().size();
+    const std::size_t count = order_.size();
     run(lists.size(), [&](std::size_t i) {
       Filter mine = filter;
       submit_piece(lists[i], mine,

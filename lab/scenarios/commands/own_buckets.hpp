@@ -95,12 +95,10 @@ class OwnBuckets {
   }
 
   void sort() {
-    for (Bucket& bucket : buckets_) {
-      if (crew_.width() == 1) {
-        bucket.sort();
-      } else {
-        bucket.sort(crew_);
-      }
+    if (crew_.width() == 1) {
+      for (Bucket& bucket : buckets_) bucket.sort();
+    } else {
+      sort_all(crew_, buckets_[kGbuffer], buckets_[kShadow], buckets_[kLighting]);
     }
   }
 

@@ -87,11 +87,11 @@ struct BucketParts {
         writer.put(CommandKind::state, 0, CommandPacket(order.address(entry.ref)));
       });
     }
-    for (const CommandEntry<Key>& entry : order.items()) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
       CommandKind kind = CommandKind::add;
-      for (CommandRef ref = entry.ref; ref != 0;) {
+      for (CommandRef ref = order.ref(i); ref != 0;) {
         const CommandPacket packet(order.address(ref));
-        writer.put(kind, entry.key, packet);
+        writer.put(kind, order.key(i), packet);
         kind = CommandKind::append;
         ref = packet.next();
       }
@@ -184,6 +184,24 @@ void record_into(E& executor, std::size_t count, std::size_t chunk, F&& f, Bucke
                             [&](IndexRange some) { record_some(some, batches.lane()...); });
     };
     record_all(typename detail::BucketParts<Buckets>::Batch(buckets, chunks)...);
+  }
+}
+
+// Sorts several buckets at the same time on whatever runs loops, each on one thread: as each would
+// be by its sort(). For one large bucket give the executor to that.
+//
+//   handoff::sort_all(pool, gbuffer, shadow, lighting);
+template <class E, class... Buckets>
+void sort_all(E& executor, Buckets&... buckets) {
+  static_assert(RunsLoops<E>,
+                "sort_all: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
+  if constexpr (RunsLoops<E>) {
+    handoff::parallel_for(executor, std::size_t{0}, sizeof...(Buckets), [&](IndexRange some) {
+      for (const std::size_t number : some) {
+        std::size_t i = 0;
+        ((i++ == number ? buckets.sort() : void()), ...);
+      }
+    });
   }
 }
 

@@ -6,11 +6,13 @@
 // Only keys and references move, never commands. The sort is stable, so equal keys keep the order
 // in which they were gathered, and the result depends on nothing else than the recording. It takes
 // the cheapest of several ways (CommandSort): nothing, where all is in order; merges, where it
-// consists of a few stretches that are; insertion, for a few; and digits, the least significant
-// first, of those bits alone in which keys differ. Several threads first divide the items by their
-// highest digit, each its part of them, and then each sorts a range by itself. Concurrency: of one
-// thread, which may call others. Allocates: as much as the largest recording needed so far;
-// std::bad_alloc leaves the order as it was, or empty.
+// consists of a few stretches that are; insertion, for a few; and digits of those bits alone in
+// which keys differ. Several threads first divide many items by their highest digit, each its part
+// of them, and then each sorts a range by itself. What a pass costs is the memory that it moves, so
+// a long key is kept as its two windows of bits that differ, if these have 32 bits together; if
+// not, its upper 32 bits are sorted, and the order refers to entries by their numbers.
+// Concurrency: of one thread, which may call others. Allocates: as much as the largest recording
+// needed so far; std::bad_alloc leaves the order as it was, or empty.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +32,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// What recorders write for each command with a key, and what is sorted.
+// What recorders write for each command with a key.
 template <class Key>
 struct CommandEntry {
   Key key;
@@ -54,6 +56,9 @@ void for_each_entry(const CommandNode& node, const Visitor& visitor) {
     }
   }
 }
+
+// What is sorted: of a key what fits, and where the rest is.
+using CommandItem = CommandEntry<std::uint32_t>;
 
 // Some parts of a work on whatever runs loops; by the caller alone, where nothing does.
 class PartsRun {
@@ -115,23 +120,68 @@ class CommandBuffer {
   std::size_t bytes_ = 0;
 };
 
+// Two windows of a key's bits, glued to 32 bits at most, and what all keys have in the others. The
+// order of keys that differ nowhere else is that of their windows.
+class KeyWindows {
+ public:
+  // The lowest 32 bits.
+  constexpr KeyWindows() noexcept = default;
+  // Of bits that fit().
+  explicit KeyWindows(std::uint64_t differing) noexcept;
+
+  static bool fit(std::uint64_t differing) noexcept;
+  // The upper 32 bits, of what does not fit.
+  static KeyWindows upper(std::uint64_t differing) noexcept;
+  bool cover(std::uint64_t differing) const noexcept { return (differing & ~bits()) == 0; }
+  // What lies below the windows.
+  unsigned shift() const noexcept { return low_shift_; }
+  void set_rest(std::uint64_t common) noexcept { rest_ = common & ~bits(); }
+
+  std::uint32_t narrow(std::uint64_t key) const noexcept {
+    return static_cast<std::uint32_t>((key >> low_shift_ & low_mask_) |
+                                      (key >> high_shift_ & high_mask_) << low_bits_);
+  }
+  std::uint64_t widen(std::uint32_t narrow) const noexcept {
+    const std::uint64_t glued = narrow;
+    return rest_ | (glued & low_mask_) << low_shift_ | glued >> low_bits_ << high_shift_;
+  }
+
+ private:
+  std::uint64_t bits() const noexcept {
+    return low_mask_ << low_shift_ | high_mask_ << high_shift_;
+  }
+
+  std::uint64_t low_mask_ = 0xffffffff;
+  std::uint64_t high_mask_ = 0;
+  std::uint64_t rest_ = 0;
+  unsigned low_shift_ = 0;
+  unsigned high_shift_ = 0;
+  unsigned low_bits_ = 32;
+};
+
 template <class Key>
 class CommandOrder {
  public:
-  using Item = CommandEntry<Key>;
-
   CommandOrder() noexcept = default;
 
   // All commands of the recording, in the order of round, recorder and sequence.
   void gather(const CommandStore& store, const PartsRun& run);
   // By key; what has equal keys stays in its order. After gather().
-  void sort(const PartsRun& run);
+  void sort(CommandStore& store, const PartsRun& run);
   // There are none.
   void clear() noexcept { count_ = 0; }
 
   // In their order, until the next call of any of the above.
-  std::span<Item> items() noexcept { return {items_, count_}; }
-  std::span<const Item> items() const noexcept { return {items_, count_}; }
+  std::size_t size() const noexcept { return count_; }
+  Key key(std::size_t i) const noexcept {
+    if (is_wide()) return static_cast<Key>(entries_[items_[i].ref].key);
+    return static_cast<Key>(windows_.widen(items_[i].key));
+  }
+  CommandRef ref(std::size_t i) const noexcept {
+    return is_wide() ? entries_[items_[i].ref].ref : items_[i].ref;
+  }
+  // Puts the one at `from` where the one at `to` was.
+  void move_up(std::size_t to, std::size_t from) noexcept { items_[to] = items_[from]; }
   // Only so many of the first are left.
   void shorten(std::size_t count) noexcept { count_ = count; }
   // The packet of a reference; of those that were gathered.
@@ -145,39 +195,49 @@ class CommandOrder {
   template <class>
   friend struct Books;
 
+  using Entry = CommandEntry<std::uint64_t>;
+
   // Stretches in ascending order, up to this number: they are merged.
   static constexpr std::size_t kMergedMost = 4;
 
   // What a part of the items was seen to be.
   struct Seen {
-    Key any = 0;                   // bits that one has
+    Key any = 0;  // bits that one has
     Key all = static_cast<Key>(~Key{0});  // bits that each has
     Key first = 0;
     Key last = 0;
     std::size_t count = 0;
-    std::size_t falls = 0;             // keys that are below the one before
+    std::size_t falls = 0;  // keys that are below the one before
     std::size_t fall_at[kMergedMost] = {};  // the first of them
     void add(Key key, std::size_t at) noexcept;
     void join(const Seen& after, std::size_t at) noexcept;
+    Key differing() const noexcept { return static_cast<Key>(any & static_cast<Key>(~all)); }
   };
-  struct Digits;
+  class Parts;
 
+  bool is_wide() const noexcept {
+    if constexpr (sizeof(Key) <= sizeof(std::uint32_t)) return false;
+    return entries_ != nullptr;
+  }
   const CommandNode** collect_nodes(const CommandStore& store, std::size_t& count);
   Seen gather_nodes(const CommandNode* const* nodes, std::size_t count, std::size_t at) const;
-  void merge_stretches();
-  void sort_few() noexcept;
-  void sort_here(const Digits& digits);
-  void sort_split(const Digits& digits, const PartsRun& run, std::size_t parts);
-  static void sort_by_digits(const Digits& digits, Item* from, Item* other, std::size_t count,
-                             std::uint32_t* counts);
+  void take_room(bool wide, std::size_t count);
+  bool suits() noexcept;
+  template <class Keys>
+  void sort_by(const Keys& keys, CommandStore& store, const PartsRun& run);
+  template <class Keys>
+  void sort_split(CommandItem* other, std::uint32_t differing, const Keys& keys,
+                  const PartsRun& run, std::size_t parts);
 
+  CommandBuffer entry_room_;
   CommandBuffer room_;
   CommandBuffer other_room_;
   CommandBuffer node_room_;
   CommandBuffer segment_room_;
   CommandBuffer count_room_;
-  Item* items_ = nullptr;
-  Item* other_ = nullptr;
+  CommandItem* items_ = nullptr;
+  Entry* entries_ = nullptr;  // where keys differ in too many bits; items refer to them
+  KeyWindows windows_;  // of a key that are in an item
   std::size_t count_ = 0;
   std::byte** segments_ = nullptr;
   Seen seen_;

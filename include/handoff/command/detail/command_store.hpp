@@ -132,6 +132,10 @@ class CommandStore {
   // Keeps the memory of the recording; none if there is no recording, or its frame is over.
   Frame::Hold hold() const noexcept { return frame_->try_hold(recorded_in_); }
 
+  // Room for a sort that calls nobody, aligned to a cache line: this thread's in the frame, for all
+  // of its buckets. Throws std::bad_alloc.
+  std::byte* scratch(std::size_t bytes) const;
+
   // Counts up with each recording and each recorder: what was made of an older one is out of date.
   std::uint64_t changes() const noexcept { return changes_; }
   // A number of the recording's own; 0: there is none.
@@ -161,6 +165,7 @@ class CommandStore {
   template <class>
   friend struct Books;
   struct Spare;
+  struct Scratch;
 
   static constexpr std::size_t kFirstLevel = 64;  // segments; each level has twice as many
   static constexpr std::size_t kLevels = kRefSegmentBits - 5;

@@ -87,9 +87,8 @@ void dispatch_items(const CommandOrder<Key>& commands, IndexRange range, void* t
     std::uint64_t key_changes = 0;
   } counts(progress);
 
-  const auto items = commands.items();
   const auto prefetch = [&](std::size_t i) {
-    const std::byte* const start = commands.address(items[i].ref);
+    const std::byte* const start = commands.address(commands.ref(i));
     sync::prefetch_to_read(start);
     sync::prefetch_to_read(start + sync::cache_line);
   };
@@ -98,8 +97,8 @@ void dispatch_items(const CommandOrder<Key>& commands, IndexRange range, void* t
   }
   for (std::size_t i = range.first; i < range.last; ++i) {
     if (i + ahead < range.last) prefetch(i + ahead);
-    filter(items[i].key, backend, counts.key_changes);
-    for (CommandPacket packet(commands.address(items[i].ref));;) {
+    filter(commands.key(i), backend, counts.key_changes);
+    for (CommandPacket packet(commands.address(commands.ref(i)));;) {
       const CommandRef next = packet.next();
       counts.inside = 1;
       Dispatcher::call(packet, to);
@@ -126,12 +125,12 @@ void fold_neighbours(CommandOrder<Key>& commands, const CommandType& type, Fold&
   struct Gap {
     explicit Gap(CommandOrder<Key>& shortened) noexcept : commands(shortened) {}
     ~Gap() {
-      while (looked_at < commands.items().size()) keep();
+      while (looked_at < commands.size()) keep();
       commands.shorten(kept);
     }
     Gap(const Gap&) = delete;
     Gap& operator=(const Gap&) = delete;
-    void keep() noexcept { commands.items()[kept++] = commands.items()[looked_at++]; }
+    void keep() noexcept { commands.move_up(kept++, looked_at++); }
 
     CommandOrder<Key>& commands;
     std::size_t kept = 0;
@@ -144,8 +143,8 @@ void fold_neighbours(CommandOrder<Key>& commands, const CommandType& type, Fold&
     return std::launder(reinterpret_cast<C*>(packet.start() + kCommandOffset<C>));
   };
   C* previous = nullptr;
-  while (gap.looked_at < commands.items().size()) {
-    C* const next = alone(commands.items()[gap.looked_at].ref);
+  while (gap.looked_at < commands.size()) {
+    C* const next = alone(commands.ref(gap.looked_at));
     if (previous != nullptr && next != nullptr && fold(*previous, std::as_const(*next))) {
       ++gap.looked_at;
       ++folded;
