@@ -19,7 +19,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 constexpr std::size_t kFew = 48;                 // are sorted by insertion
-constexpr std::size_t kAloneMost = 32 * 1024;    // more are divided among threads
+constexpr std::size_t kAloneMost = 16 * 1024;    // more are divided among threads
 constexpr std::size_t kPartLeast = 2048;         // items of a part
 constexpr std::size_t kPartsMost = 64;
 constexpr std::size_t kScratchMost = 192 * 1024;  // bytes that buckets share
@@ -54,18 +54,31 @@ void CommandBuffer::grow(std::size_t count, std::size_t each) {
 
 // --- Gathering. ---
 
-// Without a branch that random keys would make a guess of.
+// All of a run; put(entry, i) for each, with i from `at`. It has no branch that random keys would
+// make a guess of, and what it counts stays in registers.
 template <class Key>
-void CommandOrder<Key>::Seen::add(Key key, std::size_t at) noexcept {
-  any = static_cast<Key>(any | key);
-  all = static_cast<Key>(all & key);
-  if (count == 0) [[unlikely]]
-    first = last = key;
-  if (falls < kMergedMost) [[unlikely]]
-    fall_at[falls] = at;
-  falls += key < last;
-  last = key;
-  ++count;
+template <class Put>
+void CommandOrder<Key>::Seen::add(const CommandRun& run, std::size_t at, const Put& put) noexcept {
+  using Entry = CommandEntry<Key>;
+  if (run.count == 0) return;
+  const auto* entry = std::launder(reinterpret_cast<const Entry*>(run.top)) - 1;
+  if (count == 0) first = last = entry->key;
+  Seen now = *this;
+  for (const std::size_t end = at + run.count; at != end; ++at, --entry) {
+    const Key key = entry->key;
+    now.any = static_cast<Key>(now.any | key);
+    now.all = static_cast<Key>(now.all & key);
+    if (now.falls < kMergedMost) [[unlikely]]
+      fall_at[now.falls] = at;
+    now.falls += key < now.last;
+    now.last = key;
+    put(*entry, at);
+  }
+  any = now.any;
+  all = now.all;
+  falls = now.falls;
+  last = now.last;
+  count += run.count;
 }
 
 // What begins at `at` follows.
@@ -107,26 +120,23 @@ typename CommandOrder<Key>::Seen CommandOrder<Key>::gather_nodes(const CommandNo
                                                                  std::size_t count,
                                                                  std::size_t at) const {
   Seen seen;
-  const KeyWindows windows = windows_;
   const auto all = [&](const auto& put) {
     for (std::size_t i = 0; i < count; ++i) {
-      for_each_entry<Key>(*nodes[i], [&](const CommandEntry<Key>& entry) {
-        seen.add(entry.key, at);
-        put(entry, at++);
-      });
+      for (const CommandRun* run = &nodes[i]->first; run != nullptr; run = run->next) {
+        seen.add(*run, at, put);
+        at += run->count;
+      }
     }
   };
-  const auto item = [&](std::uint64_t key, CommandRef ref) {
-    return CommandItem{windows.narrow(key), ref};
-  };
   if (is_wide()) {
-    all([&, items = items_, entries = entries_](const CommandEntry<Key>& entry, std::size_t i) {
+    all([windows = windows_, items = items_, entries = entries_](const CommandEntry<Key>& entry,
+                                                                 std::size_t i) {
       ::new (&entries[i]) Entry{entry.key, entry.ref};
-      ::new (&items[i]) CommandItem(item(entry.key, static_cast<CommandRef>(i)));
+      ::new (&items[i]) CommandItem{windows.narrow(entry.key), static_cast<CommandRef>(i)};
     });
   } else {
-    all([&, items = items_](const CommandEntry<Key>& entry, std::size_t i) {
-      ::new (&items[i]) CommandItem(item(entry.key, entry.ref));
+    all([windows = windows_, items = items_](const CommandEntry<Key>& entry, std::size_t i) {
+      ::new (&items[i]) CommandItem{windows.narrow(entry.key), entry.ref};
     });
   }
   return seen;

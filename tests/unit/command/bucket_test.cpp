@@ -16,6 +16,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@
 
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/inline_executor.hpp>
+#include <handoff/memory/frame.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
@@ -92,9 +94,20 @@ class InOrder {
 static_assert(Bulk<InOrder>);
 
 // Keys of some kind, the same for the same index.
-enum class Keys : std::uint8_t { equal, few, random, rising, falling, one_bit, extremes };
-constexpr std::array kAllKeys{Keys::equal,   Keys::few,     Keys::random,  Keys::rising,
-                              Keys::falling, Keys::one_bit, Keys::extremes};
+enum class Keys : std::uint8_t {
+  equal,
+  few,
+  random,
+  rising,
+  falling,
+  one_bit,
+  extremes,
+  two_fields,  // far from each other
+  low_bits,    // and the highest, which agrees in half of them: so the upper half says little
+};
+constexpr std::array kAllKeys{Keys::equal,    Keys::few,        Keys::random,
+                              Keys::rising,   Keys::falling,    Keys::one_bit,
+                              Keys::extremes, Keys::two_fields, Keys::low_bits};
 
 template <class Key>
 Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
@@ -107,6 +120,10 @@ Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
     case Keys::rising: return static_cast<Key>(i);
     case Keys::falling: return static_cast<Key>(~i);
     case Keys::one_bit: return static_cast<Key>((mixed >> 50 & 1) << (digits - 1));
+    case Keys::two_fields:
+      return static_cast<Key>((mixed >> 60) << (digits - 5) | (mixed >> 20 & 0x7f) << 2);
+    case Keys::low_bits:
+      return static_cast<Key>((mixed >> 50 & 1) << (digits - 1) | (mixed & 0x3ffffffff));
     case Keys::extremes: break;
   }
   return (mixed >> 33 & 1) != 0 ? std::numeric_limits<Key>::max() : Key{0};
@@ -136,7 +153,8 @@ std::vector<std::uint64_t> dispatched(E& executor, Keys kind, std::size_t count,
 }
 
 // Sizes around what a segment and a few of them hold, and what is sorted in other ways.
-constexpr std::array<std::size_t, 12> kSizes{0, 1, 2, 31, 32, 33, 48, 300, 1700, 4095, 4096, 9000};
+constexpr std::array<std::size_t, 12> kSizes{0,  1,   2,    31,   32,     33,
+                                             48, 300, 1700, 4096, 16'384, 18'000};
 
 TEST(CommandBucket, TheOrderIsThatOfAStableSort) {
   auto dice = test::random();
@@ -193,7 +211,79 @@ TEST(CommandBucket, WaysOfSorting) {
   EXPECT_EQ(way(40, random, true), CommandSort::few);
   EXPECT_EQ(way(10'000, two_stretches, true), CommandSort::merged);
   EXPECT_EQ(way(10'000, random, false), CommandSort::radix);
-  EXPECT_EQ(way(10'000, random, true), CommandSort::split);
+  EXPECT_EQ(way(20'000, random, true), CommandSort::split);
+}
+
+// A bucket keeps keys as its last recording had them; the next one may differ in other bits.
+TEST(CommandBucket, KeysOfEachRecordingDifferInBitsOfTheirOwn) {
+  auto dice = test::random();
+  Bucket64 bucket;
+  for (std::size_t round = 0; round < test::rounds(100); ++round) {
+    const std::uint64_t seed = dice();
+    const std::size_t count = dice() % 3000;
+    const Keys kind = kAllKeys[dice() % kAllKeys.size()];
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << count << " commands, keys "
+                                      << static_cast<int>(kind));
+    bucket.clear();
+    {
+      Bucket64::Recorder recorder = bucket.recorder(0);
+      for (std::size_t i = 0; i < count; ++i) {
+        test::add_any(recorder, key_of<std::uint64_t>(kind, i, seed), i);
+      }
+    }
+    if (round % 2 != 0) bucket.sort();
+    std::vector<std::uint64_t> keys;
+    bucket.inspect([&](std::uint64_t key, std::string_view) { keys.push_back(key); });
+    std::vector<std::uint64_t> right;
+    for (std::size_t i = 0; i < count; ++i) right.push_back(key_of<std::uint64_t>(kind, i, seed));
+    if (round % 2 != 0) std::ranges::sort(right);
+    ASSERT_EQ(keys, right);
+    bucket.sort();
+    Notes notes;
+    ASSERT_EQ(bucket.submit(notes), count);
+    ASSERT_EQ(notes.numbers, expected<std::uint64_t>(kind, count, seed));
+  }
+}
+
+// Buckets of one frame share what they are sorted in.
+TEST(CommandBucket, SeveralAreSortedAtOnce) {
+  const auto sorts = [](auto& executor) {
+    Frame frame;
+    Bucket64 wide(frame);
+    Bucket32 usual(frame);
+    Bucket16 none(frame);
+    Bucket16 small(frame);
+    for (std::size_t round = 0; round < 4; ++round) {
+      const std::size_t count = 500 * (round + 1);
+      record_into(
+          executor, count, 64,
+          [&](Bucket64::Recorder& to_wide, Bucket32::Recorder& to_usual,
+              Bucket16::Recorder& to_small, IndexRange range) {
+            for (const std::size_t i : range) {
+              test::add_any(to_wide, key_of<std::uint64_t>(Keys::random, i, round), i);
+              test::add_any(to_usual, key_of<std::uint32_t>(Keys::two_fields, i, round), i);
+              test::add_any(to_small, key_of<std::uint16_t>(Keys::few, i, round), i);
+            }
+          },
+          wide, usual, small);
+      sort_all(executor, wide, usual, none, small);
+      Notes notes[3];
+      wide.submit(notes[0]);
+      usual.submit(notes[1]);
+      small.submit(notes[2]);
+      EXPECT_EQ(none.submit(notes[2]), 0U);
+      ASSERT_EQ(notes[0].numbers, expected<std::uint64_t>(Keys::random, count, round));
+      ASSERT_EQ(notes[1].numbers, expected<std::uint32_t>(Keys::two_fields, count, round));
+      ASSERT_EQ(notes[2].numbers, expected<std::uint16_t>(Keys::few, count, round));
+      ASSERT_EQ(frame.next(), Status::ok);
+    }
+  };
+  InlineExecutor here;
+  ThreadTeam team(3);
+  ThreadPool pool;
+  sorts(here);
+  sorts(team);
+  sorts(pool);
 }
 
 TEST(CommandBucket, RecordersByHandAreInTheOrderOfTheirNumbers) {

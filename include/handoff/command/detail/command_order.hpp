@@ -209,7 +209,8 @@ class CommandOrder {
     std::size_t count = 0;
     std::size_t falls = 0;  // keys that are below the one before
     std::size_t fall_at[kMergedMost] = {};  // the first of them
-    void add(Key key, std::size_t at) noexcept;
+    template <class Put>
+    void add(const CommandRun& run, std::size_t at, const Put& put) noexcept;
     void join(const Seen& after, std::size_t at) noexcept;
     Key differing() const noexcept { return static_cast<Key>(any & static_cast<Key>(~all)); }
   };
