@@ -39,7 +39,13 @@ std::vector<RungKind> calls_and_queues() {
                                        {"publish", "batch"},
                                        {"consumer", "spins"}}),
            .own = {"own.bus", "own.bus.lanes"},
-           .named = {"own.bus", "own.bus.lanes"}}};
+           .named = {"own.bus", "own.bus.lanes"}},
+          {.name = "command",
+           .title = "a command recorded, sorted, submitted",
+           .scenario = "commands",
+           .cell = cell("command",
+                        {{"threads", "2"}, {"calls", "40000"}, {"key_bits", "64"}, {"work", "0"}}),
+           .today = {"peer.std_vectors"}}};
 }
 
 std::vector<RungKind> pools_and_threads() {

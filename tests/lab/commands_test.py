@@ -33,25 +33,28 @@ class Commands(LabTest):
 
     def test_one_thread_adds(self):
         self.assertEqual(set(self.rows("add", threads=1)),
-                         {"own.bucket", "limit.store"} | ALONE | TOGETHER)
+                         {"own.bucket", "limit.store", "peer.std_vectors"} | ALONE | TOGETHER)
 
     def test_several_threads_add(self):
         for bits in (16, 32, 64):
-            self.assertEqual(set(self.rows("add", key_bits=bits)), {"own.bucket"} | TOGETHER)
+            self.assertEqual(set(self.rows("add", key_bits=bits)),
+                             {"own.bucket", "peer.std_vectors"} | TOGETHER)
 
     def test_with_other_work(self):
-        self.assertEqual(set(self.rows("add", work=100)), {"own.bucket"} | TOGETHER)
+        self.assertEqual(set(self.rows("add", work=100)),
+                         {"own.bucket", "peer.std_vectors"} | TOGETHER)
 
     def test_keys_are_sorted(self):
         for keys in ("article", "random"):
             self.assertEqual(set(self.rows("sort", keys=keys)),
                              {"own.bucket", "limit.radix", "peer.std_stable_sort",
-                              "peer.onetbb_sort"} | TOGETHER)
+                              "peer.onetbb_sort", "peer.std_vectors"} | TOGETHER)
 
     def test_commands_are_submitted(self):
-        for metric in ("submit", "frame"):
+        for metric in ("submit", "frame", "command"):
             self.assertEqual(set(self.rows(metric)),
-                             {"own.bucket", "own.bucket.parallel_submit"} | TOGETHER)
+                             {"own.bucket", "own.bucket.parallel_submit", "peer.std_vectors"} |
+                             TOGETHER)
 
     def test_threads_share_less_than_the_article_s(self):
         rows = self.rows("shared_rmw", calls=40000)

@@ -59,6 +59,7 @@ class Commands final : public Scenario {
         {"sort", "ns", false, "a command that has a key, by that key, in three buckets"},
         {"submit", "ns", false, "a command, in the order of keys, all of its arguments hashed"},
         {"frame", "ms", false, "all of it: added, sorted and submitted once"},
+        {"command", "ns", false, "a command of such a frame"},
         {"shared_rmw", "operations", false,
          "a command that is added: read-modify-writes of memory that threads share, on any number "
          "of cores"}};
