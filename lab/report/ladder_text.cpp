@@ -220,6 +220,12 @@ std::string grey_line(const std::vector<GreyLine>& grey, std::size_t columns) {
   return text.empty() ? text : wrapped(text, columns, 2);
 }
 
+std::string files_line(const LadderLook& look) {
+  if (look.page.empty()) return look.results.empty() ? "" : "results  " + look.results + '\n';
+  if (look.results.empty()) return "page     " + look.page + '\n';
+  return fmt::format("page     {}  (results: {})\n", look.page, look.results);
+}
+
 }  // namespace
 
 std::string ladder_text(const Ladder& ladder, const LadderLook& look) {
@@ -233,8 +239,7 @@ std::string ladder_text(const Ladder& ladder, const LadderLook& look) {
     text += look.styled ? fmt::format("\033[1m{}\033[0m", sentence) : sentence;
   }
   text += '\n' + picture.rungs() + picture.legend() + grey_line(ladder.grey, columns) + '\n';
-  if (!look.page.empty()) text += fmt::format("page     {}\n", look.page);
-  if (!look.results.empty()) text += fmt::format("results  {}\n", look.results);
+  text += files_line(look);
   if (!look.missing.empty()) {
     text += wrapped(fmt::format("missing  {}", fmt::join(look.missing, ", ")), columns, 2);
   }
