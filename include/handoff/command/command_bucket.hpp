@@ -314,7 +314,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
          state = state->next) {
       detail::dispatch_state<Dispatcher>(*state, order_, to);
     }
-    detail::dispatch_items<Dispatcher>(order_, range, to, backend, filter, progress);
+    detail::dispatch_items<Dispatcher>(order_.view(), range, to, backend, filter, progress);
   }
 
   template <class B, class Filter>

@@ -159,6 +159,33 @@ class KeyWindows {
   unsigned low_bits_ = 32;
 };
 
+// An order to be read: by value, so that a walk that calls unknown functions keeps it in registers.
+template <class Key>
+struct CommandOrderView {
+  using Entry = CommandEntry<std::uint64_t>;
+
+  const CommandItem* items = nullptr;
+  const Entry* entries = nullptr;  // where keys differ in too many bits; items refer to them
+  std::byte* const* segments = nullptr;
+  KeyWindows windows;  // of a key that are in an item
+
+  bool is_wide() const noexcept {
+    if constexpr (sizeof(Key) <= sizeof(std::uint32_t)) return false;
+    return entries != nullptr;
+  }
+  Key key(std::size_t i) const noexcept {
+    if (is_wide()) return static_cast<Key>(entries[items[i].ref].key);
+    return static_cast<Key>(windows.widen(items[i].key));
+  }
+  CommandRef ref(std::size_t i) const noexcept {
+    return is_wide() ? entries[items[i].ref].ref : items[i].ref;
+  }
+  // The packet of a reference; of those that were gathered.
+  std::byte* address(CommandRef ref) const noexcept {
+    return segments[ref >> kRefOffsetBits] + (ref & kRefOffset) * kPacketWord;
+  }
+};
+
 template <class Key>
 class CommandOrder {
  public:
@@ -173,21 +200,15 @@ class CommandOrder {
 
   // In their order, until the next call of any of the above.
   std::size_t size() const noexcept { return count_; }
-  Key key(std::size_t i) const noexcept {
-    if (is_wide()) return static_cast<Key>(entries_[items_[i].ref].key);
-    return static_cast<Key>(windows_.widen(items_[i].key));
-  }
-  CommandRef ref(std::size_t i) const noexcept {
-    return is_wide() ? entries_[items_[i].ref].ref : items_[i].ref;
-  }
+  CommandOrderView<Key> view() const noexcept { return {items_, entries_, segments_, windows_}; }
+  Key key(std::size_t i) const noexcept { return view().key(i); }
+  CommandRef ref(std::size_t i) const noexcept { return view().ref(i); }
   // Puts the one at `from` where the one at `to` was.
   void move_up(std::size_t to, std::size_t from) noexcept { items_[to] = items_[from]; }
   // Only so many of the first are left.
   void shorten(std::size_t count) noexcept { count_ = count; }
   // The packet of a reference; of those that were gathered.
-  std::byte* address(CommandRef ref) const noexcept {
-    return segments_[ref >> kRefOffsetBits] + (ref & kRefOffset) * kPacketWord;
-  }
+  std::byte* address(CommandRef ref) const noexcept { return view().address(ref); }
 
   CommandSort way() const noexcept { return way_; }
 

@@ -72,7 +72,7 @@ struct CommandDispatcher {
 };
 
 template <class Dispatcher, class Key, class B, class Filter>
-void dispatch_items(const CommandOrder<Key>& commands, IndexRange range, void* to, B& backend,
+void dispatch_items(CommandOrderView<Key> commands, IndexRange range, void* to, B& backend,
                     Filter& filter, SubmitProgress& progress) {
   constexpr std::size_t ahead = 8;
   struct Counts {
