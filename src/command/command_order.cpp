@@ -7,6 +7,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/detail/prefetch.hpp>
 #include <limits>
 #include <new>
 #include <span>
@@ -63,8 +64,10 @@ void CommandOrder<Key>::Seen::add(const CommandRun& run, std::size_t at, const P
   if (run.count == 0) return;
   const auto* entry = std::launder(reinterpret_cast<const Entry*>(run.top)) - 1;
   if (count == 0) first = last = entry->key;
+  constexpr std::ptrdiff_t kAhead = 8 * sync::cache_line / sizeof(Entry);
   Seen now = *this;
   for (const std::size_t end = at + run.count; at != end; ++at, --entry) {
+    sync::prefetch_to_read(entry - kAhead);
     const Key key = entry->key;
     now.any = static_cast<Key>(now.any | key);
     now.all = static_cast<Key>(now.all & key);
