@@ -77,7 +77,10 @@ const Scenario number_is_seen("frame/number", [] {
     before.write() = 1;
     explore::check(frame.next() == Status::ok, "nobody holds it");
   });
-  if (frame.number() == 2) explore::check(before.read() == 1, "what came before next()");
+  if (frame.number() == 2) {
+    explore::check(before.read() == 1, "what came before next()");
+    explore::check(frame.alive(2), "the memory of the current frame is there");
+  }
   if (frame.alive(2)) explore::check(before.read() == 1, "what came before next()");
   if (const Frame::Hold hold = frame.try_hold(2)) {
     explore::check(before.read() == 1, "what came before next()");
