@@ -9,6 +9,7 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_submit.hpp>
 #include <handoff/core/bulk.hpp>
+#include <handoff/core/inline_executor.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/pause.hpp>
@@ -124,6 +125,33 @@ const Scenario closed("command_bucket/closed_is_seen", [] {
     }
   }
   explore::check(sees.digits == 7, "what it has added");
+  other.join();
+});
+
+// The same of the end of record(): its commands are there, and counted.
+const Scenario batch_closed("command_bucket/end_of_record_is_seen", [] {
+  Bucket bucket;
+  sync::atomic<bool> begun(false);
+  explore::Thread other([&] {
+    InlineExecutor here;
+    bucket.record(here, 1, 1, [&](PlainBucket::Recorder& recorder, IndexRange) {
+      begun.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
+      recorder.add<Number>(1).number = 7;
+    });
+  });
+  // order: relaxed, as above
+  while (!begun.load(sync::order::relaxed)) sync::pause();
+  Sees sees;
+  for (bool submitted = false; !submitted;) {
+    try {
+      bucket.submit(sees);
+      submitted = true;
+    } catch (const std::logic_error&) {
+      sync::pause();
+    }
+  }
+  explore::check(sees.digits == 7, "what it has added");
+  explore::check(bucket.tally().done == 1, "and that it did");
   other.join();
 });
 

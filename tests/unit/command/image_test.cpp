@@ -299,6 +299,38 @@ TEST(CommandImages, HostileOnes) {
   EXPECT_GT(refused, tries / 4);
 }
 
+struct Bounded : CommandPolicies {
+  static constexpr OnFull on_full = OnFull::reject;
+};
+
+// All of it or nothing, states too.
+TEST(CommandImages, IntoABucketThatIsFull) {
+  Bucket bucket;
+  bucket.state<Target>().number = 50;
+  bucket.state<Target>().number = 51;
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    for (std::uint32_t i = 0; i < 100; ++i) recorder.add<Tiny>(i).number = i;
+  }
+  const Image image = bucket.captured();
+  for (const bool has_state : {false, true}) {
+    BasicCommandBucket<Bounded, std::uint64_t, Notes> small({.memory_most = 3000});
+    if (has_state) small.state<Target>().number = 7;
+    EXPECT_THROW((small.load<Tiny, Target>(std::span(image))), std::length_error);
+    Notes notes;
+    EXPECT_EQ(small.submit(notes), 0U);
+    EXPECT_EQ(notes.numbers, std::vector<std::uint64_t>(has_state ? 1U : 0U, 7U));
+    small.state<Target>().number = 8;
+    small.recorder(0).template add<Tiny>(0).number = 9;
+    notes = {};
+    small.submit(notes);
+    std::vector<std::uint64_t> right{8, 9};
+    if (has_state) right.insert(right.begin(), 7U);
+    EXPECT_EQ(notes.numbers, right) << "it can be used on";
+    EXPECT_TRUE(small.tally().balanced());
+  }
+}
+
 // Otherwise what tests sign would be refused for its checksum alone.
 TEST(CommandImages, TheTestsKnowTheChecksum) {
   for (std::size_t bytes = 0; bytes < 16; ++bytes) {

@@ -17,12 +17,14 @@
 
 #include <handoff/memory/frame.hpp>
 
+#include "support/failing.hpp"
 #include "support/support.hpp"
 #include "unit/command/commands.hpp"
 
 namespace store_test { namespace {
 
 using namespace handoff;
+using test::Call;
 using test::InOrder;
 using test::Notes;
 using test::Tiny;
@@ -103,6 +105,47 @@ TEST(CommandStore, TheLeastMemoryForACommand) {
     EXPECT_LT(most, aux + 200);
     EXPECT_GE(most, aux + sizeof(WithAux));
   }
+}
+
+TEST(CommandStore, AFullOneTakesNoChainsEither) {
+  BoundedBucket bucket({.memory_most = 4096});
+  std::uint64_t added = 1;
+  {
+    auto recorder = bucket.recorder(0);
+    Tiny& head = recorder.add<Tiny>(0);
+    head.number = 0;
+    while (Tiny* const next = recorder.try_append<Tiny>(head)) {
+      next->number = static_cast<std::uint32_t>(added++);
+    }
+    EXPECT_THROW(recorder.append<Tiny>(head), std::length_error);
+    EXPECT_EQ(recorder.try_append<WithAux>(head, 100), nullptr);
+  }
+  EXPECT_GE(added, 100U) << "most of it was used";
+  EXPECT_EQ(bucket.statistics().refused, 3U);
+  Notes notes;
+  EXPECT_EQ(bucket.submit(notes), added) << "what it took it keeps";
+  EXPECT_EQ(bucket.tally().accepted, added);
+}
+
+// Memory of its own is used again; a frame is the program's, and goes on when that says so.
+TEST(CommandStore, WhatAClearDoesToMemory) {
+  const auto record_and_clear = [](Bucket& bucket) {
+    {
+      Bucket::Recorder recorder = bucket.recorder(0);
+      for (std::uint64_t i = 0; i < 5000; ++i) test::add_any(recorder, i, i);
+    }
+    bucket.clear();
+  };
+  Bucket bucket;
+  record_and_clear(bucket);
+  const std::size_t before = test::calls(Call::allocation);
+  for (int i = 0; i < 20; ++i) record_and_clear(bucket);
+  EXPECT_EQ(test::calls(Call::allocation), before) << "no more of it was asked for";
+
+  Frame frame;
+  Bucket in_frame(frame);
+  record_and_clear(in_frame);
+  EXPECT_EQ(frame.number(), 1U);
 }
 
 // What is too large for any is refused, and not what is too large for this one.
