@@ -151,6 +151,16 @@ CommandNode& CommandStore::open_state() {
   return node;
 }
 
+void CommandStore::drop_states_behind(const CommandNode* last) noexcept {
+  const sync::Lock lock(mutex_);
+  CommandNode* kept = nullptr;
+  CommandNode* dropped = states_;
+  for (; kept != last; dropped = kept->next) kept = dropped;
+  for (; dropped != nullptr; dropped = dropped->next) --nodes_;
+  (kept == nullptr ? states_ : kept->next) = nullptr;
+  last_state_ = kept;
+}
+
 void CommandStore::closed_by_hand(const CommandNode& node) noexcept {
   if (node.round != CommandNode::kOfState) {
     // order: relaxed, a number; the release below shows it to a Use.

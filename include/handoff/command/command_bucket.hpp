@@ -218,7 +218,8 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // Records what was captured, by one recorder, in the same order; returns how many commands. An
   // image that is cut off, damaged, of another version, or of other types than these, is refused
-  // before anything is recorded: std::runtime_error with one line that says why.
+  // before anything is recorded: std::runtime_error with one line that says why. Where the bucket
+  // is full, or there is no memory, nothing of it is recorded either.
   template <class... Commands>
   std::size_t load(std::span<const std::byte> image, std::uint64_t number = 0) {
     static_assert(sizeof...(Commands) > 0, "load: name the types of commands that it may have");

@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/command/command_bucket.hpp>
+#include <handoff/command/command_options.hpp>
 #include <handoff/command/command_statistics.hpp>
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_submit.hpp>
 #include <handoff/core/bulk.hpp>
+#include <handoff/core/inline_executor.hpp>
+#include <handoff/core/on_full.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/pause.hpp>
@@ -127,6 +130,97 @@ const Scenario closed("command_bucket/closed_is_seen", [] {
   other.join();
 });
 
+// The same of the end of record(): its commands are there, and counted.
+const Scenario batch_closed("command_bucket/end_of_record_is_seen", [] {
+  Bucket bucket;
+  sync::atomic<bool> begun(false);
+  explore::Thread other([&] {
+    InlineExecutor here;
+    bucket.record(here, 1, 1, [&](PlainBucket::Recorder& recorder, IndexRange) {
+      begun.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
+      recorder.add<Number>(1).number = 7;
+    });
+  });
+  // order: relaxed, as above
+  while (!begun.load(sync::order::relaxed)) sync::pause();
+  Sees sees;
+  for (bool submitted = false; !submitted;) {
+    try {
+      bucket.submit(sees);
+      submitted = true;
+    } catch (const std::logic_error&) {
+      sync::pause();
+    }
+  }
+  explore::check(sees.digits == 7, "what it has added");
+  explore::check(bucket.tally().done == 1, "and that it did");
+  other.join();
+});
+
+// A chunk that throws is dropped while another thread records: with its chain, and counted once.
+const Scenario dropped("command_bucket/dropped_chunk", [] {
+  Bucket bucket;
+  InlineExecutor here;
+  explore::Thread other([&] { bucket.recorder(0).add<Number>(0).number = 5; });
+  int calls = 0;
+  try {
+    bucket.record(here, 2, 1, [&](PlainBucket::Recorder& recorder, IndexRange) {
+      Number& head = recorder.add<Number>(0);
+      head.number = 1;
+      for (std::uint32_t i = 2; i <= 4; ++i) recorder.append<Number>(head).number = i;
+      if (++calls == 2) throw std::domain_error("as asked");
+    });
+    explore::check(false, "it leaves record()");
+  } catch (const std::domain_error&) {
+    // as asked
+  }
+  other.join();
+  const Tally before = bucket.tally();
+  explore::check(before.accepted == 9 && before.cancelled == 4 && before.pending == 5, "counted");
+  Sees sees;
+  bucket.submit(sees);
+  explore::check(sees.digits == 12345 || sees.digits == 51234, "the chunk that did not throw");
+  bucket.clear();
+  const Tally after = bucket.tally();
+  explore::check(after.accepted == 9 && after.cancelled == 4 && after.done == 5, "once");
+});
+
+// Whoever meets a submit of another thread is told.
+struct Meets {
+  sync::atomic<bool> inside{false};
+  sync::atomic<bool> told{false};
+};
+struct Meeting {
+  void operator()(Meets& meets) const {
+    meets.inside.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
+    // order: relaxed, as above
+    while (!meets.told.load(sync::order::relaxed)) sync::pause();
+  }
+};
+const Scenario meets_submit("command_bucket/others_meet_a_submit", [] {
+  Audited<CommandBucket<std::uint32_t, Meets>> bucket;
+  bucket.recorder(0).add<Meeting>(0);
+  Meets meets;
+  explore::Thread owner([&] { bucket.submit(meets); });
+  // order: relaxed, as above
+  while (!meets.inside.load(sync::order::relaxed)) sync::pause();
+  int refused = 0;
+  const auto try_to = [&](const auto& call) {
+    try {
+      call();
+    } catch (const std::logic_error&) {
+      ++refused;
+    }
+  };
+  try_to([&] { (void)bucket.recorder(1); });
+  try_to([&] { bucket.sort(); });
+  try_to([&] { bucket.submit(meets); });
+  try_to([&] { bucket.clear(); });
+  explore::check(refused == 4, "each of them");
+  meets.told.store(true, sync::order::relaxed);  // order: relaxed, as above
+  owner.join();
+});
+
 // Chunks on two threads; what is left of a segment goes from recorder to recorder.
 const Scenario chunks("command_bucket/chunks", [] {
   Bucket bucket;
@@ -207,8 +301,17 @@ const Scenario lists("command_bucket/two_lists", [] {
   }
   bucket.sort();
   std::array<Sees, 2> sees;
-  bucket.submit(two, std::span(sees));
+  const auto nothing = [](std::uint32_t /*key*/, Sees& /*list*/) {};
+  bucket.submit(two, std::span(sees), when_changed(~0U, nothing));
   explore::check(sees[0].digits == 12 && sees[1].digits == 34, "one after the other");
+  const CommandStatistics figures = bucket.statistics();
+  explore::check(figures.submits == 1 && figures.key_changes == 4, "of the submit");
+  explore::check(figures.segments == 1 && figures.memory >= 4 * sizeof(Number), "of the memory");
+  bucket.clear();
+  bucket.recorder(0).add<Number>(0).number = 5;
+  bucket.submit(two, std::span(sees));
+  explore::check(sees[1].digits == 345 || sees[0].digits == 125, "of another recording");
+  explore::check(bucket.statistics().submits == 1, "its first");
 });
 
 // A bucket that comes after one that another thread submits.
@@ -220,13 +323,43 @@ const Scenario after("command_bucket/after", [] {
   Sees sees;
   explore::Thread other([&] { first.submit(sees); });
   Sees later;
+  bool submitted = false;
   try {
     second.submit(later);
+    submitted = true;
     explore::check(sees.digits == 1, "what the first submit did comes before");
   } catch (const std::logic_error&) {
     explore::outcome(1);  // it was not submitted yet
   }
   other.join();
+  if (!submitted) second.submit(later);
+});
+
+// A load that finds no room leaves nothing behind, in the books neither.
+struct Bounded : CommandPolicies {
+  static constexpr OnFull on_full = OnFull::reject;
+};
+const Scenario load_full("command_bucket/load_finds_no_room", [] {
+  PlainBucket from;
+  from.state<Number>().number = 1;
+  {
+    PlainBucket::Recorder recorder = from.recorder(0);
+    for (std::uint32_t i = 0; i < 40; ++i) recorder.add<Number>(i).number = 2;
+  }
+  const auto image = from.captured();
+  Audited<BasicCommandBucket<Bounded, std::uint32_t, Sees>> full(
+      CommandBucketOptions{.memory_most = 512});
+  full.state<Number>().number = 3;
+  try {
+    full.load<Number>(std::span(image));
+    explore::check(false, "there is no room");
+  } catch (const std::length_error&) {
+    explore::outcome(1);
+  }
+  Sees sees;
+  full.submit(sees);
+  explore::check(sees.digits == 3, "what was there before");
+  explore::check(full.statistics().refused == 1, "that it was asked for more");
 });
 
 }  // namespace

@@ -31,8 +31,10 @@ const Scenario late_consumer("frame/late_consumer", [] {
     hold.release();
   });
   explore::check(frame.next() == Status::ok, "the consumer ends");
+  explore::check(frame.arena().used() == 0, "nothing is in it");
   explore::check(*frame.arena().make<int>(2) == 2, "new memory");
   consumer.join();
+  explore::check(frame.memory() == kSmallChunk, "of one frame");
 });
 
 // A hold is asked for while the frame is about to end: it holds, or the frame is gone.
@@ -58,7 +60,7 @@ const Scenario two_holds("frame/two_holds", [] {
   const int* const made = frame.arena().make<int>(1);
   const auto read = [made](Frame::Hold& hold) {
     explore::check(*made == 1, "it is there");
-    hold.release();
+    hold = Frame::Hold();
   };
   Frame::Hold one = frame.hold();
   Frame::Hold other = frame.hold();
@@ -77,7 +79,10 @@ const Scenario number_is_seen("frame/number", [] {
     before.write() = 1;
     explore::check(frame.next() == Status::ok, "nobody holds it");
   });
-  if (frame.number() == 2) explore::check(before.read() == 1, "what came before next()");
+  if (frame.number() == 2) {
+    explore::check(before.read() == 1, "what came before next()");
+    explore::check(frame.alive(2), "the memory of the current frame is there");
+  }
   if (frame.alive(2)) explore::check(before.read() == 1, "what came before next()");
   if (const Frame::Hold hold = frame.try_hold(2)) {
     explore::check(before.read() == 1, "what came before next()");

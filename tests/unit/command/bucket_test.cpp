@@ -39,6 +39,7 @@ namespace bucket_test { namespace {
 using namespace handoff;
 using test::Added;
 using test::Call;
+using test::InOrder;
 using test::Notes;
 using test::Tiny;
 using test::Usual;
@@ -76,22 +77,6 @@ class Shuffled {
   std::mt19937_64 dice_;
 };
 static_assert(Bulk<Shuffled>);
-
-// Runs one index after the other.
-class InOrder {
- public:
-  struct BulkStorage {};
-  template <class Body>
-  Tally run(std::size_t count, const Body& body, const RunOptions& = {}) {
-    for (std::size_t i = 0; i < count; ++i) body(IndexRange{i, i + 1});
-    return {.accepted = count, .done = count};
-  }
-  Status start(std::size_t, BulkWork&, BulkStorage&, const RunOptions& = {}) {
-    return Status::full;
-  }
-  std::size_t width() const { return 1; }
-};
-static_assert(Bulk<InOrder>);
 
 // Keys of some kind, the same for the same index.
 enum class Keys : std::uint8_t {
@@ -664,6 +649,8 @@ TEST(CommandBucket, AFailedAllocationLeavesItUsable) {
         }
       }
       EXPECT_EQ(notes.numbers.size(), right);
+      EXPECT_TRUE(std::ranges::is_sorted(
+          notes.numbers, [](std::uint64_t a, std::uint64_t b) { return a % 2000 > b % 2000; }));
       EXPECT_GE(right, 4000U) << "one failed at most";
     } catch (const std::bad_alloc&) {
     }

@@ -13,6 +13,7 @@
 #include <handoff/command/command_aux.hpp>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/hash_backend.hpp>
+#include <handoff/core/bulk.hpp>
 
 namespace handoff::test {
 
@@ -82,6 +83,22 @@ std::vector<std::uint64_t> in_order(const std::vector<Added<Key>>& added) {
   for (const auto& [key, number] : sorted) numbers.push_back(number);
   return numbers;
 }
+
+// Runs one index after the other; behind one that throws none.
+class InOrder {
+ public:
+  struct BulkStorage {};
+  template <class Body>
+  Tally run(std::size_t count, const Body& body, const RunOptions& = {}) {
+    for (std::size_t i = 0; i < count; ++i) body(IndexRange{i, i + 1});
+    return {.accepted = count, .done = count};
+  }
+  Status start(std::size_t, BulkWork&, BulkStorage&, const RunOptions& = {}) {
+    return Status::full;
+  }
+  std::size_t width() const { return 1; }
+};
+static_assert(Bulk<InOrder>);
 
 // Adds the command of that number, of a type that follows from it.
 template <class Recorder>

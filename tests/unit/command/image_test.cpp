@@ -6,6 +6,9 @@
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_log.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -89,6 +92,32 @@ void sign(Image& image) {
   std::memcpy(image.data() + image.size() - 8, &hash, 8);
 }
 
+// With another value there, and signed.
+template <class T>
+Image changed_at(Image image, std::size_t at, T value) {
+  std::memcpy(image.data() + at, &value, sizeof value);
+  sign(image);
+  return image;
+}
+template <class T>
+T value_at(const Image& image, std::size_t at) {
+  T value;
+  std::memcpy(&value, image.data() + at, sizeof value);
+  return value;
+}
+
+// Where things are in an image: the head, the first type, and the first command if that is the only
+// type.
+constexpr std::size_t kVersionAt = 12;
+constexpr std::size_t kTypesAt = 20;
+constexpr std::size_t kTypeAt = 32;
+constexpr std::size_t kNameBytesAt = kTypeAt + 8;
+constexpr std::size_t kNameAt = kTypeAt + 16;
+constexpr std::size_t kCommandBytes = 24;  // before the bytes of the command itself
+std::size_t command_at(const Image& image) {
+  return kNameAt + value_at<std::uint64_t>(image, kNameBytesAt);
+}
+
 // Why it is refused; "" if it is not.
 std::string why_refused(const Image& image) {
   Bucket bucket;
@@ -119,6 +148,80 @@ TEST(CommandImages, WhatIsLoadedIsWhatWasCaptured) {
       EXPECT_EQ(other.captured().size(), bucket.captured().size());
     }
   }
+}
+
+TEST(CommandImages, OfNothing) {
+  Bucket bucket;
+  Bucket other;
+  EXPECT_EQ(load(other, bucket.captured()), 0U);
+  EXPECT_TRUE(dispatched(other).empty());
+}
+
+TEST(CommandImages, OfSmallKeys) {
+  Small bucket;
+  {
+    Small::Recorder recorder = bucket.recorder(0);
+    recorder.add<Tiny>(0xffff).number = 1;
+    recorder.add<Tiny>(0).number = 0;
+  }
+  const Image image = bucket.captured();
+  Small other;
+  EXPECT_EQ(other.load<Tiny>(std::span(image)), 2U);
+  other.sort();
+  Notes notes;
+  other.submit(notes);
+  EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{0, 1}));
+  const auto larger = changed_at(image, command_at(image) + 8, std::uint64_t{0x10000});
+  try {
+    other.load<Tiny>(std::span(larger));
+    FAIL() << "a key of 17 bits";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("larger than a key can be"), std::string::npos);
+  }
+}
+
+// However many commands there are of it, whatever comes in between.
+TEST(CommandImages, HaveEachTypeOnce) {
+  const auto bytes = [](int pairs) {
+    Bucket bucket;
+    {
+      Bucket::Recorder recorder = bucket.recorder(0);
+      for (int i = 0; i < pairs; ++i) {
+        recorder.add<Tiny>(0).number = 0;
+        recorder.add<Usual>(0) = {0, 0};
+      }
+    }
+    return bucket.captured().size();
+  };
+  constexpr std::size_t pair = 2 * kCommandBytes + sizeof(Tiny) + sizeof(Usual);
+  EXPECT_EQ(bytes(2), bytes(1) + pair);
+  EXPECT_EQ(bytes(10), bytes(1) + 9 * pair);
+}
+
+// A name that is longer than an image can have.
+template <class A, class B>
+struct Pair {
+  std::uint64_t number;
+  void operator()(Notes& notes) const { notes.note(number); }
+};
+template <int kDepth>
+struct Deep {
+  using type = Pair<typename Deep<kDepth - 1>::type, typename Deep<kDepth - 1>::type>;
+};
+template <>
+struct Deep<0> {
+  using type = int;
+};
+
+TEST(CommandImages, OfATypeWithALongName) {
+  using Long = Deep<9>::type;
+  Bucket bucket;
+  bucket.recorder(0).add<Long>(0).number = 7;
+  const Image image = bucket.captured();
+  ASSERT_EQ(value_at<std::uint64_t>(image, kNameBytesAt), 4096U) << "cut off there";
+  Bucket other;
+  EXPECT_EQ(other.load<Long>(std::span(image)), 1U);
+  EXPECT_EQ(dispatched(other), std::vector<std::uint64_t>{7});
 }
 
 TEST(CommandImages, WhatIsNoneIsRefused) {
@@ -196,12 +299,90 @@ TEST(CommandImages, HostileOnes) {
   EXPECT_GT(refused, tries / 4);
 }
 
+struct Bounded : CommandPolicies {
+  static constexpr OnFull on_full = OnFull::reject;
+};
+
+// All of it or nothing, states too.
+TEST(CommandImages, IntoABucketThatIsFull) {
+  Bucket bucket;
+  bucket.state<Target>().number = 50;
+  bucket.state<Target>().number = 51;
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    for (std::uint32_t i = 0; i < 100; ++i) recorder.add<Tiny>(i).number = i;
+  }
+  const Image image = bucket.captured();
+  for (const bool has_state : {false, true}) {
+    BasicCommandBucket<Bounded, std::uint64_t, Notes> small({.memory_most = 3000});
+    if (has_state) small.state<Target>().number = 7;
+    EXPECT_THROW((small.load<Tiny, Target>(std::span(image))), std::length_error);
+    Notes notes;
+    EXPECT_EQ(small.submit(notes), 0U);
+    EXPECT_EQ(notes.numbers, std::vector<std::uint64_t>(has_state ? 1U : 0U, 7U));
+    small.state<Target>().number = 8;
+    small.recorder(0).template add<Tiny>(0).number = 9;
+    notes = {};
+    small.submit(notes);
+    std::vector<std::uint64_t> right{8, 9};
+    if (has_state) right.insert(right.begin(), 7U);
+    EXPECT_EQ(notes.numbers, right) << "it can be used on";
+    EXPECT_TRUE(small.tally().balanced());
+  }
+}
+
+// Otherwise what tests sign would be refused for its checksum alone.
+TEST(CommandImages, TheTestsKnowTheChecksum) {
+  for (std::size_t bytes = 0; bytes < 16; ++bytes) {
+    Bucket bucket;
+    {
+      Bucket::Recorder recorder = bucket.recorder(0);
+      auto& command = recorder.add<WithAux>(3, bytes);
+      command = {9, bytes};
+      std::ranges::fill(aux_of(command), std::byte{9});
+    }
+    const Image image = bucket.captured();
+    Image same = image;
+    sign(same);
+    EXPECT_EQ(same, image) << bytes;
+    EXPECT_EQ(why_refused(same), "");
+  }
+}
+
 TEST(CommandImages, AnotherVersion) {
   Bucket bucket;
-  Image image = bucket.captured();
-  image[12] = std::byte{2};  // behind the magic and the byte order
-  sign(image);
+  const Image image = changed_at(bucket.captured(), kVersionAt, std::uint32_t{2});
   EXPECT_NE(why_refused(image).find("another version"), std::string::npos);
+}
+
+// Each number in it has a limit, and what is beyond it is refused for that reason.
+TEST(CommandImages, Limits) {
+  Bucket bucket;
+  bucket.recorder(0).add<Tiny>(0).number = 1;
+  const Image image = bucket.captured();
+  const std::size_t command = command_at(image);
+  const auto why = [&](std::size_t at, auto value) {
+    return why_refused(changed_at(image, at, value));
+  };
+  ASSERT_EQ(why(command, std::uint32_t{0}), "");
+  const auto says = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  constexpr const char* cut_off = "is cut off, or a length";
+  const std::string too_few = why(kTypesAt, std::uint32_t{65'536});
+  EXPECT_FALSE(too_few.empty() || says(too_few, "more types than"));
+  EXPECT_TRUE(says(why(kTypesAt, std::uint32_t{65'537}), "more types than"));
+  EXPECT_TRUE(says(why(kNameBytesAt, std::uint64_t{4096}), cut_off));
+  EXPECT_TRUE(says(why(kNameBytesAt, std::uint64_t{4097}), "name is too long"));
+  EXPECT_TRUE(says(why(command, std::uint32_t{1}), "appended to none"));
+  EXPECT_EQ(why(command, std::uint32_t{2}), "") << "a state";
+  EXPECT_TRUE(says(why(command, std::uint32_t{3}), "of no kind"));
+  EXPECT_TRUE(says(why(command + 4, std::uint32_t{1}), "none of its types"));
+  EXPECT_TRUE(says(why(command + 16, std::uint64_t{0xffffffffU - 64}), cut_off));
+  EXPECT_TRUE(says(why(command + 16, std::uint64_t{0xffffffffU - 63}), "memory is too large"));
+  EXPECT_TRUE(says(why(kTypeAt, std::uint32_t{8}), "not told of")) << "of another size";
+  EXPECT_TRUE(says(why(kTypeAt + 4, std::uint32_t{8}), "not told of")) << "aligned otherwise";
+  EXPECT_TRUE(says(why(24, std::uint64_t{2}), "another number of commands"));
 }
 
 struct CommandFiles : testing::Test {
@@ -230,6 +411,9 @@ TEST_F(CommandFiles, WhatIsNotThere) {
   EXPECT_THROW(bucket.load<Tiny>(root.path()), std::system_error) << "a folder";
   EXPECT_THROW(bucket.capture(path("no/folder").c_str()), std::system_error);
   EXPECT_EQ(files(), 0U);
+  std::filesystem::create_directory(path("folder"));
+  EXPECT_THROW(bucket.capture(path("folder").c_str()), std::system_error) << "it stays a folder";
+  EXPECT_EQ(files(), 1U);
 }
 
 TEST_F(CommandFiles, CallsThatFailLeaveNothingBehind) {
@@ -238,21 +422,25 @@ TEST_F(CommandFiles, CallsThatFailLeaveNothingBehind) {
   const std::string file = path("failing");
   for (const Call call : {Call::open, Call::write, Call::close, Call::allocation}) {
     bool whole = false;
+    int said = 0;
     const auto use = [&] {
       whole = false;
       try {
         bucket.capture(file.c_str());
         whole = true;
       } catch (const std::system_error& error) {
-        EXPECT_EQ(error.code().value(), ENOSPC);
+        EXPECT_EQ(error.code().value(), EIO);
+        ++said;
       } catch (const std::bad_alloc&) {
+        ++said;
       }
     };
-    const int places = test::until_whole(call, ENOSPC, use, [&] {
+    const int places = test::until_whole(call, EIO, use, [&] {
       EXPECT_EQ(files(), whole ? 1U : 0U);
       if (whole) std::filesystem::remove(file);
     });
     EXPECT_GE(places, 1);
+    EXPECT_EQ(said, places) << "each of them";
   }
 }
 
@@ -261,6 +449,7 @@ TEST_F(CommandFiles, ReadsThatFailAreSaid) {
   fill(bucket, 20);
   bucket.capture(path("frame").c_str());
   for (const Call call : {Call::open, Call::read, Call::allocation}) {
+    int said = 0;
     const int places = test::until_whole(call, EIO, [&] {
       try {
         Bucket other;
@@ -268,14 +457,74 @@ TEST_F(CommandFiles, ReadsThatFailAreSaid) {
           EXPECT_EQ((other.load<Tiny, Usual, Wide, WithAux, Target>(path("frame").c_str())), 61U);
         } catch (const std::system_error& error) {
           EXPECT_EQ(error.code().value(), EIO);
+          ++said;
         } catch (const std::bad_alloc&) {
           EXPECT_EQ(other.statistics().commands, 0U) << "all of it or nothing";
+          ++said;
         }
       } catch (const std::bad_alloc&) {
+        ++said;
       }
     });
     EXPECT_GE(places, 1);
+    EXPECT_EQ(said, places) << "each of them";
   }
+}
+
+TEST_F(CommandFiles, CallsThatASignalInterruptsAreMadeAgain) {
+  Bucket bucket;
+  fill(bucket, 20);
+  EXPECT_GE(test::until_whole(Call::write, EINTR, [&] { bucket.capture(path("frame").c_str()); }),
+            1);
+  EXPECT_EQ(files(), 1U);
+  const int reads = test::until_whole(Call::read, EINTR, [&] {
+    Bucket other;
+    EXPECT_EQ((other.load<Tiny, Usual, Wide, WithAux, Target>(path("frame").c_str())), 61U);
+  });
+  EXPECT_GE(reads, 2) << "one finds the end";
+}
+
+TEST_F(CommandFiles, AFileThatTakesNothing) {
+  Bucket bucket;
+  fill(bucket, 20);
+  test::fail_after(Call::write, 0, 0);
+  try {
+    bucket.capture(path("frame").c_str());
+    FAIL() << "nothing was written";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), ENOSPC);
+  }
+  EXPECT_TRUE(test::stop_failing(Call::write));
+  EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(CommandFiles, AreClosedOnce) {
+  Bucket bucket;
+  fill(bucket, 20);
+  const std::size_t before = test::calls(Call::close);
+  bucket.capture(path("frame").c_str());
+  EXPECT_EQ(test::calls(Call::close), before + 1);
+  Bucket other;
+  EXPECT_EQ((other.load<Tiny, Usual, Wide, WithAux, Target>(path("frame").c_str())), 61U);
+  EXPECT_EQ(test::calls(Call::close), before + 2);
+}
+
+// Then a file is the number 0, which is as good as any.
+TEST_F(CommandFiles, InAProgramWithoutStandardInput) {
+  Bucket bucket;
+  fill(bucket, 20);
+  const int input = ::dup(STDIN_FILENO);
+  ASSERT_GE(input, 0);
+  ::close(STDIN_FILENO);
+  Bucket other;
+  EXPECT_NO_THROW({
+    bucket.capture(path("frame").c_str());
+    (void)(other.load<Tiny, Usual, Wide, WithAux, Target>(path("frame").c_str()));
+  });
+  EXPECT_LT(::fcntl(STDIN_FILENO, F_GETFD), 0) << "closed again";
+  EXPECT_EQ(::dup2(input, STDIN_FILENO), STDIN_FILENO);
+  ::close(input);
+  EXPECT_EQ(dispatched(other), dispatched(bucket));
 }
 
 }}  // namespace image_test

@@ -31,6 +31,7 @@
 namespace submit_test { namespace {
 
 using namespace handoff;
+using test::InOrder;
 using test::Notes;
 using test::Tiny;
 using test::Usual;
@@ -116,6 +117,31 @@ TEST(CommandChains, AuxiliaryMemory) {
   Notes notes;
   EXPECT_EQ(bucket.submit(notes), 54U);
   EXPECT_EQ(notes.numbers, counted(54));
+}
+
+// What is behind a large one, and a large one that is behind others.
+TEST(CommandChains, OfLargeOnes) {
+  Bucket bucket;
+  {
+    Bucket::Recorder recorder = bucket.recorder(0);
+    std::uint64_t number = 0;
+    for (int round = 0; round < 3; ++round) {
+      Tiny& head = recorder.add<Tiny>(0);
+      head.number = static_cast<std::uint32_t>(number++);
+      for (const std::size_t bytes : {3U, 65'400U, 70'000U, 200'000U}) {
+        auto& large = recorder.append<WithAux>(head, bytes);
+        large = {number, bytes};
+        std::ranges::fill(aux_of(large), static_cast<std::byte>(number & 255));
+        ++number;
+        recorder.append<Tiny>(large).number = static_cast<std::uint32_t>(number++);
+        recorder.append<Tiny>(head).number = static_cast<std::uint32_t>(number++);
+      }
+    }
+  }
+  Notes notes;
+  EXPECT_EQ(bucket.submit(notes), 39U);
+  EXPECT_EQ(notes.numbers, counted(39));
+  EXPECT_LE(bucket.statistics().segments, 20U) << "small ones share";
 }
 
 // --- State and filters. ---
@@ -236,6 +262,52 @@ TEST(CommandBackends, HashesWhatACommandSaysItself) {
   EXPECT_NE(hash.value(), HashBackend().add(1.5F).add('b').value());
 }
 
+TEST(CommandBackends, WhatAHashIsMadeOf) {
+  const std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+  const std::span<const std::byte> all(bytes);
+  const auto hash = [](const auto&... values) {
+    HashBackend made;
+    (made.add(values), ...);
+    return made.value();
+  };
+  EXPECT_NE(hash(1.5), hash(2.5));
+  EXPECT_NE(hash(1.5F), hash(2.5F));
+  EXPECT_NE(hash(&bytes[0]), hash(&bytes[1]));
+  EXPECT_NE(hash(true), hash(false));
+  EXPECT_NE(hash(1, 2), hash(2, 1));
+  EXPECT_NE(hash(all.first(2)), hash(all.last(2)));
+  EXPECT_NE(hash(all.first(1), all.last(2)), hash(all.first(2), all.last(1))) << "where they end";
+  const Tiny command{5};
+  const auto with = [&](AuxBytes aux) {
+    HashBackend made;
+    made(command, aux);
+    return made.value();
+  };
+  EXPECT_NE(with(all), with(all.first(2)));
+  EXPECT_NE(with(all), with({}));
+  EXPECT_EQ(with({}), HashBackend().add(std::as_bytes(std::span(&command, 1))).value());
+}
+
+TEST(CommandBackends, ALogHasAuxiliaryMemoryToo) {
+  struct Nothing {
+    std::uint32_t number;
+  };
+  CommandBucket<std::uint32_t, CommandLog> bucket;
+  {
+    auto recorder = bucket.recorder(0);
+    auto& command = recorder.add<Nothing>(0, 3);
+    command.number = 0;
+    std::ranges::fill(aux_of(command), std::byte{4});
+  }
+  CommandLog log;
+  bucket.submit(log);
+  ASSERT_EQ(log.entries().size(), 1U);
+  EXPECT_EQ(log.entries()[0].bytes, std::vector<std::byte>(sizeof(Nothing)));
+  EXPECT_EQ(log.entries()[0].aux, std::vector<std::byte>(3, std::byte{4}));
+  log.clear();
+  EXPECT_TRUE(log.entries().empty());
+}
+
 // --- Several lists. ---
 
 TEST(CommandLists, InPiecesTheyAreWhatOneIs) {
@@ -280,6 +352,25 @@ TEST(CommandLists, OneThatThrows) {
   EXPECT_EQ(bucket.submit(team, std::span(lists)), 100U);
   EXPECT_EQ(bucket.tally().done, 100U);
   EXPECT_THROW(bucket.submit(team, std::span<Notes>()), std::logic_error) << "to nobody";
+}
+
+// Whatever they came to in the submit before.
+TEST(CommandLists, PiecesThatNobodyHadBegunCountAsPending) {
+  InOrder here;
+  Bucket bucket;
+  bucket.record(here, 100, 10, [](Bucket::Recorder& recorder, IndexRange range) {
+    for (const std::size_t i : range) test::add_any(recorder, i, i);
+  });
+  std::array<Notes, 4> lists;
+  EXPECT_EQ(bucket.submit(here, std::span(lists)), 100U);
+  lists = {};
+  lists[1].throws_at = 30;
+  EXPECT_THROW(bucket.submit(here, std::span(lists)), std::runtime_error);
+  const Tally tally = bucket.tally();
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.done, 30U);
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_EQ(tally.pending, 69U);
 }
 
 TEST(CommandLists, AFilterBeginsAnewInEach) {
@@ -381,6 +472,27 @@ TEST(CommandMerges, NotAddedToAfterwards) {
   EXPECT_EQ(notes.numbers, std::vector<std::uint64_t>{1002});
 }
 
+TEST(CommandMerges, AnotherRecordingIsSortedAsEver) {
+  Bucket bucket;
+  const auto record = [&] {
+    bucket.recorder(0).add<Draw>(1) = {1, 1};
+    bucket.recorder(1).add<Draw>(0) = {2, 1};
+  };
+  const auto all = [](Draw&, const Draw&) { return true; };
+  record();
+  EXPECT_EQ(bucket.merge<Draw>(all).after, 1U);
+  EXPECT_EQ(bucket.statistics().folded, 1U);
+  bucket.clear();
+  EXPECT_EQ(bucket.statistics().folded, 0U);
+  bucket.sort();
+  EXPECT_EQ(bucket.statistics().sort, CommandSort::sorted) << "nothing";
+  record();
+  bucket.sort();
+  Notes notes;
+  EXPECT_EQ(bucket.submit(notes), 2U);
+  EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{2001, 1001}));
+}
+
 // --- One after another. ---
 
 TEST(CommandOrderOfBuckets, IsDeclaredAndHeld) {
@@ -410,6 +522,30 @@ TEST(CommandOrderOfBuckets, IsDeclaredAndHeld) {
   EXPECT_THROW(lighting.submit(notes), std::logic_error) << "one that threw is none";
 }
 
+TEST(CommandOrderOfBuckets, OfSubmitsToListsToo) {
+  InOrder here;
+  Bucket first;
+  Bucket second;
+  second.after(first);
+  std::array<Notes, 2> lists;
+  EXPECT_THROW(second.submit(here, std::span(lists)), std::logic_error);
+  first.submit(here, std::span(lists));
+  EXPECT_EQ(second.submit(here, std::span(lists)), 0U);
+}
+
+TEST(CommandOrderOfBuckets, AfterSixteenAtMost) {
+  std::array<Bucket, 17> others;
+  Bucket last;
+  for (std::size_t i = 0; i < 16; ++i) last.after(others[i]);
+  EXPECT_THROW(last.after(others[16]), std::logic_error);
+  Notes notes;
+  for (std::size_t i = 0; i < 16; ++i) {
+    EXPECT_THROW(last.submit(notes), std::logic_error) << i;
+    others[i].submit(notes);
+  }
+  EXPECT_EQ(last.submit(notes), 0U);
+}
+
 TEST(CommandInspection, KeysAndNames) {
   Bucket bucket;
   {
@@ -417,6 +553,9 @@ TEST(CommandInspection, KeysAndNames) {
     recorder.add<Tiny>(Key::of(1, 2, 3)).number = 1;
     recorder.append<Tiny>(recorder.add<Draw>(0) = {1, 1}).number = 2;
   }
+  std::vector<std::uint64_t> keys;
+  bucket.inspect([&](std::uint64_t key, std::string_view) { keys.push_back(key); });
+  EXPECT_EQ(keys, (std::vector<std::uint64_t>{Key::of(1, 2, 3), 0})) << "as they were added";
   bucket.sort();
   std::vector<std::string> seen;
   bucket.inspect([&](std::uint64_t key, std::string_view name) {

@@ -56,6 +56,18 @@ TEST(Frame, WhatWasMadeStaysForSoManyFrames) {
   }
 }
 
+TEST(Frame, MemoryIsThatOfAllItsFrames) {
+  Frame frame({.in_flight = 3, .chunk_bytes = 1024});
+  EXPECT_EQ(frame.memory(), 0U);
+  for (std::size_t i = 1; i <= 3; ++i) {
+    (void)frame.allocate(100);
+    EXPECT_EQ(frame.memory(), i * 1024);
+    ASSERT_EQ(frame.next(), Status::ok);
+  }
+  (void)frame.allocate(100);
+  EXPECT_EQ(frame.memory(), 3U * 1024);
+}
+
 TEST(Frame, AHoldKeepsIt) {
   Frame frame({.in_flight = 2});
   int* const made = frame.arena().make<int>(7);

@@ -108,6 +108,30 @@ TEST(LinearArena, MemoryMost) {
   EXPECT_NE(arena.try_allocate(900), nullptr);
 }
 
+// A chunk is handed out to its last byte, whether as one piece or as many.
+TEST(LinearArena, TheLastByteOfAChunk) {
+  constexpr std::size_t chunk = 1024;
+  const auto as_one = [](std::size_t bytes) {
+    LinearArena arena({.chunk_bytes = chunk, .memory_most = chunk});
+    return arena.try_allocate(bytes, 1) != nullptr;
+  };
+  std::size_t most = 1;
+  while (as_one(most + 1)) ++most;
+  EXPECT_GE(most, chunk - 64);
+  LinearArena arena({.chunk_bytes = chunk, .memory_most = 2 * chunk});
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < 2 * most; ++i) ASSERT_NE(arena.try_allocate(1, 1), nullptr) << i;
+    EXPECT_EQ(arena.try_allocate(1, 1), nullptr) << "more chunks would be too much";
+    EXPECT_EQ(arena.used(), 2 * most);
+    arena.reset();
+    EXPECT_EQ(arena.memory(), 2 * chunk);
+  }
+  arena.release();
+  ASSERT_NE(arena.try_allocate(most, 1), nullptr);
+  arena.reset();
+  EXPECT_EQ(arena.memory(), chunk) << "it was of the usual size";
+}
+
 TEST(LinearArena, AResetKeepsChunksAndGivesLargePiecesBack) {
   LinearArena arena({.chunk_bytes = 4096});
   for (int round = 0; round < 3; ++round) {
@@ -121,8 +145,11 @@ TEST(LinearArena, AResetKeepsChunksAndGivesLargePiecesBack) {
     EXPECT_EQ(handoff::test::calls(Call::allocation), before) << "no chunk was asked for";
     arena.reset();
   }
+  (void)arena.allocate(100'000);
+  (void)arena.allocate(100);
   arena.release();
   EXPECT_EQ(arena.memory(), 0U);
+  EXPECT_EQ(arena.used(), 0U);
   EXPECT_NE(arena.try_allocate(10), nullptr);
 }
 
@@ -179,6 +206,13 @@ TEST(LinearArenaDeathTest, WhatWasThrownAwayCannotBeTouched) {
     EXPECT_DEATH(*piece = 2, "use-after-poison");
     auto* const other = static_cast<char*>(arena.allocate(24, 8));
     EXPECT_DEATH(other[24] = 1, "use-after-poison") << "nor what was not handed out";
+    LinearArena fresh;
+    auto* const first = static_cast<char*>(fresh.allocate(24, 8));
+    EXPECT_DEATH(first[24] = 1, "use-after-poison") << "of a new chunk, too";
+    auto* const large = static_cast<char*>(fresh.allocate(1'000'000));
+    large[0] = 1;
+    fresh.reset();
+    EXPECT_DEATH(large[0] = 2, "use-after-free") << "nor a large piece";
   }
 }
 

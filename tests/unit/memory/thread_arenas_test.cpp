@@ -65,7 +65,11 @@ TEST(ThreadArenas, ManyShortThreads) {
   for (std::size_t i = 0; i < threads; ++i) ASSERT_EQ(*made[i], i);
   EXPECT_LE(arenas.arenas(), 2U) << "one after the other they need one, or two if ends overlap";
   EXPECT_LE(arenas.memory(), threads * 2 * sizeof(std::uint64_t) + 2 * 4096);
+  EXPECT_GE(arenas.memory(), threads * sizeof(std::uint64_t));
+  const std::size_t memory = arenas.memory();
   arenas.reset();
+  EXPECT_EQ(arenas.mine().used(), 0U) << "all of it is gone";
+  EXPECT_EQ(arenas.memory(), memory) << "its memory is not";
   EXPECT_EQ(*arenas.mine().make<std::uint64_t>(7U), 7U);
 }
 

@@ -99,6 +99,21 @@ struct BucketParts {
     return writer.finish();
   }
 
+  // The states of a load, which are taken back if it throws.
+  struct LoadedStates {
+    explicit LoadedStates(CommandStore& loaded_to) noexcept
+        : store(loaded_to), before(loaded_to.last_state()) {}
+    ~LoadedStates() {
+      if (!keeps) store.drop_states_behind(before);
+    }
+    LoadedStates(const LoadedStates&) = delete;
+    LoadedStates& operator=(const LoadedStates&) = delete;
+
+    CommandStore& store;
+    const CommandNode* const before;
+    bool keeps = false;
+  };
+
   // What is recorded from an image, and the command to append to.
   struct Loading {
     Bucket& bucket;
@@ -134,9 +149,10 @@ struct BucketParts {
     CommandParser parser(image, sizeof(Key), types);
     Recorder recorder = bucket.recorder(number);
     recorder.keeps_ = false;
+    LoadedStates states(bucket.store_);
     Loading loading{bucket, recorder, CommandPacket(nullptr)};
     for (ParsedCommand command; parser.next(command);) loads[command.type](loading, command);
-    recorder.keeps_ = true;
+    recorder.keeps_ = states.keeps = true;
     return parser.size();
   }
 };

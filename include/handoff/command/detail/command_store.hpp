@@ -146,6 +146,9 @@ class CommandStore {
   template <class Visitor>
   void each_node(const Visitor& visitor) const;
   const CommandNode* states() const noexcept { return states_; }
+  // Takes back what was opened by open_state() behind that one; null: all. By the owner.
+  const CommandNode* last_state() const noexcept { return last_state_; }
+  void drop_states_behind(const CommandNode* last) noexcept;
   // Where each segment begins, by its number.
   std::size_t segments() const noexcept { return segments_; }
   std::byte* segment(std::size_t number) const noexcept { return segment_place(number); }
