@@ -60,11 +60,11 @@ void CommandBuffer::grow(std::size_t count, std::size_t each) {
 template <class Key>
 template <class Put>
 void CommandOrder<Key>::Seen::add(const CommandRun& run, std::size_t at, const Put& put) noexcept {
-  using Entry = CommandEntry<Key>;
+  using Added = CommandEntry<Key>;
   if (run.count == 0) return;
-  const auto* entry = std::launder(reinterpret_cast<const Entry*>(run.top)) - 1;
+  const auto* entry = std::launder(reinterpret_cast<const Added*>(run.top)) - 1;
   if (count == 0) first = last = entry->key;
-  constexpr std::ptrdiff_t kAhead = 8 * sync::cache_line / sizeof(Entry);
+  constexpr std::ptrdiff_t kAhead = 8 * sync::cache_line / sizeof(Added);
   Seen now = *this;
   for (const std::size_t end = at + run.count; at != end; ++at, --entry) {
     sync::prefetch_to_read(entry - kAhead);
