@@ -157,6 +157,54 @@ const Scenario batch_closed("command_bucket/end_of_record_is_seen", [] {
   other.join();
 });
 
+// Whoever clears what a recorder has left frees memory that nobody writes any more.
+const Scenario closed_cleared("command_bucket/closed_is_cleared", [] {
+  Bucket bucket;
+  sync::atomic<bool> opened(false);
+  explore::Thread other([&] {
+    PlainBucket::Recorder recorder = bucket.recorder(0);
+    opened.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
+    recorder.add<Number>(1).number = 7;
+  });
+  // order: relaxed, as above
+  while (!opened.load(sync::order::relaxed)) sync::pause();
+  for (bool cleared = false; !cleared;) {
+    try {
+      bucket.clear();
+      cleared = true;
+    } catch (const std::logic_error&) {
+      sync::pause();
+    }
+  }
+  explore::check(bucket.tally().cancelled == 1, "what it has added");
+  other.join();
+});
+
+// Whoever begins the recording of another frame forgets what no recorder looks at any more.
+const Scenario closed_forgotten("command_bucket/closed_before_another_frame", [] {
+  Audited<Frame> frame(FrameOptions{.in_flight = 2, .chunk_bytes = 1024});
+  PlainBucket bucket(frame);
+  sync::atomic<bool> added(false);
+  explore::Thread other([&] {
+    PlainBucket::Recorder recorder = bucket.recorder(0);
+    recorder.add<Number>(1).number = 7;
+    added.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
+  });
+  // order: relaxed, as above
+  while (!added.load(sync::order::relaxed)) sync::pause();
+  explore::check(frame.next() == Status::ok, "nobody holds it");
+  for (bool begun = false; !begun;) {
+    try {
+      bucket.recorder(0).add<Number>(1).number = 8;
+      begun = true;
+    } catch (const std::logic_error&) {
+      sync::pause();
+    }
+  }
+  check_order(bucket, 8);
+  other.join();
+});
+
 // A chunk that throws is dropped while another thread records: with its chain, and counted once.
 const Scenario dropped("command_bucket/dropped_chunk", [] {
   Bucket bucket;
