@@ -50,6 +50,7 @@ class Digits {
   }
 
   std::size_t count() const noexcept { return count_; }
+  // The remainder tells compilers that warn of what they cannot rule out.
   const Digit& operator[](std::size_t i) const noexcept { return digit_[i % kDigitsMost]; }
   // Of the widest.
   std::size_t values() const noexcept { return values_; }

@@ -89,10 +89,14 @@ enum class Keys : std::uint8_t {
   extremes,
   two_fields,  // far from each other
   low_bits,    // and the highest, which agrees in half of them: so the upper half says little
+  stretches,   // in order, 700 each
+  long_stretches,
+  spread,  // the same in several fields, too far apart for two
 };
-constexpr std::array kAllKeys{Keys::equal,    Keys::few,        Keys::random,
-                              Keys::rising,   Keys::falling,    Keys::one_bit,
-                              Keys::extremes, Keys::two_fields, Keys::low_bits};
+constexpr std::array kAllKeys{
+    Keys::equal,    Keys::few,       Keys::random,         Keys::rising,
+    Keys::falling,  Keys::one_bit,   Keys::extremes,       Keys::two_fields,
+    Keys::low_bits, Keys::stretches, Keys::long_stretches, Keys::spread};
 
 template <class Key>
 Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
@@ -109,6 +113,12 @@ Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
       return static_cast<Key>((mixed >> 60) << (digits - 5) | (mixed >> 20 & 0x7f) << 2);
     case Keys::low_bits:
       return static_cast<Key>((mixed >> 50 & 1) << (digits - 1) | (mixed & 0x3ffffffff));
+    case Keys::stretches: return static_cast<Key>(i % 700);
+    case Keys::long_stretches: return static_cast<Key>(i % 5500);
+    case Keys::spread: {
+      const std::uint64_t part = i % 700;
+      return static_cast<Key>(digits == 64 ? part << 50 | part << 25 | part : part);
+    }
     case Keys::extremes: break;
   }
   return (mixed >> 33 & 1) != 0 ? std::numeric_limits<Key>::max() : Key{0};
@@ -162,6 +172,38 @@ TEST(CommandBucket, TheOrderIsThatOfAStableSort) {
               expected<std::uint32_t>(kind, count, seed));
     ASSERT_EQ(dispatched<std::uint16_t>(shuffled, kind, count, chunk, seed),
               expected<std::uint16_t>(kind, count, seed));
+  }
+}
+
+// None is left to chance.
+TEST(CommandBucket, EachKindOfKeysIsSorted) {
+  const auto sorted = [](auto key, std::size_t width, Keys kind, std::size_t count) {
+    using Key = decltype(key);
+    using Bucket = CommandBucket<Key, Notes>;
+    Bucket bucket;
+    Shuffled executor(width, 7);
+    bucket.record(executor, count, 100, [&](typename Bucket::Recorder& recorder, IndexRange range) {
+      for (const std::size_t i : range) {
+        recorder.template add<Tiny>(key_of<Key>(kind, i, 3)).number = static_cast<std::uint32_t>(i);
+      }
+    });
+    bucket.sort(executor);
+    Notes notes;
+    bucket.submit(notes);
+    return notes.numbers;
+  };
+  for (const Keys kind : kAllKeys) {
+    for (const std::size_t count :
+         {2U, 3U, 48U, 49U, 300U, 1300U, 2000U, 2750U, 16'383U, 16'384U, 20'000U}) {
+      SCOPED_TRACE(::testing::Message() << count << " commands, keys " << static_cast<int>(kind));
+      for (const std::size_t width : {1U, 4U}) {
+        if (width > 1 && count < 16'000) continue;
+        ASSERT_EQ(sorted(std::uint64_t{}, width, kind, count),
+                  expected<std::uint64_t>(kind, count, 3));
+        ASSERT_EQ(sorted(std::uint32_t{}, width, kind, count),
+                  expected<std::uint32_t>(kind, count, 3));
+      }
+    }
   }
 }
 
