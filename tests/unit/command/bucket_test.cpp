@@ -91,12 +91,15 @@ enum class Keys : std::uint8_t {
   low_bits,    // and the highest, which agrees in half of them: so the upper half says little
   stretches,   // in order, 700 each
   long_stretches,
-  spread,  // the same in several fields, too far apart for two
+  spread,       // the same in several fields, too far apart for two
+  halves,       // a bit of those from 9000 on, and another one of those before
+  upper_field,  // its lowest bit is that of the upper half
+  far_fields,   // the upper half has one of them, the lower half the other
 };
 constexpr std::array kAllKeys{
-    Keys::equal,    Keys::few,       Keys::random,         Keys::rising,
-    Keys::falling,  Keys::one_bit,   Keys::extremes,       Keys::two_fields,
-    Keys::low_bits, Keys::stretches, Keys::long_stretches, Keys::spread};
+    Keys::equal,          Keys::few,      Keys::random,     Keys::rising,      Keys::falling,
+    Keys::one_bit,        Keys::extremes, Keys::two_fields, Keys::low_bits,    Keys::stretches,
+    Keys::long_stretches, Keys::spread,   Keys::halves,     Keys::upper_field, Keys::far_fields};
 
 template <class Key>
 Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
@@ -119,6 +122,10 @@ Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
       const std::uint64_t part = i % 700;
       return static_cast<Key>(digits == 64 ? part << 50 | part << 25 | part : part);
     }
+    case Keys::halves:
+      return static_cast<Key>((mixed >> 44 & 0xff) | std::uint64_t{i < 9000 ? 0x1000U : 0x2000U});
+    case Keys::upper_field: return static_cast<Key>((mixed >> 50 & 0x7f) << (digits / 2));
+    case Keys::far_fields: return static_cast<Key>(mixed >> 54 << 54 | (mixed >> 10 & 0xffffff));
     case Keys::extremes: break;
   }
   return (mixed >> 33 & 1) != 0 ? std::numeric_limits<Key>::max() : Key{0};
@@ -194,7 +201,7 @@ TEST(CommandBucket, EachKindOfKeysIsSorted) {
   };
   for (const Keys kind : kAllKeys) {
     for (const std::size_t count :
-         {2U, 3U, 48U, 49U, 300U, 1300U, 2000U, 2750U, 16'383U, 16'384U, 20'000U}) {
+         {2U, 3U, 48U, 49U, 300U, 1300U, 2000U, 2750U, 3000U, 16'383U, 16'384U, 20'000U}) {
       SCOPED_TRACE(::testing::Message() << count << " commands, keys " << static_cast<int>(kind));
       for (const std::size_t width : {1U, 4U}) {
         if (width > 1 && count < 16'000) continue;
@@ -243,32 +250,55 @@ TEST(CommandBucket, WaysOfSorting) {
 
 // A bucket keeps keys as its last recording had them; the next one may differ in other bits.
 TEST(CommandBucket, KeysOfEachRecordingDifferInBitsOfTheirOwn) {
-  auto dice = test::random();
+  constexpr std::size_t count = 800;
   Bucket64 bucket;
-  for (std::size_t round = 0; round < test::rounds(100); ++round) {
-    const std::uint64_t seed = dice();
-    const std::size_t count = dice() % 3000;
-    const Keys kind = kAllKeys[dice() % kAllKeys.size()];
-    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << count << " commands, keys "
-                                      << static_cast<int>(kind));
+  const auto record = [&](Keys kind) {
     bucket.clear();
-    {
-      Bucket64::Recorder recorder = bucket.recorder(0);
-      for (std::size_t i = 0; i < count; ++i) {
-        test::add_any(recorder, key_of<std::uint64_t>(kind, i, seed), i);
-      }
+    Bucket64::Recorder recorder = bucket.recorder(0);
+    for (std::size_t i = 0; i < count; ++i) {
+      recorder.add<Tiny>(key_of<std::uint64_t>(kind, i, 5)).number = static_cast<std::uint32_t>(i);
     }
-    if (round % 2 != 0) bucket.sort();
-    std::vector<std::uint64_t> keys;
-    bucket.inspect([&](std::uint64_t key, std::string_view) { keys.push_back(key); });
-    std::vector<std::uint64_t> right;
-    for (std::size_t i = 0; i < count; ++i) right.push_back(key_of<std::uint64_t>(kind, i, seed));
-    if (round % 2 != 0) std::ranges::sort(right);
-    ASSERT_EQ(keys, right);
-    bucket.sort();
+  };
+  const auto keys = [&] {
+    std::vector<std::uint64_t> found;
+    bucket.inspect([&](std::uint64_t key, std::string_view) { found.push_back(key); });
+    return found;
+  };
+  for (const Keys before : kAllKeys) {
+    for (const Keys kind : kAllKeys) {
+      SCOPED_TRACE(::testing::Message()
+                   << "keys " << static_cast<int>(kind) << " after " << static_cast<int>(before));
+      record(before);
+      bucket.sort();
+      record(kind);
+      std::vector<std::uint64_t> right;
+      for (std::size_t i = 0; i < count; ++i) right.push_back(key_of<std::uint64_t>(kind, i, 5));
+      ASSERT_EQ(keys(), right);
+      bucket.sort();
+      std::ranges::sort(right);
+      ASSERT_EQ(keys(), right);
+      Notes notes;
+      ASSERT_EQ(bucket.submit(notes), count);
+      ASSERT_EQ(notes.numbers, expected<std::uint64_t>(kind, count, 5));
+    }
+  }
+}
+
+TEST(CommandBucket, ALargeOneIsSortedByThreadsAgainAndAgain) {
+  constexpr std::size_t count = 20'000;
+  ThreadTeam team(3);
+  Bucket32 bucket;
+  for (const Keys kind : {Keys::random, Keys::halves, Keys::few, Keys::random}) {
+    bucket.clear();
+    bucket.record(team, count, 64, [&](Bucket32::Recorder& recorder, IndexRange range) {
+      for (const std::size_t i : range)
+        test::add_any(recorder, key_of<std::uint32_t>(kind, i, 1), i);
+    });
+    bucket.sort(team);
     Notes notes;
-    ASSERT_EQ(bucket.submit(notes), count);
-    ASSERT_EQ(notes.numbers, expected<std::uint64_t>(kind, count, seed));
+    bucket.submit(notes);
+    ASSERT_EQ(notes.numbers, expected<std::uint32_t>(kind, count, 1));
+    EXPECT_EQ(bucket.statistics().sort, CommandSort::split);
   }
 }
 
