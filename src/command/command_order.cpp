@@ -192,8 +192,8 @@ void CommandOrder<Key>::take_room(bool wide, std::size_t count) {
   entries_ = wide ? entry_room_.template room_for<Entry>(count) : nullptr;
 }
 
-// Whether keys are kept as they should be (KO-1). If not, they will be once they are gathered again:
-// a recording whose keys differ in the same bits as those of the one before is gathered once.
+// Whether keys are kept as they should be (KO-1). If not, they are gathered again, and then will
+// be: a recording whose keys differ in the same bits as those of the one before is gathered once.
 template <class Key>
 bool CommandOrder<Key>::suits() noexcept {
   if constexpr (sizeof(Key) <= sizeof(std::uint32_t)) return true;

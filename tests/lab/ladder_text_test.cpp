@@ -192,8 +192,7 @@ TEST(LadderText, ShowsNoIntervalThatNobodyCanRead) {
 
 TEST(LadderText, EndsWithWhereTheRestIsAndWhatWasMissing) {
   const std::string text = ladder_text(whole_ladder(), whole_look());
-  EXPECT_EQ(line_with(text, "page"),
-            "page     report/index.html  (results: report/results.json)");
+  EXPECT_EQ(line_with(text, "page"), "page     report/index.html  (results: report/results.json)");
   EXPECT_TRUE(text.ends_with(" ...\n")) << "more is missing than there is room for";
   EXPECT_NE(line_with(text, "missing  libsomething0-dev, libsomething1-dev"), "");
   EXPECT_NE(line_with(text, "Interrupted: "), "");
