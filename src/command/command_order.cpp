@@ -19,11 +19,11 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 namespace {
 
-constexpr std::size_t kFew = 48;                 // are sorted by insertion
-constexpr std::size_t kAloneMost = 16 * 1024;    // more are divided among threads
-constexpr std::size_t kPartLeast = 2048;         // items of a part
+constexpr std::size_t kFew = 48;                            // are sorted by insertion
+constexpr std::size_t kAloneMost = std::size_t{16} * 1024;  // more are divided among threads
+constexpr std::size_t kPartLeast = 2048;                    // items of a part
 constexpr std::size_t kPartsMost = 64;
-constexpr std::size_t kScratchMost = 192 * 1024;  // bytes that buckets share
+constexpr std::size_t kScratchMost = std::size_t{192} * 1024;  // bytes that buckets share
 
 // No two are equal.
 bool precedes(const CommandNode* a, const CommandNode* b) noexcept {
@@ -108,7 +108,7 @@ void CommandOrder<Key>::Seen::join(const Seen& after, std::size_t at) noexcept {
 template <class Key>
 const CommandNode** CommandOrder<Key>::collect_nodes(const CommandStore& store,
                                                      std::size_t& count) {
-  const CommandNode** const nodes = node_room_.room_for<const CommandNode*>(store.nodes());
+  auto* const nodes = node_room_.room_for<const CommandNode*>(store.nodes());
   count = 0;
   store.each_node([&](const CommandNode& node) {
     if (node.commands() == 0) return;
@@ -345,8 +345,7 @@ void CommandOrder<Key>::sort_split(CommandItem* other, std::uint32_t differing, 
   // Of each part: how many it has of each value, then its share of what a part goes on to; at last
   // the counts of its sort. Shares and owners lie behind.
   constexpr std::size_t each = kSortCounts;
-  std::uint32_t* const counts =
-      count_room_.room_for<std::uint32_t>(parts * each + parts * parts + values);
+  auto* const counts = count_room_.room_for<std::uint32_t>(parts * each + parts * parts + values);
   std::uint32_t* const shares = counts + parts * each;
   std::uint32_t* const owner = shares + parts * parts;  // the part of each value
 

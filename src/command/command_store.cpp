@@ -124,7 +124,7 @@ CommandStore::Use::~Use() {
 
 // Under the mutex.
 CommandNode& CommandStore::add_node(CommandNode*& first, CommandNode*& last, std::uint64_t number) {
-  CommandNode* const node = FrameAccess::space(*frame_).arena.make<CommandNode>();
+  auto* const node = FrameAccess::space(*frame_).arena.make<CommandNode>();
   node->number = number;
   (first == nullptr ? first : last->next) = node;
   last = node;
@@ -174,7 +174,7 @@ CommandBatch& CommandStore::begin_batch(std::size_t count) {
   const sync::Lock lock(mutex_);
   begin_recording();
   LinearArena& arena = FrameAccess::space(*frame_).arena;
-  CommandNode* const nodes = arena.make_array<CommandNode>(count);
+  auto* const nodes = arena.make_array<CommandNode>(count);
   auto* const batch = arena.make<CommandBatch>();
   batch->nodes = nodes;
   batch->count = count;
@@ -214,7 +214,7 @@ CommandStore::Spare* CommandStore::find_spare(ThreadSpace& space) const noexcept
 
 CommandStore::Spare& CommandStore::spare_of(ThreadSpace& space) const {
   if (Spare* const spare = find_spare(space)) return *spare;
-  Spare* const spare = space.arena.make<Spare>();
+  auto* const spare = space.arena.make<Spare>();
   spare->whose = this;
   spare->recording = recording_;
   spare->next = std::exchange(space.notes, spare);

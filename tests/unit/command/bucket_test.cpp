@@ -95,11 +95,13 @@ enum class Keys : std::uint8_t {
   halves,       // a bit of those from 9000 on, and another one of those before
   upper_field,  // its lowest bit is that of the upper half
   far_fields,   // the upper half has one of them, the lower half the other
+  one_fall,     // where one of four threads goes on in 16,384 items
 };
 constexpr std::array kAllKeys{
-    Keys::equal,          Keys::few,      Keys::random,     Keys::rising,      Keys::falling,
-    Keys::one_bit,        Keys::extremes, Keys::two_fields, Keys::low_bits,    Keys::stretches,
-    Keys::long_stretches, Keys::spread,   Keys::halves,     Keys::upper_field, Keys::far_fields};
+    Keys::equal,    Keys::few,         Keys::random,         Keys::rising,
+    Keys::falling,  Keys::one_bit,     Keys::extremes,       Keys::two_fields,
+    Keys::low_bits, Keys::stretches,   Keys::long_stretches, Keys::spread,
+    Keys::halves,   Keys::upper_field, Keys::far_fields,     Keys::one_fall};
 
 template <class Key>
 Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
@@ -126,6 +128,7 @@ Key key_of(Keys kind, std::uint64_t i, std::uint64_t seed) {
       return static_cast<Key>((mixed >> 44 & 0xff) | std::uint64_t{i < 9000 ? 0x1000U : 0x2000U});
     case Keys::upper_field: return static_cast<Key>((mixed >> 50 & 0x7f) << (digits / 2));
     case Keys::far_fields: return static_cast<Key>(mixed >> 54 << 54 | (mixed >> 10 & 0xffffff));
+    case Keys::one_fall: return static_cast<Key>(i < 8200 ? i : i - 4000);
     case Keys::extremes: break;
   }
   return (mixed >> 33 & 1) != 0 ? std::numeric_limits<Key>::max() : Key{0};
