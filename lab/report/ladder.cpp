@@ -193,6 +193,7 @@ std::string name_of_way(const std::string& contender) {
                              Word{"std_functions", "std::function"},
                              Word{"std_thread", "std::thread"},
                              Word{"std_threads", "std::thread"},
+                             Word{"std_vectors", "std::stable_sort"},
                              Word{"taskflow", "Taskflow"}};
   const std::string name = contender.substr(contender.find('.') + 1);
   return std::string(word_for(words, name).value_or(name));
