@@ -23,9 +23,6 @@ using render::Mesh;
 using render::Renderer;
 using render::Scene;
 
-constexpr std::uint32_t kWidth = 640;
-constexpr std::uint32_t kHeight = 360;
-
 // Numbers of meshes, by what order() says of each; equal ones stay in their order.
 template <class Order>
 std::vector<std::size_t> sorted(const Scene& scene, bool translucent, const Order& order) {
@@ -77,9 +74,8 @@ int main(int count, char** words) {
     return 2;
   }
   try {
-    const Scene scene =
-        render::make_scene(static_cast<float>(kWidth) / static_cast<float>(kHeight));
-    Renderer renderer(scene, kWidth, kHeight);
+    const Scene scene = render::make_scene(render::kAspect);
+    Renderer renderer(scene, render::kWidth, render::kHeight);
     draw_frame(scene, renderer);
     render::write_png(words[1], renderer.picture());
   } catch (const std::exception& error) {

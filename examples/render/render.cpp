@@ -40,8 +40,6 @@ using render::Mesh;
 using render::Renderer;
 using render::Scene;
 
-constexpr std::uint32_t kWidth = 640;
-constexpr std::uint32_t kHeight = 360;
 constexpr std::size_t kChunk = 64;
 constexpr int kFrames = 3;  // the first ones compile shaders
 
@@ -225,8 +223,8 @@ void draw_frame(Buckets& buckets, handoff::ThreadTeam& team, Renderer& renderer,
 }
 
 int run(const Request& request) {
-  const Scene scene = render::make_scene(static_cast<float>(kWidth) / static_cast<float>(kHeight));
-  Renderer renderer(scene, kWidth, kHeight);
+  const Scene scene = render::make_scene(render::kAspect);
+  Renderer renderer(scene, render::kWidth, render::kHeight);
   Buckets buckets(scene, request.changes_a_key);
   {
     handoff::ThreadTeam team(request.width);

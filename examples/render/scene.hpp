@@ -16,6 +16,11 @@ using Vec3 = std::array<float, 3>;
 using Vec4 = std::array<float, 4>;
 using Matrix = std::array<float, 16>;  // column after column
 
+// Of the picture, in pixels.
+inline constexpr std::uint32_t kWidth = 640;
+inline constexpr std::uint32_t kHeight = 360;
+inline constexpr float kAspect = static_cast<float>(kWidth) / static_cast<float>(kHeight);
+
 enum class Shape : std::uint8_t { cube, octahedron, pyramid, pane };
 inline constexpr std::size_t kShapes = 4;
 inline constexpr std::size_t kMaterials = 16;

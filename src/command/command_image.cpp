@@ -264,7 +264,7 @@ bool CommandParser::next(ParsedCommand& command) {
   if (rest_.empty()) return false;
   const auto head = take_as<ImageCommand>();
   if (head.kind > static_cast<std::uint32_t>(CommandKind::state)) {
-    refuse("is damaged: a command is of no kind that there is");
+    refuse("is damaged: a command is of no known kind");
   }
   if (head.type >= types_.size()) refuse("is damaged: a command has none of its types");
   if (key_bytes_ < sizeof(std::uint64_t) && head.key >> 8 * key_bytes_ != 0) {

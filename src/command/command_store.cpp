@@ -303,7 +303,7 @@ void CommandStore::close(CommandNode& node, CommandCursor cursor, std::uint64_t 
   node.end(cursor, entry_bytes_);
   node.appended = appended;
   if (!keep) {
-    // order: relaxed, a number; whoever reads it has seen the recorder go.
+    // order: relaxed, a number; its reader has seen the recorder close.
     dropped_.fetch_add(node.commands() + appended, order::relaxed);
     node.first = {};
     node.last = &node.first;

@@ -22,8 +22,7 @@
 // - Blocks: next(), while the oldest frame is held, as long as its Until says. A thread that holds
 //   it itself would wait for ever.
 // - Allocates: as ThreadArenas. hold() and next() nothing.
-// - In a build with AddressSanitizer whoever reads memory of a frame that is over is caught at the
-//   read; in other builds that is undefined.
+// - A read of memory of a frame that is over is undefined. AddressSanitizer reports it.
 // Proof: docs/design/frame.md.
 #pragma once
 

@@ -13,8 +13,7 @@
 // while a late reader may still look (Frame).
 //
 // - Concurrency: mine() and allocate() by any thread; an arena is that of its thread. reset() and
-//   the figures while no other thread is in its arena, ordered by whoever let them go (the end of a
-//   loop, a join).
+//   the figures while no other thread uses its arena; the end of a loop or a join orders that.
 // - Threads may come and go, and be of any kind: nothing of it hangs on the thread's own storage,
 //   and nothing must be said before a thread's end. What an ended thread made stays; its arena is
 //   that of a thread that comes later. So there are as many as threads have lived at the same time.

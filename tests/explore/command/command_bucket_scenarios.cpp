@@ -106,7 +106,7 @@ const Scenario no_memory(
     },
     test::Size::small, 0, 1);
 
-// Whoever finds a recorder closed sees its commands, without having waited for its thread.
+// A thread that finds a recorder closed sees its commands, even if it has not joined its thread.
 const Scenario closed("command_bucket/closed_is_seen", [] {
   Bucket bucket;
   sync::atomic<bool> opened(false);
@@ -157,7 +157,7 @@ const Scenario batch_closed("command_bucket/end_of_record_is_seen", [] {
   other.join();
 });
 
-// Whoever clears what a recorder has left frees memory that nobody writes any more.
+// clear() finds the recorder closed, and frees memory that nobody writes any more.
 const Scenario closed_cleared("command_bucket/closed_is_cleared", [] {
   Bucket bucket;
   sync::atomic<bool> opened(false);
@@ -180,7 +180,8 @@ const Scenario closed_cleared("command_bucket/closed_is_cleared", [] {
   other.join();
 });
 
-// Whoever begins the recording of another frame forgets what no recorder looks at any more.
+// The first recorder of another frame ends the recording before it, which no recorder uses any
+// more.
 const Scenario closed_forgotten("command_bucket/closed_before_another_frame", [] {
   Audited<Frame> frame(FrameOptions{.in_flight = 2, .chunk_bytes = 1024});
   PlainBucket bucket(frame);
@@ -233,7 +234,7 @@ const Scenario dropped("command_bucket/dropped_chunk", [] {
   explore::check(after.accepted == 9 && after.cancelled == 4 && after.done == 5, "once");
 });
 
-// Whoever meets a submit of another thread is told.
+// A call during a submit of another thread is misuse, and is told.
 struct Meets {
   sync::atomic<bool> inside{false};
   sync::atomic<bool> told{false};

@@ -71,7 +71,7 @@ const Scenario two_holds("frame/two_holds", [] {
   second.join();
 });
 
-// Whoever sees the number of a frame may use its memory.
+// A thread that sees the number of a frame may use its memory.
 const Scenario number_is_seen("frame/number", [] {
   Audited<Frame> frame(FrameOptions{.in_flight = 2, .chunk_bytes = kSmallChunk});
   sync::cell<int> before(0);

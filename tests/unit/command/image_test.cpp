@@ -376,7 +376,7 @@ TEST(CommandImages, Limits) {
   EXPECT_TRUE(says(why(kNameBytesAt, std::uint64_t{4097}), "name is too long"));
   EXPECT_TRUE(says(why(command, std::uint32_t{1}), "appended to none"));
   EXPECT_EQ(why(command, std::uint32_t{2}), "") << "a state";
-  EXPECT_TRUE(says(why(command, std::uint32_t{3}), "of no kind"));
+  EXPECT_TRUE(says(why(command, std::uint32_t{3}), "a command is of no known kind"));
   EXPECT_TRUE(says(why(command + 4, std::uint32_t{1}), "none of its types"));
   EXPECT_TRUE(says(why(command + 16, std::uint64_t{0xffffffffU - 64}), cut_off));
   EXPECT_TRUE(says(why(command + 16, std::uint64_t{0xffffffffU - 63}), "memory is too large"));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Arenas: pieces never overlap and lie as they were asked for, whatever sizes come; what cannot be
-// is refused; a reset gives all of it back; whoever touches it afterwards is caught where a build
-// can catch it.
+// is refused; a reset gives all of it back; a build that can catch a later access does so.
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/linear_arena.hpp>
 
