@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <handoff/bus/detail/message_recording.hpp>
+#include <handoff/core/detail/byte_hash.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/clock.hpp>
@@ -75,27 +76,6 @@ void sleep_until(sync::Deadline moment) {
 
 }  // namespace
 
-// Of what was written, in the same pieces.
-class RecordingHash {
- public:
-  void add(std::span<const std::byte> bytes) noexcept;
-  std::uint64_t value() const noexcept { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325U;
-};
-
-void RecordingHash::add(std::span<const std::byte> bytes) noexcept {
-  constexpr std::uint64_t prime = 0x100000001b3U;
-  while (bytes.size() >= sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    value_ = std::rotl((value_ ^ word) * prime, 29);
-    bytes = bytes.subspan(sizeof word);
-  }
-  for (const std::byte byte : bytes) value_ = (value_ ^ static_cast<std::uint64_t>(byte)) * prime;
-}
-
 class MessageRecording {
  public:
   MessageRecording(const char* path, std::span<const RecordedType> types);
@@ -120,7 +100,7 @@ class MessageRecording {
   int file_ = -1;
   int failure_ = 0;  // errno of the first call that failed
   std::uint64_t count_ = 0;
-  RecordingHash hash_;
+  ByteHash hash_;
   std::vector<std::byte> buffer_;
 };
 
@@ -152,7 +132,7 @@ class MessageReplay {
   const std::span<const RecordedType> types_;
   int file_ = -1;
   std::uint64_t count_ = 0;
-  RecordingHash hash_;
+  ByteHash hash_;
   std::vector<std::byte> piece_;
   std::vector<std::byte> buffer_;
   std::size_t at_ = 0;  // in the buffer

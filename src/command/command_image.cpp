@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <handoff/command/detail/command_image.hpp>
+#include <handoff/core/detail/byte_hash.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <limits>
@@ -62,19 +62,6 @@ void put_value(CommandImage& image, const T& value) {
 
 std::string_view image_name(const CommandType& type) noexcept {
   return name_in(type.name).substr(0, kImageNameMost);
-}
-
-std::uint64_t hash_of(std::span<const std::byte> bytes) noexcept {
-  constexpr std::uint64_t prime = 0x100000001b3U;
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  while (bytes.size() >= sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    hash = std::rotl((hash ^ word) * prime, 29);
-    bytes = bytes.subspan(sizeof word);
-  }
-  for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * prime;
-  return hash;
 }
 
 [[noreturn]] void fail_image(const char* what, const std::string& path) {
@@ -148,7 +135,7 @@ CommandImage CommandImageWriter::finish() const {
     put_bytes(image, name.data(), name.size());
   }
   put_bytes(image, body_.data(), body_.size());
-  put_value(image, ImageEnd{hash_of(image)});
+  put_value(image, ImageEnd{ByteHash().add(image).value()});
   return image;
 }
 
@@ -220,7 +207,8 @@ CommandParser::CommandParser(std::span<const std::byte> image, std::size_t key_b
   const std::size_t end = image.size() - sizeof(ImageEnd);
   ImageEnd hash = 0;
   std::memcpy(&hash, image.data() + end, sizeof hash);
-  if (hash != hash_of(image.first(end))) refuse("is cut off or damaged: its checksum is wrong");
+  if (hash != ByteHash().add(image.first(end)).value())
+    refuse("is cut off or damaged: its checksum is wrong");
   rest_ = rest_.first(rest_.size() - sizeof(ImageEnd));
   if (head.key_bytes != key_bytes_) refuse("has keys of another size than this bucket");
   if (head.types > kImageTypesMost) refuse("has more types than there can be");
