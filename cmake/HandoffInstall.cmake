@@ -32,6 +32,15 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
 else()
   set(handoff_compatibility SameMajorVersion)
 endif()
+# What a static library needs beside it, its users link.
+get_target_property(type handoff TYPE)
+set(HANDOFF_LINKS_URING FALSE)
+set(HANDOFF_PC_URING)
+if(HANDOFF_HAS_URING AND type STREQUAL "STATIC_LIBRARY")
+  set(HANDOFF_LINKS_URING TRUE)
+  set(HANDOFF_PC_URING " -luring")
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindLiburing.cmake DESTINATION ${handoff_package_dir})
+endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/handoffConfig.cmake.in
   ${PROJECT_BINARY_DIR}/handoffConfig.cmake INSTALL_DESTINATION ${handoff_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/handoffConfigVersion.cmake
