@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// Who makes the system calls of runs: threads (thread_drivers.cpp) or the kernel's io_uring. A
+// driver knows no operation: it asks a run what to call next, makes the call and says what came of
+// it (file_run.hpp).
+#pragma once
+
+#include <cstddef>
+#include <handoff/config.hpp>
+#include <handoff/file/detail/file_tap.hpp>
+#include <handoff/file/file_engine_options.hpp>
+#include <memory>
+#include <string>
+
+#include "file_run.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// What a driver tells.
+class FileHost {
+ public:
+  // The run said `ended`; it may be gone when this returns. On the driver's thread, which holds no
+  // lock: the host may start other runs from here, and user's code may run.
+  virtual void ended(FileRun& run) noexcept = 0;
+
+ protected:
+  ~FileHost() = default;
+};
+
+class FileDriver {
+ public:
+  FileDriver() noexcept = default;
+  FileDriver(const FileDriver&) = delete;
+  FileDriver& operator=(const FileDriver&) = delete;
+  virtual ~FileDriver() = default;
+
+  // Begins a run, or goes on with one that was parked. By any thread, also from inside
+  // FileHost::ended() and from inside FileRun::next() of another run. Never fails: the queue is
+  // linked through FileRun::queued_behind.
+  virtual void start(FileRun& run) noexcept = 0;
+  // Ends its threads, once all runs have ended. The host calls it once.
+  virtual void close() noexcept = 0;
+};
+
+struct FileDriverOptions {
+  std::size_t width = 1;  // threads, or calls in the ring
+  std::string name = {};  // of its threads
+  FileTap* tap = nullptr;
+};
+
+// The thread that calls start(). A run that is started while the thread drives another one follows
+// that one.
+std::unique_ptr<FileDriver> make_caller_driver(FileHost& host, const FileDriverOptions& options);
+// `width` threads with one queue; they are started when they are needed. Throws std::system_error
+// if the first one cannot be had.
+std::unique_ptr<FileDriver> make_pool_driver(FileHost& host, const FileDriverOptions& options);
+// A thread for each run, `width` at once.
+std::unique_ptr<FileDriver> make_thread_per_request_driver(FileHost& host,
+                                                           const FileDriverOptions& options);
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
