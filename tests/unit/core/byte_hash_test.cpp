@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/core/detail/byte_hash.hpp>
-#include <set>
 #include <span>
 #include <string_view>
 
@@ -33,13 +32,14 @@ TEST(ByteHash, OfLongTextsStaysWhatItWas) {
   }
 }
 
+// One flip is always seen: each step maps different values to different ones.
 TEST(ByteHash, EachBitOfEachByteCounts) {
   std::array<std::byte, 27> bytes{};
-  std::set<std::uint64_t> seen{detail::ByteHash().add(bytes).value()};
+  const std::uint64_t unharmed = detail::ByteHash().add(bytes).value();
   for (std::byte& byte : bytes) {
     for (int bit = 0; bit < 8; ++bit) {
       byte ^= std::byte{1} << bit;
-      EXPECT_TRUE(seen.insert(detail::ByteHash().add(bytes).value()).second);
+      EXPECT_NE(detail::ByteHash().add(bytes).value(), unharmed);
       byte ^= std::byte{1} << bit;
     }
   }
