@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+//
+// Makes the calls.
+#include "file_call.hpp"
+
+#include <errno.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+constexpr std::size_t kMostPieces = 1024;  // IOV_MAX
+
+const char* name_of(const FileCall& call) noexcept {
+  switch (call.kind) {
+    case FileCallKind::open: return call.resolve != 0 ? "openat2" : "openat";
+    case FileCallKind::close: return "close";
+    case FileCallKind::read: return "preadv";
+    case FileCallKind::write: return "pwritev";
+    case FileCallKind::fsync: return "fsync";
+    case FileCallKind::fdatasync: return "fdatasync";
+    case FileCallKind::preallocate: return "fallocate";
+    case FileCallKind::truncate: return "ftruncate";
+    case FileCallKind::rename: return "renameat";
+    case FileCallKind::link: return "linkat";
+    case FileCallKind::unlink: return "unlinkat";
+    case FileCallKind::stat: return "statx";
+    case FileCallKind::copy_range: return "copy_file_range";
+    case FileCallKind::clone: return "FICLONE";
+    case FileCallKind::make_directory: return "mkdirat";
+    case FileCallKind::other: break;
+  }
+  return "other";
+}
+
+long open_beneath(const FileCall& call) noexcept {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(call.flags));
+  how.mode = (call.flags & (O_CREAT | O_TMPFILE)) != 0 ? call.mode : 0;
+  how.resolve = call.resolve;
+  return ::syscall(SYS_openat2, call.descriptor, call.path, &how, sizeof how);
+}
+
+long copy_range(const FileCall& call) noexcept {
+  auto from = static_cast<off_t>(call.offset);
+  auto to = static_cast<off_t>(call.to_offset);
+  return ::copy_file_range(call.descriptor, &from, call.to_descriptor, &to, call.bytes, 0);
+}
+
+// As the C library says it: -1, and errno.
+long make(const FileCall& call) noexcept {
+  const auto offset = static_cast<off_t>(call.offset);
+  const auto count = static_cast<int>(std::min(call.piece_count, kMostPieces));
+  switch (call.kind) {
+    case FileCallKind::open:
+      if (call.resolve != 0) return open_beneath(call);
+      return ::openat(call.descriptor, call.path, call.flags, call.mode);
+    case FileCallKind::close: return ::close(call.descriptor);
+    case FileCallKind::read: return ::preadv(call.descriptor, call.pieces, count, offset);
+    case FileCallKind::write: return ::pwritev(call.descriptor, call.pieces, count, offset);
+    case FileCallKind::fsync: return ::fsync(call.descriptor);
+    case FileCallKind::fdatasync: return ::fdatasync(call.descriptor);
+    case FileCallKind::preallocate:
+      return ::fallocate(call.descriptor, call.flags, offset, static_cast<off_t>(call.bytes));
+    case FileCallKind::truncate: return ::ftruncate(call.descriptor, offset);
+    case FileCallKind::rename:
+      return ::renameat(call.descriptor, call.path, call.to_descriptor, call.to_path);
+    case FileCallKind::link:
+      return ::linkat(call.descriptor, call.path, call.to_descriptor, call.to_path, call.flags);
+    case FileCallKind::unlink: return ::unlinkat(call.descriptor, call.path, call.flags);
+    case FileCallKind::stat:
+      return ::statx(call.descriptor, call.path, call.flags, STATX_BASIC_STATS, call.attributes);
+    case FileCallKind::copy_range: return copy_range(call);
+    case FileCallKind::clone: return ::ioctl(call.to_descriptor, FICLONE, call.descriptor);
+    case FileCallKind::make_directory: return ::mkdirat(call.descriptor, call.path, call.mode);
+    case FileCallKind::other: break;
+  }
+  errno = ENOSYS;
+  return -1;
+}
+
+long make_and_say(const FileCall& call) noexcept {
+  const long result = make(call);
+  return result < 0 ? -static_cast<long>(errno) : result;
+}
+
+// The first `most` bytes of it.
+long make_shortened(const FileCall& call, std::uint64_t most) noexcept {
+  FileCall shorter = call;
+  shorter.bytes = std::min(call.bytes, most);
+  std::array<iovec, 64> pieces;
+  if (call.pieces != nullptr) {
+    std::size_t count = 0;
+    for (std::uint64_t left = most; left > 0 && count < call.piece_count && count < pieces.size();
+         ++count) {
+      pieces[count] = call.pieces[count];
+      pieces[count].iov_len = std::min<std::size_t>(pieces[count].iov_len, left);
+      left -= pieces[count].iov_len;
+    }
+    shorter.pieces = pieces.data();
+    shorter.piece_count = count;
+  }
+  return make_and_say(shorter);
+}
+
+}  // namespace
+
+const char* to_string(FileCallKind kind) noexcept {
+  switch (kind) {
+    case FileCallKind::open: return "open";
+    case FileCallKind::close: return "close";
+    case FileCallKind::read: return "read";
+    case FileCallKind::write: return "write";
+    case FileCallKind::fsync: return "fsync";
+    case FileCallKind::fdatasync: return "fdatasync";
+    case FileCallKind::preallocate: return "preallocate";
+    case FileCallKind::truncate: return "truncate";
+    case FileCallKind::rename: return "rename";
+    case FileCallKind::link: return "link";
+    case FileCallKind::unlink: return "unlink";
+    case FileCallKind::stat: return "stat";
+    case FileCallKind::copy_range: return "copy_range";
+    case FileCallKind::clone: return "clone";
+    case FileCallKind::make_directory: return "make_directory";
+    case FileCallKind::other: break;
+  }
+  return "other";
+}
+
+FileCallView view(const FileCall& call) noexcept {
+  return {.kind = call.kind,
+          .name = name_of(call),
+          .descriptor = call.descriptor,
+          .to_descriptor = call.to_descriptor,
+          .path = call.path,
+          .to_path = call.to_path,
+          .flags = call.flags,
+          .offset = call.offset,
+          .bytes = call.bytes,
+          .pieces = call.pieces,
+          .piece_count = call.piece_count};
+}
+
+long perform(const FileCall& call, FileTap* tap) noexcept {
+  if (tap == nullptr) return make_and_say(call);
+  const FileCallView seen = view(call);
+  const FileTap::Verdict verdict = tap->before(seen);
+  long result = 0;
+  switch (verdict.kind) {
+    case FileTap::Verdict::proceed: result = make_and_say(call); break;
+    case FileTap::Verdict::shorten:
+      result = make_shortened(call, static_cast<std::uint64_t>(std::max(verdict.value, 1L)));
+      break;
+    case FileTap::Verdict::answer: result = verdict.value; break;
+  }
+  tap->after(seen, result);
+  return result;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

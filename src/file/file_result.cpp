@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// Results and failures of requests.
+#include <handoff/core/misuse.hpp>
+#include <handoff/file/file_engine_options.hpp>
+#include <handoff/file/file_result.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+namespace {
+
+// What would break a line or a terminal as \xHH.
+void append_escaped(std::string& text, std::string_view name) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
+      text += c;
+    } else {
+      text += "\\x";
+      text += digits[byte >> 4];
+      text += digits[byte & 15];
+    }
+  }
+}
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// system_error puts ": reason" behind it.
+std::string text_without_reason(const FileFailure& failure) {
+  std::string text;
+  append_escaped(text, failure.file);
+  text += text.empty() ? "" : ": ";
+  text += to_string(failure.operation);
+  text += " at " + std::to_string(failure.offset);
+  return text;
+}
+
+}  // namespace
+
+const char* to_string(FileOperation operation) noexcept {
+  switch (operation) {
+    case FileOperation::read: return "read";
+    case FileOperation::write: return "write";
+    case FileOperation::append: return "append";
+    case FileOperation::sync: return "sync";
+    case FileOperation::replace: return "replace";
+    case FileOperation::copy: return "copy";
+    case FileOperation::remove: return "remove";
+    case FileOperation::stat: break;
+  }
+  return "stat";
+}
+
+const char* to_string(FileBackend backend) noexcept {
+  switch (backend) {
+    case FileBackend::automatic: return "automatic";
+    case FileBackend::caller: return "caller";
+    case FileBackend::io_thread: return "io_thread";
+    case FileBackend::pool: return "pool";
+    case FileBackend::thread_per_request: return "thread_per_request";
+    case FileBackend::io_uring: break;
+  }
+  return "io_uring";
+}
+
+std::string FileFailure::text() const {
+  std::string text = text_without_reason(*this) + ": " + reason(error);
+  if (further != 0) text += " (then: " + reason(further) + ")";
+  return text;
+}
+
+FileError::FileError(FileFailure failure)
+    : std::system_error(failure.error, std::generic_category(), text_without_reason(failure)),
+      failure_(std::move(failure)) {}
+
+std::uint64_t FileResult::bytes() const {
+  check();
+  return bytes_;
+}
+std::uint64_t FileResult::offset() const {
+  check();
+  return offset_;
+}
+std::vector<std::byte>& FileResult::data() {
+  check();
+  return data_;
+}
+const FileAttributes& FileResult::attributes() const {
+  check();
+  return attributes_;
+}
+void FileResult::check() const {
+  if (!ok()) raise(FileError(failure_));
+}
+
+}}  // namespace handoff::HANDOFF_ABI

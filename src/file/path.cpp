@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// Names of files.
+#include "path.hpp"
+
+#include <errno.h>
+#include <linux/openat2.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <handoff/sync/clock.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+constexpr std::size_t kNameMost = 255;
+
+std::array<unsigned char, 16> random_bytes() noexcept {
+  std::array<unsigned char, 16> bytes{};
+  for (std::size_t had = 0; had < bytes.size();) {
+    const ssize_t got = ::getrandom(bytes.data() + had, bytes.size() - had, 0);
+    if (got > 0) {
+      had += static_cast<std::size_t>(got);
+    } else if (errno != EINTR) {
+      // No random device: the time. The name is created with O_EXCL, so this is about collisions.
+      const auto now =
+          static_cast<unsigned long long>(sync::clock::now().time_since_epoch().count());
+      for (std::size_t i = 0; i < sizeof now; ++i) {
+        bytes[i] = static_cast<unsigned char>(now >> (8 * i));
+      }
+      break;
+    }
+  }
+  return bytes;
+}
+
+// The next part of a path; removes it.
+std::string_view take_part(std::string_view& path) noexcept {
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  const std::string_view part = path.substr(0, path.find('/'));
+  path.remove_prefix(part.size());
+  return part;
+}
+
+}  // namespace
+
+PathParts parts_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  if (name == "." || name == "..") name = {};
+  std::string_view directory = ".";
+  if (slash != std::string_view::npos) directory = path.substr(0, std::max<std::size_t>(slash, 1));
+  return {std::string(directory), std::string(name)};
+}
+
+std::string temporary_name(std::string_view name) {
+  constexpr std::string_view digits = "abcdefghijklmnopqrstuvwxyz234567";
+  constexpr std::string_view end = ".handoff~";
+  std::string random(".");
+  // Five bits a letter; 128 of them are 26.
+  const auto bytes = random_bytes();
+  unsigned bits = 0;
+  unsigned count = 0;
+  for (const unsigned char byte : bytes) {
+    bits = bits << 8 | byte;
+    for (count += 8; count >= 5; count -= 5) random += digits[bits >> (count - 5) & 31];
+  }
+  random += digits[bits << (5 - count) & 31];
+  name = name.substr(0, kNameMost - 1 - random.size() - end.size());
+  return "." + std::string(name) + random + std::string(end);
+}
+
+int refusal_of(const struct statx& attributes) noexcept {
+  if (S_ISREG(attributes.stx_mode)) return 0;
+  return S_ISDIR(attributes.stx_mode) ? EISDIR : EINVAL;
+}
+
+int refusal_of_open(long result) noexcept {
+  return result == -ENXIO || result == -ENODEV ? EINVAL : static_cast<int>(-result);
+}
+
+std::uint64_t resolve_beneath() noexcept { return RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS; }
+
+long perform_whole(const FileCall& call, FileTap* tap) noexcept {
+  for (unsigned again = 0;; ++again) {
+    const long result = perform(call, tap);
+    if (result != -EINTR || call.kind == FileCallKind::close) return result;
+  }
+}
+
+long open_by_steps(const FileCall& call, FileTap* tap) noexcept {
+  constexpr std::size_t most = 256;
+  std::string_view left(call.path);
+  if (left.empty()) return -ENOENT;
+  if (left.front() == '/') return -EXDEV;
+  int directory = call.descriptor;
+  long result = -ENOENT;
+  const auto close_directory = [&] {
+    if (directory == call.descriptor) return;
+    (void)perform_whole({.kind = FileCallKind::close, .descriptor = directory}, tap);
+  };
+  while (!left.empty()) {
+    const std::string_view part = take_part(left);
+    const bool last = left.empty();
+    std::array<char, most> name{};
+    if (part == "..") result = -EXDEV;
+    else if (part.size() >= most) result = -ENAMETOOLONG;
+    else {
+      std::copy(part.begin(), part.end(), name.begin());
+      if (part.empty()) name[0] = '.';
+      result = perform_whole(
+          {.kind = FileCallKind::open,
+           .descriptor = directory,
+           .path = name.data(),
+           .flags = last ? call.flags | O_NOFOLLOW : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+           .mode = call.mode},
+          tap);
+    }
+    close_directory();
+    if (last || result < 0) return result;
+    directory = static_cast<int>(result);
+  }
+  return result;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
