@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+//
+// One thread, one ring. The thread's turn: take the runs that were started, ask each for calls
+// while there are slots, hand all of them over and wait in one system call, tell the runs what came
+// back.
+//
+// Labelled invariants:
+//   RG-2  A run is in at most one place: with the host, among the arrivals, or here. Here it is
+//         ready, or has calls out, or both. `driver_word` of a run that is ready is 1, and it is
+//         not asked for calls until its turn comes: so it is ready once.
+//   RG-3  The bell is always being read by the ring, until close() has rung it for the last time.
+#include "ring_driver.hpp"
+
+#include <cerrno>
+
+#if defined(HANDOFF_HAS_URING)
+
+#include <algorithm>
+#include <bit>
+#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <utility>
+
+#include "ring.hpp"
+#include "ring_arrivals.hpp"
+#include "ring_slots.hpp"
+#include "ring_threads.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+constexpr std::size_t kMostWidth = 4096;
+constexpr std::uint64_t kBellLabel = 0;  // slots have others
+
+// Runs, first come first, linked by queued_behind.
+class RunQueue {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  void push(FileRun& run) noexcept {
+    run.queued_behind = nullptr;
+    (last_ == nullptr ? first_ : last_->queued_behind) = &run;
+    last_ = &run;
+  }
+  FileRun& pop() noexcept {
+    FileRun& run = *first_;
+    first_ = run.queued_behind;
+    if (first_ == nullptr) last_ = nullptr;
+    return run;
+  }
+
+ private:
+  FileRun* first_ = nullptr;
+  FileRun* last_ = nullptr;
+};
+
+class RingDriver final : public FileDriver {
+ public:
+  RingDriver(FileHost& host, const FileDriverOptions& options);
+  ~RingDriver() override { close(); }
+
+  // 0, or the errno why it cannot work. Once, before anything else.
+  int open();
+
+  void start(FileRun& run) noexcept override;
+  void close() noexcept override;
+
+ private:
+  void work() noexcept;
+  void turn() noexcept;
+  void admit(FileRun& run) noexcept;
+  void make_ready(FileRun& run) noexcept;
+  void drive(FileRun& run) noexcept;
+  void issue(FileRun& run, const FileCall& call) noexcept;
+  void shorten(RingSlot& slot, std::uint64_t most) noexcept;
+  void came_back(RingSlot& slot, long result) noexcept;
+
+  FileHost& host_;
+  FileTap* const tap_;
+  const std::string name_;
+  const std::size_t width_;
+
+  RingBell bell_;
+  sync::Thread thread_;
+
+  // Said by the thread once, when it has opened the ring, and true from then on.
+  sync::Mutex mutex_;
+  sync::EventCount opened_;
+  bool said_ = false;
+  int error_ = 0;
+  sync::ThreadId owner_ = nullptr;
+
+  RingArrivals<FileRun> arrivals_;
+
+  // Of the thread.
+  Ring ring_;
+  RingSlots slots_;
+  RingThreads threads_;
+  RunQueue ready_;
+  std::size_t runs_ = 0;  // that are here: ready, or with calls out
+  bool closed_ = false;
+  bool rings_ = false;  // the bell is being read
+};
+
+RingDriver::RingDriver(FileHost& host, const FileDriverOptions& options)
+    : host_(host),
+      tap_(options.tap),
+      name_(options.name),
+      width_(std::clamp<std::size_t>(options.width, 1, kMostWidth)),
+      slots_(width_),
+      threads_(options.name, bell_) {}
+
+int RingDriver::open() {
+  if (const int error = bell_.open(); error != 0) return error;
+  thread_ = sync::Thread({.name = name_}, [this]() noexcept { work(); });
+  (void)opened_.await([this] {
+    const sync::Lock lock(mutex_);
+    return said_;
+  });
+  if (error_ != 0) thread_.join();
+  return error_;
+}
+
+void RingDriver::start(FileRun& run) noexcept {
+  run.driver_word = 0;
+  if (owner_ == sync::this_thread_id()) return admit(run);
+  if (arrivals_.put(run)) bell_.ring();
+}
+
+void RingDriver::close() noexcept {
+  // All runs have ended: nobody starts one any more.
+  arrivals_.end();
+  bell_.ring();
+  thread_.join();
+}
+
+// ---- on its thread -------------------------------------------------------------------------
+
+void RingDriver::work() noexcept {
+  // One place more for the bell.
+  const int error = ring_.open(static_cast<unsigned>(std::bit_ceil(width_ + 1)));
+  {
+    const sync::Lock lock(mutex_);
+    error_ = error;
+    owner_ = error == 0 ? sync::this_thread_id() : nullptr;
+    said_ = true;
+  }
+  opened_.notify_all();
+  if (error != 0) return;
+  while (!closed_ || rings_ || slots_.any_out()) turn();
+  ring_.close();
+}
+
+void RingDriver::turn() noexcept {
+  if (!closed_) closed_ = !arrivals_.take([this](FileRun& run) noexcept { admit(run); });
+  while (!ready_.empty() && slots_.any_free()) drive(ready_.pop());
+  if (!rings_ && !closed_) {
+    ring_.add(bell_, kBellLabel);
+    rings_ = true;
+  }
+  if (closed_ && !rings_ && !slots_.any_out()) return;
+  // RG-1. What arrives from here on rings the bell, which ends the wait.
+  const bool wait = closed_ || arrivals_.fall_asleep();
+  // An error (too little memory for the moment, a signal) is no result: the next turn tries again.
+  (void)ring_.submit_and_wait(wait ? 1 : 0);
+  ring_.take_results([this](std::uint64_t label, long result) noexcept {
+    if (label == kBellLabel) rings_ = false;
+    else came_back(slots_.with_label(label), result);
+  });
+  for (RingSlot* slot = threads_.take_done(); slot != nullptr;) {
+    RingSlot& done = *std::exchange(slot, slot->next);
+    came_back(done, done.result);
+  }
+}
+
+void RingDriver::admit(FileRun& run) noexcept {
+  ++runs_;
+  make_ready(run);
+}
+
+void RingDriver::make_ready(FileRun& run) noexcept {
+  run.driver_word = 1;
+  ready_.push(run);
+}
+
+// RG-2: the run has left ready_.
+void RingDriver::drive(FileRun& run) noexcept {
+  run.driver_word = 0;
+  const std::size_t share = width_ / runs_;
+  run.set_window(static_cast<unsigned>(std::clamp<std::size_t>(share, 1, FileRun::kMostOut)));
+  while (slots_.any_free()) {
+    FileCall call;
+    switch (run.next(call)) {
+      case FileRun::Step::issue: issue(run, call); continue;
+      case FileRun::Step::busy: return;
+      case FileRun::Step::parked: --runs_; return;
+      case FileRun::Step::ended: --runs_; return host_.ended(run);
+    }
+  }
+  make_ready(run);
+}
+
+void RingDriver::issue(FileRun& run, const FileCall& call) noexcept {
+  FileTap::Verdict verdict;
+  if (tap_ != nullptr) verdict = tap_->before(view(call));
+  if (verdict.kind == FileTap::Verdict::answer) {
+    tap_->after(view(call), verdict.value);
+    return run.completed(call, verdict.value);
+  }
+  RingSlot& slot = slots_.take();
+  slot.run = &run;
+  slot.call = call;
+  slot.handed.call = call;
+  if (verdict.kind == FileTap::Verdict::shorten)
+    shorten(slot, static_cast<std::uint64_t>(std::max(verdict.value, 1L)));
+  if (ring_.takes(call)) return ring_.add(slot.handed, slots_.label(slot));
+  if (threads_.give(slot)) return;
+  const long result = perform(slot.handed.call, nullptr);
+  if (tap_ != nullptr) tap_->after(view(call), result);
+  slots_.give_back(slot);
+  run.completed(call, result);
+}
+
+// Under a tap alone, so it may allocate.
+void RingDriver::shorten(RingSlot& slot, std::uint64_t most) noexcept {
+  FileCall& call = slot.handed.call;
+  call.bytes = std::min(call.bytes, most);
+  slot.shorter.assign(call.pieces, call.pieces + call.piece_count);
+  std::uint64_t left = most;
+  std::size_t count = 0;
+  for (iovec& piece : slot.shorter) {
+    if (left == 0) break;
+    piece.iov_len = static_cast<std::size_t>(std::min<std::uint64_t>(piece.iov_len, left));
+    left -= piece.iov_len;
+    ++count;
+  }
+  call.pieces = slot.shorter.data();
+  call.piece_count = count;
+}
+
+void RingDriver::came_back(RingSlot& slot, long result) noexcept {
+  FileRun& run = *slot.run;
+  const FileCall call = slot.call;
+  slots_.give_back(slot);
+  if (tap_ != nullptr) tap_->after(view(call), result);
+  run.completed(call, result);
+  if (run.driver_word == 0) make_ready(run);
+}
+
+}  // namespace
+
+std::unique_ptr<FileDriver> make_ring_driver(FileHost& host, const FileDriverOptions& options,
+                                             int& error) {
+  auto driver = std::make_unique<RingDriver>(host, options);
+  error = driver->open();
+  return error == 0 ? std::move(driver) : nullptr;
+}
+
+int ring_refusal() noexcept {
+  Ring ring;
+  return ring.open(2);
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
+
+#else
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+std::unique_ptr<FileDriver> make_ring_driver(FileHost&, const FileDriverOptions&, int& error) {
+  error = ENOSYS;
+  return nullptr;
+}
+
+int ring_refusal() noexcept { return ENOSYS; }
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
+
+#endif
