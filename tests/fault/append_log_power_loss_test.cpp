@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+//
+// AppendLog and loss of power: every acknowledged record is found, in its place and whole, nothing
+// else is taken for one; what is opened again goes on from there and survives a second loss. Each
+// single sync that is left out is noticed.
+#include <handoff/file/append_log.hpp>
+
+#include <handoff/file/append_log_reader.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fault/fault_support.hpp"
+#include "fault/power_loss.hpp"
+#include "support/support.hpp"
+
+namespace append_log_power_loss_test { namespace {
+
+using namespace handoff;
+using test::Choices;
+using test::filled;
+using test::Folder;
+using test::Loss;
+using test::SimulatedDisk;
+
+// What was appended, and what of it counts.
+struct Book {
+  struct Entry {
+    std::string text;
+    std::size_t acknowledged = ~std::size_t{0};  // the moment
+  };
+  std::vector<Entry> entries;  // the record n is the (n-1)th
+  struct Trim {
+    std::uint64_t sequence = 0;
+    std::size_t begun = 0;
+  };
+  std::vector<Trim> trims;
+
+  void acknowledge_up_to(std::uint64_t sequence, std::size_t moment) {
+    for (std::size_t i = 0; i < sequence; ++i) {
+      entries[i].acknowledged = std::min(entries[i].acknowledged, moment);
+    }
+  }
+  std::uint64_t acknowledged_at(std::size_t moment) const {
+    std::uint64_t last = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (entries[i].acknowledged <= moment) last = i + 1;
+    }
+    return last;
+  }
+  // The last one that may be missing at the front.
+  std::uint64_t trimmed_at(std::size_t moment) const {
+    std::uint64_t before = 0;
+    for (const Trim& trim : trims) {
+      if (trim.begun <= moment) before = std::max(before, trim.sequence - 1);
+    }
+    return before;
+  }
+};
+
+// What was found on a disk.
+struct Found {
+  std::uint64_t first = 1;
+  std::uint64_t last = 0;
+  std::string fault;
+};
+
+Found look(const std::string& directory, const Book& book) {
+  Found found;
+  try {
+    AppendLogReader reader(directory);
+    AppendLogRecord record;
+    bool any = false;
+    while (reader.next(record)) {
+      if (!any) found.first = record.sequence;
+      if (any && record.sequence != found.last + 1) found.fault = "a record is left out";
+      any = true;
+      found.last = record.sequence;
+      if (record.sequence == 0 || record.sequence > book.entries.size() ||
+          record.text() != book.entries[record.sequence - 1].text) {
+        found.fault = "record " + std::to_string(record.sequence) + " is something else";
+        return found;
+      }
+    }
+  } catch (const FileError& error) {
+    if (error.failure().error != ENOENT) found.fault = error.what();
+  }
+  return found;
+}
+
+std::string judge(const Found& found, const Book& book, std::size_t moment) {
+  if (!found.fault.empty()) return found.fault;
+  const std::uint64_t acknowledged = book.acknowledged_at(moment);
+  if (found.last < acknowledged) {
+    return "record " + std::to_string(acknowledged) + " was acknowledged, and the last is " +
+           std::to_string(found.last);
+  }
+  if (found.last >= found.first && found.first > book.trimmed_at(moment) + 1) {
+    return "begins with " + std::to_string(found.first);
+  }
+  return "";
+}
+
+AppendLogOptions small_segments(SimulatedDisk* disk) {
+  return {.segment_bytes = 4096, .max_record_bytes = 8192, .batch_bytes = 2048, .tap = disk};
+}
+
+class Writer {
+ public:
+  Writer(SimulatedDisk& disk, Book& book, const std::string& directory)
+      : disk_(disk), book_(book), log_(directory, small_segments(&disk)) {}
+
+  void append(std::size_t bytes, std::uint64_t number) {
+    const std::string text = filled(bytes, number);
+    book_.entries.push_back({text});
+    const std::uint64_t sequence = log_.append(text).value();
+    EXPECT_EQ(sequence, book_.entries.size());
+    book_.acknowledge_up_to(sequence, disk_.now());
+  }
+  void append_later(std::size_t bytes, std::uint64_t number) {
+    const std::string text = filled(bytes, number);
+    book_.entries.push_back({text});
+    EXPECT_EQ(log_.append_later(text).value(), book_.entries.size());
+  }
+  void flush() {
+    log_.flush().check();
+    book_.acknowledge_up_to(book_.entries.size(), disk_.now());
+  }
+  void trim(std::uint64_t sequence) {
+    book_.trims.push_back({sequence, disk_.now()});
+    log_.trim(sequence).check();
+  }
+  void close() {
+    log_.close();
+    book_.acknowledge_up_to(book_.entries.size(), disk_.now());
+  }
+
+ private:
+  SimulatedDisk& disk_;
+  Book& book_;
+  AppendLog log_;
+};
+
+void some_appends(Writer& log) {
+  for (std::uint64_t i = 0; i < 4; ++i) log.append(40 + 300 * i, i);
+  log.close();
+}
+void many_segments(Writer& log) {
+  for (std::uint64_t i = 0; i < 9; ++i) log.append(1500, 100 + i);
+  log.append(6000, 200);  // longer than a segment
+  log.append(1, 201);
+  log.append(0, 202);
+  log.close();
+}
+void groups(Writer& log) {
+  for (std::uint64_t i = 0; i < 24; ++i) {
+    log.append_later(100 + 37 * i, 300 + i);
+    if (i % 5 == 4) log.flush();
+  }
+  log.flush();
+}
+void trims(Writer& log) {
+  for (std::uint64_t i = 0; i < 8; ++i) log.append(1500, 400 + i);
+  log.trim(5);
+  log.append(700, 450);
+  log.trim(9);
+  log.append(1800, 451);
+  log.close();
+}
+
+struct Named {
+  const char* name;
+  void (*program)(Writer&);
+};
+constexpr std::array kPrograms{Named{"some appends", some_appends},
+                               Named{"many segments", many_segments}, Named{"groups", groups},
+                               Named{"trims", trims}};
+
+// A first life, and for each of its losses a second one with losses of its own.
+class Lives {
+ public:
+  Lives() : world_("/dev/shm") {}
+
+  std::size_t losses() const { return losses_; }
+
+  // "" or what is wrong. `dropped`, `second_dropped`: the sync that is left out in the first life,
+  // in the second.
+  std::string live(void (*program)(Writer&), int dropped, std::size_t count) {
+    std::filesystem::create_directories(world_.at("first"));
+    test::write_state({}, world_.at("first"));
+    SimulatedDisk disk(world_.at("first"));
+    disk.drop_sync(dropped);
+    Book book;
+    {
+      Writer writer(disk, book, world_.at("first/log"));
+      program(writer);
+    }
+    syncs_ = disk.syncs();
+    return each_loss(disk, count, [&](std::size_t moment, const test::DiskState& state) {
+      ++losses_;
+      return survive(book, moment, state);
+    });
+  }
+  const std::vector<std::string>& syncs() const { return syncs_; }
+  const std::vector<std::string>& second_syncs() const { return second_syncs_; }
+  void drop_in_second_life(int n) { second_dropped_ = n; }
+  void with_second_life(std::size_t count) { second_losses_ = count; }
+
+ private:
+  using Look = std::function<std::string(std::size_t, const test::DiskState&)>;
+
+  static std::string each_loss(const SimulatedDisk& disk, std::size_t count, const Look& look) {
+    const std::size_t moments = disk.now() + 1;
+    auto random = test::random(disk.now());
+    const std::size_t corners = moments * test::kCorners.size();
+    for (std::size_t i = 0; i < std::max(count, corners); ++i) {
+      const bool corner = i < corners;
+      const std::size_t moment = corner ? i / test::kCorners.size() : random() % moments;
+      const Loss loss = corner ? test::kCorners[i % test::kCorners.size()] : Loss::random;
+      const std::uint64_t seed = random();
+      Choices choices(loss, seed);
+      const std::string fault = look(moment, disk.after_loss(moment, choices));
+      if (fault.empty()) continue;
+      return fault + " (moment " + std::to_string(moment) + " of " + std::to_string(moments - 1) +
+             ", loss " + std::to_string(static_cast<int>(loss)) + ")";
+    }
+    return "";
+  }
+
+  std::string survive(const Book& book, std::size_t moment, const test::DiskState& state) {
+    const std::string folder = world_.at("left");
+    test::write_state(state, folder);
+    const Found found = look(folder + "/log", book);
+    if (const std::string fault = judge(found, book, moment); !fault.empty()) return fault;
+    if (second_losses_ == 0) return "";
+    return second_life(book, found, moment, folder);
+  }
+
+  // Opens what is left, goes on, and loses power again.
+  std::string second_life(const Book& before, const Found& found, std::size_t moment,
+                          const std::string& folder) {
+    SimulatedDisk disk(folder);
+    disk.drop_sync(second_dropped_);
+    Book book;
+    book.entries.assign(before.entries.begin(),
+                        before.entries.begin() + static_cast<std::ptrdiff_t>(found.last));
+    for (Book::Entry& entry : book.entries) entry.acknowledged = ~std::size_t{0};
+    book.acknowledge_up_to(std::min<std::uint64_t>(before.acknowledged_at(moment), found.last), 0);
+    if (found.first > 1) book.trims.push_back({found.first, 0});
+    book.trims.push_back({before.trimmed_at(moment) + 1, 0});
+    try {
+      Writer writer(disk, book, folder + "/log");
+      writer.append(900, 1000);
+      writer.append(30, 1001);
+      writer.append(2000, 1002);
+      writer.append(2000, 1003);
+    } catch (const FileError& error) {
+      return std::string("not opened again: ") + error.what();
+    }
+    second_syncs_ = disk.syncs();
+    return each_loss(disk, second_losses_,
+                     [&](std::size_t when, const test::DiskState& state) -> std::string {
+                       ++losses_;
+                       test::write_state(state, world_.at("second"));
+                       const Found then = look(world_.at("second/log"), book);
+                       const std::string fault = judge(then, book, when);
+                       return fault.empty() ? "" : "second life: " + fault;
+                     });
+  }
+
+  Folder world_;
+  std::size_t losses_ = 0;
+  std::size_t second_losses_ = 0;
+  int second_dropped_ = -1;
+  std::vector<std::string> syncs_;
+  std::vector<std::string> second_syncs_;
+};
+
+TEST(AppendLogPowerLoss, EachAcknowledgedRecordIsFound) {
+  for (const auto& [name, program] : kPrograms) {
+    Lives lives;
+    EXPECT_EQ(lives.live(program, -1, test::deep() ? 10'000 : 1000), "") << name;
+    std::printf("%-14s %zu losses, none failed: rate below %.2g (95 %%)\n", name, lives.losses(),
+                3.0 / static_cast<double>(lives.losses()));
+  }
+}
+
+TEST(AppendLogPowerLoss, ASecondLossAfterTheFirst) {
+  for (const auto& [name, program] : kPrograms) {
+    Lives lives;
+    lives.with_second_life(test::deep() ? 100 : 1);
+    EXPECT_EQ(lives.live(program, -1, test::deep() ? 1000 : 100), "") << name;
+    std::printf("%-14s %zu losses\n", name, lives.losses());
+  }
+}
+
+TEST(AppendLogPowerLoss, EachSyncIsNeeded) {
+  for (const auto& [name, program] : kPrograms) {
+    Lives whole;
+    EXPECT_EQ(whole.live(program, -1, 1), "");
+    for (std::size_t n = 0; n < whole.syncs().size(); ++n) {
+      Lives lives;
+      std::string fault = lives.live(program, static_cast<int>(n), 3000);
+      if (fault.empty()) {
+        lives.with_second_life(1);
+        fault = lives.live(program, static_cast<int>(n), 1);
+      }
+      EXPECT_NE(fault, "") << name << " does not need its sync " << n << ": " << whole.syncs()[n];
+    }
+  }
+}
+
+}}  // namespace append_log_power_loss_test

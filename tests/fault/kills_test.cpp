@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+//
+// Writers that are killed: at each call of an operation, and at random instants while four write.
+// Each block says which file, place and generation it belongs to and has a checksum, so that a
+// reader proves old-or-new, and that nothing acknowledged is missing. n kills without a failure
+// bound the rate of failures below 3/n (95 %). (A kill keeps the page cache: loss of power is
+// another test.)
+#include <handoff/file/append_log.hpp>
+#include <handoff/file/append_log_reader.hpp>
+#include <handoff/file/file_engine.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fault/fault_support.hpp"
+#include "support/file_tap.hpp"
+#include "support/support.hpp"
+
+extern char** environ;
+
+namespace kills_test { namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::bytes_of;
+using test::filled;
+using test::Folder;
+using test::result_of;
+
+constexpr unsigned kWriters = 4;
+constexpr std::size_t kBlock = 4096;
+constexpr std::size_t kBlocks = 3;  // of a file
+constexpr const char* kChild = "HANDOFF_KILLED_CHILD";
+
+// ---- Blocks ----
+
+struct BlockHead {
+  std::uint64_t magic = 0x626c6f636b21;
+  std::uint64_t file = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t generation = 0;
+  std::uint64_t check = 0;
+
+  std::uint64_t right_check(std::string_view rest) const {
+    std::uint64_t hash = magic ^ file * 3 ^ offset * 5 ^ generation * 7;
+    for (const char c : rest) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return hash;
+  }
+};
+
+std::string block(std::uint64_t file, std::uint64_t offset, std::uint64_t generation) {
+  BlockHead head{.file = file, .offset = offset, .generation = generation};
+  std::string bytes = filled(kBlock, file * 1000003 + offset + generation * 7919);
+  head.check = head.right_check(std::string_view(bytes).substr(sizeof head));
+  std::memcpy(bytes.data(), &head, sizeof head);
+  return bytes;
+}
+
+// Its generation; nothing if it is not whole, or another one.
+std::optional<std::uint64_t> generation_of(std::string_view bytes, std::uint64_t file,
+                                           std::uint64_t offset) {
+  BlockHead head;
+  if (bytes.size() != kBlock) return std::nullopt;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  if (head.magic != BlockHead{}.magic || head.file != file || head.offset != offset) return {};
+  if (head.check != head.right_check(bytes.substr(sizeof head))) return std::nullopt;
+  return head.generation;
+}
+
+std::string whole_file(std::uint64_t file, std::uint64_t generation) {
+  std::string bytes;
+  for (std::size_t i = 0; i < kBlocks; ++i) bytes += block(file, i * kBlock, generation);
+  return bytes;
+}
+
+// 0 if there is none; nothing if it is mixed.
+std::optional<std::uint64_t> generation_of_file(const Folder& world, std::uint64_t file) {
+  const auto bytes = world.get("in/f" + std::to_string(file));
+  if (!bytes.has_value()) return 0;
+  if (bytes->size() != kBlocks * kBlock) return std::nullopt;
+  std::optional<std::uint64_t> all;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    const auto one =
+        generation_of(std::string_view(*bytes).substr(i * kBlock, kBlock), file, i * kBlock);
+    if (!one.has_value() || (all.has_value() && one != all)) return std::nullopt;
+    all = one;
+  }
+  return all;
+}
+
+// ---- What the child says before it is killed ----
+
+// One write a record: a kill leaves all of it or nothing.
+struct Acknowledgement {
+  std::uint32_t what = 0;  // replaced file: writer; block of the table: 100 + writer; record: 200
+  std::uint32_t none = 0;
+  std::uint64_t generation = 0;
+};
+
+class Acknowledgements {
+ public:
+  explicit Acknowledgements(const std::string& path)
+      : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {}
+  ~Acknowledgements() { ::close(file_); }
+  Acknowledgements(const Acknowledgements&) = delete;
+  Acknowledgements& operator=(const Acknowledgements&) = delete;
+
+  void say(std::uint32_t what, std::uint64_t generation) const {
+    const Acknowledgement said{.what = what, .generation = generation};
+    if (::write(file_, &said, sizeof said) != sizeof said) std::abort();
+  }
+
+ private:
+  int file_;
+};
+
+std::uint64_t last_acknowledged(const Folder& world, std::uint32_t what) {
+  const std::string bytes = world.get("said").value_or("");
+  std::uint64_t last = 0;
+  for (std::size_t at = 0; at + sizeof(Acknowledgement) <= bytes.size();
+       at += sizeof(Acknowledgement)) {
+    Acknowledgement said;
+    std::memcpy(&said, bytes.data() + at, sizeof said);
+    if (said.what == what) last = std::max(last, said.generation);
+  }
+  return last;
+}
+
+// ---- The child ----
+
+struct Order {
+  std::string program;
+  std::string world;  // a folder
+  int backend = 0;
+  int k = 0;
+  bool after = false;
+  std::uint64_t generation = 0;  // the one to begin with
+};
+
+[[noreturn]] void write_until_killed(const Order& order) {
+  const Acknowledgements said(order.world + "/said");
+  FileEngine files({.backend = static_cast<FileBackend>(order.backend), .width = kWriters});
+  const OpenFile table = OpenFile::open(order.world + "/in/table", {.write = true, .create = true});
+  AppendLog log(order.world + "/log", {.segment_bytes = 64 << 10});
+  std::vector<std::thread> writers;
+  for (unsigned i = 0; i < kWriters; ++i) {
+    writers.emplace_back([&, i] {
+      const std::string path = order.world + "/in/f" + std::to_string(i);
+      for (std::uint64_t generation = order.generation;; ++generation) {
+        const bool durable = generation % 4 == 0;  // the rest is for speed: more to be killed in
+        const std::string bytes = whole_file(i, generation);
+        files.replace(path, bytes_of(bytes), {.durable = durable}).get().check();
+        said.say(i, generation);
+        const std::string one = block(50, i * kBlock, generation);
+        files.write(table, bytes_of(one), i * kBlock, durable).get().check();
+        said.say(100 + i, generation);
+        const std::string text = std::to_string(i) + " " + filled(generation % 300, generation);
+        if (durable) said.say(200, log.append(text).value());
+      }
+    });
+  }
+  for (;;) std::this_thread::sleep_for(1h);
+}
+
+void one_operation(const Order& order) {
+  const Acknowledgements said(order.world + "/said");
+  test::KillTap tap(order.k, order.after);
+  FileEngine files({.backend = static_cast<FileBackend>(order.backend), .width = 1, .tap = &tap});
+  const std::string path = order.world + "/in/f0";
+  const std::string bytes = whole_file(0, 2);
+  if (order.program == "replace") {
+    files.replace(path, bytes_of(bytes), {.durable = true}).get().check();
+  } else {
+    files.copy(order.world + "/next", path, true).get().check();
+  }
+  said.say(0, 2);
+}
+
+TEST(KilledChild, DoesAsItIsTold) {
+  const char* const told = std::getenv(kChild);
+  if (told == nullptr) return;
+  Order order;
+  std::istringstream words(told);
+  words >> order.program >> order.world >> order.backend >> order.k >> order.after >>
+      order.generation;
+  if (order.program == "write") write_until_killed(order);
+  one_operation(order);
+}
+
+pid_t start_child(const Order& order) {
+  std::ostringstream words;
+  words << kChild << '=' << order.program << ' ' << order.world << ' ' << order.backend << ' '
+        << order.k << ' ' << order.after << ' ' << order.generation;
+  std::string told = words.str();
+  std::vector<char*> environment;
+  for (char** one = environ; *one != nullptr; ++one) environment.push_back(*one);
+  environment.push_back(told.data());
+  environment.push_back(nullptr);
+  std::array<std::string, 3> text{"test", "--gtest_filter=KilledChild.*", "--gtest_brief=1"};
+  std::array<char*, 4> arguments{text[0].data(), text[1].data(), text[2].data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t id = -1;
+  const int error =
+      ::posix_spawn(&id, "/proc/self/exe", &actions, nullptr, arguments.data(), environment.data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw std::system_error(error, std::generic_category(), "posix_spawn");
+  return id;
+}
+
+// How it ended; -1 if it hung, and was ended.
+int end_of(pid_t child) {
+  const auto end = std::chrono::steady_clock::now() + test::kPatience;
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > end) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      return -1;
+    }
+    std::this_thread::sleep_for(500us);
+  }
+  return status;
+}
+
+// ---- What is left ----
+
+// ".f0.RANDOM.handoff~", as docs/design/file_engine.md has it.
+bool temporary(const std::string& name) {
+  return name.starts_with(".") && name.ends_with(".handoff~");
+}
+
+std::size_t only_known_names(const std::string& folder) {
+  std::size_t left = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "table" || (name.size() == 2 && name.front() == 'f')) continue;
+    EXPECT_TRUE(temporary(name)) << name;
+    struct stat status{};
+    EXPECT_EQ(::lstat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0077U, 0U) << name << " can be read by others";
+    std::filesystem::remove(entry.path());
+    ++left;
+  }
+  return left;
+}
+
+class Kills : public testing::Test {
+ protected:
+  Folder world;
+  std::string in = world.at("in");
+  std::string said = world.at("said");
+
+  void SetUp() override { std::filesystem::create_directories(in); }
+};
+
+TEST_F(Kills, AtEachCallOfAReplacement) {
+  std::size_t kills = 0;
+  for (const FileBackend backend : test::kFileBackends) {
+    if (!test::possible(backend)) continue;
+    for (const char* const program : {"replace", "copy"}) {
+      for (const bool after : {false, true}) {
+        for (int k = 0;; ++k) {
+          SCOPED_TRACE(testing::Message() << to_string(backend) << ", " << program << ", "
+                                          << (after ? "after" : "before") << " call " << k);
+          world.put("in/f0", whole_file(0, 1));
+          world.put("next", whole_file(0, 2));
+          world.put("said", "");
+          const int status = end_of(start_child({.program = program,
+                                                 .world = world.path(),
+                                                 .backend = static_cast<int>(backend),
+                                                 .k = k,
+                                                 .after = after}));
+          ASSERT_NE(status, -1) << "hung";
+          const auto generation = generation_of_file(world, 0);
+          ASSERT_TRUE(generation.has_value()) << "a mixed file";
+          EXPECT_GE(*generation, std::max<std::uint64_t>(last_acknowledged(world, 0), 1));
+          const std::size_t left = only_known_names(in);
+          EXPECT_LE(left, 1U);
+          if (!WIFSIGNALED(status)) {
+            EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+            EXPECT_EQ(*generation, 2U);
+            EXPECT_EQ(left, 0U);
+            break;
+          }
+          ASSERT_EQ(WTERMSIG(status), SIGKILL);
+          ++kills;
+          ASSERT_LT(k, 100);
+        }
+      }
+    }
+  }
+  std::printf("%zu kills\n", kills);
+}
+
+TEST_F(Kills, AtRandomInstants) {
+  auto random = test::random();
+  const std::size_t kills = test::deep() ? 1000 : 100;
+  std::uint64_t generation = 1;
+  for (std::size_t i = 0; i < kills; ++i) {
+    auto backend = test::kFileBackends[i % test::kFileBackends.size()];
+    if (!test::possible(backend)) backend = FileBackend::pool;
+    SCOPED_TRACE(testing::Message() << "kill " << i << ", " << to_string(backend));
+    const auto before = std::filesystem::exists(said) ? std::filesystem::file_size(said) : 0;
+    const pid_t child = start_child({.program = "write",
+                                     .world = world.path(),
+                                     .backend = static_cast<int>(backend),
+                                     .generation = generation});
+    const auto patience = std::chrono::steady_clock::now() + test::kPatience;
+    int status = 0;
+    bool ended = false;
+    do {
+      std::this_thread::sleep_for(1ms);
+      ended = ::waitpid(child, &status, WNOHANG) != 0;
+      ASSERT_FALSE(ended) << "the child has ended by itself: " << status;
+      ASSERT_LT(std::chrono::steady_clock::now(), patience) << "the child hangs";
+    } while (!std::filesystem::exists(said) || std::filesystem::file_size(said) == before);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    for (unsigned writer = 0; writer < kWriters; ++writer) {
+      const auto now = generation_of_file(world, writer);
+      ASSERT_TRUE(now.has_value()) << "a mixed file";
+      ASSERT_GE(*now, last_acknowledged(world, writer)) << "acknowledged, and missing";
+      generation = std::max(generation, *now);
+      const std::uint64_t acknowledged = last_acknowledged(world, 100 + writer);
+      const std::string table = world.get("in/table").value_or("");
+      if (acknowledged == 0) continue;
+      ASSERT_GE(table.size(), (writer + 1) * kBlock);
+      const auto in_table = generation_of(std::string_view(table).substr(writer * kBlock, kBlock),
+                                          50, writer * kBlock);
+      ASSERT_TRUE(in_table.has_value()) << "a mixed block";
+      ASSERT_GE(*in_table, acknowledged);
+    }
+    std::uint64_t last = 0;
+    if (std::filesystem::exists(world.at("log"))) {
+      for (const AppendLogRecord& record : AppendLogReader(world.at("log"))) {
+        ASSERT_EQ(record.sequence, last + 1);
+        last = record.sequence;
+      }
+    }
+    ASSERT_GE(last, last_acknowledged(world, 200)) << "a record was acknowledged, and is missing";
+    only_known_names(in);
+    ++generation;
+  }
+  std::printf("%zu kills, none failed: rate below %.2g (95 %%)\n", kills,
+              3.0 / static_cast<double>(kills));
+}
+
+}}  // namespace kills_test

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT
+//
+// What the system has only so much of: room on the device, length of a file, descriptors, 32 bits.
+// Every request ends, says what went wrong, and leaves nothing behind.
+#include <handoff/file/append_log.hpp>
+#include <handoff/file/file_engine.hpp>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fault/fault_support.hpp"
+#include "support/file_tap.hpp"
+#include "support/support.hpp"
+
+namespace limits_test { namespace {
+
+using namespace handoff;
+using test::bytes_of;
+using test::filled;
+using test::Folder;
+using test::result_of;
+
+const std::string kOld = filled(30'000, 1);
+
+class EachBackend : public testing::TestWithParam<FileBackend> {
+ protected:
+  void SetUp() override {
+    if (!test::possible(GetParam())) GTEST_SKIP() << "no io_uring here";
+  }
+};
+
+// ---- A device that is full ----
+
+// Calls `body` on a thread that has a small file system of its own at `folder`. False if that is
+// not allowed here.
+template <class Body>
+bool on_small_device(const std::string& folder, const char* bytes, const Body& body) {
+  bool mounted = false;
+  std::thread([&] {
+    if (::unshare(CLONE_NEWNS) != 0) return;
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
+    const std::string options = std::string("size=") + bytes;
+    if (::mount("tmpfs", folder.c_str(), "tmpfs", 0, options.c_str()) != 0) return;
+    mounted = true;
+    body();
+    ::umount2(folder.c_str(), MNT_DETACH);
+  }).join();
+  return mounted;
+}
+
+class FullDevice : public EachBackend {};
+
+TEST_P(FullDevice, WritersAreToldAndNothingIsSaid) {
+  const Folder root;
+  const std::size_t descriptors = test::open_descriptors();
+  const bool mounted = on_small_device(root.path(), "1m", [&] {
+    FileEngine files({.backend = GetParam(), .width = 4});
+    std::vector<std::string> contents;
+    for (unsigned i = 0; i < 4; ++i) contents.push_back(filled(600'000, i));
+    std::vector<Future<FileResult>> futures;
+    for (unsigned i = 0; i < 4; ++i) {
+      futures.push_back(files.write(root.at("w" + std::to_string(i)), bytes_of(contents[i])));
+    }
+    unsigned failed = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+      const FileResult result = result_of(std::move(futures[i]));
+      const auto now = root.get("w" + std::to_string(i));
+      ASSERT_TRUE(now.has_value() || !result.ok());
+      if (result.ok()) {
+        EXPECT_TRUE(*now == contents[i]) << "success, and bytes are missing";
+        continue;
+      }
+      ++failed;
+      EXPECT_EQ(result.failure().error, ENOSPC) << result.failure().text();
+      EXPECT_EQ(result.failure().offset, result.bytes_before_failure());
+      EXPECT_TRUE(
+          now->starts_with(std::string_view(contents[i]).substr(0, result.bytes_before_failure())));
+    }
+    EXPECT_GE(failed, 3U);
+  });
+  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
+  EXPECT_EQ(test::open_descriptors(), descriptors);
+}
+
+TEST_P(FullDevice, WhatIsReplacedStaysAsItWas) {
+  const Folder root;
+  const bool mounted = on_small_device(root.path(), "256k", [&] {
+    root.put("old", kOld);
+    root.put("filler", std::string(200 << 10, 'x'));
+    FileEngine files({.backend = GetParam(), .width = 2});
+    const std::string larger = filled(100'000, 2);
+    for (const bool durable : {false, true}) {
+      const FileResult result =
+          result_of(files.replace(root.at("old"), bytes_of(larger), {.durable = durable}));
+      EXPECT_EQ(result.failure().error, ENOSPC) << test::failure_of(result);
+      const FileResult copied = result_of(files.copy(root.at("filler"), root.at("new"), durable));
+      EXPECT_EQ(copied.failure().error, ENOSPC) << test::failure_of(copied);
+      EXPECT_EQ(root.names().size(), 2U) << "something is left";
+    }
+    const FileResult reserved =
+        result_of(files.write(root.at("new"), bytes_of(larger), {.preallocate = true}));
+    EXPECT_EQ(reserved.failure().error, ENOSPC) << test::failure_of(reserved);
+    EXPECT_EQ(reserved.bytes_before_failure(), 0U) << "it fails at once";
+    EXPECT_TRUE(root.get("old") == kOld);
+    // There is room again: the same engine goes on.
+    EXPECT_TRUE(result_of(files.remove(root.at("filler"))).ok());
+    EXPECT_TRUE(result_of(files.replace(root.at("old"), bytes_of(larger))).ok());
+    EXPECT_TRUE(root.get("old") == larger);
+  });
+  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
+}
+
+TEST(FullDevice, ALogStopsAndGoesOnWhenItIsOpenedAnew) {
+  const Folder root;
+  const bool mounted = on_small_device(root.path(), "512k", [&] {
+    const AppendLogOptions options{.segment_bytes = 64 << 10, .batch_bytes = 4096};
+    const std::string record = filled(3000, 1);
+    std::uint64_t acknowledged = 0;
+    {
+      AppendLog log(root.at("log"), options);
+      for (int i = 0; i < 1000; ++i) {
+        const AppendResult result = log.append(record);
+        if (!result.ok()) {
+          EXPECT_EQ(result.failure().error, ENOSPC) << result.failure().text();
+          EXPECT_EQ(log.append(record).failure().error, ENOSPC) << "for good";
+          break;
+        }
+        acknowledged = result.value();
+      }
+      EXPECT_EQ(log.was_durable(), acknowledged);
+      EXPECT_TRUE(log.trim(acknowledged / 2).ok()) << "that makes room";
+    }
+    EXPECT_GT(acknowledged, 50U);
+    AppendLog log(root.at("log"), options);
+    EXPECT_GE(log.was_durable(), acknowledged);
+    EXPECT_TRUE(log.append(record).ok());
+  });
+  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
+}
+
+// ---- The longest file ----
+
+// A limit of this process, for a while.
+class Limit {
+ public:
+  Limit(int which, rlim_t value) : which_(which) {
+    ::getrlimit(static_cast<__rlimit_resource>(which_), &before_);
+    rlimit now = before_;
+    now.rlim_cur = value;
+    ::setrlimit(static_cast<__rlimit_resource>(which_), &now);
+  }
+  ~Limit() { ::setrlimit(static_cast<__rlimit_resource>(which_), &before_); }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+
+ private:
+  int which_;
+  rlimit before_{};
+};
+
+class LengthOfFile : public EachBackend {};
+
+TEST_P(LengthOfFile, IsReportedAndNothingIsLeft) {
+  constexpr std::size_t most = 64 << 10;
+  const Folder root;
+  root.put("old", kOld);
+  const std::string larger = filled(200'000, 3);
+  ::signal(SIGXFSZ, SIG_IGN);
+  const std::size_t descriptors = test::open_descriptors();
+  {
+    const Limit limit(RLIMIT_FSIZE, most);
+    FileEngine files({.backend = GetParam(), .width = 2});
+    const FileResult replaced =
+        result_of(files.replace(root.at("old"), bytes_of(larger), {.durable = true}));
+    EXPECT_EQ(replaced.failure().error, EFBIG) << test::failure_of(replaced);
+    const FileResult written = result_of(files.write(root.at("new"), bytes_of(larger)));
+    EXPECT_EQ(written.failure().error, EFBIG) << test::failure_of(written);
+    EXPECT_EQ(written.failure().offset, most);
+    EXPECT_EQ(written.bytes_before_failure(), most);
+    const FileResult appended = result_of(files.append(root.at("old"), bytes_of(larger)));
+    EXPECT_EQ(appended.failure().error, EFBIG) << test::failure_of(appended);
+  }
+  ::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(test::open_descriptors(), descriptors);
+  EXPECT_TRUE(root.get("old")->starts_with(kOld));
+  EXPECT_TRUE(root.get("new") == larger.substr(0, most));
+  EXPECT_EQ(root.names().size(), 2U) << "something is left";
+}
+
+// ---- Descriptors ----
+
+class Descriptors : public EachBackend {};
+
+TEST_P(Descriptors, SixteenForSixtyFourFiles) {
+  const Folder root;
+  const std::size_t descriptors = test::open_descriptors();
+  {
+    FileEngine files({.backend = GetParam(), .width = 4});
+    const Limit limit(RLIMIT_NOFILE, 16);
+    std::vector<std::string> contents;
+    for (unsigned i = 0; i < 64; ++i) contents.push_back(filled(5000, i));
+    std::vector<Future<FileResult>> futures;
+    for (unsigned i = 0; i < 64; ++i) {
+      const std::string path = root.at("f" + std::to_string(i));
+      futures.push_back(i % 2 == 0 ? files.write(path, bytes_of(contents[i]))
+                                   : files.replace(path, bytes_of(contents[i])));
+    }
+    for (unsigned i = 0; i < 64; ++i) {
+      const FileResult result = result_of(std::move(futures[i]));
+      const auto now = root.get("f" + std::to_string(i));
+      if (result.ok()) EXPECT_TRUE(now == contents[i]);
+      else EXPECT_EQ(result.failure().error, EMFILE) << result.failure().text();
+      if (!result.ok() && i % 2 == 1) {
+        EXPECT_FALSE(now.has_value()) << "half a file";
+      }
+    }
+  }
+  EXPECT_EQ(test::open_descriptors(), descriptors);
+  for (const std::string& name : root.names()) EXPECT_EQ(name.front(), 'f') << name << " is left";
+}
+
+// ... and when there is none at all: each is told, none hangs, and later all is well.
+TEST_P(Descriptors, None) {
+  const Folder root;
+  root.put("old", kOld);
+  FileEngine files({.backend = GetParam(), .width = 4});
+  (void)result_of(files.read(root.at("old")));
+  {
+    const Limit limit(RLIMIT_NOFILE, 0);
+    const FileResult result = result_of(files.read(root.at("old")));
+    EXPECT_EQ(result.failure().error, EMFILE) << test::failure_of(result);
+    EXPECT_EQ(result_of(files.replace(root.at("old"), bytes_of("x"))).failure().error, EMFILE);
+    EXPECT_EQ(result_of(files.stat(root.at("old"))).ok() || true, true);
+  }
+  EXPECT_TRUE(result_of(files.read(root.at("old"))).ok());
+  EXPECT_EQ(root.names().size(), 1U);
+}
+
+// ---- More than 32 bits ----
+
+// Says that all was moved, and notes what.
+class Pretending final : public test::FileTap {
+ public:
+  explicit Pretending(const std::byte* memory, std::uint64_t offset)
+      : memory_(memory), offset_(offset) {}
+
+  Verdict before(const test::FileCallView& call) noexcept override {
+    if (call.kind != test::FileCallKind::write && call.kind != test::FileCallKind::read) return {};
+    const std::lock_guard lock(mutex_);
+    std::uint64_t at = call.offset;
+    std::uint64_t left = std::min<std::uint64_t>(call.bytes, 0x7ffff000);
+    if (++calls_ % 5 == 0) left = left / 2 + 1;
+    const auto moved = static_cast<long>(left);
+    for (std::size_t i = 0; i < call.piece_count && left > 0; ++i) {
+      const std::uint64_t length = std::min<std::uint64_t>(call.pieces[i].iov_len, left);
+      if (static_cast<const std::byte*>(call.pieces[i].iov_base) != memory_ + (at - offset_)) {
+        ++wrong_;
+      }
+      moved_.emplace_back(at, at + length);
+      at += length;
+      left -= length;
+    }
+    return {Verdict::answer, moved};
+  }
+  void after(const test::FileCallView&, long) noexcept override {}
+
+  // Whether so many bytes were moved, each once, each from its place.
+  bool moved_all(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    std::sort(moved_.begin(), moved_.end());
+    std::uint64_t at = offset_;
+    for (const auto& [begin, end] : moved_) {
+      if (begin != at) return false;
+      at = end;
+    }
+    return at == offset_ + bytes && wrong_ == 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  const std::byte* memory_;
+  std::uint64_t offset_;
+  unsigned calls_ = 0;
+  unsigned wrong_ = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> moved_;
+};
+
+// Addresses that nobody touches.
+class Untouched {
+ public:
+  explicit Untouched(std::size_t bytes)
+      : bytes_(bytes),
+        memory_(
+            static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+  ~Untouched() { ::munmap(memory_, bytes_); }
+  Untouched(const Untouched&) = delete;
+  Untouched& operator=(const Untouched&) = delete;
+  std::span<std::byte> all() const { return {memory_, bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  std::byte* memory_;
+};
+
+class Large : public EachBackend {};
+
+TEST_P(Large, MoreThanTwoGibibytesInOneRequest) {
+  constexpr std::uint64_t bytes = (std::uint64_t{5} << 29) + 4097;
+  constexpr std::uint64_t offset = (std::uint64_t{5} << 30) + 3;
+  const Untouched memory(bytes);
+  const Folder root;
+  root.put("old", "");
+  ASSERT_EQ(::truncate(root.at("old").c_str(), std::int64_t{1} << 35), 0);
+  {
+    Pretending tap(memory.all().data(), offset);
+    FileEngine files({.backend = GetParam(), .width = 2, .tap = &tap});
+    const FileResult result =
+        result_of(files.write(root.at("old"), memory.all(), {.offset = offset, .truncate = false}));
+    ASSERT_TRUE(result.ok()) << test::failure_of(result);
+    EXPECT_EQ(result.bytes(), bytes);
+    EXPECT_TRUE(tap.moved_all(bytes));
+  }
+  Pretending tap(memory.all().data(), offset);
+  FileEngine files({.backend = GetParam(), .width = 2, .tap = &tap});
+  const FileResult result = result_of(files.read(root.at("old"), memory.all(), offset));
+  ASSERT_TRUE(result.ok()) << test::failure_of(result);
+  EXPECT_EQ(result.bytes(), bytes);
+  EXPECT_TRUE(tap.moved_all(bytes));
+}
+
+TEST_P(Large, BeyondFourGibibytes) {
+  constexpr std::uint64_t offset = (std::uint64_t{5} << 30) + 1;
+  const Folder root;
+  FileEngine files({.backend = GetParam(), .width = 2});
+  EXPECT_TRUE(
+      result_of(files.write(root.at("new"), bytes_of(kOld), {.offset = offset, .truncate = false}))
+          .ok());
+  const FileResult appended = result_of(files.append(root.at("new"), bytes_of("end")));
+  ASSERT_TRUE(appended.ok()) << test::failure_of(appended);
+  EXPECT_EQ(appended.offset(), offset + kOld.size());
+  std::string back(kOld.size() + 10, ' ');
+  const FileResult read =
+      result_of(files.read(root.at("new"), std::as_writable_bytes(std::span(back)), offset));
+  ASSERT_TRUE(read.ok()) << test::failure_of(read);
+  EXPECT_EQ(read.bytes(), kOld.size() + 3);
+  EXPECT_EQ(back.substr(0, read.bytes()), kOld + "end");
+  const FileResult known = result_of(files.stat(root.at("new")));
+  EXPECT_EQ(known.attributes().bytes, offset + kOld.size() + 3);
+  EXPECT_LT(known.attributes().allocated_bytes, 1U << 20) << "it has a hole";
+  FileRequest part;
+  part.operation = FileOperation::read;
+  part.path = root.at("new");
+  part.offset = offset - 2;
+  part.length = 5;
+  FileResult few = result_of(files.submit(std::move(part)));
+  ASSERT_TRUE(few.ok()) << test::failure_of(few);
+  EXPECT_EQ(test::text_of(few.data()), std::string(2, '\0') + kOld.substr(0, 3));
+}
+
+TEST_P(Large, NoPlaceForIt) {
+  const Folder root;
+  root.put("old", kOld);
+  FileEngine files({.backend = GetParam(), .width = 2});
+  for (const std::uint64_t offset : {~std::uint64_t{0}, ~std::uint64_t{0} - 5,
+                                     std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 10}) {
+    const FileResult written = result_of(
+        files.write(root.at("old"), bytes_of(kOld), {.offset = offset, .truncate = false}));
+    EXPECT_FALSE(written.ok()) << offset;
+    const int error = written.failure().error;
+    EXPECT_TRUE(error == EINVAL || error == EFBIG || error == EOVERFLOW) << error;
+    EXPECT_EQ(written.bytes_before_failure(), 0U);
+    std::string into(100, ' ');
+    const FileResult read =
+        result_of(files.read(root.at("old"), std::as_writable_bytes(std::span(into)), offset));
+    EXPECT_TRUE(!read.ok() || read.bytes() == 0) << offset;
+  }
+  EXPECT_TRUE(root.get("old") == kOld);
+}
+
+// A file of 4 EiB that has no bytes: it is not read, nor is memory for it asked for.
+TEST_P(Large, MoreThanThereIsMemory) {
+  const Folder root("/dev/shm");
+  root.put("old", "");
+  if (::truncate(root.at("old").c_str(), std::int64_t{1} << 62) != 0) {
+    GTEST_SKIP() << "no file system for such files";
+  }
+  FileEngine files({.backend = GetParam(), .width = 2});
+  const FileResult whole = result_of(files.read(root.at("old")));
+  EXPECT_TRUE(whole.failure().error == ENOMEM || whole.failure().error == EFBIG)
+      << test::failure_of(whole);
+  FileRequest limited;
+  limited.operation = FileOperation::read;
+  limited.path = root.at("old");
+  limited.limit = 1 << 20;
+  const FileResult refused = result_of(files.submit(std::move(limited)));
+  EXPECT_EQ(refused.failure().error, EFBIG) << test::failure_of(refused);
+}
+
+#define EACH_BACKEND(suite)                                \
+  INSTANTIATE_TEST_SUITE_P(                                \
+      Each, suite, testing::ValuesIn(test::kFileBackends), \
+      [](const auto& instance) { return std::string(to_string(instance.param)); })
+EACH_BACKEND(FullDevice);
+EACH_BACKEND(LengthOfFile);
+EACH_BACKEND(Descriptors);
+EACH_BACKEND(Large);
+
+}}  // namespace limits_test

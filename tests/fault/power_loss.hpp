@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+//
+// A disk that is simulated beside the real one: it sees all calls, and says what may be left of the
+// files after a loss of power at any moment.
+//
+//   SimulatedDisk disk(folder);                 // what is there already is durable
+//   FileEngine files({.tap = &disk});
+//   files.replace(folder + "/c", text, {.durable = true}).get().check();
+//   const std::size_t acknowledged = disk.now();
+//   for (moment = 0; moment <= disk.now(); ++moment) {
+//     Choices choices(Loss::names_kept);
+//     const DiskState left = disk.after_loss(moment, choices);
+//     ...                                       // from `acknowledged` on "c" must be there
+//   }
+//
+// What a loss allows:
+// - Writes, truncations and preallocations of a file that no sync of this file has covered may each
+//   be there, be lost, or be torn: any of their sectors of 512 bytes is old or new. What the file
+//   grew by may hold zeros or what was on the disk before.
+// - Names that no sync of their directory has covered (new, renamed, removed) may each have
+//   happened or not. A rename happens as a whole. For one name, later is later.
+// - A sync covers what had ended when it began, from when it has ended. A sync of a file says
+//   nothing of its name.
+// Not simulated: modes, times, owners and attributes; a device that lies about its own cache.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <mutex>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/file_tap.hpp"
+
+namespace handoff::test {
+
+// What is on the disk; paths are relative to its root.
+struct DiskState {
+  std::map<std::string, std::string> files;
+  std::vector<std::string> directories;  // each after the one that it is in
+};
+
+// Makes it real below `folder`, which is emptied.
+void write_state(const DiskState& state, const std::string& folder);
+// Reads all below it.
+DiskState read_state(const std::string& folder);
+
+// How a loss chooses among what it may leave.
+enum class Loss : std::uint8_t {
+  all_lost,
+  data_kept,  // ... but no name
+  names_kept,  // ... but no data
+  lengths_kept,  // and names; but no data
+  all_kept,
+  random,
+};
+inline constexpr std::array kCorners{Loss::all_lost, Loss::data_kept, Loss::names_kept,
+                                     Loss::lengths_kept, Loss::all_kept};
+
+class Choices {
+ public:
+  explicit Choices(Loss loss, std::uint64_t seed = 0);
+  // All there are, one after the other, for programs that are small: next() is false when all have
+  // been. A write is lost, whole, its first or second half, or of the right length only.
+  static Choices every();
+  bool next();
+
+  enum class Write : std::uint8_t { lost, whole, first_half, second_half, length, torn };
+  Write write();
+  bool sector();  // of a torn write: whether it is there
+  bool garbage();  // what the file grew by and was not written: old bytes of the disk, not zeros
+  bool name();  // whether the change has happened
+
+ private:
+  unsigned pick(unsigned count);
+
+  Loss loss_;
+  bool every_ = false;
+  std::mt19937_64 random_;
+  unsigned data_percent_ = 50;
+  unsigned names_percent_ = 50;
+  std::vector<std::pair<unsigned, unsigned>> digits_;  // every: the choice, and of how many
+  std::size_t position_ = 0;
+};
+
+class SimulatedDisk final : public FileTap {
+ public:
+  explicit SimulatedDisk(const std::string& root);
+
+  // The n-th sync (of a file or a directory) says that all is well, and is not made.
+  void drop_sync(int n) noexcept { dropped_ = n; }
+  // How many syncs there have been, with that one; what they were of.
+  std::vector<std::string> syncs() const;
+
+  // The moments are counted: each call begins and ends at one of its own.
+  std::size_t now() const;
+  // What may be left when power is lost just before `moment`.
+  DiskState after_loss(std::size_t moment, Choices& choices) const;
+
+  Verdict before(const FileCallView& call) noexcept override;
+  void after(const FileCallView& call, long result) noexcept override;
+
+ private:
+  struct Span {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  // A write, or a new length (`bytes` empty, `resize`).
+  struct Data {
+    Span when = {};
+    std::uint64_t offset = 0;
+    std::string bytes = {};
+    bool resize = false;
+    std::uint64_t length = 0;
+  };
+  struct Change {
+    Span when = {};
+    std::string removed = {};  // a name, or ""
+    std::string added = {};
+    int node = -1;
+  };
+  struct Node {
+    bool directory = false;
+    std::string start;  // a file's bytes, durable
+    std::string live;  // ... as they are now
+    std::map<std::string, int> names;  // a directory's, durable
+    std::map<std::string, int> live_names;
+    std::vector<Data> data;
+    std::vector<Change> changes;
+    std::vector<Span> syncs;
+  };
+  struct Pending {
+    const FileCallView* view = nullptr;
+    FileCallKind kind = FileCallKind::other;
+    int descriptor = -1;
+    int to_descriptor = -1;
+    std::uint64_t offset = 0;
+    std::string path = {};
+    std::string to_path = {};
+    std::string bytes = {};
+    int flags = 0;
+    bool drop = false;
+    std::size_t begin = 0;
+  };
+  struct Place {
+    int directory = -1;
+    std::string name;
+  };
+
+  int load(const std::string& path);
+  int node_of(int descriptor) const;
+  int walk(const std::string& path) const;  // relative to the root; -1
+  Place place(int descriptor, const std::string& path) const;
+  Pending take_pending(const FileCallView& call);
+  void opened(const Pending& call, int descriptor);
+  void renamed(const Pending& call);
+  void linked(const Pending& call);
+  void unlinked(const Pending& call);
+  void made_directory(const Pending& call);
+  void wrote(const Pending& call, long result);
+  void resized(int descriptor, const Pending& call);
+  void changed_somehow(int descriptor, const Pending& call);
+  void change_names(int directory, Change change);
+  static bool covered(const Node& node, const Span& when, std::size_t moment);
+  std::string bytes_after_loss(const Node& node, std::size_t moment, Choices& choices) const;
+  static void apply(const Data& data, Choices::Write how, Choices& choices, std::string& bytes);
+  void build(int node, const std::string& path, std::size_t moment, Choices& choices,
+             std::map<int, std::string>& built, DiskState& state) const;
+
+  mutable std::mutex mutex_;
+  std::string root_;
+  std::vector<Node> nodes_;
+  std::map<int, int> descriptors_;
+  std::list<Pending> pending_;
+  std::vector<std::string> sync_names_;
+  std::size_t moment_ = 0;
+  int dropped_ = -1;
+};
+
+}  // namespace handoff::test
