@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// How an AppendLog writes, and what it did.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
+class FileTap;
+}  // namespace detail
+
+// When a record is made durable.
+enum class AppendLogSync : std::uint8_t {
+  each_append,  // append() returns when its record is durable
+  on_request,  // ... when it is written, which a loss of power may undo; wait() and flush() sync
+};
+
+struct AppendLogOptions {
+  AppendLogSync sync = AppendLogSync::each_append;
+  std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // of a file; one batch fits in any case
+  std::uint64_t max_record_bytes = std::uint64_t{16} << 20;  // a longer record fails with EMSGSIZE
+  std::size_t batch_bytes = std::size_t{1} << 20;  // what is written at once, unless a single
+                                                   // record is longer; there are two of these
+  bool preallocate = true;  // room on the device for a whole segment, where the file system can
+  std::uint32_t mode = 0666;  // of new files, less the umask
+  detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call
+};
+
+// What was done since the log was opened. `records` / `syncs` is how many records share a sync.
+struct AppendLogStatistics {
+  std::uint64_t records = 0;  // written
+  std::uint64_t batches = 0;  // ... in so many writes
+  std::uint64_t syncs = 0;  // of batches
+  std::uint64_t bytes = 0;  // written, with heads and padding
+  std::uint64_t segments = 0;  // begun
+};
+
+}}  // namespace handoff::HANDOFF_ABI

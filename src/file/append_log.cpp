@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: MIT
+//
+// The protocol of an AppendLog: who leads, who follows, and who is told what.
+//
+// Invariants (docs/design/append_log.md):
+//   AL-1  At most one thread leads, and only it calls the writer of the files.
+//   AL-2  A record is in the batch that fills until the batch is taken; then it is the leader's.
+//         Batches are taken and settled in turns: while one is the leader's, the other one fills.
+//   AL-3  durable_ is at most the last record of a batch whose sync has returned, and began after
+//         the write of the batch had returned.
+//   AL-4  Whoever has been told that nobody leads leads, or has no unsettled record: of the threads
+//         that wait, one is told at the end of each turn.
+//   AL-5  After a failure nothing is written, and durable_ stays.
+#include <handoff/file/append_log.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "file/append_log_file.hpp"
+#include "file/append_log_format.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI {
+namespace detail {
+namespace {
+
+// A Future that is owed for a record.
+struct Owed {
+  Promise<AppendResult> promise;
+  std::uint64_t sequence = 0;
+  std::unique_ptr<Owed> next;
+};
+
+// First come, first served.
+class OwedList {
+ public:
+  void append(std::unique_ptr<Owed> owed) noexcept {
+    Owed* const last = owed.get();
+    (last_ == nullptr ? first_ : last_->next) = std::move(owed);
+    last_ = last;
+  }
+  void append(OwedList&& others) noexcept {
+    if (others.first_ == nullptr) return;
+    (last_ == nullptr ? first_ : last_->next) = std::move(others.first_);
+    last_ = std::exchange(others.last_, nullptr);
+  }
+  std::unique_ptr<Owed> take() noexcept {
+    std::unique_ptr<Owed> owed = std::move(first_);
+    if (owed != nullptr) first_ = std::move(owed->next);
+    if (first_ == nullptr) last_ = nullptr;
+    return owed;
+  }
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+
+ private:
+  std::unique_ptr<Owed> first_;
+  Owed* last_ = nullptr;
+};
+
+struct Batch {
+  std::vector<std::byte> bytes;  // room for a head, then records
+  std::uint64_t count = 0;
+  OwedList owed;
+  sync::EventCount settled;  // those who wait for it
+
+  void clear() noexcept {
+    bytes.resize(std::min(bytes.size(), sizeof(BatchHead)));
+    count = 0;
+  }
+};
+
+}  // namespace
+
+class AppendLogCore {
+ public:
+  AppendLogCore(std::string directory, const AppendLogOptions& options);
+
+  enum class How : std::uint8_t { now, later, async };
+  // Takes what is owed only if the record is accepted.
+  AppendResult append(std::span<const std::byte> record, How how, std::unique_ptr<Owed>& owed);
+  AppendResult append(std::span<const std::byte> record, How how) {
+    std::unique_ptr<Owed> nothing;
+    return append(record, how, nothing);
+  }
+  Future<AppendResult> append_async(std::span<const std::byte> record);
+  AppendResult wait(std::uint64_t sequence, bool durable, const Until& until);
+  AppendResult flush(const Until& until);
+  FileResult trim(std::uint64_t sequence);
+  Tally close() noexcept;
+
+  std::uint64_t first() const noexcept { return file_.first(); }
+  std::uint64_t durable() const noexcept { return durable_.load(sync::order::acquire); }
+  std::uint64_t last() const noexcept {
+    const sync::Lock lock(mutex_);
+    return last_;
+  }
+  AppendLogStatistics statistics() const noexcept {
+    const sync::Lock lock(mutex_);
+    return statistics_;
+  }
+
+ private:
+  // What a leader has taken.
+  struct Turn {
+    Batch* batch = nullptr;  // null: the thread does not lead
+    std::uint64_t last = 0;  // of all that is written after it
+    bool syncs = false;
+  };
+
+  // How a wait ended.
+  enum class Waited : std::uint8_t { done, failed, late, stopped, unknown };
+
+  bool has_room(const Batch& batch, std::size_t bytes) const noexcept;
+  void put(Batch& batch, std::span<const std::byte> record, std::uint64_t hash,
+           std::unique_ptr<Owed>& owed);
+  Turn take() noexcept;
+  void lead(const Turn& turn) noexcept;
+  void settle(const Turn& turn, FileFailure&& failed) noexcept;
+  void tell(OwedList owed) noexcept;
+  void fail(FileFailure&& failure) noexcept;
+  AppendResult failed() const noexcept;
+  Waited await(std::uint64_t sequence, bool durable, const Until& until);
+  bool reached(std::uint64_t sequence, bool durable) const noexcept;
+  bool changed_since(std::uint32_t seen) const noexcept;
+  void start_thread();
+  void serve() noexcept;
+  AppendResult refused(int error) const;
+
+  const AppendLogOptions options_;
+  AppendLogFile file_;  // of who leads, but for trim()
+  std::uint64_t log_ = 0;  // its random number
+  std::uint64_t opened_at_ = 0;  // the last record that was there
+
+  mutable sync::Mutex mutex_;  // of what follows
+  std::array<Batch, 2> batches_;
+  unsigned filling_ = 0;
+  bool leading_ = false;
+  bool turn_syncs_ = false;  // the turn that is being led
+  std::uint64_t last_ = 0;  // appended
+  std::uint64_t taken_ = 0;  // ... and in a batch that was taken
+  std::uint64_t wanted_ = 0;  // ... and somebody waits until this one is durable
+  bool closed_ = false;
+  bool stop_thread_ = false;
+  FileFailure failure_;
+  AppendLogStatistics statistics_;
+
+  // Written with the mutex held, read without.
+  sync::atomic<std::uint64_t> written_{0};
+  sync::atomic<std::uint64_t> durable_{0};
+  sync::atomic<std::uint32_t> changes_{0};  // of who leads, and of what can be waited for
+
+  sync::EventCount room_;  // appenders that wait for a batch
+  sync::EventCount work_;  // the thread
+  sync::Mutex start_mutex_;
+  sync::atomic<bool> has_thread_{false};
+  sync::Thread thread_;
+
+  sync::Mutex trim_mutex_;
+  sync::Mutex close_mutex_;
+  std::optional<Tally> tally_;
+};
+
+AppendLogCore::AppendLogCore(std::string directory, const AppendLogOptions& options)
+    : options_(options), file_(std::move(directory), options) {
+  if (options.max_record_bytes > RecordHead::kMost) {
+    misuse("AppendLog: max_record_bytes is more than a record can have");
+  }
+  if (FileFailure failed = file_.open(); failed.error != 0) raise(FileError(std::move(failed)));
+  log_ = file_.log();
+  opened_at_ = last_ = taken_ = file_.last();
+  written_.store(last_, sync::order::relaxed);  // order: relaxed, nobody else knows this
+  durable_.store(last_, sync::order::relaxed);  // order: as above
+  statistics_.segments = file_.segments_begun();
+  for (Batch& batch : batches_) {
+    batch.bytes.reserve(sizeof(BatchHead) + options_.batch_bytes);
+    batch.bytes.resize(sizeof(BatchHead));
+  }
+}
+
+AppendResult AppendLogCore::refused(int error) const {
+  return AppendResult(file_.failure(error, FileOperation::append, "append", nullptr, 0));
+}
+
+bool AppendLogCore::has_room(const Batch& batch, std::size_t bytes) const noexcept {
+  return batch.count == 0 || batch.bytes.size() + bytes <= sizeof(BatchHead) + options_.batch_bytes;
+}
+
+// Throws std::bad_alloc before anything is changed.
+void AppendLogCore::put(Batch& batch, std::span<const std::byte> record, std::uint64_t hash,
+                        std::unique_ptr<Owed>& owed) {
+  RecordHead head{.mark = RecordHead::kMark | record.size()};
+  head.check = head.right_check(log_, last_ + 1, hash);
+  const std::size_t all = sizeof head + static_cast<std::size_t>(padded(record.size()));
+  batch.bytes.reserve(batch.bytes.size() + all);
+  const auto raw = raw_bytes(head);
+  const std::size_t end = batch.bytes.size() + all;
+  batch.bytes.insert(batch.bytes.end(), raw.begin(), raw.end());
+  batch.bytes.insert(batch.bytes.end(), record.begin(), record.end());
+  batch.bytes.resize(end);  // zeros
+  ++batch.count;
+  ++last_;
+  if (owed == nullptr) return;
+  owed->sequence = last_;
+  batch.owed.append(std::move(owed));
+}
+
+// Under the mutex, while nobody leads.
+AppendLogCore::Turn AppendLogCore::take() noexcept {
+  leading_ = true;
+  Batch& batch = batches_[filling_];
+  filling_ ^= 1U;
+  taken_ = last_;
+  // order: relaxed, it is written under the mutex only.
+  turn_syncs_ =
+      options_.sync == AppendLogSync::each_append || wanted_ > durable_.load(sync::order::relaxed);
+  // order: relaxed, whoever waits is ordered by the EventCount's fences.
+  changes_.fetch_add(1, sync::order::relaxed);
+  return {&batch, last_, turn_syncs_};
+}
+
+void AppendLogCore::lead(const Turn& turn) noexcept {
+  room_.notify_all();  // for the other batch
+  FileFailure failed;
+  if (turn.batch->count != 0) {
+    // order: relaxed, only leaders change it, and the mutex is between them.
+    const std::uint64_t durable = durable_.load(sync::order::relaxed);
+    failed = file_.write(turn.batch->bytes, turn.batch->count, durable);
+  }
+  if (failed.error == 0 && turn.syncs) failed = file_.sync();
+  settle(turn, std::move(failed));
+}
+
+void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
+  OwedList owed;
+  Batch* next = nullptr;
+  bool thread_may_be_next = false;
+  bool closed = false;
+  const bool done = failed.error == 0;
+  {
+    const sync::Lock lock(mutex_);
+    next = &batches_[filling_];
+    if (done && failure_.error == 0) {
+      // order: release pairs with the acquire in reached(): what the files have.
+      written_.store(turn.last, sync::order::release);
+      if (turn.syncs) durable_.store(turn.last, sync::order::release);  // order: as above
+      statistics_.records += turn.batch->count;
+      statistics_.batches += turn.batch->count != 0 ? 1U : 0U;
+      statistics_.syncs += turn.syncs ? 1U : 0U;
+      statistics_.bytes += turn.batch->count != 0 ? turn.batch->bytes.size() : 0U;
+      statistics_.segments = file_.segments_begun();
+      owed.append(std::move(turn.batch->owed));
+    }
+    turn.batch->clear();
+    leading_ = false;
+    changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
+    thread_may_be_next = !next->owed.empty();
+    closed = closed_;
+  }
+  if (!done) return fail(std::move(failed));
+  // The next leader first: the device is idle until it writes. Those of the next batch, or those
+  // who found no room in it, or the thread (AL-4).
+  if (thread_may_be_next) work_.notify_one();
+  next->settled.notify_one();
+  room_.notify_some(closed ? ~std::uint32_t{0} : 1);
+  turn.batch->settled.notify_all();
+  tell(std::move(owed));
+}
+
+// Once, on the thread that led, or that failed.
+void AppendLogCore::tell(OwedList owed) noexcept {
+  while (std::unique_ptr<Owed> one = owed.take()) {
+    const bool done = reached(one->sequence, options_.sync == AppendLogSync::each_append);
+    one->promise.set_value(done ? AppendResult(one->sequence) : failed());
+  }
+}
+
+// All that is not settled, and all that comes, gets the first failure.
+void AppendLogCore::fail(FileFailure&& failure) noexcept {
+  OwedList owed;
+  {
+    const sync::Lock lock(mutex_);
+    if (failure_.error == 0) failure_ = std::move(failure);
+    for (Batch& batch : batches_) owed.append(std::move(batch.owed));
+    changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
+  }
+  for (Batch& batch : batches_) batch.settled.notify_all();
+  room_.notify_all();
+  work_.notify_all();
+  tell(std::move(owed));
+}
+
+// A copy; without memory the name of the file is missing.
+AppendResult AppendLogCore::failed() const noexcept {
+  const sync::Lock lock(mutex_);
+  FileFailure copy{.error = failure_.error,
+                   .operation = failure_.operation,
+                   .call = failure_.call,
+                   .offset = failure_.offset};
+  (void)attempt([&] { copy.file = failure_.file; }, []() noexcept {});
+  return AppendResult(std::move(copy));
+}
+
+bool AppendLogCore::reached(std::uint64_t sequence, bool durable) const noexcept {
+  // order: acquire pairs with the releases in settle().
+  return (durable ? durable_ : written_).load(sync::order::acquire) >= sequence;
+}
+bool AppendLogCore::changed_since(std::uint32_t seen) const noexcept {
+  // order: relaxed, of a condition that an EventCount asks.
+  return changes_.load(sync::order::relaxed) != seen;
+}
+
+AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
+                                   std::unique_ptr<Owed>& owed) {
+  if (record.size() > options_.max_record_bytes) return refused(EMSGSIZE);
+  const std::uint64_t hash = ByteHash().add(record).value();
+  const std::size_t all = sizeof(RecordHead) + static_cast<std::size_t>(padded(record.size()));
+  for (;;) {
+    Turn turn;
+    std::uint64_t sequence = 0;
+    std::uint32_t seen = 0;
+    {
+      const sync::Lock lock(mutex_);
+      if (closed_) return refused(ECANCELED);
+      if (failure_.error != 0) return AppendResult(FileFailure(failure_));
+      seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
+      const bool room = has_room(batches_[filling_], all);
+      if (room) {
+        put(batches_[filling_], record, hash, owed);
+        sequence = last_;
+      }
+      if (!leading_ && (!room || how == How::now)) turn = take();
+      // order: relaxed, as in take(): for the thread.
+      else if (how == How::async) changes_.fetch_add(1, sync::order::relaxed);
+    }
+    if (turn.batch != nullptr) lead(turn);
+    if (sequence != 0) {
+      if (how == How::async) work_.notify_one();
+      if (how != How::now) return AppendResult(sequence);
+      return wait(sequence, options_.sync == AppendLogSync::each_append, {});
+    }
+    if (turn.batch == nullptr) {
+      (void)room_.await([&] { return changed_since(seen); }, sync::no_deadline, {},
+                        sync::Spin::never);
+    }
+  }
+}
+
+Future<AppendResult> AppendLogCore::append_async(std::span<const std::byte> record) {
+  start_thread();
+  Future<AppendResult> future;
+  auto owed = std::make_unique<Owed>();
+  owed->promise = Promise<AppendResult>(future);
+  AppendResult result = append(record, How::async, owed);
+  if (owed != nullptr) owed->promise.set_value(std::move(result));  // refused
+  return future;
+}
+
+// Leads where nobody does, else waits for the turn that settles it.
+AppendLogCore::Waited AppendLogCore::await(std::uint64_t sequence, bool durable,
+                                           const Until& until) {
+  sync::StopToken stop;
+  bool has_stop = false;
+  for (;;) {
+    if (reached(sequence, durable)) return Waited::done;
+    Turn turn;
+    std::uint32_t seen = 0;
+    sync::EventCount* settled = nullptr;
+    {
+      const sync::Lock lock(mutex_);
+      if (reached(sequence, durable)) return Waited::done;
+      if (sequence > last_) return Waited::unknown;
+      if (failure_.error != 0) return Waited::failed;
+      if (durable) wanted_ = std::max(wanted_, sequence);
+      seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
+      // What the leader has settles it, or what comes then.
+      const bool in_turn = sequence <= taken_ && (turn_syncs_ || !durable);
+      settled = &batches_[in_turn ? filling_ ^ 1U : filling_].settled;
+      if (!leading_) turn = take();
+    }
+    if (turn.batch != nullptr) {
+      lead(turn);
+      continue;
+    }
+    if (!has_stop && until.stop_possible()) stop = until.stop_token();
+    has_stop = true;
+    const sync::Wakeup wakeup =
+        settled->await([&] { return reached(sequence, durable) || changed_since(seen); },
+                       until.deadline(), stop, sync::Spin::never);
+    if (wakeup == sync::Wakeup::timed_out) return Waited::late;
+    if (wakeup == sync::Wakeup::stopped) return Waited::stopped;
+  }
+}
+
+AppendResult AppendLogCore::wait(std::uint64_t sequence, bool durable, const Until& until) {
+  switch (await(sequence, durable, until)) {
+    case Waited::done: return AppendResult(sequence);
+    case Waited::failed: return failed();
+    case Waited::late: return refused(ETIME);
+    case Waited::stopped: return refused(ECANCELED);
+    case Waited::unknown: break;
+  }
+  return refused(EINVAL);
+}
+
+AppendResult AppendLogCore::flush(const Until& until) { return wait(last(), true, until); }
+
+FileResult AppendLogCore::trim(std::uint64_t sequence) {
+  const sync::Lock one_at_a_time(trim_mutex_);
+  FileResult result = file_.trim(sequence);
+  // The directory's failure may have been told here only, and a new segment's name be lost by it.
+  if (!result.ok() && result.failure().operation == FileOperation::sync) {
+    fail(FileFailure(result.failure()));
+  }
+  return result;
+}
+
+// The thread.
+
+void AppendLogCore::start_thread() {
+  // order: acquire pairs with the release below: the thread is there.
+  if (has_thread_.load(sync::order::acquire)) return;
+  const sync::Lock lock(start_mutex_);
+  if (has_thread_.load(sync::order::relaxed)) return;  // order: relaxed, under the mutex
+  thread_ = sync::Thread({.name = "log"}, [this] { serve(); });
+  has_thread_.store(true, sync::order::release);  // order: see above
+}
+
+void AppendLogCore::serve() noexcept {
+  for (;;) {
+    Turn turn;
+    std::uint32_t seen = 0;
+    {
+      const sync::Lock lock(mutex_);
+      if (stop_thread_) return;
+      seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
+      const bool owes = !batches_[filling_].owed.empty();
+      if (!leading_ && failure_.error == 0 && owes) turn = take();
+    }
+    if (turn.batch != nullptr) {
+      lead(turn);
+      continue;
+    }
+    (void)work_.await([&] { return changed_since(seen); }, sync::no_deadline, {},
+                      sync::Spin::never);
+  }
+}
+
+Tally AppendLogCore::close() noexcept {
+  const sync::Lock once(close_mutex_);
+  if (tally_.has_value()) return *tally_;
+  std::uint64_t last = 0;
+  {
+    const sync::Lock lock(mutex_);
+    closed_ = true;
+    last = last_;
+    changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
+  }
+  room_.notify_all();
+  const bool whole = await(last, true, {}) == Waited::done;
+  for (;;) {  // a leader may be in its last turn, though it failed
+    std::uint32_t seen = 0;
+    {
+      const sync::Lock lock(mutex_);
+      if (!leading_) break;
+      seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
+    }
+    (void)room_.await([&] { return changed_since(seen); }, sync::no_deadline, {},
+                      sync::Spin::never);
+  }
+  {
+    const sync::Lock lock(start_mutex_);
+    {
+      const sync::Lock stop(mutex_);
+      stop_thread_ = true;
+      changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
+    }
+    work_.notify_all();
+    thread_.join();
+  }
+  if (whole) file_.finish();
+  Tally& tally = tally_.emplace();
+  tally.accepted = last - opened_at_;
+  tally.done = durable() - opened_at_;
+  tally.failed = tally.accepted - tally.done;
+  if (tally.failed != 0) {
+    (void)attempt([&] { tally.first_failure = std::make_exception_ptr(FileError(failure_)); },
+                  []() noexcept {});
+  }
+  return tally;
+}
+
+}  // namespace detail
+
+AppendLog::AppendLog(std::string directory, const AppendLogOptions& options)
+    : core_(std::make_unique<detail::AppendLogCore>(std::move(directory), options)) {}
+AppendLog::~AppendLog() { (void)close(); }
+
+AppendResult AppendLog::append(std::span<const std::byte> record) {
+  return core_->append(record, detail::AppendLogCore::How::now);
+}
+AppendResult AppendLog::append_later(std::span<const std::byte> record) {
+  return core_->append(record, detail::AppendLogCore::How::later);
+}
+Future<AppendResult> AppendLog::append_async(std::span<const std::byte> record) {
+  return core_->append_async(record);
+}
+AppendResult AppendLog::wait(std::uint64_t sequence, const Until& until) {
+  return core_->wait(sequence, true, until);
+}
+AppendResult AppendLog::flush(const Until& until) { return core_->flush(until); }
+FileResult AppendLog::trim(std::uint64_t sequence) { return core_->trim(sequence); }
+Tally AppendLog::close() noexcept { return core_->close(); }
+std::uint64_t AppendLog::was_first() const noexcept { return core_->first(); }
+std::uint64_t AppendLog::was_durable() const noexcept { return core_->durable(); }
+std::uint64_t AppendLog::was_last() const noexcept { return core_->last(); }
+AppendLogStatistics AppendLog::statistics() const noexcept { return core_->statistics(); }
+
+}}  // namespace handoff::HANDOFF_ABI

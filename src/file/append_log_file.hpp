@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// The files of an AppendLog, as its writer has them: the directory, its lock, and the segment that
+// grows. Opens and recovers them, and writes what a leader gives it.
+//
+// Concurrency: open(), write(), sync() and finish() by one thread at a time; trim() and first()
+// beside them.
+// Errors: values. After a failed write() or sync() only the destructor may follow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/file/append_log_options.hpp>
+#include <handoff/file/detail/file_tap.hpp>
+#include <handoff/file/file_result.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "file/append_log_format.hpp"
+#include "file/append_log_scan.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class AppendLogFile {
+ public:
+  AppendLogFile(std::string directory, const AppendLogOptions& options);
+  ~AppendLogFile();
+  AppendLogFile(const AppendLogFile&) = delete;
+  AppendLogFile& operator=(const AppendLogFile&) = delete;
+
+  // Makes or recovers the log. All that is there afterwards is durable. Throws std::bad_alloc.
+  FileFailure open();
+  // Of the last record that is there; 0: none.
+  [[nodiscard]] std::uint64_t last() const noexcept { return next_sequence_ - 1; }
+  [[nodiscard]] std::uint64_t first() const noexcept;
+
+  // Appends a batch of `count` records: room for a head, and what put() made of them. The records
+  // up to `durable` are. If it begins a new segment, all before it is durable first.
+  FileFailure write(std::span<std::byte> batch, std::uint64_t count,
+                    std::uint64_t durable) noexcept;
+  // What was written is durable.
+  FileFailure sync() noexcept;
+  // Says at the end that all is durable, and gives back the room that was reserved. What fails here
+  // loses nothing.
+  void finish() noexcept;
+
+  // How many segments were removed.
+  FileResult trim(std::uint64_t sequence);
+
+  [[nodiscard]] std::uint64_t segments_begun() const noexcept { return begun_; }
+  [[nodiscard]] std::uint64_t log() const noexcept { return log_; }
+  FileFailure failure(int error, FileOperation operation, const char* call, const char* name,
+                      std::uint64_t offset) const noexcept;
+
+ private:
+  // A head of a batch that may not be durable.
+  struct Unproven {
+    std::uint64_t offset;
+    std::uint64_t first;
+  };
+
+  FileFailure begin_log(std::uint64_t first);
+  FileFailure open_directory();
+  FileFailure lock();
+  FileFailure recover();
+  FileFailure recover_segment(std::uint64_t first, bool& unfinished);
+  FileFailure read_segment(AppendLogScan& scan, const char* name, std::uint64_t& proven);
+  FileFailure write_again(const char* name, std::uint64_t from, std::uint64_t to);
+  FileFailure remove_segment(std::uint64_t first);
+  FileFailure begin_segment(std::uint64_t first) noexcept;
+  FileFailure sync_directory() noexcept;
+  void preallocate() noexcept;
+  int open_segment(std::uint64_t first, int flags) noexcept;
+  void close_file(int& descriptor) noexcept;
+  int fsync(FileCallKind kind, int descriptor) noexcept;
+  int truncate(std::uint64_t bytes) noexcept;
+
+  const std::string directory_;
+  const AppendLogOptions options_;
+  FileTap* const tap_;
+  int directory_file_ = -1;
+  int lock_file_ = -1;
+  int segment_ = -1;
+  SegmentName name_{};  // of the segment
+  std::uint64_t log_ = 0;  // its random number
+  std::uint64_t offset_ = 0;  // where the next batch goes
+  std::uint64_t next_sequence_ = 1;
+  bool unsynced_ = false;  // something was written since the last sync
+  bool finished_ = false;  // it ends with a head that says that all is durable
+  std::uint64_t begun_ = 0;
+
+  mutable sync::Mutex segments_mutex_;
+  std::vector<std::uint64_t> segments_;  // first numbers, oldest first
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
