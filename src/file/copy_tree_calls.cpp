@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "copy_tree_calls.hpp"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "file_call.hpp"
+#include "path.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+FileId id_of(const struct statx& attributes) noexcept {
+  return {(std::uint64_t{attributes.stx_dev_major} << 32) | attributes.stx_dev_minor,
+          attributes.stx_ino};
+}
+
+// `function` makes the call as the C library does.
+template <class Function>
+long CopyCalls::other(const char* call, int file, const char* path,
+                      Function&& function) const noexcept {
+  for (;;) {
+    const long result = perform_other(call, file, path, tap_, [&]() -> long {
+      const long said = function();
+      return said < 0 ? -static_cast<long>(errno) : said;
+    });
+    if (result != -EINTR) return result;
+  }
+}
+
+long CopyCalls::open(int in, const char* path, int flags, unsigned mode) const noexcept {
+  return perform_whole({.kind = FileCallKind::open,
+                        .descriptor = in,
+                        .path = path,
+                        .flags = flags | O_CLOEXEC,
+                        .mode = mode},
+                       tap_);
+}
+
+long CopyCalls::close(int file) const noexcept {
+  // After EINTR the descriptor is gone: never again.
+  const long result = perform({.kind = FileCallKind::close, .descriptor = file}, tap_);
+  return result == -EINTR ? 0 : result;
+}
+
+long CopyCalls::stat(int in, const char* name, struct statx& attributes) const noexcept {
+  return perform_whole({.kind = FileCallKind::stat,
+                        .descriptor = in,
+                        .path = name,
+                        .flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+                        .attributes = &attributes},
+                       tap_);
+}
+
+long CopyCalls::read(int file, void* into, std::size_t bytes, std::uint64_t offset) const noexcept {
+  const iovec piece{into, bytes};
+  return perform_whole({.kind = FileCallKind::read,
+                        .descriptor = file,
+                        .offset = offset,
+                        .bytes = bytes,
+                        .pieces = &piece,
+                        .piece_count = 1},
+                       tap_);
+}
+
+long CopyCalls::write(int file, const void* from, std::size_t bytes, std::uint64_t offset,
+                      std::size_t& written) const noexcept {
+  written = 0;
+  while (written < bytes) {
+    const auto* const rest = static_cast<const std::byte*>(from) + written;
+    const iovec piece{const_cast<std::byte*>(rest), bytes - written};
+    const long result = perform_whole({.kind = FileCallKind::write,
+                                       .descriptor = file,
+                                       .offset = offset + written,
+                                       .bytes = piece.iov_len,
+                                       .pieces = &piece,
+                                       .piece_count = 1},
+                                      tap_);
+    if (result < 0) return result;
+    if (result == 0) return -EIO;  // it would go on for ever
+    written += static_cast<std::size_t>(result);
+  }
+  return 0;
+}
+
+long CopyCalls::clone(int from, int to) const noexcept {
+  return perform_whole({.kind = FileCallKind::clone, .descriptor = from, .to_descriptor = to},
+                       tap_);
+}
+
+long CopyCalls::copy_range(int from, int to, std::uint64_t offset,
+                           std::uint64_t bytes) const noexcept {
+  return perform_whole({.kind = FileCallKind::copy_range,
+                        .descriptor = from,
+                        .to_descriptor = to,
+                        .offset = offset,
+                        .to_offset = offset,
+                        .bytes = bytes},
+                       tap_);
+}
+
+long CopyCalls::truncate(int file, std::uint64_t bytes) const noexcept {
+  return perform_whole({.kind = FileCallKind::truncate, .descriptor = file, .offset = bytes}, tap_);
+}
+
+long CopyCalls::seek(int file, std::uint64_t offset, int whence) const noexcept {
+  return other("lseek", file, nullptr,
+               [&] { return ::lseek(file, static_cast<off_t>(offset), whence); });
+}
+
+long CopyCalls::write_back(int file, std::uint64_t offset, std::uint64_t bytes,
+                           bool wait) const noexcept {
+  const unsigned all =
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  return other("sync_file_range", file, nullptr, [&] {
+    return ::sync_file_range(file, static_cast<off_t>(offset), static_cast<off_t>(bytes),
+                             wait ? all : SYNC_FILE_RANGE_WRITE);
+  });
+}
+
+long CopyCalls::advise(int file, std::uint64_t offset, std::uint64_t bytes,
+                       int advice) const noexcept {
+  return other("posix_fadvise", file, nullptr, [&]() -> long {
+    errno = ::posix_fadvise(file, static_cast<off_t>(offset), static_cast<off_t>(bytes), advice);
+    return errno == 0 ? 0 : -1;
+  });
+}
+
+long CopyCalls::sync_file_system(int file) const noexcept {
+  return other("syncfs", file, nullptr, [&] { return ::syncfs(file); });
+}
+
+long CopyCalls::fsync(int file) const noexcept {
+  return perform_whole({.kind = FileCallKind::fsync, .descriptor = file}, tap_);
+}
+
+long CopyCalls::make_directory(int in, const char* name, unsigned mode) const noexcept {
+  return perform_whole(
+      {.kind = FileCallKind::make_directory, .descriptor = in, .path = name, .mode = mode}, tap_);
+}
+
+long CopyCalls::rename(int in, const char* from, const char* to) const noexcept {
+  return perform_whole({.kind = FileCallKind::rename,
+                        .descriptor = in,
+                        .to_descriptor = in,
+                        .path = from,
+                        .to_path = to},
+                       tap_);
+}
+
+long CopyCalls::link(int from_in, const char* from, int to_in, const char* to) const noexcept {
+  return perform_whole({.kind = FileCallKind::link,
+                        .descriptor = from_in,
+                        .to_descriptor = to_in,
+                        .path = from,
+                        .to_path = to},
+                       tap_);
+}
+
+long CopyCalls::unlink(int in, const char* name) const noexcept {
+  return perform_whole({.kind = FileCallKind::unlink, .descriptor = in, .path = name}, tap_);
+}
+
+long CopyCalls::remove_directory(int in, const char* name) const noexcept {
+  return perform_whole(
+      {.kind = FileCallKind::unlink, .descriptor = in, .path = name, .flags = AT_REMOVEDIR}, tap_);
+}
+
+long CopyCalls::read_link(int in, const char* name, char* into, std::size_t bytes) const noexcept {
+  return other("readlinkat", in, name, [&] { return ::readlinkat(in, name, into, bytes); });
+}
+
+long CopyCalls::make_link(const char* target, int in, const char* name) const noexcept {
+  return other("symlinkat", in, name, [&] { return ::symlinkat(target, in, name); });
+}
+
+long CopyCalls::make_node(int in, const char* name, unsigned mode, dev_t device) const noexcept {
+  return other("mknodat", in, name, [&] { return ::mknodat(in, name, mode, device); });
+}
+
+long CopyCalls::entries(int directory, void* into, std::size_t bytes) const noexcept {
+  return other("getdents64", directory, nullptr,
+               [&] { return ::syscall(SYS_getdents64, directory, into, bytes); });
+}
+
+long CopyCalls::change_owner(int file, const char* name, unsigned user,
+                             unsigned group) const noexcept {
+  if (name == nullptr) {
+    return other("fchown", file, nullptr, [&] { return ::fchown(file, user, group); });
+  }
+  return other("fchownat", file, name,
+               [&] { return ::fchownat(file, name, user, group, AT_SYMLINK_NOFOLLOW); });
+}
+
+long CopyCalls::change_mode(int file, const char* name, unsigned mode) const noexcept {
+  if (name == nullptr) return other("fchmod", file, nullptr, [&] { return ::fchmod(file, mode); });
+  return other("fchmodat", file, name,
+               [&] { return ::fchmodat(file, name, mode, AT_SYMLINK_NOFOLLOW); });
+}
+
+long CopyCalls::change_times(int file, const char* name, const struct statx& as) const noexcept {
+  const timespec times[2] = {{as.stx_atime.tv_sec, as.stx_atime.tv_nsec},
+                             {as.stx_mtime.tv_sec, as.stx_mtime.tv_nsec}};
+  if (name == nullptr) {
+    return other("futimens", file, nullptr, [&] { return ::futimens(file, times); });
+  }
+  return other("utimensat", file, name,
+               [&] { return ::utimensat(file, name, times, AT_SYMLINK_NOFOLLOW); });
+}
+
+long CopyCalls::list_attributes(int file, char* into, std::size_t bytes) const noexcept {
+  return other("flistxattr", file, nullptr, [&] { return ::flistxattr(file, into, bytes); });
+}
+
+long CopyCalls::get_attribute(int file, const char* key, void* into,
+                              std::size_t bytes) const noexcept {
+  return other("fgetxattr", file, nullptr, [&] { return ::fgetxattr(file, key, into, bytes); });
+}
+
+long CopyCalls::set_attribute(int file, const char* key, const void* from,
+                              std::size_t bytes) const noexcept {
+  return other("fsetxattr", file, nullptr, [&] { return ::fsetxattr(file, key, from, bytes, 0); });
+}
+
+long CopyCalls::remove_attribute(int file, const char* key) const noexcept {
+  return other("fremovexattr", file, nullptr, [&] { return ::fremovexattr(file, key); });
+}
+
+long CopyCalls::list_attributes(const char* path, char* into, std::size_t bytes) const noexcept {
+  return other("llistxattr", -1, path, [&] { return ::llistxattr(path, into, bytes); });
+}
+
+long CopyCalls::get_attribute(const char* path, const char* key, void* into,
+                              std::size_t bytes) const noexcept {
+  return other("lgetxattr", -1, path, [&] { return ::lgetxattr(path, key, into, bytes); });
+}
+
+long CopyCalls::set_attribute(const char* path, const char* key, const void* from,
+                              std::size_t bytes) const noexcept {
+  return other("lsetxattr", -1, path, [&] { return ::lsetxattr(path, key, from, bytes, 0); });
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

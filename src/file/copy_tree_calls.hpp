@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+//
+// The system calls of copying trees, under the tap: a result, or a negative errno. Interrupted ones
+// are made again.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/file/detail/file_tap.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Which file it is, as long as it lives.
+struct FileId {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  friend bool operator==(const FileId&, const FileId&) = default;
+};
+FileId id_of(const struct statx& attributes) noexcept;
+
+class CopyCalls {
+ public:
+  explicit CopyCalls(FileTap* tap) noexcept : tap_(tap) {}
+
+  long open(int in, const char* path, int flags, unsigned mode = 0) const noexcept;
+  long close(int file) const noexcept;
+  // Of the name in the directory `in`, never through a link; of `in` itself if the name is "".
+  long stat(int in, const char* name, struct statx& attributes) const noexcept;
+  long read(int file, void* into, std::size_t bytes, std::uint64_t offset) const noexcept;
+  // All of it: 0. Else -errno, and `written` says how much.
+  long write(int file, const void* from, std::size_t bytes, std::uint64_t offset,
+             std::size_t& written) const noexcept;
+  long clone(int from, int to) const noexcept;
+  long copy_range(int from, int to, std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  long truncate(int file, std::uint64_t bytes) const noexcept;
+  long seek(int file, std::uint64_t offset, int whence) const noexcept;
+  // Begins to write back what is dirty, or with `wait` waits until it is.
+  long write_back(int file, std::uint64_t offset, std::uint64_t bytes, bool wait) const noexcept;
+  long advise(int file, std::uint64_t offset, std::uint64_t bytes, int advice) const noexcept;
+  long sync_file_system(int file) const noexcept;
+  long fsync(int file) const noexcept;
+
+  long make_directory(int in, const char* name, unsigned mode) const noexcept;
+  long rename(int in, const char* from, const char* to) const noexcept;
+  long link(int from_in, const char* from, int to_in, const char* to) const noexcept;
+  long unlink(int in, const char* name) const noexcept;
+  long remove_directory(int in, const char* name) const noexcept;
+  long read_link(int in, const char* name, char* into, std::size_t bytes) const noexcept;
+  long make_link(const char* target, int in, const char* name) const noexcept;
+  long make_node(int in, const char* name, unsigned mode, dev_t device) const noexcept;
+  long entries(int directory, void* into, std::size_t bytes) const noexcept;
+
+  // Of the file, or with a name, of what stands under it in the directory `file`: no link is
+  // followed.
+  long change_owner(int file, const char* name, unsigned user, unsigned group) const noexcept;
+  long change_mode(int file, const char* name, unsigned mode) const noexcept;
+  long change_times(int file, const char* name, const struct statx& as) const noexcept;
+
+  // Extended attributes of a file.
+  long list_attributes(int file, char* into, std::size_t bytes) const noexcept;
+  long get_attribute(int file, const char* key, void* into, std::size_t bytes) const noexcept;
+  long set_attribute(int file, const char* key, const void* from, std::size_t bytes) const noexcept;
+  long remove_attribute(int file, const char* key) const noexcept;
+  // Of what a path names; the last name's link is not followed.
+  long list_attributes(const char* path, char* into, std::size_t bytes) const noexcept;
+  long get_attribute(const char* path, const char* key, void* into,
+                     std::size_t bytes) const noexcept;
+  long set_attribute(const char* path, const char* key, const void* from,
+                     std::size_t bytes) const noexcept;
+
+ private:
+  template <class Function>
+  long other(const char* call, int file, const char* path, Function&& function) const noexcept;
+
+  FileTap* tap_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+//
+// What is in a file: by reference where the file system can, else copied by the kernel or through a
+// buffer; read back and compared.
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "copy_tree_job.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+// Smaller files are faster through a buffer.
+constexpr std::uint64_t kRangeFrom = CopyWorker::buffer_bytes;
+// After so much the kernel is asked to begin writing, and the stop is looked for.
+constexpr std::uint64_t kStep = std::uint64_t{8} << 20;
+
+// The call says that this does not work between these two, not that the copy is impossible.
+bool means_not_here(long error) noexcept {
+  switch (error) {
+    case -EOPNOTSUPP:
+    case -EXDEV:
+    case -EINVAL:
+    case -ENOSYS:
+    case -ENOTTY:
+    case -EPERM:
+    case -ETXTBSY:
+    case -EBADF: return true;
+    default: return false;
+  }
+}
+
+std::string at(const char* what, std::uint64_t offset) {
+  return std::string(what) + " at " + std::to_string(offset);
+}
+
+}  // namespace
+
+long CopyJob::copy_contents(int from, int to, CopyWorker& worker, CopiedFile& file,
+                            std::string& what) {
+  const std::uint64_t size = file.attributes.stx_size;
+  CopyWorker::Pair& pair = worker.pair(id_of(file.attributes).device, file.to_device);
+  if (size > 0 && pair.clone) {
+    const long cloned = calls_.clone(from, to);
+    if (cloned >= 0) {
+      file.bytes = size;
+      add_bytes(size);
+      return 0;
+    }
+    if (!means_not_here(cloned)) {
+      what = "clone";
+      return cloned;
+    }
+    pair.clone = false;
+  }
+  const bool sparse = size > 0 && file.attributes.stx_blocks * 512 < size;
+  if (sparse) {
+    file.bytes = size;
+    return copy_sparse(from, to, worker, file, what);
+  }
+  // Files of /proc say that they are empty.
+  std::uint64_t reached = 0;
+  const std::uint64_t end = size == 0 ? ~std::uint64_t{0} >> 1 : size;
+  const long result = copy_piece(from, to, worker, pair, 0, end, reached, what);
+  file.bytes = reached;
+  return result;
+}
+
+long CopyJob::copy_sparse(int from, int to, CopyWorker& worker, const CopiedFile& file,
+                          std::string& what) {
+  CopyWorker::Pair none{.clone = false, .range = false};
+  const std::uint64_t size = file.attributes.stx_size;
+  std::uint64_t offset = 0;
+  while (offset < size) {
+    long data = calls_.seek(from, offset, SEEK_DATA);
+    if (data == -ENXIO) break;  // a hole up to the end
+    long hole = data < 0 ? data : calls_.seek(from, static_cast<std::uint64_t>(data), SEEK_HOLE);
+    if (data == -EINVAL || hole == -EINVAL) {  // holes are not told here
+      data = static_cast<long>(offset);
+      hole = static_cast<long>(size);
+    }
+    if (data < 0 || hole < 0) {
+      what = at("look for holes", offset);
+      return std::min(data, hole);
+    }
+    const std::uint64_t begin = static_cast<std::uint64_t>(data);
+    const std::uint64_t end = std::min(static_cast<std::uint64_t>(hole), size);
+    if (begin >= end) break;  // it has shrunk
+    std::uint64_t reached = 0;
+    const long result = copy_piece(from, to, worker, none, begin, end, reached, what);
+    if (result < 0) return result;
+    if (reached < end) break;
+    offset = end;
+  }
+  const long result = calls_.truncate(to, size);
+  if (result < 0) what = at("set the length", size);
+  return result;
+}
+
+// From `begin` to `end`, or as far as there is something; `reached` says how far.
+long CopyJob::copy_piece(int from, int to, CopyWorker& worker, CopyWorker::Pair& pair,
+                         std::uint64_t begin, std::uint64_t end, std::uint64_t& reached,
+                         std::string& what) {
+  reached = begin;
+  if (pair.range && end - begin >= kRangeFrom && end < ~std::uint64_t{0} >> 1) {
+    if (begin == 0) (void)calls_.advise(from, 0, 0, POSIX_FADV_SEQUENTIAL);
+    const long result = copy_by_range(from, to, pair, reached, end, what);
+    if (result < 0 || reached >= end) return result;
+  }
+  return copy_by_buffer(from, to, worker, reached, end, what);
+}
+
+long CopyJob::copy_by_range(int from, int to, CopyWorker::Pair& pair, std::uint64_t& at_byte,
+                            std::uint64_t end, std::string& what) {
+  while (at_byte < end) {
+    if (stopped()) return -ECANCELED;
+    const std::uint64_t most = std::min(end - at_byte, kStep);
+    const long result = calls_.copy_range(from, to, at_byte, most);
+    if (result == 0) return 0;
+    if (result < 0 && means_not_here(result)) {
+      pair.range = false;
+      return 0;
+    }
+    if (result < 0) {
+      what = at("copy", at_byte);
+      return result;
+    }
+    const std::uint64_t begin = at_byte;
+    at_byte += static_cast<std::uint64_t>(result);
+    moved(to, begin, at_byte);
+  }
+  return 0;
+}
+
+long CopyJob::copy_by_buffer(int from, int to, CopyWorker& worker, std::uint64_t& at_byte,
+                             std::uint64_t end, std::string& what) {
+  std::uint64_t told = at_byte;
+  while (at_byte < end) {
+    if (stopped()) return -ECANCELED;
+    const auto most =
+        static_cast<std::size_t>(std::min<std::uint64_t>(end - at_byte, CopyWorker::buffer_bytes));
+    const long got = calls_.read(from, worker.buffer.get(), most, at_byte);
+    if (got < 0) {
+      what = at("read", at_byte);
+      return got;
+    }
+    if (got == 0) break;
+    std::size_t written = 0;
+    const auto bytes = static_cast<std::size_t>(got);
+    const long put = calls_.write(to, worker.buffer.get(), bytes, at_byte, written);
+    if (put < 0) {
+      what = at("write", at_byte + written);
+      return put;
+    }
+    at_byte += bytes;
+    if (at_byte - told >= kStep) moved(to, std::exchange(told, at_byte), at_byte);
+  }
+  if (at_byte > told) moved(to, told, at_byte);
+  return 0;
+}
+
+void CopyJob::moved(int to, std::uint64_t begin, std::uint64_t end) {
+  add_bytes(end - begin);
+  // The device begins while the rest is copied, so that little is left for the sync.
+  if (options_.durable && end - begin >= kStep) {
+    (void)calls_.write_back(to, begin, end - begin, false);
+  }
+}
+
+// All of a batch are on their way to the device before the first one is waited for.
+void CopyJob::verify(CopyFolder& folder, std::vector<CopiedFile>& files, CopyWorker& worker) {
+  for (CopiedFile& file : files) {
+    const std::string& name = file.temporary.empty() ? file.entry->target() : file.temporary;
+    const long to = open(folder.to, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (to < 0) continue;  // told when it is compared
+    (void)calls_.write_back(static_cast<int>(to), 0, 0, false);
+    calls_.close(static_cast<int>(to));
+  }
+  std::erase_if(files, [&](CopiedFile& file) {
+    if (verify_file(folder, file, worker)) return false;
+    remove_half(folder, *file.entry, file.temporary);
+    if (file.linked) withdraw(id_of(file.attributes));
+    return true;
+  });
+}
+
+bool CopyJob::verify_file(CopyFolder& folder, CopiedFile& file, CopyWorker& worker) {
+  const std::string& name = file.temporary.empty() ? file.entry->target() : file.temporary;
+  const long from = open_source(folder.from, file.entry->name.c_str(), O_RDONLY);
+  if (from < 0) {
+    problem(from_path(folder, *file.entry), "open to verify", from);
+    return false;
+  }
+  struct statx now{};
+  if (calls_.stat(static_cast<int>(from), "", now) == 0 && has_changed(file.attributes, now)) {
+    problem(from_path(folder, *file.entry), "changed before it was verified", 0);
+    calls_.close(static_cast<int>(from));
+    return true;
+  }
+  const long to = open(folder.to, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  bool same = false;
+  if (to < 0) {
+    problem(to_path(folder, *file.entry), "open to verify", to);
+  } else {
+    // What is on its way cannot be dropped; what was dropped is read from the device.
+    const long written = calls_.write_back(static_cast<int>(to), 0, 0, true);
+    if (written < 0 && written != -EINVAL && written != -ENOSYS) {
+      problem(to_path(folder, *file.entry), "write back", written);
+    } else {
+      (void)calls_.advise(static_cast<int>(to), 0, 0, POSIX_FADV_DONTNEED);
+      same = same_contents(static_cast<int>(from), static_cast<int>(to), folder, file, worker);
+    }
+    calls_.close(static_cast<int>(to));
+  }
+  calls_.close(static_cast<int>(from));
+  return same;
+}
+
+bool CopyJob::same_contents(int from, int to, CopyFolder& folder, CopiedFile& file,
+                            CopyWorker& worker) {
+  for (std::uint64_t offset = 0;;) {
+    if (stopped()) return false;
+    const long a = calls_.read(from, worker.buffer.get(), CopyWorker::buffer_bytes, offset);
+    const long b = calls_.read(to, worker.second.get(), CopyWorker::buffer_bytes, offset);
+    if (a < 0 || b < 0) {
+      problem(a < 0 ? from_path(folder, *file.entry) : to_path(folder, *file.entry),
+              at("read to verify", offset), a < 0 ? a : b);
+      return false;
+    }
+    const auto both = static_cast<std::size_t>(std::min(a, b));
+    const std::byte* const one = worker.buffer.get();
+    const auto [differs, there] = std::mismatch(one, one + both, worker.second.get());
+    const auto equal = static_cast<std::size_t>(differs - one);
+    // A short read goes on at its end; an end of one alone is a difference.
+    if (equal < both || (both == 0 && a != b)) {
+      problem(to_path(folder, *file.entry), at("differs", offset + equal), 0);
+      return false;
+    }
+    if (both == 0) break;
+    offset += both;
+  }
+  sync::Lock lock(mutex_);
+  result_.verified_bytes += file.bytes;
+  return true;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

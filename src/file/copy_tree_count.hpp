@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Counts what there is to copy while it is copied, for the time that is left. An estimate: what
+// cannot be read, and what lies very deep, is not in it.
+#pragma once
+
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <string>
+#include <vector>
+
+#include "copy_tree_job.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class CopyCount {
+ public:
+  // Starts the thread, if there may be one more.
+  CopyCount(CopyJob& job, const std::vector<std::string>& from);
+  // Ends it.
+  ~CopyCount();
+  CopyCount(const CopyCount&) = delete;
+  CopyCount& operator=(const CopyCount&) = delete;
+
+ private:
+  void count() noexcept;
+  void count_below(int folder, int depth);
+  void add(const struct statx& attributes);
+
+  CopyJob& job_;
+  const CopyCalls calls_{nullptr};  // no part of the copy
+  std::vector<std::string> from_;
+  sync::StopSource over_;
+  std::uint64_t files_ = 0;
+  std::uint64_t bytes_ = 0;
+  sync::Thread thread_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// The directories that a copy of trees is working in, as pairs of descriptors.
+//
+// All calls name files relative to a descriptor, so a name is looked up in the directory that was
+// walked into, and nowhere else. A tree may be deeper than there are descriptors: those of
+// directories that nothing is being done in are closed when there are too many, and opened again
+// from below ("..") or from above. Opened again, a directory must be the same as before.
+//
+// Concurrency: the book is thread-safe; a folder's descriptors are used between pin() and unpin().
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <string>
+
+#include "copy_tree_calls.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+struct CopyFolder {
+  CopyFolder* parent = nullptr;  // null: a root, whose descriptors stay open
+  std::string from_name;         // in the parent's source
+  std::string name;              // in the parent's destination
+  std::string temporary;         // ... as long as it is not finished; "": there is none
+  std::string from_path;         // of a root: for messages
+  std::string to_path;
+  int from = -1;
+  int to = -1;
+  FileId from_id;
+  FileId to_id;
+  struct statx attributes{};  // of the source
+  bool made = false;           // it is new: nobody else's names are in it
+  bool inherits = false;       // what is made in it gets a default ACL
+
+  // The book's.
+  unsigned users = 0;
+  unsigned references = 1;
+  std::uint64_t work = 1;  // entries and folders in it that are not finished
+  CopyFolder* older = nullptr;  // among those that are open and not used
+  CopyFolder* newer = nullptr;
+  bool idle = false;
+
+  // Its name in the parent's destination at present.
+  const std::string& disk_name() const noexcept { return temporary.empty() ? name : temporary; }
+};
+
+class CopyFolders {
+ public:
+  // Keeps about `most` directories open.
+  CopyFolders(const CopyCalls& calls, std::size_t most) noexcept : calls_(calls), most_(most) {}
+  CopyFolders(const CopyFolders&) = delete;
+  CopyFolders& operator=(const CopyFolders&) = delete;
+
+  // A new folder with its descriptors, which are the book's from now on; it is pinned, has one
+  // piece of work and one reference, and is one more piece of work of its parent's.
+  void add(CopyFolder& folder) noexcept;
+
+  // Its descriptors are open until unpin(): 0. Else -errno; ESTALE: another stands there now.
+  long pin(CopyFolder& folder) noexcept;
+  void unpin(CopyFolder& folder) noexcept;
+
+  void add_work(CopyFolder& folder, std::uint64_t count = 1) noexcept;
+  // True: that was the last.
+  bool end_work(CopyFolder& folder) noexcept;
+
+  // The parent of a pinned folder is likely to be used next: opens it from below.
+  void open_parent(CopyFolder& folder) noexcept;
+
+  void retain(CopyFolder& folder) noexcept;
+  void release(CopyFolder* folder) noexcept;
+  // Closes one that is not in use; false: there is none.
+  bool spare() noexcept;
+  // It is finished and stands under its own name.
+  void named(CopyFolder& folder) noexcept;
+
+  // For messages.
+  std::string from_path(const CopyFolder& folder, const std::string& name = {});
+  std::string to_path(const CopyFolder& folder, const std::string& name = {});
+
+ private:
+  // All with the mutex held.
+  long open_again(CopyFolder& folder) noexcept;
+  long open_below(CopyFolder& parent, CopyFolder& folder) noexcept;
+  bool adopt(CopyFolder& folder, long from, long to) noexcept;
+  void opened(CopyFolder& folder) noexcept;
+  void idle(CopyFolder& folder) noexcept;
+  void busy(CopyFolder& folder) noexcept;
+  void close(CopyFolder& folder) noexcept;
+  void close_some() noexcept;
+
+  const CopyCalls& calls_;
+  const std::size_t most_;
+  sync::Mutex mutex_;
+  std::size_t open_ = 0;
+  CopyFolder* oldest_ = nullptr;
+  CopyFolder* newest_ = nullptr;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+//
+// Files with several names, and the end of a durable copy: sync, then names.
+#include <errno.h>
+
+#include "copy_tree_job.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Of a file with several names the first that is met is copied; the others are linked to the copy
+// when it is whole. If it cannot be, the next one is tried.
+CopyJob::Claim CopyJob::claim(CopyFolder& folder, const CopyEntry& entry,
+                              const struct statx& attributes) {
+  if (attributes.stx_nlink < 2) return Claim::first;
+  Place place;
+  {
+    sync::Lock lock(mutex_);
+    const auto [found, is_new] = links_.try_emplace(id_of(attributes));
+    if (is_new) return Claim::first;
+    Link& link = found->second;
+    if (!link.ready) {
+      folders_.add_work(folder);
+      link.waiters.push_back({&folder, entry});
+      return Claim::waits;
+    }
+    place = link.place;
+  }
+  link_to(place, folder, entry, attributes);
+  return Claim::linked;
+}
+
+void CopyJob::link_to(const Place& place, CopyFolder& folder, const CopyEntry& entry,
+                      const struct statx& attributes) {
+  long result = folders_.pin(*place.folder);
+  if (result < 0) return problem(to_path(folder, entry), "open what it is linked to", result);
+  std::string temporary;
+  const std::string name = new_name(folder, entry, temporary);
+  result = calls_.link(place.folder->to, place.name.c_str(), folder.to, name.c_str());
+  folders_.unpin(*place.folder);
+  if (result < 0) return problem(to_path(folder, entry), "link", result);
+  if (!give_name(folder, entry, temporary)) return;
+  sync::Lock lock(mutex_);
+  ++progress_.files;
+  if (S_ISREG(attributes.stx_mode)) {
+    ++result_.files;
+  } else if (S_ISLNK(attributes.stx_mode)) {
+    ++result_.links;
+  } else {
+    ++result_.special_files;
+  }
+}
+
+// The copy stands, whole, under `temporary`, or its own name.
+void CopyJob::publish(CopyFolder& folder, const CopyEntry& entry, const std::string& temporary,
+                      FileId id) {
+  if (id == FileId{}) return;
+  folders_.retain(folder);  // until the end
+  std::vector<Waiter> waiters;
+  {
+    sync::Lock lock(mutex_);
+    Link& link = links_[id];
+    link.ready = true;
+    link.place = {&folder, temporary.empty() ? entry.target() : temporary};
+    waiters.swap(link.waiters);
+  }
+  send(std::move(waiters));
+}
+
+void CopyJob::withdraw(FileId id) {
+  if (id == FileId{}) return;
+  std::vector<Waiter> waiters;
+  {
+    sync::Lock lock(mutex_);
+    const auto found = links_.find(id);
+    if (found == links_.end()) return;
+    waiters.swap(found->second.waiters);
+    links_.erase(found);
+  }
+  send(std::move(waiters));
+}
+
+void CopyJob::send(std::vector<Waiter> waiters) {
+  for (Waiter& waiter : waiters) {
+    std::vector<CopyEntry> one;
+    one.push_back(std::move(waiter.entry));
+    crew_.push([this, folder = waiter.folder, entries = std::move(one)](
+                   CopyWorker& worker) mutable { run_batch(*folder, std::move(entries), worker); });
+  }
+}
+
+// After the last task. What fails to be synced does not get its name.
+void CopyJob::name_all() {
+  const bool synced = !options_.durable || sync_all();
+  for (Pending& entry : pending_) {
+    CopyFolder& folder = *entry.folder;
+    long result = synced ? folders_.pin(folder) : 0;
+    if (synced && result == 0) {
+      result = calls_.rename(folder.to, entry.temporary.c_str(), entry.name.c_str());
+      if (result == 0 && entry.made != nullptr) folders_.named(*entry.made);
+      folders_.unpin(folder);
+    }
+    if (!synced || result < 0) {
+      problem(folders_.to_path(folder, entry.name),
+              "is left as " + entry.temporary + (synced ? "" : ": it was not synced"), result);
+    }
+    end_work(folder);
+    if (entry.made != nullptr) folders_.release(entry.made);
+    folders_.release(&folder);
+  }
+  if (synced && !pending_.empty()) static_cast<void>(sync_all());
+}
+
+bool CopyJob::sync_all() {
+  bool synced = true;
+  for (const FileSystem& system : file_systems_) {
+    const long result = calls_.sync_file_system(system.descriptor);
+    if (result >= 0) continue;
+    synced = false;
+    problem(system.path, "sync what was written, nothing counts as durable", result);
+  }
+  return synced;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
