@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "file_call.hpp"
+#include "path.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -95,8 +96,243 @@ class FileRun {
   // Which one; set by the engine.
   FileDriver* driver = nullptr;
 
+  // What sync_groups.hpp keeps about a run that waits for a sync.
+  struct SyncPlace {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t opened = 0;  // opened_now() of the descriptor
+    int descriptor = -1;
+    bool makes = false;  // this run makes the sync
+    int error = 0;
+    FileRun* behind = nullptr;  // in one of the lists
+    // Of the run that makes it: who is served by it, who came later, and the next such run.
+    FileRun* served = nullptr;
+    FileRun* waiting = nullptr;
+    FileRun* waiting_last = nullptr;
+    FileRun* next_maker = nullptr;
+  };
+  SyncPlace sync_place;
+
+  const FileRequest& request() const noexcept { return request_; }
+  // For a refused one, whose request goes back to its caller.
+  FileRequest& request_to_return() noexcept { return request_; }
+  // Once ended.
+  FileResult& outcome() noexcept { return result_; }
+  // Whether it came further than the question whether it may begin.
+  bool has_begun() const noexcept { return begun_; }
+  // Ends one that has not begun, with an error; for what is refused.
+  void refuse(int error) noexcept;
+
  private:
+  // What comes behind a call, with its result; or behind something waited for, with 0 or a negative
+  // errno. Sets mode_.
+  using Then = void (FileRun::*)(long result) noexcept;
+
+  enum class Mode : std::uint8_t {
+    stage,  // then_ comes next
+    call,  // call_ is to be made
+    out,  // call_ is being made
+    reserve,  // wants bytes in flight
+    spend,  // wants its share of the device for a single call
+    sync,  // wants a sync of sync_place
+    synced,  // was woken in it
+    transfer,  // pieces of memory from or to fd_
+    ended,
+  };
+
+  // One call of a transfer, or the rest of it.
+  struct Slot {
+    std::uint64_t begin = 0;  // in the transfer
+    std::uint64_t bytes = 0;
+    std::uint64_t done = 0;
+    unsigned again = 0;
+    bool used = false;
+    bool out = false;
+  };
+
+  // The machine (file_run.cpp).
+  void stage(Then then) noexcept;
+  void call(const FileCall& call, Then then) noexcept;
+  void reserve(std::uint64_t bytes, Then then) noexcept;
+  void spend(std::uint64_t bytes, Then then) noexcept;
+  void sync(int descriptor, std::uint64_t device, std::uint64_t inode, Then then) noexcept;
+  void single_completed(long result) noexcept;
+  int stopped() const noexcept;
+  void begin(long) noexcept;
+  int what_is_wrong() const noexcept;
+  void sync_was_made(long result) noexcept;
+  void fail(long negative_errno, const char* call) noexcept;
+  void finish() noexcept;
+  void clean(long) noexcept;
+  void temporary_is_gone(long result) noexcept;
+  void cleaned(long result) noexcept;
+  template <class Function>
+  long other(const char* name, int descriptor, Function&& function) noexcept;
+  void told(std::uint64_t moved) noexcept;
+
+  // Opening (run_open.cpp).
+  FileCall open_call(const std::string& path, int flags) const noexcept;
+  void open_file(const std::string& path, int flags, Then then) noexcept;
+  void opened(long result) noexcept;
+  void ask_attributes(Then then) noexcept;
+  void attributes_are_there(long result) noexcept;
+  void adopt_open_file() noexcept;
+  void settle_flags(bool direct) noexcept;
+  void open_directory(const std::string& path, Then then) noexcept;
+  void directory_is_open(long result) noexcept;
+  void sync_directory(Then then) noexcept;
+  void directory_is_known(long result) noexcept;
+
+  // Memory from or to a file (run_transfer.cpp).
+  void transfer(Then then) noexcept;
+  Step next_piece(FileCall& call) noexcept;
+  bool take_slot() noexcept;
+  void issue_slot(unsigned number, FileCall& call) noexcept;
+  std::size_t memory_count() const noexcept;
+  std::span<std::byte> memory_at(std::size_t number) const noexcept;
+  std::size_t lay_pieces(std::uint64_t most) noexcept;
+  void piece_completed(unsigned number, long result) noexcept;
+  void piece_moved(Slot& slot, std::uint64_t bytes) noexcept;
+  void nothing_moved(Slot& slot) noexcept;
+  void move_cursor(std::uint64_t bytes) noexcept;
+  void transfer_failed(long negative_errno) noexcept;
+  void transfer_is_over() noexcept;
+  std::uint64_t moved() const noexcept;
+  bool may_be_direct() const noexcept;
+
+  // What is done with an open file (run_contents.cpp).
+  void begin_file(long) noexcept;
+  bool owns_its_data() const noexcept;
+  int lost_before() const noexcept;
+  void file_is_known(long result) noexcept;
+  void file_is_ready(long) noexcept;
+  void begin_read() noexcept;
+  void room_for_read(long) noexcept;
+  void read_is_over(long) noexcept;
+  void begin_write() noexcept;
+  void truncated(long result) noexcept;
+  void preallocated(long result) noexcept;
+  void cut_to_moved(long) noexcept;
+  void cut(long result) noexcept;
+  void write_is_over(long) noexcept;
+  void sync_file() noexcept;
+  void synced(long result) noexcept;
+  void directory_of_new_name(long) noexcept;
+  void directory_is_synced(long result) noexcept;
+  void remove() noexcept;
+  void remove_in_directory(long) noexcept;
+  void removed(long result) noexcept;
+  void ask_by_name() noexcept;
+  void opened_to_ask(long result) noexcept;
+  void asked(long result) noexcept;
+
+  // New contents under an old name (run_replace.cpp).
+  void begin_replace(long) noexcept;
+  void replace_in_directory(long) noexcept;
+  void target_is_known(long result) noexcept;
+  void make_temporary() noexcept;
+  void temporary_is_open(long result) noexcept;
+  void contents_are_written(long) noexcept;
+  void contents_are_whole() noexcept;
+  bool keep_owner_and_mode() noexcept;
+  void temporary_is_synced(long result) noexcept;
+  void temporary_is_closed(long result) noexcept;
+  void name_is_changed(long result) noexcept;
+
+  // From one file to another (run_copy.cpp).
+  void begin_copy() noexcept;
+  void temporary_is_ready_for_copy() noexcept;
+  void cloned(long result) noexcept;
+  void copy_on(long) noexcept;
+  bool find_data() noexcept;
+  void copy_piece(long) noexcept;
+  void range_copied(long result) noexcept;
+  void copy_by_hand() noexcept;
+  void piece_was_read(long result) noexcept;
+  void write_copied_piece() noexcept;
+  void piece_was_written(long result) noexcept;
+  void copied(std::uint64_t bytes) noexcept;
+  void copy_is_over() noexcept;
+  void length_is_set(long result) noexcept;
+
+  FileServices& services_;
+  FileRequest request_;
+  FileResult result_;
+
+  // The machine.
+  Mode mode_ = Mode::stage;
+  bool begun_ = false;
   unsigned window_ = 1;
+  unsigned again_ = 0;
+  Then then_ = &FileRun::begin;
+  Then after_ = nullptr;  // of a longer step: a transfer, an open, a sync
+  FileCall call_;
+  std::uint64_t wanted_ = 0;  // bytes of reserve and spend
+  bool paid_ = false;
+
+  // Files.
+  int fd_ = -1;  // the file; while something is replaced or copied, the new one
+  int directory_ = -1;
+  int source_ = -1;  // of a copy
+  bool owns_fd_ = false;
+  bool owns_source_ = false;
+  bool counts_ = false;  // what the close under way says
+  bool names_target_ = false;  // failures are about request_.to
+  bool wrote_ = false;  // what close() says counts
+  bool name_is_new_ = false;  // a directory entry was made
+  bool exclusive_ = false;  // the open under way must make the file
+  unsigned opens_ = 0;
+  bool direct_ = false;  // fd_ has O_DIRECT of our own
+  bool has_temporary_ = false;
+  bool target_is_there_ = false;
+  bool renamed_ = false;
+  struct statx attributes_;  // of fd_, or of the source
+  struct statx target_;  // of the file to be replaced, or of directory_
+  PathParts parts_;  // of the path whose directory is directory_
+  std::string temporary_;
+  std::uint64_t opened_ = 0;
+
+  // The transfer.
+  std::span<std::byte> own_memory_;  // where it is one piece of our own
+  bool owns_memory_ = false;
+  std::uint64_t file_offset_ = 0;
+  std::uint64_t total_ = 0;
+  std::uint64_t end_ = 0;  // of what is done now: total_, a direct part, or where the file ended
+  std::uint64_t next_ = 0;  // what no slot has had
+  unsigned out_ = 0;
+  int transfer_error_ = 0;
+  bool writes_ = false;
+  bool saw_end_ = false;
+  std::size_t cursor_piece_ = 0;
+  std::size_t cursor_offset_ = 0;
+  std::array<Slot, kMostOut> slots_{};
+  std::array<iovec, kMostOut> pieces_;
+  std::uint64_t told_ = 0;
+  std::size_t laid_ = 0;  // of pieces_, where memory comes in several
+  std::uint64_t grown_from_ = 0;  // bytes of a whole file before it was seen to grow
+  bool preallocated_ = false;  // the file is longer than what was written
+
+  // The copy.
+  std::uint64_t copy_at_ = 0;
+  std::uint64_t copy_end_ = 0;
+  std::uint64_t segment_end_ = 0;
+  bool by_hand_ = false;
+  bool has_holes_ = false;
+  std::vector<std::byte> buffer_;
+  std::uint64_t buffered_ = 0;
+  std::uint64_t buffer_begin_ = 0;
+};
+
+inline std::uint64_t device_of(const struct statx& attributes) noexcept {
+  return std::uint64_t{attributes.stx_dev_major} << 32 | attributes.stx_dev_minor;
+}
+
+struct FileResultAccess {
+  static std::vector<std::byte>& data(FileResult& result) noexcept { return result.data_; }
+  static std::uint64_t& bytes(FileResult& result) noexcept { return result.bytes_; }
+  static std::uint64_t& offset(FileResult& result) noexcept { return result.offset_; }
+  static FileAttributes& attributes(FileResult& result) noexcept { return result.attributes_; }
+  static FileFailure& failure(FileResult& result) noexcept { return result.failure_; }
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+//
+// Letting requests in, beginning them in order, and telling what became of them.
+#include "file_core.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include <exception>
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/sync/detail/thread_slot.hpp>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "open_file_state.hpp"
+#include "path.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+// The engine whose result this thread delivers; null: none.
+const FileCore*& delivering() noexcept {
+  return sync::thread_slot<const FileCore*, FileCore>::get();
+}
+
+PathOrder::Use use_of(const FileRequest& request) noexcept {
+  if (request.barrier) return PathOrder::exclusive;
+  switch (request.operation) {
+    case FileOperation::read: {
+      const bool range =
+          !request.into.pieces().empty() || request.length != FileRequest::to_the_end;
+      return range ? PathOrder::read_range : PathOrder::read_whole;
+    }
+    case FileOperation::stat: return PathOrder::read_range;
+    case FileOperation::write:
+      return request.truncate ? PathOrder::exclusive : PathOrder::write_range;
+    case FileOperation::sync: return PathOrder::sync;
+    case FileOperation::copy: return PathOrder::read_whole;  // of the source
+    case FileOperation::append:
+    case FileOperation::replace:
+    case FileOperation::remove: break;
+  }
+  return PathOrder::exclusive;
+}
+
+PathOrder::Name name_of(const FileRequest& request) noexcept {
+  if (request.file.valid()) return {{}, OpenFileAccess::state(request.file)};
+  return {request.path, nullptr};
+}
+
+}  // namespace
+
+FileCore::FileCore(FileEngineOptions&& options)
+    : options_(std::move(options)),
+      beneath_(AT_FDCWD),
+      begin_until_(kAlways),
+      chooser_(*this, options_) {
+  if (options_.capacity == 0) options_.capacity = 1;
+  live_.before = live_.behind = &live_;
+  (void)sync::spin_policy();  // the first call in a process allocates
+  if (options_.bytes_per_second != 0) pace_.emplace(options_.bytes_per_second, options_.name);
+  open_beneath();
+}
+
+FileCore::~FileCore() {
+  (void)close(Closing::finish);
+  if (beneath_ == AT_FDCWD) return;
+  (void)perform_whole({.kind = FileCallKind::close, .descriptor = beneath_}, options_.tap);
+}
+
+void FileCore::open_beneath() {
+  if (options_.beneath.empty()) return;
+  const long result = perform_whole({.kind = FileCallKind::open,
+                                     .path = options_.beneath.c_str(),
+                                     .flags = O_PATH | O_DIRECTORY | O_CLOEXEC},
+                                    options_.tap);
+  if (result < 0) {
+    raise(std::system_error(static_cast<int>(-result), std::generic_category(),
+                            "FileEngine: beneath '" + options_.beneath + "'"));
+  }
+  beneath_ = static_cast<int>(result);
+}
+
+Future<FileResult> FileCore::submit(FileRequest&& request) {
+  FileTask* const task = FileTask::make(*this, std::move(request));
+  Future<FileResult> future = FutureAccess::make<FileResult>(task);
+  Status said = Status::closed;
+  call_or([&] { said = accept(*task, {}, true); }, [task] { task->drop(Status::stopped); });
+  if (said != Status::ok) {
+    task->refuse(said == Status::full ? EAGAIN : ECANCELED);
+    task->deliver([task] { return std::move(task->outcome()); });
+  }
+  return future;
+}
+
+Status FileCore::post(FileRequest& request, FileEngine::Callback& callback, const Until& until,
+                      bool may_wait) {
+  if (!callback) misuse("FileEngine: post() needs a function; submit() needs none");
+  FileTask* const task = FileTask::make(*this, std::move(request));
+  task->callback = std::move(callback);
+  const auto give_back = [&] {
+    request = std::move(task->request_to_return());
+    callback = std::move(task->callback);
+    task->destroy();
+  };
+  Status said = Status::closed;
+  call_or([&] { said = accept(*task, until, may_wait); }, give_back);
+  if (said != Status::ok) give_back();
+  return said;
+}
+
+// Under the mutex, which it gives up while it waits. `closed`, or why there is no room; ok: it may
+// come in.
+Status FileCore::find_room(FileTask& task, const Until& until, bool may_wait) {
+  while (!closed_) {
+    if (has_room() || delivering() == this) return Status::ok;
+    if (options_.on_full == OnFull::run_here && may_wait) {
+      task.runs_here = true;
+      return Status::ok;
+    }
+    if (options_.on_full != OnFull::wait || !may_wait) {
+      ++refused_;
+      return Status::full;
+    }
+    const sync::Wakeup why = wait_for_room(until);
+    if (why == sync::Wakeup::notified) continue;
+    ++refused_;
+    return why == sync::Wakeup::stopped ? Status::stopped : Status::timed_out;
+  }
+  return Status::closed;
+}
+
+sync::Wakeup FileCore::wait_for_room(const Until& until) {
+  const sync::StopToken stop = until.stop_token();  // may throw
+  const Lending lending;
+  const auto there = [this] {
+    const sync::Lock lock(mutex_);
+    return closed_ || has_room();
+  };
+  mutex_.unlock();
+  const sync::Wakeup why = room_.await(there, until.deadline(), stop);
+  mutex_.lock();
+  return why;
+}
+
+// Under the mutex.
+void FileCore::take_places(FileTask& task) {
+  const FileRequest& request = task.request();
+  const auto take = [&](const PathOrder::Name& name, PathOrder::Use use) {
+    PathOrder::Place& place = task.places[task.place_count];
+    place.owner = &task;
+    if (!order_.enter(place, name, use)) ++task.waits_for;
+    ++task.place_count;
+  };
+  if (request.operation != FileOperation::copy) return take(name_of(request), use_of(request));
+  const PathOrder::Name source = name_of(request);
+  const PathOrder::Name target{request.to, nullptr};
+  call_or(
+      [&] {
+        take(target, PathOrder::exclusive);
+        if (!(source == target)) take(source, use_of(request));
+      },
+      [&] {
+        if (task.place_count == 0) return;
+        // Nobody can have come behind it: the mutex is held.
+        order_.leave(task.places[0], [](PathOrder::Place&) {});
+      });
+}
+
+Status FileCore::accept(FileTask& task, const Until& until, bool may_wait) {
+  bool begins = false;
+  {
+    const sync::Lock lock(mutex_);
+    const Status said = find_room(task, until, may_wait);
+    if (said != Status::ok) return said;
+    take_places(task);
+    begins = task.waits_for == 0;
+    task.number = ++live_.number;
+    task.before = live_.before;
+    task.behind = &live_;
+    task.before->behind = live_.before = &task;
+    ++held_;
+    ++tally_.accepted;
+    chooser_.choose(task, held_);
+  }
+  if (begins) launch(task);
+  return Status::ok;
+}
+
+void FileCore::launch(FileTask& task) noexcept { task.driver->start(task); }
+
+int FileCore::whether_to_begin() const noexcept {
+  // order: relaxed, close() waits for whatever began before it was seen.
+  const std::int64_t until = begin_until_.load(sync::order::relaxed);
+  if (until == kAlways) return 0;
+  if (until == kNever) return ECANCELED;
+  return sync::clock::now().time_since_epoch().count() >= until ? ETIME : 0;
+}
+
+bool FileCore::reserve(FileRun& run, std::uint64_t bytes) noexcept {
+  const sync::Lock lock(mutex_);
+  auto& task = static_cast<FileTask&>(run);
+  const bool fits = bytes_ == 0 || bytes <= options_.bytes_in_flight - bytes_;
+  if (bytes == 0 || (wants_bytes_ == nullptr && fits)) {
+    bytes_ += bytes;
+    task.reserved += bytes;
+    return true;
+  }
+  task.wanted = bytes;
+  run.queued_behind = nullptr;
+  (wants_bytes_ == nullptr ? wants_bytes_ : wants_bytes_last_->queued_behind) = &run;
+  wants_bytes_last_ = &run;
+  return false;
+}
+
+bool FileCore::spend(FileRun& run, std::uint64_t bytes, bool park) noexcept {
+  if (!pace_) return true;
+  auto& task = static_cast<FileTask&>(run);
+  if (!chooser_.runs_in_caller(task)) return pace_->spend(task, bytes, park);
+  pace_->wait(bytes);
+  return true;
+}
+
+// Under the mutex. Those that may begin now, linked.
+FileRun* FileCore::leave_places(FileTask& task) noexcept {
+  FileRun* first = nullptr;
+  FileRun** last = &first;
+  for (unsigned i = 0; i < task.place_count; ++i) {
+    order_.leave(task.places[i], [&](PathOrder::Place& place) {
+      auto& other = *static_cast<FileTask*>(place.owner);
+      if (--other.waits_for != 0) return;
+      other.queued_behind = nullptr;
+      *last = &other;
+      last = &other.queued_behind;
+    });
+  }
+  return first;
+}
+
+// Under the mutex. Those that have their bytes now, linked.
+FileRun* FileCore::free_bytes(FileTask& task) noexcept {
+  bytes_ -= task.reserved;
+  FileRun* first = nullptr;
+  FileRun** last = &first;
+  while (wants_bytes_ != nullptr) {
+    auto& other = static_cast<FileTask&>(*wants_bytes_);
+    const bool fits = bytes_ == 0 || (bytes_ < options_.bytes_in_flight &&
+                                      other.wanted <= options_.bytes_in_flight - bytes_);
+    if (!fits) break;
+    wants_bytes_ = other.queued_behind;
+    bytes_ += other.wanted;
+    other.reserved += other.wanted;
+    other.queued_behind = nullptr;
+    *last = &other;
+    last = &other.queued_behind;
+  }
+  return first;
+}
+
+// Under the mutex.
+void FileCore::count(FileTask& task) noexcept {
+  const FileFailure& failure = task.outcome().failure();
+  if (failure.error == 0) {
+    ++tally_.done;
+  } else if (!task.has_begun()) {
+    ++(failure.error == ETIME ? tally_.expired : tally_.cancelled);
+  } else if (tally_.failed++ == 0) {
+    (void)attempt([&] { first_failure_ = failure; },
+                  [&]() noexcept { first_failure_.error = failure.error; });
+  }
+}
+
+void FileCore::deliver(FileTask& task) noexcept {
+  const FileCore* const outer = std::exchange(delivering(), this);
+  if (task.callback) {
+    {
+      const auto callback = std::exchange(task.callback, nullptr);
+      const_cast<FileEngine::Callback&>(callback)(std::move(task.outcome()));
+    }
+    task.destroy();
+  } else {
+    task.deliver([&task] { return std::move(task.outcome()); });
+  }
+  delivering() = outer;
+}
+
+void FileCore::ended(FileRun& run) noexcept {
+  auto& task = static_cast<FileTask&>(run);
+  LiveNode mark;  // in its place until the result is delivered; the task may be gone then
+  FileRun* begins[2] = {nullptr, nullptr};
+  {
+    const sync::Lock lock(mutex_);
+    chooser_.ended(task);
+    count(task);
+    begins[0] = leave_places(task);
+    begins[1] = free_bytes(task);
+    --held_;
+    mark = static_cast<LiveNode&>(task);
+    mark.before->behind = mark.behind->before = &mark;
+  }
+  room_.notify_one();
+  for (FileRun* one : begins) {
+    while (one != nullptr) {
+      FileRun& next = *std::exchange(one, one->queued_behind);
+      next.driver->start(next);
+    }
+  }
+  deliver(task);
+  {
+    const sync::Lock lock(mutex_);
+    mark.before->behind = mark.behind;
+    mark.behind->before = mark.before;
+    over_.notify_all();  // inside: the engine may be gone once this was seen
+  }
+}
+
+bool FileCore::is_over(std::uint64_t number) noexcept {
+  const sync::Lock lock(mutex_);
+  return live_.behind == &live_ || live_.behind->number > number;
+}
+
+Status FileCore::wait(const Until& until) {
+  if (delivering() == this) misuse("FileEngine: wait() inside a callback would wait for itself");
+  std::uint64_t last = 0;
+  {
+    const sync::Lock lock(mutex_);
+    last = live_.number;
+  }
+  const Lending lending;
+  switch (over_.await([&] { return is_over(last); }, until.deadline(), until.stop_token())) {
+    case sync::Wakeup::notified: return Status::ok;
+    case sync::Wakeup::stopped: return Status::stopped;
+    case sync::Wakeup::timed_out: break;
+  }
+  return Status::timed_out;
+}
+
+Tally FileCore::close(Closing how) noexcept {
+  if (delivering() == this) misuse("FileEngine: close() inside a callback would wait for itself");
+  bool first = false;
+  {
+    const sync::Lock lock(mutex_);
+    first = !std::exchange(closed_, true);
+  }
+  if (!first) {
+    (void)over_.await([this] {
+      const sync::Lock lock(mutex_);
+      return drivers_ended_;
+    });
+    return tally();
+  }
+  const std::int64_t until = !how.begins_more ? kNever
+                             : how.deadline == sync::no_deadline
+                                 ? kAlways
+                                 : how.deadline.time_since_epoch().count();
+  begin_until_.store(until, sync::order::relaxed);  // order: relaxed, see whether_to_begin()
+  room_.notify_all();
+  {
+    const Lending lending;
+    (void)over_.await([this] { return is_over(~std::uint64_t{0}); });
+  }
+  chooser_.close();
+  if (pace_) pace_->close();
+  {
+    const sync::Lock lock(mutex_);
+    drivers_ended_ = true;
+    over_.notify_all();
+  }
+  return tally();
+}
+
+Tally FileCore::tally() const noexcept {
+  const sync::Lock lock(mutex_);
+  Tally told = tally_;
+  told.pending = told.accepted - told.done - told.failed - told.cancelled - told.expired;
+  if (told.failed != 0) {
+    (void)attempt([&] { told.first_failure = std::make_exception_ptr(FileError(first_failure_)); },
+                  [&]() noexcept { told.first_failure = std::current_exception(); });
+  }
+  return told;
+}
+
+std::uint64_t FileCore::refused() const noexcept {
+  const sync::Lock lock(mutex_);
+  return refused_;
+}
+
+FileChoice FileCore::choice() const {
+  const sync::Lock lock(mutex_);
+  return chooser_.choice();
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// What a FileEngine is made of: who is let in, in which order requests begin, how many bytes are
+// under way, who makes their calls, and what became of them. Labelled invariants and the way of a
+// request: docs/design/file_engine.md.
+#pragma once
+
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/file/file_engine.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "driver.hpp"
+#include "file_chooser.hpp"
+#include "file_run.hpp"
+#include "file_task.hpp"
+#include "pace.hpp"
+#include "path_order.hpp"
+#include "sync_groups.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class FileCore final : public FileServices, public FileHost {
+ public:
+  explicit FileCore(FileEngineOptions&& options);
+  ~FileCore();
+
+  Future<FileResult> submit(FileRequest&& request);
+  Status post(FileRequest& request, FileEngine::Callback& callback, const Until& until,
+              bool may_wait);
+  Status wait(const Until& until);
+  Tally close(Closing how) noexcept;
+  Tally tally() const noexcept;
+  std::uint64_t refused() const noexcept;
+  FileChoice choice() const;
+
+  // FileHost.
+  void ended(FileRun& run) noexcept override;
+
+  // FileServices.
+  FileTap* tap() const noexcept override { return options_.tap; }
+  int beneath() const noexcept override { return beneath_; }
+  int whether_to_begin() const noexcept override;
+  bool reserve(FileRun& run, std::uint64_t bytes) noexcept override;
+  bool spend(FileRun& run, std::uint64_t bytes, bool park) noexcept override;
+  bool join_sync(FileRun& run) noexcept override { return syncs_.join(run); }
+  int begin_sync(FileRun& run) noexcept override { return syncs_.begin(run); }
+  void end_sync(FileRun& run, int error) noexcept override { syncs_.end(run, error); }
+
+ private:
+  void open_beneath();
+  Status accept(FileTask& task, const Until& until, bool may_wait);
+  Status find_room(FileTask& task, const Until& until, bool may_wait);
+  sync::Wakeup wait_for_room(const Until& until);
+  bool has_room() const noexcept { return held_ < options_.capacity; }
+  void take_places(FileTask& task);
+  void launch(FileTask& task) noexcept;
+  void count(FileTask& task) noexcept;
+  FileRun* leave_places(FileTask& task) noexcept;
+  FileRun* free_bytes(FileTask& task) noexcept;
+  void deliver(FileTask& task) noexcept;
+  bool is_over(std::uint64_t number) noexcept;
+  void finish_drivers() noexcept;
+
+  FileEngineOptions options_;
+  int beneath_;
+  SyncGroups syncs_;
+  std::optional<FilePace> pace_;
+  sync::EventCount room_;  // there may be room, or it is closed
+  sync::EventCount over_;  // a result was delivered
+  // Until when a request may begin, in ns of the clock: never again, or always.
+  sync::atomic<std::int64_t> begin_until_;
+
+  mutable sync::Mutex mutex_;  // for what follows
+  PathOrder order_;
+  std::size_t held_ = 0;           // accepted and not ended
+  std::uint64_t bytes_ = 0;        // in flight
+  FileRun* wants_bytes_ = nullptr;  // parked for them
+  FileRun* wants_bytes_last_ = nullptr;
+  LiveNode live_;                  // a ring; its number is the last one given
+  Tally tally_;
+  std::uint64_t refused_ = 0;
+  FileFailure first_failure_;
+  bool closed_ = false;
+  bool drivers_ended_ = false;
+
+  FileChooser chooser_;  // last: its drivers end first
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// A request as the engine has it: the run, who gets the result, and its places in the engine's
+// lists. One allocation.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/file/file_engine.hpp>
+#include <utility>
+
+#include "file_run.hpp"
+#include "path_order.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// All that were accepted and whose results have not been delivered, in the order of acceptance.
+struct LiveNode {
+  LiveNode* before = nullptr;
+  LiveNode* behind = nullptr;
+  std::uint64_t number = 0;
+};
+
+class FileTask final : public OwedResult<FileResult>, public FileRun, public LiveNode {
+ public:
+  FileTask(FileServices& services, FileRequest&& request) : FileRun(services, std::move(request)) {}
+
+  static FileTask* make(FileServices& services, FileRequest&& request) {
+    RawBox<FileTask> box;
+    return box.make(services, std::move(request));
+  }
+  void destroy() noexcept override { RawBox<FileTask>::destroy(this); }
+
+  UniqueFunction<void(FileResult)> callback;  // empty: a Future has the result
+  std::array<PathOrder::Place, 2> places;
+  unsigned place_count = 0;
+  unsigned waits_for = 0;      // places that are not its yet
+  bool runs_here = false;      // on the thread that submits: the engine was full
+  std::uint64_t reserved = 0;  // bytes in flight
+  std::uint64_t wanted = 0;    // ... or of its share, while it is parked for them
+  std::uint64_t choice = 0;    // the chooser's
+  std::int64_t begun_ns = 0;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// An engine's share of the device: so many bytes a second, with a short burst.
+//
+// A moment is kept at which what was spent is paid off. A run that comes later may go on at once;
+// others are parked, first come first, until a thread of this type starts them.
+// Concurrency: thread-safe. Throws: the constructor, std::system_error.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <string>
+
+#include "file_task.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class FilePace {
+ public:
+  FilePace(std::uint64_t bytes_per_second, const std::string& name);
+  ~FilePace() { close(); }
+  FilePace(const FilePace&) = delete;
+  FilePace& operator=(const FilePace&) = delete;
+
+  // False: not yet; if `park`, the run is started when it has its share.
+  bool spend(FileTask& task, std::uint64_t bytes, bool park) noexcept;
+  // The same, waiting on this thread.
+  void wait(std::uint64_t bytes) noexcept;
+  // Once nothing is parked.
+  void close() noexcept;
+
+ private:
+  bool take(std::uint64_t bytes, sync::Deadline now) noexcept;
+  void work() noexcept;
+
+  const double ns_per_byte_;
+  sync::Mutex mutex_;
+  sync::EventCount changed_;
+  sync::Deadline paid_off_ = sync::clock::now();
+  FileRun* first_ = nullptr;  // parked
+  FileRun* last_ = nullptr;
+  bool closed_ = false;
+  sync::Thread thread_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
