@@ -19,6 +19,7 @@
 
 #include "build_info.hpp"
 #include "harness/counters.hpp"
+#include "harness/file_system.hpp"
 #include "harness/hypervisor.hpp"
 
 namespace handoff::lab {
@@ -171,6 +172,7 @@ Environment Environment::here(const std::vector<std::string>& command_line, std:
              {"handoff", {{"version", build_info::version}, {"commit", build_info::commit}}},
              {"compiler", build_info::compiler},
              {"flags", build_info::flags},
+             {"files", file_system_of(folder_for_files())},
              {"command_line", command_line},
              {"seed", seed},
              {"variables", variables_set_outside()},

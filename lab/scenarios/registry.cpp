@@ -9,6 +9,7 @@
 #include "scenarios/commands/scenario.hpp"
 #include "scenarios/events/scenario.hpp"
 #include "scenarios/explorer/scenario.hpp"
+#include "scenarios/files/scenario.hpp"
 #include "scenarios/forkjoin/scenario.hpp"
 #include "scenarios/grain/scenario.hpp"
 #include "scenarios/machine/scenario.hpp"
@@ -26,6 +27,7 @@ Scenarios all_scenarios() {
   scenarios.push_back(channels::make_scenario());
   scenarios.push_back(messages::make_scenario());
   scenarios.push_back(commands::make_scenario());
+  scenarios.push_back(files::make_scenario());
   scenarios.push_back(explorer::make_scenario());
   scenarios.push_back(tasks::make_scenario());
   scenarios.push_back(forkjoin::make_scenario());

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "harness/file_system.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "harness/user_error.hpp"
+
+namespace handoff::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::string_view kPrefix = "handoff-files.";
+
+bool is_in_memory(const std::string& folder) {
+  struct statfs system{};
+  if (statfs(folder.c_str(), &system) != 0) return false;
+  return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
+}
+
+// The line of the mount table with this device; the last one of a place is the one that is seen.
+std::string kind_of(const struct stat& status) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  const std::string device = fmt::format("{}:{}", major(status.st_dev), minor(status.st_dev));
+  std::string found;
+  for (std::string line; std::getline(mounts, line);) {
+    const auto dash = line.find(" - ");
+    if (dash == std::string::npos || line.find(' ' + device + ' ') == std::string::npos) continue;
+    const std::string rest = line.substr(dash + 3);
+    found = rest.substr(0, rest.find(' '));
+  }
+  return found;
+}
+
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// A partition's facts are those of its disk.
+json device_of(const struct stat& status) {
+  std::error_code none;
+  const fs::path link =
+      fmt::format("/sys/dev/block/{}:{}", major(status.st_dev), minor(status.st_dev));
+  const fs::path path = fs::canonical(link, none);
+  if (none) return {};
+  const fs::path disk = fs::exists(path / "partition") ? path.parent_path() : path;
+  json device{{"name", path.filename().string()}};
+  const std::string turns = first_line(disk / "queue/rotational");
+  if (!turns.empty()) device["rotational"] = turns == "1";
+  const std::string cache = first_line(disk / "queue/write_cache");
+  if (!cache.empty()) device["write_cache"] = cache;
+  const std::string model = first_line(disk / "device/model");
+  if (!model.empty()) device["model"] = model.substr(0, model.find_last_not_of(' ') + 1);
+  return device;
+}
+
+void remove_abandoned(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const fs::path& path = entry.path();
+    if (!path.filename().string().starts_with(kPrefix)) continue;
+    const int lock = open((path / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (lock < 0) continue;
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(path, ignored);
+    close(lock);
+  }
+}
+
+}  // namespace
+
+std::string folder_for_files() {
+  std::vector<std::string> candidates;
+  if (const char* set = std::getenv("TMPDIR"); set != nullptr && *set != 0) {
+    candidates.emplace_back(set);
+  }
+  std::error_code none;
+  candidates.push_back(fs::current_path(none).string());
+  candidates.emplace_back("/var/tmp");
+  candidates.emplace_back("/tmp");
+  std::string in_memory;
+  for (const std::string& candidate : candidates) {
+    // A path is sent to contenders in one word.
+    if (candidate.empty() || access(candidate.c_str(), W_OK | X_OK) != 0) continue;
+    if (!is_in_memory(candidate)) return fs::absolute(candidate).string();
+    if (in_memory.empty()) in_memory = fs::absolute(candidate).string();
+  }
+  return in_memory;
+}
+
+json file_system_of(const std::string& folder) {
+  struct stat status{};
+  if (folder.empty() || stat(folder.c_str(), &status) != 0) return {};
+  const std::string kind = kind_of(status);
+  json facts{{"file_system", kind.empty() ? json() : json(kind)}, {"device", device_of(status)}};
+  struct statfs system{};
+  if (statfs(folder.c_str(), &system) == 0) {
+    facts["free_bytes"] =
+        static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
+  }
+  return facts;
+}
+
+RunFolder::RunFolder() {
+  const std::string parent = folder_for_files();
+  if (parent.empty()) {
+    throw UserError("files can be made nowhere: set TMPDIR to a folder that can be written");
+  }
+  remove_abandoned(parent);
+  std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);
+  if (mkdtemp(path.data()) == nullptr) {
+    throw UserError(fmt::format("{} takes no folder: {}", parent, std::strerror(errno)));
+  }
+  path_ = path;
+  lock_ = open((path_ + "/lock").c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (lock_ >= 0) flock(lock_, LOCK_EX | LOCK_NB);
+}
+
+RunFolder::~RunFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  if (lock_ >= 0) close(lock_);
+}
+
+}  // namespace handoff::lab

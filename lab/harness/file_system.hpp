@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Where files are measured: a folder of this run alone, and what file system and device it is on.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace handoff::lab {
+
+// TMPDIR, else the current folder, else /var/tmp or /tmp: the first one that can be written and
+// is on a device. If there is none, one that is in memory. Empty: nothing can be written.
+std::string folder_for_files();
+
+// Kind of file system, and of the device: its name, whether it turns, what it says of its cache.
+nlohmann::json file_system_of(const std::string& folder);
+
+// A folder in folder_for_files() that is removed with all it holds. What a run left that was killed
+// is removed by the next one there.
+class RunFolder {
+ public:
+  RunFolder();  // throws UserError where none can be made
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int lock_ = -1;
+};
+
+}  // namespace handoff::lab

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// What is done around the timed part: files made, looked at, forgotten by the page cache, removed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenarios/files/contender.hpp"
+
+namespace handoff::lab::files {
+
+// A descriptor that closes itself.
+class Descriptor {
+ public:
+  // Throws with the path where it cannot be opened.
+  Descriptor(const std::string& path, int flags, unsigned mode = 0644);
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Throws std::runtime_error: what, on which path, and the system's reason.
+[[noreturn]] void fail(const char* call, const std::string& path, int error);
+
+// A folder that is removed with all it holds.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(std::string path);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Throws Unavailable where there is less room than that, and some to spare.
+void ask_for_room(const std::string& folder, std::uint64_t bytes);
+
+std::vector<std::string> numbered(const std::string& folder, std::size_t files);
+
+// Files of sectors of this generation, durable. Their folder appears when all are there.
+void make_files(const std::string& folder, std::size_t files, std::uint64_t bytes,
+                std::uint64_t generation);
+
+void remove_files(const std::vector<std::string>& paths);
+
+// All of each file, against what it must be; `way` says how it writes.
+void look_at_files(const Way& way, const Transfer& transfer);
+
+// Forgets what the page cache has of these files. Throws where that does not work: then nothing
+// that is called cold is.
+void drop(const std::vector<std::string>& paths);
+// Which share of the bytes is cached.
+double cached_share(const std::vector<std::string>& paths);
+void read_all(const std::vector<std::string>& paths);
+
+// Waits for all that is under way in the file system of this path.
+void settle(const std::string& path);
+
+}  // namespace handoff::lab::files
