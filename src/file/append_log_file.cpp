@@ -14,16 +14,8 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
+constexpr const char* kInTheMaking = "new";  // a segment that has no name yet
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
-
-// Calls it until it is not interrupted.
-template <class Function>
-long uninterrupted(Function&& call) noexcept {
-  long result = 0;
-  do result = call();
-  while (result == -EINTR);
-  return result;
-}
 
 std::string parent_of(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -87,7 +79,10 @@ FileFailure AppendLogFile::open() {
   if (const int error = list_segments(directory_file_, segments_, tap_); error != 0) {
     return failure(error, FileOperation::read, "getdents64", nullptr, 0);
   }
-  if (!segments_.empty()) return recover();
+  // What an earlier writer did not finish.
+  (void)perform({.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = kInTheMaking},
+                tap_);
+  if (!segments_.empty()) return recover(segments_.back());
   return begin_log(1);
 }
 
@@ -162,40 +157,11 @@ FileFailure AppendLogFile::lock() {
                  taken ? "lock (another writer has this log)" : "lock", 0);
 }
 
-FileFailure AppendLogFile::recover() {
-  // The last segment may have been in the making; the one before it was whole then.
-  bool unfinished = false;
-  const std::uint64_t newest = segments_.back();
-  FileFailure failed = recover_segment(newest, unfinished);
-  if (failed.error != 0 || !unfinished) return failed;
-  failed = remove_segment(newest);
-  if (failed.error != 0) return failed;
-  segments_.pop_back();
-  if (!segments_.empty()) {
-    failed = recover_segment(segments_.back(), unfinished);
-    if (failed.error != 0 || !unfinished) return failed;
-    return failure(EBADMSG, FileOperation::read, "header", name_.data(), 0);
-  }
-  return begin_log(newest);
-}
-
-FileFailure AppendLogFile::remove_segment(std::uint64_t first) {
-  const SegmentName name = segment_name(first);
-  const long removed = perform(
-      {.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = name.data()}, tap_);
-  // A removal whose sync failed may be asked for again.
-  if (removed < 0 && removed != -ENOENT) {
-    return failure(static_cast<int>(-removed), FileOperation::remove, "unlink", name.data(), 0);
-  }
-  return sync_directory();
-}
-
-int AppendLogFile::open_segment(std::uint64_t first, int flags) noexcept {
-  const SegmentName name = segment_name(first);
+int AppendLogFile::open_segment(const char* name, int flags) noexcept {
   const long opened = uninterrupted([&]() noexcept {
     return perform({.kind = FileCallKind::open,
                     .descriptor = directory_file_,
-                    .path = name.data(),
+                    .path = name,
                     .flags = flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW,
                     .mode = options_.mode},
                    tap_);
@@ -203,21 +169,19 @@ int AppendLogFile::open_segment(std::uint64_t first, int flags) noexcept {
   if (opened < 0) return static_cast<int>(-opened);
   close_file(segment_);
   segment_ = static_cast<int>(opened);
-  name_ = name;
   return 0;
 }
 
-// Cuts what is torn off, makes the rest durable, and is ready to go on behind it.
-FileFailure AppendLogFile::recover_segment(std::uint64_t first, bool& unfinished) {
-  unfinished = false;
-  if (const int error = open_segment(first, 0); error != 0) {
-    const SegmentName name = segment_name(first);
-    return failure(error, FileOperation::read, "open", name.data(), 0);
+// Cuts what is torn off the newest segment, makes the rest durable, and is ready to go on behind
+// it.
+FileFailure AppendLogFile::recover(std::uint64_t first) {
+  name_ = segment_name(first);
+  if (const int error = open_segment(name_.data(), 0); error != 0) {
+    return failure(error, FileOperation::read, "open", name_.data(), 0);
   }
   AppendLogScan scan(tap_);
   switch (scan.begin(segment_, first)) {
     case AppendLogScan::Header::whole: break;
-    case AppendLogScan::Header::unfinished: unfinished = true; return {};
     case AppendLogScan::Header::damaged:
       return failure(EBADMSG, FileOperation::read, "header", name_.data(), 0);
     case AppendLogScan::Header::failed:
@@ -267,9 +231,7 @@ FileFailure AppendLogFile::read_segment(AppendLogScan& scan, const char* name,
   if (scan.error() != 0) {
     return failure(scan.error(), FileOperation::read, scan.call(), name, end);
   }
-  // The first batch is the proof of the header.
-  if (heads.empty()) proven = 0;
-  else proven = heads[oldest].offset;
+  proven = heads.empty() ? end : heads[oldest].offset;
   return {};
 }
 
@@ -295,7 +257,8 @@ FileFailure AppendLogFile::write_again(const char* name, std::uint64_t from, std
 
 // Growing.
 
-// Its header and its name are durable before anything is in it.
+// It gets its name when its header is durable, and the name is durable before anything is in it. So
+// a segment without a whole header is damage.
 FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
   const SegmentName name = segment_name(first);
   {
@@ -303,9 +266,10 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
     const bool room = attempt([&] { segments_.reserve(segments_.size() + 1); }, []() noexcept {});
     if (!room) return failure(ENOMEM, FileOperation::append, "reserve", name.data(), 0);
   }
-  if (const int error = open_segment(first, O_CREAT | O_EXCL); error != 0) {
+  if (const int error = open_segment(kInTheMaking, O_CREAT | O_TRUNC); error != 0) {
     return failure(error, FileOperation::append, "open", name.data(), 0);
   }
+  name_ = name;
   offset_ = 0;
   preallocate();
   SegmentHeader header{.log = log_, .first = first};
@@ -315,6 +279,17 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
   }
   if (const int error = fsync(FileCallKind::fsync, segment_); error != 0) {
     return failure(error, FileOperation::sync, "fsync", name.data(), 0);
+  }
+  const long renamed = uninterrupted([&]() noexcept {
+    return perform({.kind = FileCallKind::rename,
+                    .descriptor = directory_file_,
+                    .to_descriptor = directory_file_,
+                    .path = kInTheMaking,
+                    .to_path = name.data()},
+                   tap_);
+  });
+  if (renamed < 0) {
+    return failure(static_cast<int>(-renamed), FileOperation::append, "rename", name.data(), 0);
   }
   if (FileFailure failed = sync_directory(); failed.error != 0) return failed;
   offset_ = sizeof header;
@@ -375,17 +350,25 @@ void AppendLogFile::finish() noexcept {
   (void)truncate(offset_);
 }
 
-// Oldest first, and each durable before the next: what a loss of power leaves has no gap.
+// Oldest first, and each is durable before the next one begins: what a loss of power leaves has no
+// gap.
 FileResult AppendLogFile::trim(std::uint64_t sequence) {
-  std::uint64_t removed = 0;
-  for (;; ++removed) {
+  for (std::uint64_t removed = 0;; ++removed) {
     std::uint64_t oldest = 0;
     {
       const sync::Lock lock(segments_mutex_);
       if (segments_.size() < 2 || segments_[1] > sequence) return FileResult(removed);
       oldest = segments_.front();
     }
-    if (FileFailure failed = remove_segment(oldest); failed.error != 0) {
+    const SegmentName name = segment_name(oldest);
+    const long gone = perform(
+        {.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = name.data()}, tap_);
+    // Where a sync failed it may be gone already.
+    if (gone < 0 && gone != -ENOENT) {
+      return {failure(static_cast<int>(-gone), FileOperation::remove, "unlink", name.data(), 0),
+              removed};
+    }
+    if (FileFailure failed = sync_directory(); failed.error != 0) {
       return {std::move(failed), removed};
     }
     const sync::Lock lock(segments_mutex_);

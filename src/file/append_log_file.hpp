@@ -3,8 +3,8 @@
 // The files of an AppendLog, as its writer has them: the directory, its lock, and the segment that
 // grows. Opens and recovers them, and writes what a leader gives it.
 //
-// Concurrency: open(), write(), sync() and finish() by one thread at a time; trim() and first()
-// beside them.
+// Concurrency: open(), write(), sync() and finish() by one thread at a time; trim(), by one at a
+// time too, and first() beside them.
 // Errors: values. After a failed write() or sync() only the destructor may follow.
 #pragma once
 
@@ -65,15 +65,13 @@ class AppendLogFile {
   FileFailure begin_log(std::uint64_t first);
   FileFailure open_directory();
   FileFailure lock();
-  FileFailure recover();
-  FileFailure recover_segment(std::uint64_t first, bool& unfinished);
+  FileFailure recover(std::uint64_t first);
   FileFailure read_segment(AppendLogScan& scan, const char* name, std::uint64_t& proven);
   FileFailure write_again(const char* name, std::uint64_t from, std::uint64_t to);
-  FileFailure remove_segment(std::uint64_t first);
   FileFailure begin_segment(std::uint64_t first) noexcept;
   FileFailure sync_directory() noexcept;
   void preallocate() noexcept;
-  int open_segment(std::uint64_t first, int flags) noexcept;
+  int open_segment(const char* name, int flags) noexcept;
   void close_file(int& descriptor) noexcept;
   int fsync(FileCallKind kind, int descriptor) noexcept;
   int truncate(std::uint64_t bytes) noexcept;

@@ -26,14 +26,13 @@ class OwnFile {
 
   // 0 or an errno; then it is as it was.
   int open(int directory, const char* path, int flags) noexcept {
-    long opened = -EINTR;
-    while (opened == -EINTR) {
-      opened = perform({.kind = FileCallKind::open,
-                        .descriptor = directory,
-                        .path = path,
-                        .flags = flags | O_RDONLY | O_CLOEXEC},
-                       tap_);
-    }
+    const long opened = uninterrupted([&]() noexcept {
+      return perform({.kind = FileCallKind::open,
+                      .descriptor = directory,
+                      .path = path,
+                      .flags = flags | O_RDONLY | O_CLOEXEC},
+                     tap_);
+    });
     if (opened < 0) return static_cast<int>(-opened);
     close();
     descriptor_ = static_cast<int>(opened);
@@ -70,7 +69,7 @@ class AppendLogReading {
 
   void list();
   bool begin();
-  bool open_segment(std::uint64_t first);
+  void open_segment(std::uint64_t first);
   bool look_again();
   [[noreturn]] void fail(int error, const char* call, std::uint64_t first,
                          std::uint64_t offset) const;
@@ -126,11 +125,11 @@ bool AppendLogReading::begin() {
   if (from_ != 0 && from_ < segments_.front()) fail(ENODATA, "records were trimmed");
   const auto above =
       std::upper_bound(segments_.begin(), segments_.end(), std::max(from_, segments_.front()));
-  return open_segment(*(above - 1));
+  open_segment(*(above - 1));
+  return true;
 }
 
-// False: it is the newest, and in the making.
-bool AppendLogReading::open_segment(std::uint64_t first) {
+void AppendLogReading::open_segment(std::uint64_t first) {
   OwnFile file(tap_);
   const int error = file.open(directory_file_.get(), segment_name(first).data(), O_NOFOLLOW);
   if (error == ENOENT) fail(ENODATA, "records were trimmed", first, 0);
@@ -138,9 +137,6 @@ bool AppendLogReading::open_segment(std::uint64_t first) {
   AppendLogScan scan(tap_);
   switch (scan.begin(file.get(), first)) {
     case AppendLogScan::Header::whole: break;
-    case AppendLogScan::Header::unfinished:
-      if (first == segments_.back()) return false;
-      [[fallthrough]];
     case AppendLogScan::Header::damaged: fail(EBADMSG, "header", first, 0);
     case AppendLogScan::Header::failed: fail(scan.error(), scan.call(), first, 0);
   }
@@ -150,7 +146,6 @@ bool AppendLogReading::open_segment(std::uint64_t first) {
   segment_.swap(file);
   scan_ = std::move(scan);
   look_ = Look::first;
-  return true;
 }
 
 bool AppendLogReading::next(AppendLogRecord& record) {
@@ -185,7 +180,10 @@ bool AppendLogReading::look_again() {
   const auto newer = std::upper_bound(segments_.begin(), segments_.end(), first_);
   if (newer != segments_.end()) {
     // No writer changes this segment any more: its records end where the next one's begin.
-    if (*newer == scan_.next_sequence()) return open_segment(*newer);
+    if (*newer == scan_.next_sequence()) {
+      open_segment(*newer);
+      return true;
+    }
     const bool is_there = newer != segments_.begin() && *(newer - 1) == first_;
     if (!is_there) fail(ENODATA, "records were trimmed", first_, scan_.offset());
     fail(EBADMSG, "checksum", first_, scan_.offset());

@@ -68,17 +68,20 @@ int write_fully(int descriptor, std::uint64_t offset, std::span<const std::byte>
 
 int list_segments(int directory, std::vector<std::uint64_t>& firsts, FileTap* tap) {
   firsts.clear();
-  const long start = perform_other("lseek", directory, nullptr, tap, [&]() noexcept -> long {
-    return ::lseek(directory, 0, SEEK_SET) < 0 ? -errno : 0;
+  const long start = uninterrupted([&]() noexcept {
+    return perform_other("lseek", directory, nullptr, tap, [&]() noexcept -> long {
+      return ::lseek(directory, 0, SEEK_SET) < 0 ? -errno : 0;
+    });
   });
   if (start < 0) return static_cast<int>(-start);
   alignas(dirent64) std::array<char, 16384> entries;
   for (;;) {
-    const long got = perform_other("getdents64", directory, nullptr, tap, [&]() noexcept -> long {
-      const long read = ::syscall(SYS_getdents64, directory, entries.data(), entries.size());
-      return read < 0 ? -errno : read;
+    const long got = uninterrupted([&]() noexcept {
+      return perform_other("getdents64", directory, nullptr, tap, [&]() noexcept -> long {
+        const long read = ::syscall(SYS_getdents64, directory, entries.data(), entries.size());
+        return read < 0 ? -errno : read;
+      });
     });
-    if (got == -EINTR) continue;
     if (got < 0) return static_cast<int>(-got);
     if (got == 0) break;
     for (long at = 0; at < got;) {
@@ -108,9 +111,7 @@ AppendLogScan::Header AppendLogScan::begin(int descriptor, std::uint64_t first) 
       return Header::whole;
     }
   }
-  const bool nothing_behind = is_zero_from(sizeof(SegmentHeader));
-  if (error_ != 0) return Header::failed;
-  return nothing_behind ? Header::unfinished : Header::damaged;
+  return Header::damaged;
 }
 
 AppendLogScan::Found AppendLogScan::next() {
@@ -209,17 +210,6 @@ std::uint64_t AppendLogScan::next_data(std::uint64_t offset) noexcept {
       });
   if (found == -ENXIO) return kNoMore;
   return found < 0 ? offset : std::max(offset, static_cast<std::uint64_t>(found));
-}
-
-bool AppendLogScan::is_zero_from(std::uint64_t offset) {
-  for (;;) {
-    offset = next_data(offset);
-    if (offset == kNoMore) return true;
-    const auto raw = window(offset, kWindowBytes);
-    if (raw.empty()) return true;
-    if (!is_zero(raw)) return false;
-    offset += raw.size();
-  }
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -3,6 +3,7 @@
 // Reads one segment of an AppendLog, item by item; what the writer's recovery and readers share.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
@@ -24,7 +25,6 @@ class AppendLogScan {
   };
   enum class Header : std::uint8_t {
     whole,
-    unfinished,  // and nothing is behind it: the segment was being made
     damaged,
     failed,
   };
@@ -59,7 +59,6 @@ class AppendLogScan {
  private:
   std::span<const std::byte> window(std::uint64_t offset, std::size_t bytes);
   std::uint64_t next_data(std::uint64_t offset) noexcept;
-  bool is_zero_from(std::uint64_t offset);
   Found read_head(std::uint64_t mark);
   Found read_record(std::uint64_t mark);
   Found end_or_failed() const noexcept { return error_ != 0 ? Found::failed : Found::end; }
@@ -77,6 +76,15 @@ class AppendLogScan {
   std::uint64_t held_at_ = 0;
   std::size_t held_ = 0;  // ... so many bytes
 };
+
+// Calls it until it is not interrupted.
+template <class Function>
+long uninterrupted(Function&& call) noexcept {
+  long result = 0;
+  do result = call();
+  while (result == -EINTR);
+  return result;
+}
 
 // Reads until `into` is full or the file ends; how many bytes, or a negative errno.
 long read_fully(int descriptor, std::uint64_t offset, std::span<std::byte> into,

@@ -555,21 +555,29 @@ TEST(AppendLog, DamageBeforeTheNewestSegmentIsFound) {
 }
 
 TEST(AppendLog, ASegmentInTheMakingIsMadeAgain) {
-  for (const std::size_t bytes : {0, 1, 8, 63}) {
-    for (const bool zeros : {false, true}) {
-      Made made;
-      make(made, false);
-      const std::string next = made.folder.log() + "/000000000000000a.log";
-      set_contents(next, zeros ? std::string(bytes * 100, '\0')
-                               : contents(segments_of(made.folder.log()).at(0)).substr(0, bytes));
-      EXPECT_EQ(read_all(made.folder.log()), made.records);
-      {
-        AppendLog log(made.folder.log(), {.segment_bytes = 64});
-        EXPECT_EQ(log.append("new").value(), 10u);
-      }
-      EXPECT_EQ(read_all(made.folder.log()).size(), 10u);
-      EXPECT_EQ(segments_of(made.folder.log()).size(), 2u);
-    }
+  Made made;
+  make(made, false);
+  const std::string unfinished = made.folder.log() + "/new";
+  set_contents(unfinished, std::string(5000, 'x'));
+  EXPECT_EQ(read_all(made.folder.log()), made.records);
+  {
+    AppendLog log(made.folder.log(), {.segment_bytes = 64});
+    EXPECT_FALSE(fs::exists(unfinished));
+    set_contents(unfinished, std::string(5000, 'x'));
+    EXPECT_EQ(log.append("new").value(), 10u);
+    EXPECT_FALSE(fs::exists(unfinished));
+  }
+  EXPECT_EQ(read_all(made.folder.log()).size(), 10u);
+  EXPECT_EQ(segments_of(made.folder.log()).size(), 2u);
+}
+
+TEST(AppendLog, ASegmentWithoutAHeaderIsDamage) {
+  for (const std::size_t bytes : {0, 1, 63, 64, 5000}) {
+    Made made;
+    make(made, false);
+    set_contents(made.folder.log() + "/000000000000000a.log", std::string(bytes, '\0'));
+    EXPECT_EQ(failure_of([&] { (void)read_all(made.folder.log()); }).error, EBADMSG);
+    EXPECT_EQ(failure_of([&] { AppendLog(made.folder.log()); }).error, EBADMSG);
   }
 }
 
