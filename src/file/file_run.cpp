@@ -80,9 +80,11 @@ void FileRun::completed(const FileCall& call, long result) noexcept {
 
 void FileRun::single_completed(long result) noexcept {
   const FileCallKind kind = call_.kind;
-  // A close that was interrupted has closed. A sync that says EAGAIN has failed like any other.
+  // A close has closed, whatever it says: the number may be another file's already. A sync that
+  // says EAGAIN has failed like any other.
   if (kind == FileCallKind::close && result == -EINTR) result = 0;
-  const bool again = result == -EAGAIN && kind != FileCallKind::fsync && again_ < kMostAgain;
+  const bool repeatable = kind != FileCallKind::fsync && kind != FileCallKind::close;
+  const bool again = result == -EAGAIN && repeatable && again_ < kMostAgain;
   if (again || result == -EINTR) {
     again_ = again ? again_ + 1 : again_;
     mode_ = Mode::call;
@@ -152,6 +154,9 @@ void FileRun::begin(long /*result*/) noexcept {
   if (error == 0) error = stopped();
   if (error != 0) return fail(-error, "");
   begun_ = true;
+  const bool at_offset =
+      request_.operation == FileOperation::read || request_.operation == FileOperation::write;
+  if (at_offset) file_offset_ = request_.offset;  // of what fails before anything is moved
   error = what_is_wrong();
   if (error != 0) return fail(-error, "");
   switch (request_.operation) {
