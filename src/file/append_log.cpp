@@ -28,8 +28,8 @@
 #include <utility>
 #include <vector>
 
-#include "file/append_log_file.hpp"
-#include "file/append_log_format.hpp"
+#include "append_log_file.hpp"
+#include "append_log_format.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {

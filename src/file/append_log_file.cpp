@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "file/append_log_file.hpp"
+#include "append_log_file.hpp"
 
 #include <sys/random.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <handoff/core/detail/attempt.hpp>
 #include <utility>
 
-#include "file/file_call.hpp"
+#include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

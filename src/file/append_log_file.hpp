@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "file/append_log_format.hpp"
-#include "file/append_log_scan.hpp"
+#include "append_log_format.hpp"
+#include "append_log_scan.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "file/append_log_format.hpp"
-#include "file/append_log_scan.hpp"
-#include "file/file_call.hpp"
+#include "append_log_format.hpp"
+#include "append_log_scan.hpp"
+#include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "file/append_log_scan.hpp"
+#include "append_log_scan.hpp"
 
 #include <dirent.h>
 #include <sys/syscall.h>
@@ -11,7 +11,7 @@
 #include <climits>
 #include <string_view>
 
-#include "file/file_call.hpp"
+#include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

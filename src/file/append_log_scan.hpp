@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "file/append_log_format.hpp"
+#include "append_log_format.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
