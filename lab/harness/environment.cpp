@@ -91,6 +91,18 @@ json counters() {
   return reasons;
 }
 
+// Where the scenario of files makes them.
+json files_here() {
+  const FileSystem here = file_system_of(folder_for_files());
+  const auto known = [](const std::string& text) { return text.empty() ? json() : json(text); };
+  return {{"file_system", known(here.kind)},
+          {"device", known(here.device)},
+          {"model", known(here.model)},
+          {"rotational", here.rotational ? json(*here.rotational) : json()},
+          {"write_cache", known(here.write_cache)},
+          {"free_bytes", here.free_bytes}};
+}
+
 json current_load() {
   std::array<double, 3> loads{};
   return getloadavg(loads.data(), loads.size()) == 3 ? json(loads) : json();
@@ -172,7 +184,7 @@ Environment Environment::here(const std::vector<std::string>& command_line, std:
              {"handoff", {{"version", build_info::version}, {"commit", build_info::commit}}},
              {"compiler", build_info::compiler},
              {"flags", build_info::flags},
-             {"files", file_system_of(folder_for_files())},
+             {"files", files_here()},
              {"command_line", command_line},
              {"seed", seed},
              {"variables", variables_set_outside()},

@@ -19,7 +19,6 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include "harness/user_error.hpp"
 
@@ -27,7 +26,6 @@ namespace handoff::lab {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr std::string_view kPrefix = "handoff-files.";
 
@@ -59,21 +57,19 @@ std::string first_line(const fs::path& path) {
 }
 
 // A partition's facts are those of its disk.
-json device_of(const struct stat& status) {
+void add_device(FileSystem& system, const struct stat& status) {
   std::error_code none;
   const fs::path link =
       fmt::format("/sys/dev/block/{}:{}", major(status.st_dev), minor(status.st_dev));
   const fs::path path = fs::canonical(link, none);
-  if (none) return {};
+  if (none) return;
   const fs::path disk = fs::exists(path / "partition") ? path.parent_path() : path;
-  json device{{"name", path.filename().string()}};
+  system.device = path.filename().string();
   const std::string turns = first_line(disk / "queue/rotational");
-  if (!turns.empty()) device["rotational"] = turns == "1";
-  const std::string cache = first_line(disk / "queue/write_cache");
-  if (!cache.empty()) device["write_cache"] = cache;
+  if (!turns.empty()) system.rotational = turns == "1";
+  system.write_cache = first_line(disk / "queue/write_cache");
   const std::string model = first_line(disk / "device/model");
-  if (!model.empty()) device["model"] = model.substr(0, model.find_last_not_of(' ') + 1);
-  return device;
+  system.model = model.substr(0, model.find_last_not_of(' ') + 1);
 }
 
 void remove_abandoned(const std::string& folder) {
@@ -101,7 +97,6 @@ std::string folder_for_files() {
   candidates.emplace_back("/tmp");
   std::string in_memory;
   for (const std::string& candidate : candidates) {
-    // A path is sent to contenders in one word.
     if (candidate.empty() || access(candidate.c_str(), W_OK | X_OK) != 0) continue;
     if (!is_in_memory(candidate)) return fs::absolute(candidate).string();
     if (in_memory.empty()) in_memory = fs::absolute(candidate).string();
@@ -109,17 +104,18 @@ std::string folder_for_files() {
   return in_memory;
 }
 
-json file_system_of(const std::string& folder) {
+FileSystem file_system_of(const std::string& folder) {
   struct stat status{};
   if (folder.empty() || stat(folder.c_str(), &status) != 0) return {};
-  const std::string kind = kind_of(status);
-  json facts{{"file_system", kind.empty() ? json() : json(kind)}, {"device", device_of(status)}};
+  FileSystem found;
+  found.kind = kind_of(status);
+  add_device(found, status);
   struct statfs system{};
   if (statfs(folder.c_str(), &system) == 0) {
-    facts["free_bytes"] =
+    found.free_bytes =
         static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
   }
-  return facts;
+  return found;
 }
 
 RunFolder::RunFolder() {

@@ -2,9 +2,9 @@
 // Where files are measured: a folder of this run alone, and what file system and device it is on.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
-
-#include <nlohmann/json_fwd.hpp>
 
 namespace handoff::lab {
 
@@ -12,8 +12,16 @@ namespace handoff::lab {
 // is on a device. If there is none, one that is in memory. Empty: nothing can be written.
 std::string folder_for_files();
 
-// Kind of file system, and of the device: its name, whether it turns, what it says of its cache.
-nlohmann::json file_system_of(const std::string& folder);
+// What cannot be known is empty.
+struct FileSystem {
+  std::string kind;    // ext4
+  std::string device;  // its name
+  std::string model;
+  std::optional<bool> rotational;
+  std::string write_cache;  // as it says: "write back"
+  std::uint64_t free_bytes = 0;
+};
+FileSystem file_system_of(const std::string& folder);
 
 // A folder in folder_for_files() that is removed with all it holds. What a run left that was killed
 // is removed by the next one there.

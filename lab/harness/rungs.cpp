@@ -48,7 +48,7 @@ std::vector<RungKind> calls_and_queues() {
            .today = {"peer.std_vectors"}}};
 }
 
-std::vector<RungKind> pools_and_threads() {
+std::vector<RungKind> pools_threads_and_files() {
   return {
       {.name = "task",
        .title = "a task nobody waits for",
@@ -90,7 +90,12 @@ std::vector<RungKind> pools_and_threads() {
        .scenario = "spawn",
        .cell = cell("thread", {}),
        .latency = true,
-       .today = {"peer.std_thread", "peer.std_async"}}};
+       .today = {"peer.std_thread", "peer.std_async"}},
+      {.name = "file",
+       .title = "a small file written",
+       .scenario = "files",
+       .cell = cell("file", {{"files", "200"}, {"durable", "0"}}),
+       .today = {"peer.fstream"}}};
 }
 
 }  // namespace
@@ -98,7 +103,7 @@ std::vector<RungKind> pools_and_threads() {
 const std::vector<RungKind>& rung_kinds() {
   static const std::vector<RungKind> kinds = [] {
     std::vector<RungKind> all = calls_and_queues();
-    const std::vector<RungKind> others = pools_and_threads();
+    const std::vector<RungKind> others = pools_threads_and_files();
     all.insert(all.end(), others.begin(), others.end());
     return all;
   }();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The ladder: one rung for each kind of hand-over, from the call of a listener to a started thread.
-// A rung is a cell of a scenario. An overview measures these cells, and its picture shows on each
-// rung this library's best way, the best other one, what people write without a library, and the
-// limit.
+// The ladder: one rung for each kind of hand-over, from the call of a listener to a started thread
+// and a written file. A rung is a cell of a scenario. An overview measures these cells, and its
+// picture shows on each rung this library's best way, the best other one, what people write without
+// a library, and the limit.
 #pragma once
 
 #include <string>

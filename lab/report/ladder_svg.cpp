@@ -30,8 +30,8 @@ struct LadderLayout {
 };
 
 // All of the first screen of a phone, or of a desk, is the sentence and these rows.
-constexpr LadderLayout narrow_layout{360, 10, 350, 40.5, 21, 12, false};
-constexpr LadderLayout wide_layout{920, 268, 560, 37.5, 19, 13, true};
+constexpr LadderLayout narrow_layout{360, 10, 350, 37.4, 19.5, 12, false};
+constexpr LadderLayout wide_layout{920, 268, 560, 34.6, 17.5, 13, true};
 constexpr double wide_right = 578;  // where the text right of the plot begins
 constexpr double bold = 1.12;       // times the room of a text that is not
 
@@ -412,11 +412,11 @@ class LadderDrawing {
   }
 
   void narrow_text(const Rung& rung, double y) {
-    constexpr double below = 37;
+    constexpr double below = 34.2;
     const double right = layout_.width - edge;
     const bool disturbed = !rung.disturbed.empty();
-    put(edge, y + 12, "strong", rung.title);
-    put(right, y + 12, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
+    put(edge, y + 11, "strong", rung.title);
+    put(right, y + 11, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
     std::string beside = others(rung, false);
     if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
     if (disturbed) beside = "disturbed";
@@ -434,8 +434,8 @@ class LadderDrawing {
   }
 
   void wide_text(const Rung& rung, double y) {
-    const double above = y + 15.5;
-    const double below = y + 31;
+    const double above = y + 14;
+    const double below = y + 28.5;
     put(8, above, "strong", rung.title);
     svg_ +=
         fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,

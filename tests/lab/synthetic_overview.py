@@ -47,7 +47,10 @@ RUNGS = [
      ("own.pool.fixed", 5.6), ("peer.openmp", 6.2), ("peer.mutex_pool", 5.9), ("limit.wake", 5.2),
      []),
     ("thread", "spawn", "thread", "us", {}, True,
-     ("own.thread_start", 17), ("peer.std_thread", 15), ("peer.std_thread", 15), None, [])]
+     ("own.thread_start", 17), ("peer.std_thread", 15), ("peer.std_thread", 15), None, []),
+    ("file", "files", "file", "ns", {"durable": 0, "files": 200}, False,
+     ("own.caller", 11200), ("peer.fstream", 13100), ("peer.fstream", 13100),
+     ("limit.raw", 10400), [])]
 GREY = {"cache_miss": 96, "line_transfer": 61, "system_call": 130}
 ORDERS = {"own.bus": "fifo", "own.bus.lanes": "per producer", "peer.moodycamel": "per producer",
           "peer.concurrentqueue": "per producer"}

@@ -104,7 +104,7 @@ std::vector<Parameter> sizes() {
   std::vector<Parameter> all{{"files", "how many", {"5", "10", "50"}, {}, 1, 100'000, kTransfers},
                              {"files", "how many", {"5", "10", "50"}, {}, 1, 100'000, {"article"}},
                              {"files", "how many", {"10000"}, {}, 1, 100'000, {"small"}},
-                             {"files", "how many", {"1000"}, {}, 1, 100'000, {"file"}},
+                             {"files", "how many", {"200"}, {}, 1, 100'000, {"file"}},
                              {"mib", "size of a file", {"16"}, {}, 1, 65'536, kTransfers},
                              {"mib", "size of a file", {"80"}, {}, 1, 65'536, {"article"}},
                              {"mib", "size of a file", {"256"}, {}, 1, 65'536, {"one_file"}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The bare system calls, each work by the plain way that is best for it: what goes to the device by
 // one io_uring past the page cache, from large pages, in room that is reserved first; what comes
-// from the page cache, and small files, by blocking calls of two threads.
+// from the page cache by blocking calls of two threads; small files by those of one.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -16,6 +16,12 @@ namespace {
 constexpr std::size_t kWrites = 16;  // under way
 constexpr std::size_t kReads = 4;
 constexpr std::size_t kCachedBlock = 256 * 1024;
+
+struct OneThread {
+  static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
+    for (std::size_t i = 0; i < count; ++i) job(i);
+  }
+};
 
 struct TwoThreads {
   static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
@@ -38,14 +44,15 @@ class Raw final : public Windowed<Ring> {
   explicit Raw(const Task& task) : Windowed(task, depth_of(task), depth_of(task)) {}
 
   void write(const Transfer& transfer) override {
-    if (transfer.bytes <= kSector || !transfer.durable) return cached_.write(transfer);
+    if (transfer.bytes <= kSector) return small_.write(transfer);
+    if (!transfer.durable) return cached_.write(transfer);
     Windowed::write(transfer);
   }
   void read(const Transfer& transfer) override {
     if (transfer.cached) return cached_.read(transfer);
     Windowed::read(transfer);
   }
-  void remove(const std::vector<std::string>& paths) override { cached_.remove(paths); }
+  void remove(const std::vector<std::string>& paths) override { small_.remove(paths); }
   void write_one(const Transfer& transfer, std::size_t threads) override {
     if (!transfer.durable) return cached_.write_one(transfer, threads);
     Windowed::write(transfer);
@@ -73,6 +80,7 @@ class Raw final : public Windowed<Ring> {
 
  private:
   Blocking<TwoThreads> cached_{kCachedBlock};
+  Blocking<OneThread> small_{kArticleBlock};  // two would wait for one folder's lock
 };
 
 }  // namespace

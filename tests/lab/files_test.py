@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""The scenario of files: every way moves the right bytes to the right places, whatever is wrong is
+found with its place, and nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import jsonschema
+
+from lab_support import MISBEHAVING, PROGRAM, SCHEMA, LabTest
+
+QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
+SEEDS = {"seed.single", "seed.io_thread", "seed.round_robin", "seed.thread_per_file"}
+OWN = {f"own.{name}" for name in ("automatic", "caller", "io_thread", "pool",
+                                  "thread_per_request", "io_uring")}
+FIO = {"peer.fio_psync", "peer.fio_io_uring"}
+QUEUES = {"peer.libuv", "peer.asio_file"}
+SMALL = {"files": 3, "mib": 2, "block": 1024}
+TRANSFERS = ("write_new", "overwrite", "read_cold", "read_warm")
+HAS_URING = "limit.raw"
+
+
+def settings(parameters):
+    return [word for name, value in parameters.items() for word in ("--set", f"{name}={value}")]
+
+
+class Files(LabTest):
+    def setUp(self):
+        super().setUp()
+        # On a device, if there is one: TMPDIR may be in memory.
+        place = tempfile.TemporaryDirectory(dir=Path(PROGRAM).parent)
+        self.addCleanup(place.cleanup)
+        self.place = Path(place.name)
+        os.environ["TMPDIR"] = str(self.place)
+        self.addCleanup(os.environ.pop, "TMPDIR")
+
+    def tearDown(self):
+        self.assertEqual(list(self.place.iterdir()), [])
+
+    def rows(self, metric, contenders=None, **parameters):
+        chosen = ("--contenders", contenders) if contenders else ()
+        result = self.result_of("run", "files", "--metrics", metric, *QUICK, *chosen,
+                                *settings(parameters))
+        jsonschema.validate(result, SCHEMA)
+        for row in result["rows"]:
+            if row["status"] == "unavailable":
+                self.assertTrue(row["reason"], row)
+            else:
+                self.assertEqual(row["status"], "ok", row)
+                self.assertGreater(row["median"], 0, row)
+        return {row["contender"]: row for row in result["rows"]}
+
+    def assert_measured(self, rows, names):
+        self.assertLessEqual(names, set(rows))
+        missing = {name for name in names if rows[name]["status"] != "ok"}
+        # What may be missing on this machine is said to be.
+        self.assertEqual({name for name in missing if not name.startswith(("peer.", "limit."))
+                          and name != "own.io_uring"}, set(), rows)
+
+    def test_whole_files(self):
+        for metric in TRANSFERS:
+            durable = {"durable": 1} if "read" not in metric else {}
+            rows = self.rows(metric, **SMALL, **durable)
+            self.assert_measured(rows, SEEDS | OWN | FIO | QUEUES | {"limit.raw"})
+
+    def test_their_cpu_time(self):
+        rows = self.rows("write_new_cpu", "seed.single,seed.thread_per_file,peer.fio_psync",
+                         **SMALL, durable=1)
+        self.assertGreater(rows["seed.single"]["median"], 0.01)
+
+    def test_files_that_are_no_whole_blocks(self):
+        self.assert_measured(self.rows("write_new", files=2, mib=1, block=384, durable=1),
+                             SEEDS | OWN | QUEUES)
+
+    def test_without_a_sync(self):
+        self.assert_measured(self.rows("write_new", **SMALL, durable=0), SEEDS | OWN)
+
+    def test_small_files(self):
+        for step in ("create", "read", "remove"):
+            rows = self.rows("small", files=100, durable=0, step=step)
+            self.assert_measured(rows, SEEDS | OWN | {"peer.fstream", "peer.libuv", "limit.raw"})
+        self.assert_measured(self.rows("file", files=100, durable=1), SEEDS | OWN | {"peer.libuv"})
+
+    def test_random_places(self):
+        for metric in ("random_read", "random_write"):
+            for direct in (0, 1):
+                for depth in (1, 8):
+                    rows = self.rows(metric, mib=8, depth=depth, direct=direct)
+                    self.assert_measured(rows, OWN | FIO | QUEUES | {"limit.raw"})
+
+    def test_one_file_by_many(self):
+        self.assert_measured(self.rows("one_file", mib=8, threads=4, block=256, durable=1),
+                             SEEDS | OWN | {"limit.raw"})
+
+    def test_logs(self):
+        logs = {"own.append_log", "peer.sync_each", "peer.sqlite_wal"}
+        for threads in (1, 8):
+            self.assert_measured(self.rows("append", threads=threads, durable=1), logs)
+        rows = self.rows("append_p99", threads=1, durable=1)
+        self.assertGreater(rows["peer.sync_each"]["median"], 0.5)
+
+    def test_trees(self):
+        for cache in ("warm", "cold"):
+            rows = self.rows("copy", "own.copy,peer.cp,peer.rsync,peer.xcp", tree="small",
+                             cache=cache, durable=1)
+            self.assert_measured(rows, {"own.copy", "peer.cp"})
+        self.assert_measured(self.rows("copy", "peer.dd", tree="large", cache="warm", durable=1),
+                             {"peer.dd"})
+
+    def test_both_clocks_of_the_article(self):
+        for clock in ("wall", "cpu"):
+            self.assert_measured(self.rows("article", files=2, mib=1, clock=clock), SEEDS)
+
+    def test_where_it_was_is_said(self):
+        result = self.result_of("run", "files", "--metrics", "file", "--contenders", "seed.single",
+                                *QUICK, *settings({"files": 10}))
+        facts = result["environment"]["files"]
+        self.assertTrue(facts["file_system"], facts)
+        self.assertGreater(facts["free_bytes"], 0)
+
+    def spoilt(self, contender, metric, **parameters):
+        result = self.result_of("run", "files", "--metrics", metric, *QUICK, "--manifest",
+                                MISBEHAVING, "--contenders", contender, *settings(parameters),
+                                exit_code=1)
+        row, = result["rows"]
+        self.assertEqual(row["status"], "wrong", row)
+        return row["reason"]
+
+    def test_one_byte_that_differs_is_found_with_its_place(self):
+        for metric in ("write_new", "overwrite"):
+            self.assertRegex(self.spoilt("peer.flips", metric, **SMALL, durable=0),
+                             r"^file 1, byte 1234567: a byte differs")
+        for metric in ("read_cold", "read_warm"):
+            self.assertRegex(self.spoilt("peer.flips", metric, **SMALL),
+                             r"^file 1, byte 1234567: a byte differs")
+
+    def test_what_is_old_short_or_missing_is_found(self):
+        self.assertRegex(self.spoilt("peer.leaves_old", "overwrite", **SMALL, durable=0),
+                         r"^file 0, byte 20480: what is there is of another time")
+        self.assertRegex(self.spoilt("peer.leaves_old", "write_new", **SMALL, durable=0),
+                         r"^file 0 has 2097151 bytes, not 2097152")
+        self.assertRegex(self.spoilt("peer.leaves_old", "append", threads=1, durable=1),
+                         r"^file 0, byte 768: ")
+        self.assertRegex(self.spoilt("peer.miscopies", "copy", tree="small", cache="warm",
+                                     durable=0),
+                         r"^entry \d+ has another kind, mode, time or link than its source")
+
+    def test_without_room_nothing_is_written(self):
+        result = self.result_of("run", "files", "--metrics", "write_new", *QUICK, "--contenders",
+                                "seed.single", *settings({"files": 100000, "mib": 65536}))
+        row, = result["rows"]
+        self.assertEqual(row["status"], "unavailable", row)
+        self.assertRegex(row["reason"], r"^it needs \d+ MiB in .*, where \d+ MiB are free$")
+
+    def test_nothing_is_left_after_an_interrupt_or_a_kill(self):
+        run = [PROGRAM, "run", "files", "--metrics", "write_new", "--no-probe", "--contenders",
+               "seed.single", *settings({"files": 4, "mib": 16, "durable": 1})]
+        for how in (signal.SIGINT, signal.SIGKILL):
+            process = subprocess.Popen(run, cwd=self.folder, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            while not list(self.place.glob("*/launch.*/f*")):
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+            process.send_signal(how)
+            process.wait()
+            if how == signal.SIGINT:
+                self.assertEqual(list(self.place.iterdir()), [])
+        # What a kill left, the next run takes away.
+        self.rows("file", "seed.single", files=10, durable=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
