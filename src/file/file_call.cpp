@@ -43,7 +43,9 @@ const char* name_of(const FileCall& call) noexcept {
 long open_beneath(const FileCall& call) noexcept {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(call.flags));
-  how.mode = (call.flags & (O_CREAT | O_TMPFILE)) != 0 ? call.mode : 0;
+  // O_TMPFILE has the bit of O_DIRECTORY in it.
+  const bool makes = (call.flags & O_CREAT) != 0 || (call.flags & O_TMPFILE) == O_TMPFILE;
+  how.mode = makes ? call.mode : 0;
   how.resolve = call.resolve;
   return ::syscall(SYS_openat2, call.descriptor, call.path, &how, sizeof how);
 }

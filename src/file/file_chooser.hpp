@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
 // Which driver makes the calls of a request. One backend was asked for: that one. `automatic`: by
-// rule at first, then by what was measured (docs/design/file_engine.md).
-// Concurrency: none of its own; the engine's mutex. Throws: the constructor.
+// rule at first, then by what was measured while it worked.
+//
+// Requests are told apart by kind (FileKind): what they do, how large, durable or direct, and how
+// many there are at once. For each kind the time is taken in rounds of requests that go the same
+// way: the time in which at least one of the round is under way, by the wall clock, for each
+// request or MiB. Now and then a round goes another way; if that was faster, it becomes the usual
+// one. A round is short compared to the requests between two of them, and these double each time
+// that the usual way wins: so trying costs some percent at first and nothing in the end.
+// The caller's thread is a way of small requests that come one at a time: at least kAlone in turn
+// came when nothing else was under way, and they take less than kShort. One in kAlone goes another
+// way then, to see whether the caller would have sent a second one meanwhile.
+// Concurrency: none of its own; the engine's mutex. Throws: the constructor; choice().
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
 #include <handoff/file/file_engine_options.hpp>
 #include <memory>
+#include <string>
 
 #include "driver.hpp"
 #include "file_task.hpp"
@@ -32,16 +44,57 @@ class FileChooser {
   void close() noexcept;
 
  private:
-  FileDriver* driver_of(FileBackend backend) noexcept;
+  enum Way : std::uint8_t { by_caller, by_pool, by_ring };
+  static constexpr std::size_t kWays = 3;
+  static constexpr std::size_t kKinds = std::size_t{3} * 3 * 2 * 2 * 3;
+
+  // What is known of a kind of requests.
+  struct Kind {
+    std::array<double, kWays> ns{};  // a request, or a MiB of large ones; 0: not measured
+    Way usual = by_pool;
+    bool known = false;           // `usual` was set
+    double service_ns = 0;        // a request alone, smoothed
+    std::uint32_t until_trial = 0;  // requests
+    std::uint32_t gap = 0;          // ... between trials
+    // The round under way.
+    std::uint32_t round = 0;  // its number
+    Way way = by_pool;
+    bool tries = false;
+    std::uint32_t size = 0;  // requests in it
+    std::uint32_t begun = 0;
+    std::uint32_t out = 0;
+    std::uint32_t ended = 0;
+    double units = 0;
+    std::int64_t busy_ns = 0;
+    std::int64_t busy_since = 0;
+  };
+
+  std::size_t kind_of(const FileTask& task, std::size_t held) const noexcept;
+  std::uint64_t bytes_of(const FileRequest& request) const noexcept;
+  Way by_rule(const FileTask& task, std::size_t kind) const noexcept;
+  bool may_run_in_caller(const FileTask& task, const Kind& kind, std::size_t held) const noexcept;
+  void begin_round(Kind& kind, bool large, std::size_t held) noexcept;
+  void end_round(Kind& kind, bool large) noexcept;
+  Way next_to_try(const Kind& kind) const noexcept;
+  FileDriver* driver_of(Way way) noexcept;
+  FileDriver* fixed_driver() noexcept;
+  void make_ring() noexcept;
 
   FileHost& host_;
   const FileEngineOptions options_;
-  FileBackend backend_;
+  const FileBackend backend_;
   std::size_t width_;
   int ring_error_ = 0;
   std::unique_ptr<FileDriver> caller_;
   std::unique_ptr<FileDriver> threads_;
   std::unique_ptr<FileDriver> ring_;
+  std::array<Kind, kKinds> kinds_{};
+  std::size_t last_kind_ = kKinds;
+  double whole_bytes_ = 4096;  // of files that are read whole, smoothed
+  // Requests in turn that came when nothing was under way, though they could have come before.
+  std::uint32_t alone_ = 0;
+  std::uint32_t in_caller_ = 0;  // in turn
+  bool last_was_async_ = false;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

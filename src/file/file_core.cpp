@@ -343,10 +343,15 @@ Status FileCore::wait(const Until& until) {
 
 Tally FileCore::close(Closing how) noexcept {
   if (delivering() == this) misuse("FileEngine: close() inside a callback would wait for itself");
+  const auto moment = how.deadline.time_since_epoch().count();
+  const std::int64_t until = !how.begins_more                    ? kNever
+                             : how.deadline == sync::no_deadline ? kAlways
+                                                                 : moment;
   bool first = false;
   {
     const sync::Lock lock(mutex_);
     first = !std::exchange(closed_, true);
+    if (first) begin_until_.store(until, sync::order::relaxed);  // order: see whether_to_begin()
   }
   if (!first) {
     (void)over_.await([this] {
@@ -355,11 +360,6 @@ Tally FileCore::close(Closing how) noexcept {
     });
     return tally();
   }
-  const std::int64_t until = !how.begins_more ? kNever
-                             : how.deadline == sync::no_deadline
-                                 ? kAlways
-                                 : how.deadline.time_since_epoch().count();
-  begin_until_.store(until, sync::order::relaxed);  // order: relaxed, see whether_to_begin()
   room_.notify_all();
   {
     const Lending lending;

@@ -22,7 +22,8 @@ FileCall FileRun::open_call(const std::string& path, int flags) const noexcept {
   return {.kind = FileCallKind::open,
           .descriptor = beneath,
           .path = path.c_str(),
-          .flags = flags | O_CLOEXEC | O_NOCTTY,
+          // openat2 refuses what means nothing beside O_PATH.
+          .flags = flags | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NOCTTY),
           .resolve = beneath == AT_FDCWD ? 0 : resolve_beneath(),
           .mode = request_.mode};
 }

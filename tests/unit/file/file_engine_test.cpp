@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+//
+// What a FileEngine does with each kind of request, with every backend.
+#include <cerrno>
+#include <cstdint>
+#include <handoff/core/future.hpp>
+#include <vector>
+
+#include "file_support.hpp"
+#include "support/file_tap.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::test;
+
+class FileEngineTest : public OnEachBackend {};
+INSTANTIATE_TEST_SUITE_P(Backends, FileEngineTest, testing::ValuesIn(kBackends), backend_name);
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+TEST_P(FileEngineTest, WhatIsWrittenIsRead) {
+  FileEngine files(options());
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, kMiB - 1, kMiB,
+                                 kMiB + 1, 5 * kMiB + 123}) {
+    const std::string text = pattern(size);
+    const std::string path = folder / "a";
+    EXPECT_EQ(files.write(path, bytes_of(text)).get().bytes(), size);
+    EXPECT_EQ(contents(path), text);
+    FileResult read = files.read(path).get();
+    EXPECT_EQ(read.bytes(), size);
+    EXPECT_EQ(text_of(read.data()), text);
+    std::string room(size + 10, 'x');
+    EXPECT_EQ(files.read(path, room_of(room)).get().bytes(), size);
+    EXPECT_EQ(room.substr(0, size), text);
+    EXPECT_EQ(room.substr(size), std::string(10, 'x'));
+  }
+  const Tally tally = files.close();
+  EXPECT_EQ(tally.done, tally.accepted);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(FileEngineTest, AWriteTruncatesOrNot) {
+  FileEngine files(options());
+  put(folder / "a", "0123456789");
+  files.write(folder / "a", bytes_of("ab"), {.offset = 3, .truncate = false}).get().check();
+  EXPECT_EQ(contents(folder / "a"), "012ab56789");
+  files.write(folder / "a", bytes_of("xy"), {.offset = 4}).get().check();
+  EXPECT_EQ(contents(folder / "a"), "012axy");
+  files.write(folder / "a", bytes_of("z")).get().check();
+  EXPECT_EQ(contents(folder / "a"), "z");
+  files.write(folder / "a", bytes_of("!"), {.offset = 3, .truncate = false}).get().check();
+  EXPECT_EQ(contents(folder / "a"), std::string("z\0\0!", 4));
+}
+
+TEST_P(FileEngineTest, MemoryInSeveralPieces) {
+  FileEngine files(options());
+  const std::string text = pattern(3 * kMiB);
+  FileRequest write{.operation = FileOperation::write, .path = folder / "a"};
+  std::vector<std::span<const std::byte>> pieces;
+  for (std::size_t at = 0, size = 1; at < text.size(); at += size, size = size * 3 % 70001 + 1) {
+    pieces.push_back(bytes_of(text).subspan(at, std::min(size, text.size() - at)));
+    if (size % 2 == 0) pieces.emplace_back(pieces.back().data(), 0U);
+  }
+  write.from = FileMemory<const std::byte>(std::move(pieces));
+  EXPECT_EQ(files.submit(std::move(write)).get().bytes(), text.size());
+  EXPECT_EQ(contents(folder / "a"), text);
+
+  std::string first(1000, 0);
+  std::string second(2 * kMiB, 0);
+  std::string third(2 * kMiB, 0);
+  FileRequest read{.path = folder / "a"};
+  read.into = {room_of(first), room_of(second), room_of(third)};
+  EXPECT_EQ(files.submit(std::move(read)).get().bytes(), text.size());
+  EXPECT_EQ((first + second + third).substr(0, text.size()), text);
+}
+
+TEST_P(FileEngineTest, RangesOfAWholeRead) {
+  FileEngine files(options());
+  put(folder / "a", "0123456789");
+  FileRequest request{.path = folder / "a", .offset = 2, .length = 5};
+  FileResult result = files.submit(std::move(request)).get();
+  EXPECT_EQ(text_of(result.data()), "23456");
+  FileRequest behind{.path = folder / "a", .offset = 20};
+  result = files.submit(std::move(behind)).get();
+  EXPECT_EQ(result.bytes(), 0U);
+  FileRequest limited{.path = folder / "a", .limit = 9};
+  EXPECT_EQ(files.submit(std::move(limited)).get().failure().error, EFBIG);
+  FileRequest enough{.path = folder / "a", .limit = 10};
+  EXPECT_EQ(files.submit(std::move(enough)).get().bytes(), 10U);
+}
+
+TEST_P(FileEngineTest, WhatTheKernelMakesUpIsReadToItsEnd) {
+  FileEngine files(options());
+  FileResult result = files.read("/proc/self/status").get();
+  EXPECT_NE(text_of(result.data()).find("Threads:"), std::string::npos);
+}
+
+TEST_P(FileEngineTest, AppendsComeOneBehindTheOther) {
+  FileEngine files(options());
+  std::vector<std::string> lines;
+  std::vector<Future<FileResult>> written;
+  for (int i = 0; i < 50; ++i) lines.push_back("line " + std::to_string(i) + "\n");
+  for (const std::string& line : lines) {
+    written.push_back(files.append(folder / "a", bytes_of(line)));
+  }
+  std::uint64_t at = 0;
+  std::string all;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(written[i].get().offset(), at);
+    at += lines[i].size();
+    all += lines[i];
+  }
+  EXPECT_EQ(contents(folder / "a"), all);
+}
+
+TEST_P(FileEngineTest, DurableOnesAreSyncedWithTheirName) {
+  CountingTap tap;
+  FileEngineOptions with_tap = options();
+  with_tap.tap = &tap;
+  FileEngine files(with_tap);
+  files.write(folder / "a", bytes_of("x"), {.durable = true}).get().check();
+  EXPECT_EQ(tap.syncs(), 2U);  // the file, and its directory
+  files.write(folder / "a", bytes_of("y"), {.durable = true}).get().check();
+  EXPECT_EQ(tap.syncs(), 3U);  // the name is no longer new
+  files.sync(folder / "a").get().check();
+  EXPECT_EQ(tap.syncs(), 4U);
+  files.replace(folder / "a", bytes_of("z"), {.durable = true}).get().check();
+  EXPECT_EQ(tap.syncs(), 6U);
+  files.remove(folder / "a", true).get().check();
+  EXPECT_EQ(tap.syncs(), 7U);
+  files.write(folder / "b", bytes_of("x")).get().check();
+  EXPECT_EQ(tap.syncs(), 7U);
+}
+
+TEST_P(FileEngineTest, ReplaceKeepsTheModeAndLeavesNothingElse) {
+  FileEngine files(options());
+  const std::string text = pattern(2 * kMiB + 7);
+  for (const bool durable : {false, true}) {
+    put(folder / "a", "old");
+    ASSERT_EQ(::chmod((folder / "a").c_str(), 0640), 0);
+    EXPECT_EQ(files.replace(folder / "a", bytes_of(text), {.durable = durable}).get().bytes(),
+              text.size());
+    EXPECT_EQ(contents(folder / "a"), text);
+    struct stat there{};
+    ASSERT_EQ(::stat((folder / "a").c_str(), &there), 0);
+    EXPECT_EQ(there.st_mode & 07777, 0640U);
+    EXPECT_EQ(folder.entries(), 1U);
+  }
+  files.replace(folder / "b", bytes_of("new"), {.mode = 0600}).get().check();
+  EXPECT_EQ(contents(folder / "b"), "new");
+}
+
+TEST_P(FileEngineTest, ACopyIsTheSameWithItsHoles) {
+  FileEngine files(options());
+  const std::string text = pattern(3 * kMiB + 11);
+  put(folder / "a", text);
+  EXPECT_EQ(files.copy(folder / "a", folder / "b").get().bytes(), text.size());
+  EXPECT_EQ(contents(folder / "b"), text);
+  ASSERT_EQ(::truncate((folder / "a").c_str(), 24 * static_cast<off_t>(kMiB)), 0);
+  EXPECT_EQ(files.copy(folder / "a", folder / "c", true).get().bytes(), 24 * kMiB);
+  struct stat made{};
+  ASSERT_EQ(::stat((folder / "c").c_str(), &made), 0);
+  EXPECT_EQ(made.st_size, 24 * static_cast<off_t>(kMiB));
+  EXPECT_LT(made.st_blocks * 512, 8 * static_cast<off_t>(kMiB));
+  EXPECT_EQ(contents(folder / "c").substr(0, text.size()), text);
+  FileRequest part{.operation = FileOperation::copy, .path = folder / "a"};
+  part.to = folder / "d";
+  part.offset = 5;
+  part.length = 2 * kMiB;
+  EXPECT_EQ(files.submit(std::move(part)).get().bytes(), 2 * kMiB);
+  EXPECT_EQ(contents(folder / "d"), text.substr(5, 2 * kMiB));
+  EXPECT_EQ(files.copy(folder / "a", folder / "a").get().failure().error, EINVAL);
+  ASSERT_EQ(::link((folder / "b").c_str(), (folder / "b2").c_str()), 0);
+  EXPECT_EQ(files.copy(folder / "b", folder / "b2").get().failure().error, EINVAL);
+  EXPECT_EQ(contents(folder / "b"), text);
+  EXPECT_EQ(files.copy("/proc/self/status", folder / "e").get().failure().error, 0);
+  EXPECT_NE(contents(folder / "e").find("Threads:"), std::string::npos);
+}
+
+TEST_P(FileEngineTest, RemovesAndAsks) {
+  FileEngine files(options());
+  put(folder / "a", "12345");
+  const FileResult asked = files.stat(folder / "a").get();
+  EXPECT_EQ(asked.attributes().bytes, 5U);
+  EXPECT_TRUE(S_ISREG(asked.attributes().mode));
+  files.remove(folder / "a").get().check();
+  EXPECT_EQ(files.stat(folder / "a").get().failure().error, ENOENT);
+  EXPECT_EQ(files.remove(folder / "a").get().failure().error, ENOENT);
+  FileRequest gone{.operation = FileOperation::remove, .path = folder / "a"};
+  gone.missing_is_ok = true;
+  files.submit(std::move(gone)).get().check();
+  EXPECT_TRUE(S_ISDIR(files.stat(folder.path()).get().attributes().mode));
+}
+
+TEST_P(FileEngineTest, AnOpenFileHasRanges) {
+  FileEngine files(options());
+  const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
+  const std::string text = pattern(64 * 4096);
+  std::vector<Future<FileResult>> all;
+  for (std::size_t i = 0; i < 64; ++i) {
+    all.push_back(files.write(file, bytes_of(text).subspan(i * 4096, 4096), i * 4096));
+  }
+  all.push_back(files.sync(file));
+  for (auto& one : all) one.get().check();
+  EXPECT_EQ(contents(folder / "a"), text);
+  std::string room(4096, 0);
+  EXPECT_EQ(files.read(file, room_of(room), 9 * 4096).get().bytes(), 4096U);
+  EXPECT_EQ(room, text.substr(9 * 4096, 4096));
+  EXPECT_EQ(files.read(file, room_of(room), 64 * 4096 - 1).get().bytes(), 1U);
+  EXPECT_THROW((void)files.sync(OpenFile()), std::logic_error);
+}
+
+TEST_P(FileEngineTest, DirectOrNotTheBytesAreTheSame) {
+  FileEngine files(options());
+  for (const std::size_t size : {std::size_t{100}, std::size_t{8192}, 4 * kMiB, 3 * kMiB + 777}) {
+    std::vector<std::byte> wide(size + 8192);
+    const auto begin = reinterpret_cast<std::uintptr_t>(wide.data());
+    for (const std::size_t shift : {(4096 - begin % 4096) % 4096, std::size_t{1}}) {
+      const std::string text = pattern(size, static_cast<unsigned>(shift));
+      const std::span<std::byte> memory = std::span(wide).subspan(shift, size);
+      std::copy_n(bytes_of(text).begin(), size, memory.begin());
+      files.write(folder / "a", memory, {.durable = true, .preallocate = true, .direct = true})
+          .get()
+          .check();
+      EXPECT_EQ(contents(folder / "a"), text);
+      files.replace(folder / "b", memory, {.direct = true}).get().check();
+      EXPECT_EQ(contents(folder / "b"), text);
+      std::fill(memory.begin(), memory.end(), std::byte{});
+      FileRequest read{.path = folder / "a", .into = memory};
+      read.direct = true;
+      EXPECT_EQ(files.submit(std::move(read)).get().bytes(), size);
+      EXPECT_EQ(text_of(memory), text);
+    }
+  }
+}
+
+TEST_P(FileEngineTest, WhatIsNoFileIsRefused) {
+  FileEngine files(options());
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  ASSERT_EQ(::mkdir((folder / "dir").c_str(), 0700), 0);
+  ASSERT_EQ(::symlink("loop", (folder / "loop").c_str()), 0);
+  put(folder / "file", "x");
+  ASSERT_EQ(::symlink("file", (folder / "link").c_str()), 0);
+  const auto read = [&](const std::string& path) { return files.read(path).get().failure().error; };
+  const auto write = [&](const std::string& path) {
+    return files.write(path, bytes_of("x")).get().failure().error;
+  };
+  const auto replace = [&](const std::string& path) {
+    return files.replace(path, bytes_of("x")).get().failure().error;
+  };
+  for (const std::string& path : {folder / "fifo", std::string("/dev/null")}) {
+    EXPECT_EQ(read(path), EINVAL) << path;
+    EXPECT_EQ(write(path), EINVAL) << path;
+    EXPECT_EQ(replace(path), EINVAL) << path;
+  }
+  EXPECT_EQ(read(folder / "dir"), EISDIR);
+  EXPECT_EQ(write(folder / "dir"), EISDIR);
+  EXPECT_EQ(replace(folder / "dir"), EISDIR);
+  EXPECT_EQ(read(folder / "loop"), ELOOP);
+  EXPECT_EQ(read(folder / "none"), ENOENT);
+  EXPECT_EQ(read(""), ENOENT);
+  EXPECT_EQ(read(folder / std::string(256, 'n')), ENAMETOOLONG);
+  EXPECT_EQ(replace(folder / std::string(256, 'n')), ENAMETOOLONG);
+  EXPECT_EQ(replace(folder / std::string(255, 'n')), 0);
+  EXPECT_EQ(write(folder / std::string("a\0b", 3)), EINVAL);
+  EXPECT_EQ(read(folder / "link"), 0);
+  FileRequest no_link{.path = folder / "link"};
+  no_link.follow_last = false;
+  EXPECT_EQ(files.submit(std::move(no_link)).get().failure().error, ELOOP);
+  FileRequest far{.operation = FileOperation::write, .path = folder / "file"};
+  far.from = bytes_of("xy");
+  far.offset = (std::uint64_t{1} << 63) - 2;
+  EXPECT_EQ(files.submit(std::move(far)).get().failure().error, EINVAL);
+  EXPECT_EQ(contents(folder / "file"), "x");
+}
+
+TEST_P(FileEngineTest, NoPathLeavesTheDirectoryBeneath) {
+  put(folder / "outside", "x");
+  ASSERT_EQ(::mkdir((folder / "in").c_str(), 0700), 0);
+  ASSERT_EQ(::mkdir((folder / "in/sub").c_str(), 0700), 0);
+  ASSERT_EQ(::symlink("../outside", (folder / "in/link").c_str()), 0);
+  FileEngineOptions beneath = options();
+  beneath.beneath = folder / "in";
+  FileEngine files(beneath);
+  EXPECT_EQ(files.read("../outside").get().failure().error, EXDEV);
+  EXPECT_EQ(files.read("link").get().failure().error, EXDEV);
+  EXPECT_EQ(files.read(folder / "outside").get().failure().error, EXDEV);
+  EXPECT_EQ(files.replace("../x", bytes_of("x")).get().failure().error, EXDEV);
+  EXPECT_EQ(files.remove("../outside").get().failure().error, EXDEV);
+  EXPECT_EQ(files.stat("../outside").get().failure().error, EXDEV);
+  files.write("sub/a", bytes_of("1"), {.durable = true}).get().check();
+  files.replace("sub/a", bytes_of("2"), {.durable = true}).get().check();
+  files.copy("sub/a", "b").get().check();
+  EXPECT_EQ(files.stat("b").get().attributes().bytes, 1U);
+  files.remove("sub/a").get().check();
+  EXPECT_EQ(contents(folder / "in/b"), "2");
+  EXPECT_EQ(contents(folder / "outside"), "x");
+}
+
+}  // namespace

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+//
+// Order, room, group commit, shares, stops, closing: what an engine does with many requests.
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <handoff/core/future.hpp>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "file_support.hpp"
+#include "support/file_tap.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::test;
+using namespace std::chrono_literals;
+
+// Holds calls of one kind up until it is opened.
+class HoldingTap final : public LookingTap {
+ public:
+  explicit HoldingTap(FileCallKind kind) : kind_(kind) {}
+  Verdict before(const FileCallView& call) noexcept override {
+    if (call.kind != kind_) return {};
+    arrived_.fetch_add(1);
+    arrived_.notify_all();
+    open_.wait(false);
+    return {};
+  }
+  void wait_for(int calls) const {
+    for (int now = arrived_.load(); now < calls; now = arrived_.load()) arrived_.wait(now);
+  }
+  int arrived() const { return arrived_.load(); }
+  void open() {
+    open_.store(true);
+    open_.notify_all();
+  }
+
+ private:
+  const FileCallKind kind_;
+  std::atomic<int> arrived_{0};
+  std::atomic<bool> open_{false};
+};
+
+class FileOrderTest : public OnEachBackend {};
+INSTANTIATE_TEST_SUITE_P(Backends, FileOrderTest, testing::ValuesIn(kBackends), backend_name);
+
+TEST_P(FileOrderTest, WholeFileRequestsKeepTheOrderOfSubmission) {
+  FileEngine files(options());
+  std::vector<Future<FileResult>> written;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 40; ++i) texts.push_back(pattern(static_cast<std::size_t>(i) * 999, 7));
+  std::vector<Future<FileResult>> read;
+  for (const std::string& text : texts) {
+    written.push_back(files.write(folder / "a", bytes_of(text)));
+    read.push_back(files.read(folder / "a"));
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    FileResult result = read[i].get();
+    EXPECT_EQ(text_of(result.data()), texts[i]);
+    written[i].get().check();
+  }
+}
+
+TEST_P(FileOrderTest, CallbacksAreCalledOnceAndMaySubmit) {
+  std::atomic<int> called{0};
+  std::atomic<int> wrong{0};
+  {
+    FileEngineOptions small = options();
+    small.capacity = 2;
+    FileEngine files(small);
+    for (int i = 0; i < 50; ++i) {
+      FileRequest request{.operation = FileOperation::write,
+                          .path = folder / ("f" + std::to_string(i))};
+      request.from = bytes_of("abc");
+      const Status said = files.post(std::move(request), [&, i](FileResult result) {
+        if (!result.ok()) ++wrong;
+        FileRequest again{.path = folder / ("f" + std::to_string(i))};
+        const Status posted = files.post(std::move(again), [&](FileResult read) {
+          if (!read.ok() || text_of(read.data()) != "abc") ++wrong;
+          ++called;
+        });
+        if (posted != Status::ok) ++wrong;
+      });
+      EXPECT_EQ(said, Status::ok);
+    }
+    EXPECT_EQ(files.wait(), Status::ok);
+    while (files.tally().pending != 0) EXPECT_EQ(files.wait(), Status::ok);
+    const Tally tally = files.close();
+    EXPECT_EQ(tally.done, 100U);
+    EXPECT_TRUE(tally.balanced());
+  }
+  EXPECT_EQ(called, 50);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(FileOrderTest, ProgressIsToldToTheEnd) {
+  FileEngine files(options());
+  const std::string text = pattern(5 << 20);
+  std::vector<std::uint64_t> told;
+  FileRequest request{.operation = FileOperation::write, .path = folder / "a"};
+  request.from = bytes_of(text);
+  request.progress = [&](std::uint64_t moved, std::uint64_t all) {
+    EXPECT_EQ(all, text.size());
+    told.push_back(moved);
+  };
+  files.submit(std::move(request)).get().check();
+  ASSERT_GE(told.size(), 5U);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_EQ(told.back(), text.size());
+}
+
+TEST_P(FileOrderTest, WhatIsStoppedOrLateDoesNotBegin) {
+  FileEngine files(options());
+  sync::StopSource source;
+  source.request_stop();
+  FileRequest stopped{.operation = FileOperation::write, .path = folder / "a"};
+  stopped.stop = source.token();
+  EXPECT_EQ(files.submit(std::move(stopped)).get().failure().error, ECANCELED);
+  FileRequest late{.operation = FileOperation::write, .path = folder / "a"};
+  late.deadline = sync::clock::now() - 1s;
+  EXPECT_EQ(files.submit(std::move(late)).get().failure().error, ETIME);
+  EXPECT_EQ(folder.entries(), 0U);
+  const Tally tally = files.close();
+  EXPECT_EQ(tally.cancelled, 1U);
+  EXPECT_EQ(tally.expired, 1U);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST_P(FileOrderTest, AStopEndsAWriteBetweenPieces) {
+  FileEngine files(options());
+  const std::string text = pattern(20 << 20);
+  sync::StopSource source;
+  for (const FileOperation operation : {FileOperation::write, FileOperation::replace}) {
+    FileRequest request{.operation = operation, .path = folder / "a"};
+    request.from = bytes_of(text);
+    sync::StopSource stop;
+    request.stop = stop.token();
+    request.progress = [&](std::uint64_t, std::uint64_t) { stop.request_stop(); };
+    const FileResult result = files.submit(std::move(request)).get();
+    EXPECT_EQ(result.failure().error, ECANCELED);
+    if (operation == FileOperation::write) {
+      EXPECT_LT(result.bytes_before_failure(), text.size());
+      EXPECT_EQ(contents(folder / "a").substr(0, result.bytes_before_failure()),
+                text.substr(0, result.bytes_before_failure()));
+      put(folder / "a", "old");
+    } else {
+      EXPECT_EQ(result.bytes_before_failure(), 0U);
+      EXPECT_EQ(contents(folder / "a"), "old");
+      EXPECT_EQ(folder.entries(), 1U);
+    }
+  }
+}
+
+TEST_P(FileOrderTest, ClosedIsClosed) {
+  FileEngine files(options());
+  files.write(folder / "a", bytes_of("x")).get().check();
+  EXPECT_TRUE(files.close().balanced());
+  EXPECT_EQ(files.read(folder / "a").get().failure().error, ECANCELED);
+  FileRequest request{.path = folder / "a"};
+  bool called = false;
+  FileEngine::Callback callback = [&](FileResult) { called = true; };
+  EXPECT_EQ(files.post(std::move(request), std::move(callback)), Status::closed);
+  EXPECT_EQ(request.path, folder / "a");  // still ours
+  EXPECT_TRUE(static_cast<bool>(callback));
+  EXPECT_FALSE(called);
+  EXPECT_EQ(files.close().accepted, 1U);
+}
+
+TEST_P(FileOrderTest, TheFirstFailureIsKept) {
+  FileEngine files(options());
+  (void)files.read(folder / "none").get();
+  const Tally tally = files.close();
+  EXPECT_EQ(tally.failed, 1U);
+  ASSERT_NE(tally.first_failure, nullptr);
+  try {
+    std::rethrow_exception(tally.first_failure);
+  } catch (const FileError& error) {
+    EXPECT_EQ(error.failure().error, ENOENT);
+    EXPECT_EQ(error.failure().file, folder / "none");
+    EXPECT_EQ(error.failure().operation, FileOperation::read);
+  }
+}
+
+TEST_P(FileOrderTest, AShareOfTheDeviceLetsAllThrough) {
+  FileEngineOptions share = options();
+  share.bytes_per_second = 200 << 20;
+  FileEngine files(share);
+  const std::string text = pattern(4 << 20);
+  std::vector<Future<FileResult>> all;
+  for (int i = 0; i < 4; ++i) {
+    all.push_back(files.write(folder / std::to_string(i), bytes_of(text)));
+  }
+  for (auto& one : all) EXPECT_EQ(one.get().bytes(), text.size());
+}
+
+TEST_P(FileOrderTest, FewBytesInFlightLetAllThrough) {
+  FileEngineOptions few = options();
+  few.bytes_in_flight = 5000;
+  FileEngine files(few);
+  std::vector<Future<FileResult>> all;
+  const std::string text = pattern(4096);
+  const std::string large = pattern(100000);
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(files.write(folder / std::to_string(i), bytes_of(i % 10 == 0 ? large : text)));
+  }
+  for (auto& one : all) one.get().check();
+  std::vector<Future<FileResult>> read;
+  for (int i = 0; i < 100; ++i) read.push_back(files.read(folder / std::to_string(i)));
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(read[static_cast<std::size_t>(i)].get().bytes(), i % 10 == 0 ? 100000U : 4096U);
+  }
+}
+
+TEST(FileRoomTest, FullIsSaidWaitedForOrRunHere) {
+  const FileFolder folder;
+  HoldingTap tap(FileCallKind::stat);
+  FileEngineOptions options{
+      .backend = FileBackend::io_thread, .capacity = 1, .on_full = OnFull::reject, .tap = &tap};
+  FileEngine files(options);
+  put(folder / "a", "x");
+  Future<FileResult> first = files.read(folder / "a");
+  tap.wait_for(1);
+  EXPECT_EQ(files.read(folder / "a").get().failure().error, EAGAIN);
+  FileRequest request{.path = folder / "a"};
+  EXPECT_EQ(files.post(std::move(request), [](FileResult) {}), Status::full);
+  EXPECT_EQ(request.path, folder / "a");
+  EXPECT_EQ(files.refused(), 2U);
+  tap.open();
+  first.get().check();
+  EXPECT_EQ(files.close().accepted, 1U);
+}
+
+TEST(FileRoomTest, AWaitForRoomEndsWithTheTime) {
+  const FileFolder folder;
+  HoldingTap tap(FileCallKind::stat);
+  FileEngine files({.backend = FileBackend::io_thread, .capacity = 1, .tap = &tap});
+  put(folder / "a", "x");
+  Future<FileResult> first = files.read(folder / "a");
+  tap.wait_for(1);
+  FileRequest request{.path = folder / "a"};
+  EXPECT_EQ(files.post(std::move(request), [](FileResult) {}, 1ms), Status::timed_out);
+  EXPECT_EQ(files.try_post(std::move(request), [](FileResult) {}), Status::full);
+  EXPECT_EQ(files.wait(1ms), Status::timed_out);
+  std::thread other([&] { tap.open(); });
+  EXPECT_EQ(files.post(std::move(request), [](FileResult) {}), Status::ok);
+  other.join();
+  first.get().check();
+}
+
+TEST(FileRoomTest, AFullEngineRunsItHere) {
+  const FileFolder folder;
+  HoldingTap tap(FileCallKind::read);
+  FileEngine files(
+      {.backend = FileBackend::io_thread, .capacity = 1, .on_full = OnFull::run_here, .tap = &tap});
+  put(folder / "a", "x");
+  Future<FileResult> first = files.read(folder / "a");
+  tap.wait_for(1);
+  Future<FileResult> here = files.write(folder / "b", bytes_of("y"), {.truncate = false});
+  EXPECT_TRUE(here.is_ready());
+  tap.open();
+  first.get().check();
+  here.get().check();
+  EXPECT_EQ(contents(folder / "b"), "y");
+}
+
+TEST(FileCloseTest, AbandonedOnesAreCancelledAndBegunOnesEnd) {
+  const FileFolder folder;
+  HoldingTap tap(FileCallKind::stat);
+  FileEngine files({.backend = FileBackend::io_thread, .tap = &tap});
+  put(folder / "a", "x");
+  std::vector<Future<FileResult>> all;
+  all.push_back(files.read(folder / "a"));
+  tap.wait_for(1);
+  for (int i = 0; i < 5; ++i) all.push_back(files.read(folder / "a"));
+  Tally tally;
+  std::thread closes([&] { tally = files.close(Closing::abandon); });
+  std::uint64_t more = 0;
+  while (files.try_post(FileRequest{.path = folder / "a"}, [](FileResult) {}) != Status::closed) {
+    ++more;
+  }
+  tap.open();
+  closes.join();
+  all[0].get().check();
+  EXPECT_EQ(tally.done, 1U);
+  EXPECT_EQ(tally.cancelled, tally.accepted - 1);
+  EXPECT_LE(tally.accepted, 6 + more);
+}
+
+TEST(FileSyncTest, OneSyncServesAllThatWait) {
+  const FileFolder folder;
+  HoldingTap tap(FileCallKind::fsync);
+  FileEngine files({.backend = FileBackend::pool, .width = 4, .tap = &tap});
+  const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
+  std::vector<Future<FileResult>> all;
+  all.push_back(files.write(file, bytes_of("0"), 0, true));
+  tap.wait_for(1);
+  for (std::uint64_t i = 1; i < 30; ++i) all.push_back(files.write(file, bytes_of("1"), i, true));
+  // All but the first are in the file before its sync ends.
+  while (contents(folder / "a").size() < 30) std::this_thread::yield();
+  std::this_thread::sleep_for(10ms);
+  tap.open();
+  for (auto& one : all) one.get().check();
+  EXPECT_LE(tap.arrived(), 4);
+}
+
+TEST(FileSyncTest, AfterASyncThatFailedTheDataCountsAsLost) {
+  const FileFolder folder;
+  for (const FileBackend backend : kBackends) {
+    if (!possible(backend)) continue;
+    FaultTap tap;
+    FileEngine files({.backend = backend, .tap = &tap});
+    const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
+    files.write(file, bytes_of("0"), 0, true).get().check();
+    tap.arm(FileCallKind::fsync, 0, Fault::io_error);
+    EXPECT_EQ(files.write(file, bytes_of("0"), 0, true).get().failure().error, EIO);
+    EXPECT_TRUE(tap.disarm().has_value());
+    EXPECT_EQ(files.write(file, bytes_of("0"), 0, true).get().failure().error, EIO);
+    EXPECT_EQ(files.sync(file).get().failure().error, EIO);
+    EXPECT_TRUE(files.write(file, bytes_of("0"), 0).get().ok());
+  }
+}
+
+TEST(FileSyncTest, NoTwoAppendsShareBytesFromManyThreads) {
+  const FileFolder folder;
+  FileEngine files({.backend = FileBackend::pool, .width = 4});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const std::string line = std::string(99, static_cast<char>('a' + t)) + "\n";
+      for (int i = 0; i < 50; ++i) files.append(folder / "log", bytes_of(line)).get().check();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string all = contents(folder / "log");
+  ASSERT_EQ(all.size(), 4U * 50 * 100);
+  for (std::size_t i = 0; i < all.size(); i += 100) {
+    EXPECT_EQ(all.substr(i, 99), std::string(99, all[i]));
+  }
+}
+
+}  // namespace
