@@ -194,7 +194,9 @@ void Ring::add(RingCall& what, std::uint64_t label) noexcept {
       }
       what.how = {};
       what.how.flags = static_cast<std::uint64_t>(call.flags);
-      what.how.mode = (call.flags & (O_CREAT | O_TMPFILE)) != 0 ? call.mode : 0;
+      // O_TMPFILE has the bit of O_DIRECTORY in it.
+      what.how.mode =
+          (call.flags & O_CREAT) != 0 || (call.flags & O_TMPFILE) == O_TMPFILE ? call.mode : 0;
       what.how.resolve = call.resolve;
       io_uring_prep_openat2(entry, call.descriptor, call.path, &what.how);
       break;
