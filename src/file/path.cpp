@@ -84,7 +84,7 @@ int refusal_of_open(long result) noexcept {
 std::uint64_t resolve_beneath() noexcept { return RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS; }
 
 long perform_whole(const FileCall& call, FileTap* tap) noexcept {
-  for (unsigned again = 0;; ++again) {
+  for (;;) {
     const long result = perform(call, tap);
     if (result != -EINTR || call.kind == FileCallKind::close) return result;
   }
