@@ -129,6 +129,7 @@ class AppendLogCore {
   void settle(const Turn& turn, FileFailure&& failed) noexcept;
   void tell(OwedList owed) noexcept;
   void fail(FileFailure&& failure) noexcept;
+  void tell_failure() noexcept;
   AppendResult failed() const noexcept;
   Waited await(std::uint64_t sequence, bool durable, const Until& until);
   bool reached(std::uint64_t sequence, bool durable) const noexcept;
@@ -250,7 +251,8 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
   {
     const sync::Lock lock(mutex_);
     next = &batches_[filling_];
-    if (done && failure_.error == 0) {
+    if (!done && failure_.error == 0) failure_ = std::move(failed);  // before anybody can lead
+    if (failure_.error == 0) {
       // order: release pairs with the acquire in reached(): what the files have.
       written_.store(turn.last, sync::order::release);
       if (turn.syncs) durable_.store(turn.last, sync::order::release);  // order: as above
@@ -267,7 +269,7 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
     thread_may_be_next = !next->owed.empty();
     closed = closed_;
   }
-  if (!done) return fail(std::move(failed));
+  if (!done) return tell_failure();
   // The next leader first: the device is idle until it writes. Those of the next batch, or those
   // who found no room in it, or the thread (AL-4).
   if (thread_may_be_next) work_.notify_one();
@@ -285,12 +287,19 @@ void AppendLogCore::tell(OwedList owed) noexcept {
   }
 }
 
-// All that is not settled, and all that comes, gets the first failure.
 void AppendLogCore::fail(FileFailure&& failure) noexcept {
-  OwedList owed;
   {
     const sync::Lock lock(mutex_);
     if (failure_.error == 0) failure_ = std::move(failure);
+  }
+  tell_failure();
+}
+
+// All that is not settled gets the first failure.
+void AppendLogCore::tell_failure() noexcept {
+  OwedList owed;
+  {
+    const sync::Lock lock(mutex_);
     for (Batch& batch : batches_) owed.append(std::move(batch.owed));
     changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
   }

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+//
+// AppendLog: the scenarios of docs/design/append_log.md. A tap answers all calls; it knows which
+// records a sync has covered, and looks whether two threads write at once.
+#include <handoff/file/append_log.hpp>
+
+#include <sys/uio.h>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <handoff/file/detail/file_tap.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <string_view>
+
+#include "explore/scenario.hpp"
+#include "file/append_log_format.hpp"
+
+namespace append_log_scenarios { namespace {
+
+namespace explore = handoff::explore;
+using namespace handoff;
+using detail::BatchHead;
+using detail::FileCallKind;
+using detail::FileCallView;
+using sync::order;
+using test::Scenario;
+using test::Size;
+
+class Disk final : public detail::FileTap {
+ public:
+  // The sync of this number, from 1 on, fails; 0: none.
+  explicit Disk(int failing_sync = 0) : failing_(failing_sync) {}
+
+  Verdict before(const FileCallView& call) noexcept override {
+    switch (call.kind) {
+      case FileCallKind::open: return {Verdict::answer, 100};
+      case FileCallKind::write: return {Verdict::answer, write(call)};
+      case FileCallKind::fdatasync: return {Verdict::answer, sync()};
+      default: return {Verdict::answer, 0};
+    }
+  }
+  void after(const FileCallView& /*call*/, long /*result*/) noexcept override {}
+
+  // The last record that a sync has covered. Relaxed: the log itself must not need its help.
+  [[nodiscard]] std::uint64_t synced() const { return synced_.load(order::relaxed); }
+  [[nodiscard]] int syncs() const { return syncs_.read(); }
+
+ private:
+  long write(const FileCallView& call) noexcept {
+    BatchHead head;
+    const bool header = call.offset == 0;  // of the segment
+    if (!header && call.bytes >= sizeof head) {
+      std::memcpy(&head, call.pieces[0].iov_base, sizeof head);
+      if ((head.mark & detail::kMarks) == BatchHead::kMark && head.mark != BatchHead::kMark) {
+        explore::check(!failed_.read(), "nothing is written after a failure");
+        explore::check(head.first == written_.read() + 1, "in its order");
+        explore::check(head.durable <= synced(), "what it calls durable is");
+        written_.write() = head.first + (head.mark & ~detail::kMarks) - 1;
+      }
+    }
+    return static_cast<long>(call.bytes);
+  }
+  long sync() noexcept {
+    explore::check(!failed_.read(), "nothing is synced after a failure");
+    if (++syncs_.write() == failing_) {
+      failed_.write() = true;
+      return -EIO;
+    }
+    synced_.store(written_.read(), order::relaxed);
+    return 0;
+  }
+
+  const int failing_;
+  // Of who leads: the explorer finds it if there are two.
+  sync::cell<std::uint64_t> written_{0};
+  sync::cell<int> syncs_{0};
+  sync::cell<bool> failed_{false};
+  sync::atomic<std::uint64_t> synced_{0};
+};
+
+AppendLogOptions with(Disk& disk, AppendLogSync how = AppendLogSync::each_append) {
+  return {.sync = how, .batch_bytes = 64, .tap = &disk};
+}
+
+// What was acknowledged was synced.
+void append(AppendLog& log, const Disk& disk) {
+  const AppendResult result = log.append("x");
+  explore::check(result.ok(), "nothing fails");
+  explore::check(disk.synced() >= result.value(), "acknowledged after its sync");
+}
+
+const Scenario two_append("append_log/two_append", [] {
+  Disk disk;
+  AppendLog log("log", with(disk));
+  explore::Thread other([&] { append(log, disk); });
+  append(log, disk);
+  other.join();
+  explore::check(log.was_durable() == 2, "both");
+  explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
+});
+
+// While one leads, two come: one of them leads then, for both.
+const Scenario three_append(
+    "append_log/three_append",
+    [] {
+      Disk disk;
+      AppendLog log("log", with(disk));
+      explore::Thread second([&] { append(log, disk); });
+      explore::Thread third([&] { append(log, disk); });
+      append(log, disk);
+      second.join();
+      third.join();
+      explore::check(log.was_durable() == 3, "all");
+      explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
+    },
+    Size::large);
+
+// One appends again and again: a follower is not forgotten behind it.
+const Scenario in_turns(
+    "append_log/in_turns",
+    [] {
+      Disk disk;
+      AppendLog log("log", with(disk));
+      explore::Thread other([&] {
+        append(log, disk);
+        append(log, disk);
+      });
+      append(log, disk);
+      append(log, disk);
+      other.join();
+      explore::check(log.was_durable() == 4, "all");
+    },
+    Size::large);
+
+// A batch has room for two records: who finds none waits for the next one, or leads.
+const Scenario full_batch(
+    "append_log/full_batch",
+    [] {
+      Disk disk;
+      AppendLog log("log", with(disk));
+      const auto two = [&] {
+        log.append_later("x").check();
+        log.append_later("y").check();
+      };
+      explore::Thread other(two);
+      two();
+      log.append_later("z").check();
+      other.join();
+      explore::check(log.flush().ok(), "nothing fails");
+      explore::check(disk.synced() == 5, "all");
+      explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
+    },
+    Size::large);
+
+// A sync fails: all that it should have covered and all that comes hears of it.
+const Scenario failed_sync("append_log/failed_sync", [] {
+  Disk disk(1);
+  AppendLog log("log", with(disk));
+  const auto fails = [&] {
+    const AppendResult result = log.append("x");
+    explore::check(result.failure().error == EIO, "the failure reaches all");
+  };
+  explore::Thread other(fails);
+  fails();
+  other.join();
+  explore::check(log.was_durable() == 0, "nothing is");
+  const Tally tally = log.close();
+  explore::check(tally.done == 0 && tally.balanced(), "none was acknowledged");
+  explore::outcome(tally.failed);
+});
+
+const Scenario second_sync_fails("append_log/second_sync_fails", [] {
+  Disk disk(2);
+  AppendLog log("log", with(disk));
+  const auto may_fail = [&] {
+    const AppendResult result = log.append("x");
+    if (result.ok()) explore::check(disk.synced() >= result.value(), "after its sync");
+    else explore::check(result.failure().error == EIO, "the failure reaches it");
+    return result.ok();
+  };
+  bool ok = false;
+  explore::Thread other([&] { ok = may_fail(); });
+  const bool mine = may_fail();
+  other.join();
+  explore::check(ok || mine, "the first sync went well");
+  explore::outcome(log.was_durable());
+});
+
+// A waiter that leaves takes no news along: the others still get a leader.
+const Scenario late_waiter(
+    "append_log/late_waiter",
+    [] {
+      Disk disk;
+      AppendLog log("log", with(disk));
+      explore::Thread hasty([&] {
+        const std::uint64_t mine = log.append_later("x").value();
+        const AppendResult result = log.wait(mine, std::chrono::milliseconds(1));
+        explore::check(result.ok() || result.failure().error == ETIME, "durable, or late");
+        if (result.ok()) explore::check(disk.synced() >= mine, "after its sync");
+        explore::outcome(result.ok());
+      });
+      explore::Thread patient([&] { append(log, disk); });
+      append(log, disk);
+      hasty.join();
+      patient.join();
+    },
+    Size::large);
+
+// Written, and synced only for who asks.
+const Scenario on_request("append_log/on_request", [] {
+  Disk disk;
+  AppendLog log("log", with(disk, AppendLogSync::on_request));
+  explore::Thread other([&] { explore::check(log.append("x").ok(), "nothing fails"); });
+  const std::uint64_t mine = log.append("y").value();
+  explore::check(log.wait(mine).ok(), "nothing fails");
+  explore::check(disk.synced() >= mine, "durable after its sync");
+  other.join();
+  explore::check(log.flush().value() == 2, "both");
+  explore::check(disk.synced() == 2, "both are durable");
+});
+
+// A close beside an append: accepted and durable, or refused.
+const Scenario close_beside("append_log/close", [] {
+  Disk disk;
+  AppendLog log("log", with(disk));
+  bool ok = false;
+  explore::Thread other([&] {
+    const AppendResult result = log.append("x");
+    ok = result.ok();
+    if (!ok) explore::check(result.failure().error == ECANCELED, "refused");
+  });
+  log.append_later("y").check();
+  const Tally tally = log.close();
+  explore::check(tally.done == tally.accepted, "all that was accepted is durable");
+  other.join();
+  explore::check(tally.accepted == (ok ? 2u : 1u), "what was refused is not counted");
+  explore::check(disk.synced() == tally.accepted, "durable");
+  explore::outcome(ok);
+});
+
+// The log's thread leads for who does not wait.
+const Scenario async(
+    "append_log/async",
+    [] {
+      Disk disk;
+      AppendLog log("log", with(disk));
+      Future<AppendResult> future = log.append_async("x");
+      append(log, disk);
+      const AppendResult result = future.get();
+      explore::check(result.ok() && disk.synced() >= result.value(), "told after its sync");
+      log.close();
+    },
+    Size::large);
+
+// What was owed is told at the close, or when all failed.
+const Scenario async_close(
+    "append_log/async_close",
+    [] {
+      Disk disk(1);
+      AppendLog log("log", with(disk));
+      Future<AppendResult> future = log.append_async("x");
+      const Tally tally = log.close();
+      explore::check(future.get().failure().error == EIO, "the failure is told");
+      explore::check(tally.failed == 1 && tally.balanced(), "counted");
+    },
+    Size::large);
+
+}}  // namespace append_log_scenarios
