@@ -196,8 +196,11 @@ Status FileCore::accept(FileTask& task, const Until& until, bool may_wait) {
 void FileCore::launch(FileTask& task) noexcept { task.driver->start(task); }
 
 int FileCore::whether_to_begin() const noexcept {
-  // order: relaxed, close() waits for whatever began before it was seen.
-  const std::int64_t until = begin_until_.load(sync::order::relaxed);
+  std::int64_t until = kAlways;
+  {
+    const sync::Lock lock(mutex_);
+    until = begin_until_;
+  }
   if (until == kAlways) return 0;
   if (until == kNever) return ECANCELED;
   return sync::clock::now().time_since_epoch().count() >= until ? ETIME : 0;
@@ -351,7 +354,7 @@ Tally FileCore::close(Closing how) noexcept {
   {
     const sync::Lock lock(mutex_);
     first = !std::exchange(closed_, true);
-    if (first) begin_until_.store(until, sync::order::relaxed);  // order: see whether_to_begin()
+    if (first) begin_until_ = until;
   }
   if (!first) {
     (void)over_.await([this] {

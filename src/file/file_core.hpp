@@ -9,7 +9,6 @@
 #include <handoff/config.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <memory>
@@ -74,8 +73,6 @@ class FileCore final : public FileServices, public FileHost {
   std::optional<FilePace> pace_;
   sync::EventCount room_;  // there may be room, or it is closed
   sync::EventCount over_;  // a result was delivered
-  // Until when a request may begin, in ns of the clock: never again, or always.
-  sync::atomic<std::int64_t> begin_until_;
 
   mutable sync::Mutex mutex_;  // for what follows
   PathOrder order_;
@@ -89,6 +86,7 @@ class FileCore final : public FileServices, public FileHost {
   FileFailure first_failure_;
   bool closed_ = false;
   bool drivers_ended_ = false;
+  std::int64_t begin_until_;  // a request may begin: ns of the clock; never again, or always
 
   FileChooser chooser_;  // last: its drivers end first
 };

@@ -5,6 +5,7 @@
 
 #include <handoff/core/misuse.hpp>
 #include <handoff/file/file_result.hpp>
+#include <handoff/sync/mutex.hpp>
 #include <memory>
 #include <string>
 
@@ -80,9 +81,10 @@ void open_in(int directory, Descriptor& file, const std::string& path,
 }  // namespace
 
 std::uint64_t opened_now() noexcept {
-  static sync::atomic<std::uint64_t> last(0);
-  // order: acq_rel, so that numbers have the order of the opens behind which they are asked.
-  return last.fetch_add(1, sync::order::acq_rel) + 1;
+  static sync::Mutex mutex;
+  static std::uint64_t last = 0;
+  const sync::Lock lock(mutex);
+  return ++last;
 }
 
 void retain(OpenFileState* state) noexcept {

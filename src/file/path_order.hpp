@@ -3,10 +3,10 @@
 // The order of requests that name one file: first come, first begun, as far as they get in each
 // other's way.
 //
-// PO-1: of two requests that get in each other's way (kWaitsFor), the later one begins after the
-//   earlier one has ended. A file's requests begin in the order in which they came.
-// PO-2: a request holds its places from when it is accepted until it has ended, those of both its
-//   files at once. So requests wait for earlier ones only, and never in a circle.
+//   PO-1  Of two requests that get in each other's way (kWaitsFor), the later one begins after the
+//         earlier one has ended. A file's requests begin in the order in which they came.
+//   PO-2  A request holds its places from when it is accepted until it has ended, those of both its
+//         files at once. So requests wait for earlier ones only, and never in a circle.
 // Concurrency: none of its own; the engine's mutex. Allocates: a key for each file with requests;
 //   keys are used again.
 #pragma once

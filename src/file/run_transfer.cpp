@@ -2,12 +2,11 @@
 //
 // Memory from or to a file, in pieces of about 1 MiB, several at once where the driver can.
 //
-// FT-1: a byte below next_ is moved, or in one slot. So what was moved without a gap ends at the
-//   first unfinished slot (moved()).
-// FT-2: a slot is out at most once; a short call leaves its rest in the slot, which is issued
-// again. FT-3: end_ only falls (the file ended there), but for the steps from one part of the
-// transfer to
-//   the next, when nothing is out.
+//   FT-1  A byte below next_ is moved, or in one slot. So what was moved without a gap ends at the
+//         first unfinished slot (moved()).
+//   FT-2  A slot is out at most once; a short call leaves its rest in the slot, which is issued
+//         again.
+//   FT-3  While something is out, end_ only falls: the file ended there.
 #include <errno.h>
 #include <fcntl.h>
 

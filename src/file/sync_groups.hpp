@@ -4,12 +4,12 @@
 // otherwise it waits, and the next sync of the file, which begins after it came, serves it and all
 // others that wait then.
 //
-// SG-1: a sync serves exactly the runs that were in `waiting` when it began (begin()), and the one
-//   that makes it. All they wrote had been handed to the kernel before they came.
-// SG-2: it is made on the descriptor that was opened first among theirs. The kernel tells a failed
-//   write-back once to each descriptor that was open then; the oldest hears of whatever concerns
-//   any of them (docs/design/file_engine.md).
-// SG-3: while runs wait, one run makes a sync or was started to make one.
+//   SG-1  A sync serves exactly the runs that were in `waiting` when it began (begin()), and the
+//         one that makes it. All they wrote had been handed to the kernel before they came.
+//   SG-2  It is made on the descriptor that was opened first among theirs. The kernel tells a
+//         failed write-back once to each descriptor that was open then; the oldest hears of
+//         whatever concerns any of them (docs/design/file_engine.md).
+//   SG-3  While runs wait, one run makes a sync or was started to make one.
 // Concurrency: thread-safe. Allocates, throws: never.
 #pragma once
 

@@ -2,10 +2,11 @@
 //
 // Threads that make the calls of runs: the one that submits, a pool, a thread for each run.
 //
-// FD-1: a run is in one queue, or driven by one thread, or parked, or ended. A thread that was told
-//   `parked` or has said `ended` does not touch it any more.
-// FD-2: while a queue has a run, a thread is awake that will take it: a thread looks at the queue
-//   after it has said that it is idle, and start() looks for idle ones after it has queued.
+//   FD-1  A run is in one queue, or driven by one thread, or parked, or ended. A thread that was
+//         told `parked` or has said `ended` does not touch it any more.
+//   FD-2  While a queue has a run, a thread is awake that will take it: a thread looks at the
+//         queue after it has said that it is idle, and start() looks for idle ones after it has
+//         queued.
 #include <algorithm>
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/sync/detail/thread.hpp>
