@@ -100,7 +100,10 @@ class AppendLogCore {
   Tally close() noexcept;
 
   std::uint64_t first() const noexcept { return file_.first(); }
-  std::uint64_t durable() const noexcept { return durable_.load(sync::order::acquire); }
+  std::uint64_t durable() const noexcept {
+    // order: acquire pairs with the release in settle(): what the files have.
+    return durable_.load(sync::order::acquire);
+  }
   std::uint64_t last() const noexcept {
     const sync::Lock lock(mutex_);
     return last_;

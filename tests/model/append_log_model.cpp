@@ -57,8 +57,8 @@ class LogModel : public Model {
   LogModel() {
     const char* const place = std::getenv("TMPDIR");
     folder_ = std::string(place == nullptr ? "/tmp" : place) +
-              "/append_log_model_XXX"
-              "XXX";
+              "/append_log_model_XX"
+              "XXXX";
     agree(::mkdtemp(folder_.data()) != nullptr, "a temporary folder");
     open();
   }

@@ -48,8 +48,8 @@ class AppendLogStress : public testing::Test {
   AppendLogStress() {
     const char* const place = std::getenv("TMPDIR");
     folder_ = std::string(place == nullptr ? "/tmp" : place) +
-              "/append_log_stress_XXX"
-              "XXX";
+              "/append_log_stress_XX"
+              "XXXX";
     if (::mkdtemp(folder_.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
   }
   ~AppendLogStress() override {

@@ -46,8 +46,8 @@ class Folder {
   Folder() {
     const char* const place = std::getenv("TMPDIR");
     path_ = std::string(place == nullptr ? "/tmp" : place) +
-            "/append_log_XXX"
-            "XXX";
+            "/append_log_XX"
+            "XXXX";
     if (::mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
   }
   ~Folder() {
