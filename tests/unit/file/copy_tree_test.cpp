@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: MIT
+//
+// copy_tree(): what a copy keeps, what hostile names and trees end as, and calls that fail.
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <handoff/file/copy_tree.hpp>
+#include <handoff/file/detail/file_tap.hpp>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace handoff { namespace {
+
+namespace fs = std::filesystem;
+using detail::FileCallKind;
+using detail::FileCallView;
+using detail::FileTap;
+
+void put(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+std::string get(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  return text;
+}
+struct stat look(const fs::path& path) {
+  struct stat found{};
+  EXPECT_EQ(lstat(path.c_str(), &found), 0) << path;
+  return found;
+}
+
+class CopyTree : public testing::Test {
+ protected:
+  CopyTree() {
+    const char* const root = std::getenv("TMPDIR");
+    std::string name = std::string(root != nullptr ? root : "/tmp") + "/copy_tree.XXXXXX";
+    base = ::mkdtemp(name.data());
+    from = base / "from";
+    to = base / "to";
+    fs::create_directory(from);
+  }
+  ~CopyTree() override { fs::remove_all(base); }
+
+  CopyTreeResult copy(CopyTreeOptions options = {}) {
+    return copy_tree({from}, to, std::move(options));
+  }
+  // No temporary name is left anywhere.
+  void expect_clean() const {
+    for (const auto& entry : fs::recursive_directory_iterator(base)) {
+      EXPECT_FALSE(entry.path().filename().string().ends_with(".handoff~")) << entry.path();
+    }
+  }
+  static std::string told(const CopyTreeResult& result) {
+    std::string all = result.refusal;
+    for (const CopyTreeProblem& problem : result.problems) all += problem.text() + '\n';
+    return all;
+  }
+
+  fs::path base;
+  fs::path from;
+  fs::path to;
+};
+
+bool is_sync(const FileCallView& call) {
+  return std::string_view(call.name) == "syncfs" ||
+         std::string_view(call.name) == "sync_file_range";
+}
+
+// Sees calls, and lets one of them fail. Syncs are only said to be made: others write to the disk.
+class Fault : public FileTap {
+ public:
+  Fault(long which, long error) : which_(which), error_(error) {}
+  Verdict before(const FileCallView& call) noexcept override {
+    if (seen_.fetch_add(1) != which_) {
+      return is_sync(call) ? Verdict{Verdict::answer, 0} : Verdict{};
+    }
+    what_ = call.name;
+    if (call.kind == FileCallKind::close) ::close(call.descriptor);  // as the kernel does
+    return {Verdict::answer, error_};
+  }
+  void after(const FileCallView& call, long result) noexcept override {
+    if (call.kind == FileCallKind::open && result >= 0) ++open_;
+    if (call.kind == FileCallKind::close && result != -EBADF) --open_;
+  }
+  long seen() const { return seen_; }
+  long still_open() const { return open_; }
+  const char* what() const { return what_; }
+
+ private:
+  const long which_;
+  const long error_;
+  std::atomic<long> seen_ = 0;
+  std::atomic<long> open_ = 0;
+  std::atomic<const char*> what_ = "";
+};
+
+bool same_tree(const fs::path& a, const fs::path& b) {
+  const std::string command = "diff -r --no-dereference '" + a.string() + "' '" + b.string() + "'";
+  return std::system(command.c_str()) == 0;
+}
+
+TEST_F(CopyTree, keeps_contents_modes_times_links_holes_and_attributes) {
+  for (const bool durable : {false, true}) {
+    fs::remove_all(to);
+    fs::remove_all(from);
+    fs::create_directories(from / "a" / "b");
+    put(from / "a" / "empty", "");
+    put(from / "a" / "text", "hello");
+    put(from / "big", std::string(3 << 20, 'x'));
+    put(from / "a" / "set", "program");
+    chmod((from / "a" / "set").c_str(), 04755);
+    chmod((from / "a" / "b").c_str(), 01750);
+    fs::create_hard_link(from / "a" / "text", from / "a" / "b" / "text again");
+    fs::create_symlink("../nowhere", from / "link");
+    ASSERT_EQ(mkfifo((from / "fifo").c_str(), 0640), 0);
+    put(from / "holes", "x");
+    ASSERT_EQ(truncate((from / "holes").c_str(), 8 << 20), 0);
+    const bool attributes = setxattr((from / "big").c_str(), "user.note", "blue", 4, 0) == 0;
+    const timespec times[2] = {{1000, 5}, {2000, 7}};
+    for (const char* name : {"a", "a/text", "big", "link", "fifo", "."}) {
+      ASSERT_EQ(utimensat(AT_FDCWD, (from / name).c_str(), times, AT_SYMLINK_NOFOLLOW), 0);
+    }
+    CopyTreeOptions options;
+    options.durable = durable;
+    options.verify = true;
+    Fault none(-1, 0);
+    options.tap = &none;
+    const CopyTreeResult result = copy(std::move(options));
+    EXPECT_TRUE(result.ok()) << told(result);
+    EXPECT_EQ(result.files, 6u);
+    EXPECT_EQ(result.links, 1u);
+    EXPECT_EQ(result.special_files, 1u);
+    EXPECT_EQ(result.directories, 3u);
+    EXPECT_EQ(get(to / "big"), get(from / "big"));
+    EXPECT_EQ(get(to / "holes"), get(from / "holes"));
+    EXPECT_LE(look(to / "holes").st_blocks, look(from / "holes").st_blocks + 64);
+    EXPECT_EQ(fs::read_symlink(to / "link"), "../nowhere");
+    EXPECT_EQ(look(to / "a" / "text").st_ino, look(to / "a" / "b" / "text again").st_ino);
+    for (const char* name : {"a", "a/b", "a/set", "a/text", "big", "fifo", "link", "."}) {
+      EXPECT_EQ(look(to / name).st_mode, look(from / name).st_mode) << name;
+      EXPECT_EQ(look(to / name).st_mtim.tv_sec, look(from / name).st_mtim.tv_sec) << name;
+      EXPECT_EQ(look(to / name).st_mtim.tv_nsec, look(from / name).st_mtim.tv_nsec) << name;
+    }
+    std::array<char, 8> note{};
+    if (attributes) {
+      EXPECT_EQ(getxattr((to / "big").c_str(), "user.note", note.data(), note.size()), 4);
+    }
+    expect_clean();
+  }
+}
+
+TEST_F(CopyTree, goes_where_cp_would_put_it) {
+  put(from / "one", "1");
+  fs::create_directory(to);
+  EXPECT_TRUE(copy().ok());  // into it
+  EXPECT_EQ(get(to / "from" / "one"), "1");
+  put(from / "one", "22");
+  put(to / "from" / "two", "2");
+  EXPECT_TRUE(copy().ok());  // merged, replaced
+  EXPECT_EQ(get(to / "from" / "one"), "22");
+  EXPECT_EQ(get(to / "from" / "two"), "2");
+  EXPECT_TRUE(copy_tree({(from / ".").string()}, to).ok());  // what is in it
+  EXPECT_EQ(get(to / "one"), "22");
+  EXPECT_TRUE(copy_tree({(from / "one").string()}, to / "three").ok());  // a file
+  EXPECT_EQ(get(to / "three"), "22");
+  expect_clean();
+}
+
+TEST_F(CopyTree, refuses_what_cannot_be_meant) {
+  fs::create_directories(from / "inner");
+  put(base / "file", "x");
+  const std::string inner = from / "inner";
+  EXPECT_NE(copy_tree({from}, inner).refusal, "");              // into itself
+  EXPECT_NE(copy_tree({from}, from / "new").refusal, "");       // ... under a new name
+  EXPECT_NE(copy_tree({inner}, from).refusal, "");              // onto itself
+  fs::create_directories(from / "from");
+  fs::create_directories(from / "x" / "from");
+  EXPECT_NE(copy_tree({from / "from"}, base).refusal, "");      // what it lies in
+  EXPECT_NE(copy_tree({base / "file"}, base / "file").refusal, "");
+  EXPECT_NE(copy_tree({from, base / "file"}, to).refusal, "");  // no directory
+  EXPECT_NE(copy_tree({from / "from", from / "x" / "from"}, base / "from" / "inner").refusal, "");
+  EXPECT_NE(copy_tree({from}, base / "no" / "such").refusal, "");
+  EXPECT_NE(copy_tree({}, to).refusal, "");
+  fs::create_directory_symlink(from / "inner", base / "way");   // by another name
+  EXPECT_NE(copy_tree({from}, base / "way" / "new").refusal, "");
+  EXPECT_FALSE(fs::exists(to));
+}
+
+TEST_F(CopyTree, lists_what_fails_and_copies_the_rest) {
+  put(from / "good", "good");
+  const CopyTreeResult result =
+      copy_tree({from / "good", base / "missing"}, (fs::create_directory(to), to));
+  EXPECT_EQ(result.problems.size(), 1u);
+  EXPECT_NE(told(result).find("missing"), std::string::npos);
+  EXPECT_EQ(get(to / "good"), "good");
+  fs::create_directory(to / "from");
+  put(from / "dir", "a file");
+  fs::create_directory(to / "from" / "dir");  // a directory where a file would be
+  fs::create_directory(from / "file");
+  put(to / "from" / "file", "old");  // and the reverse
+  const CopyTreeResult second = copy();
+  EXPECT_EQ(second.problems.size(), 2u) << told(second);
+  EXPECT_TRUE(fs::is_directory(to / "from" / "dir"));
+  EXPECT_EQ(get(to / "from" / "file"), "old");
+  EXPECT_EQ(get(to / "from" / "good"), "good");
+  expect_clean();
+}
+
+TEST_F(CopyTree, takes_any_name) {
+  std::string all(255, 'n');
+  put(from / all, "long");
+  put(from / "new\nline\x1b[31m\\", "line");
+  put(from / "\xff\xfe", "bytes");
+  put(from / "-rf", "dash");
+  put(from / " ", "space");
+  const CopyTreeResult result = copy();
+  EXPECT_TRUE(result.ok()) << told(result);
+  EXPECT_TRUE(same_tree(from, to));
+  put(base / all, "at the edge");  // where the name is a temporary one first
+  EXPECT_TRUE(copy_tree({base / all}, to).ok());
+  EXPECT_EQ(get(to / all), "at the edge");
+  const CopyTreeProblem odd{.path = "a\nb\x1b", .what = "open", .error = ENOENT};
+  EXPECT_EQ(odd.text(), "a\\x0ab\\x1b: open: No such file or directory");
+}
+
+TEST_F(CopyTree, never_follows_a_link) {
+  fs::create_directory(base / "outside");
+  put(base / "outside" / "secret", "secret");
+  fs::create_directory_symlink(base / "outside", from / "way");
+  fs::create_symlink("loop", from / "loop");
+  fs::create_directories(from / "dir");
+  put(from / "dir" / "file", "new");
+  put(from / "plain", "new");
+  fs::create_directory(to);
+  fs::create_directory(to / "from");
+  fs::create_directory_symlink(base / "outside", to / "from" / "dir");  // in the destination
+  fs::create_symlink(base / "outside" / "secret", to / "from" / "plain");
+  const CopyTreeResult result = copy();
+  EXPECT_EQ(result.problems.size(), 1u) << told(result);  // the directory
+  EXPECT_TRUE(fs::is_symlink(to / "from" / "way"));
+  EXPECT_TRUE(fs::is_symlink(to / "from" / "loop"));
+  EXPECT_FALSE(fs::is_symlink(to / "from" / "plain"));
+  EXPECT_EQ(get(base / "outside" / "secret"), "secret");
+  EXPECT_FALSE(fs::exists(base / "outside" / "file"));
+}
+
+TEST_F(CopyTree, never_writes_into_a_file_that_is_there) {
+  put(from / "one", "new");
+  fs::create_directories(to / "from");
+  put(base / "other", "old");
+  fs::create_hard_link(base / "other", to / "from" / "one");
+  EXPECT_TRUE(copy().ok());
+  EXPECT_EQ(get(base / "other"), "old");
+  EXPECT_EQ(get(to / "from" / "one"), "new");
+  fs::remove(to / "from" / "one");
+  fs::create_hard_link(from / "one", to / "from" / "one");  // the source itself
+  const CopyTreeResult result = copy();
+  EXPECT_EQ(result.problems.size(), 1u) << told(result);
+  EXPECT_EQ(get(from / "one"), "new");
+}
+
+TEST_F(CopyTree, walks_deeper_than_paths_and_descriptors_reach) {
+  constexpr int depth = 800;  // 4800 bytes of path
+  int folder = open(from.c_str(), O_RDONLY | O_DIRECTORY);
+  for (int level = 0; level < depth; ++level) {
+    ASSERT_EQ(mkdirat(folder, "level", 0755), 0);
+    const int next = openat(folder, "level", O_RDONLY | O_DIRECTORY);
+    close(folder);
+    folder = next;
+    if (level % 300 == 0) close(openat(folder, "file", O_WRONLY | O_CREAT, 0644));
+  }
+  close(folder);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit few = before;
+  few.rlim_cur = 64;
+  setrlimit(RLIMIT_NOFILE, &few);
+  const CopyTreeResult result = copy();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(result.ok()) << told(result);
+  EXPECT_EQ(result.directories, depth + 1u);
+  EXPECT_EQ(result.files, 3u);
+  // The library's own remove_all holds a descriptor for each level.
+  EXPECT_EQ(std::system(("rm -rf '" + from.string() + "' '" + to.string() + "'").c_str()), 0);
+}
+
+TEST_F(CopyTree, a_file_without_permission_is_listed) {
+  put(from / "closed", "x");
+  chmod((from / "closed").c_str(), 0);
+  fs::create_directory(from / "shut");
+  chmod((from / "shut").c_str(), 0);
+  put(from / "open", "y");
+  chmod(base.c_str(), 0777);
+  chmod(from.c_str(), 0755);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(9);
+    const CopyTreeResult result = copy();
+    _exit(result.problems.size() == 2 && get(to / "open") == "y" ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  chmod((from / "shut").c_str(), 0755);
+}
+
+// A directory is a link to elsewhere every other moment.
+TEST_F(CopyTree, is_not_led_out_by_a_swapped_directory) {
+  fs::create_directory(base / "outside");
+  for (int n = 0; n < 50; ++n) put(base / "outside" / ("secret" + std::to_string(n)), "secret");
+  fs::create_directory(from / "inner");
+  for (int n = 0; n < 50; ++n) put(from / "inner" / ("file" + std::to_string(n)), "inside");
+  fs::create_directory_symlink(base / "outside", base / "bait");
+  const std::string one = from / "inner";
+  const std::string other = base / "bait";
+  std::jthread swapper([&](const std::stop_token& over) {
+    while (!over.stop_requested()) {
+      renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+    }
+  });
+  for (int round = 0; round < 30; ++round) {
+    fs::remove_all(to);
+    static_cast<void>(copy());
+    for (const auto& entry : fs::recursive_directory_iterator(to)) {
+      EXPECT_FALSE(entry.path().filename().string().starts_with("secret")) << entry.path();
+    }
+  }
+}
+
+std::map<std::string, std::string> contents(const fs::path& root) {
+  std::map<std::string, std::string> all;
+  if (!fs::exists(root)) return all;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.is_regular_file()) {
+      all[entry.path().lexically_relative(root)] = get(entry.path());
+    }
+  }
+  return all;
+}
+
+// What fails is told, or it did not matter: then all is there. What has its name is whole.
+TEST_F(CopyTree, no_call_that_fails_damages_in_silence) {
+  fs::create_directories(from / "a" / "b");
+  put(from / "a" / "one", "one");
+  put(from / "a" / "b" / "large", std::string(300 << 10, 'l'));
+  put(from / "holes", "h");
+  ASSERT_EQ(truncate((from / "holes").c_str(), 1 << 20), 0);
+  fs::create_hard_link(from / "a" / "one", from / "again");
+  fs::create_symlink("a", from / "link");
+  ASSERT_EQ(mkfifo((from / "fifo").c_str(), 0600), 0);
+  const auto wanted = contents(from);
+  for (const long error : {-long{EIO}, -long{ENOSPC}, -long{EINTR}}) {
+    for (const bool durable : {false, true}) {
+      bool more = true;
+      for (long which = 0; more; ++which) {
+        fs::remove_all(to);
+        Fault fault(which, error);
+        CopyTreeOptions options;
+        options.durable = durable;
+        options.verify = which % 2 == 0;
+        options.width = 1;
+        options.tap = &fault;
+        const CopyTreeResult result = copy(std::move(options));
+        more = fault.seen() > which;
+        EXPECT_EQ(fault.still_open(), 0) << fault.what() << which;
+        const auto got = contents(to);
+        for (const auto& [name, text] : got) {
+          const auto found = wanted.find(name);
+          ASSERT_TRUE(found != wanted.end() || name.ends_with("~")) << name << ' ' << fault.what();
+          EXPECT_TRUE(found == wanted.end() || text == found->second) << name << fault.what();
+        }
+        if (result.ok()) {
+          EXPECT_EQ(got, wanted) << fault.what() << ' ' << which;
+          EXPECT_TRUE(fs::is_symlink(to / "link") && fs::is_fifo(to / "fifo")) << fault.what();
+        }
+      }
+    }
+  }
+}
+
+// What is in the way of a whole copy, by what it makes of the calls.
+class Changing : public FileTap {
+ public:
+  explicit Changing(fs::path file, bool for_ever)
+      : file_(std::move(file)), left_(for_ever ? 99 : 1) {}
+  Verdict before(const FileCallView& call) noexcept override {
+    if (call.kind == FileCallKind::write && left_-- > 0) {
+      const int file = ::open(file_.c_str(), O_WRONLY | O_APPEND);
+      EXPECT_EQ(::write(file, "more", 4), 4);
+      ::close(file);
+    }
+    return {};
+  }
+  void after(const FileCallView&, long) noexcept override {}
+
+ private:
+  const fs::path file_;
+  int left_;
+};
+
+TEST_F(CopyTree, a_file_that_changes_is_read_again_and_told_if_it_goes_on) {
+  for (const bool for_ever : {false, true}) {
+    fs::remove_all(to);
+    put(from / "log", "first");
+    Changing tap(from / "log", for_ever);
+    CopyTreeOptions options;
+    options.tap = &tap;
+    const CopyTreeResult result = copy(std::move(options));
+    EXPECT_EQ(result.problems.size(), for_ever ? 1u : 0u) << told(result);
+    EXPECT_EQ(get(to / "log").substr(0, 5), "first");
+    EXPECT_TRUE(for_ever || get(to / "log") == get(from / "log"));
+  }
+}
+
+// Fails what verify reads, from the copy's side.
+class Liar : public FileTap {
+ public:
+  Verdict before(const FileCallView&) noexcept override { return {}; }
+  void after(const FileCallView& call, long result) noexcept override {
+    if (call.kind == FileCallKind::read && result > 40) {
+      if (++reads_ == 3) static_cast<char*>(call.pieces[0].iov_base)[40] ^= 1;
+    }
+  }
+
+ private:
+  std::atomic<int> reads_ = 0;
+};
+
+TEST_F(CopyTree, verify_finds_the_first_byte_that_differs_and_keeps_no_wrong_copy) {
+  put(from / "file", std::string(100, 'f'));
+  Liar liar;
+  CopyTreeOptions options;
+  options.verify = true;
+  options.width = 1;
+  options.tap = &liar;
+  const CopyTreeResult result = copy(std::move(options));
+  EXPECT_NE(told(result).find("differs at 40"), std::string::npos) << told(result);
+  EXPECT_FALSE(fs::exists(to / "file"));
+}
+
+// Stops when some files are written.
+class Stopper : public FileTap {
+ public:
+  Verdict before(const FileCallView& call) noexcept override {
+    const bool moves = call.kind == FileCallKind::write || call.kind == FileCallKind::copy_range;
+    if (moves && ++writes_ == 20) source.request_stop();
+    if (is_sync(call)) return {Verdict::answer, 0};
+    return {};
+  }
+  void after(const FileCallView&, long) noexcept override {}
+  std::stop_source source;
+
+ private:
+  std::atomic<int> writes_ = 0;
+};
+
+TEST_F(CopyTree, a_stop_leaves_what_is_whole_and_nothing_else) {
+  for (int n = 0; n < 200; ++n) put(from / std::to_string(n), std::string(1 << 12, 'a'));
+  for (const bool durable : {false, true}) {
+    fs::remove_all(to);
+    Stopper stopper;
+    CopyTreeOptions options;
+    options.durable = durable;
+    options.stop = stopper.source.get_token();
+    options.tap = &stopper;
+    const CopyTreeResult result = copy(std::move(options));
+    EXPECT_TRUE(result.stopped);
+    EXPECT_LT(result.files, 200u);
+    const auto got = contents(to);
+    EXPECT_EQ(got.size(), result.files);
+    for (const auto& [name, text] : got) EXPECT_EQ(text.size(), std::size_t{1} << 12) << name;
+    expect_clean();
+  }
+}
+
+}}  // namespace handoff
