@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+//
+// What the driver by io_uring has of its own: more requests than its width, a thread that sleeps in
+// the kernel and is woken, calls that the ring has no operation for, shortened calls, and refusals
+// that leave nothing behind. What requests do is tested for all backends in file_engine_test.cpp.
+#include <handoff/file/file_buffer.hpp>
+#include <handoff/file/file_engine.hpp>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <handoff/core/future.hpp>
+#include <iterator>
+#include <new>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "file/ring_driver.hpp"
+#include "support/failing.hpp"
+#include "support/file_tap.hpp"
+#include "support/support.hpp"
+#include "unit/file/file_support.hpp"
+
+namespace file_ring_test { namespace {
+
+using handoff::FileBackend;
+using handoff::FileBuffer;
+using handoff::FileEngine;
+using handoff::FileOperation;
+using handoff::FileRequest;
+using handoff::FileResult;
+using handoff::Future;
+using handoff::OpenFile;
+using handoff::test::bytes_of;
+using handoff::test::Call;
+using handoff::test::contents;
+using handoff::test::FileFolder;
+using handoff::test::pattern;
+using handoff::test::put;
+using handoff::test::room_of;
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+class FileRing : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!handoff::test::possible(FileBackend::io_uring))
+      GTEST_SKIP() << "io_uring is not to be had here";
+  }
+  FileFolder folder;
+};
+
+TEST_F(FileRing, MoreRequestsThanItsWidthFromSeveralThreads) {
+  const std::string text = pattern(64 * 4096);
+  put(folder / "a", text);
+  const std::size_t rounds = handoff::test::rounds(300);
+  for (const std::size_t width : {1, 3, 64}) {
+    SCOPED_TRACE(width);
+    FileEngine files({.backend = FileBackend::io_uring, .width = width});
+    const OpenFile file = OpenFile::open(folder / "a");
+    std::atomic<std::size_t> right{0};
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 3; ++t) {
+      threads.emplace_back([&, t] {
+        std::vector<std::string> got(rounds, std::string(4096, '\0'));
+        std::vector<Future<FileResult>> results;
+        for (std::size_t i = 0; i < rounds; ++i)
+          results.push_back(files.read(file, room_of(got[i]), (t + i) % 64 * 4096));
+        for (std::size_t i = 0; i < rounds; ++i) {
+          if (results[i].get().bytes() == 4096 &&
+              got[i] == text.substr((t + i) % 64 * 4096, 4096)) {
+            ++right;
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(right, 3 * rounds);
+    EXPECT_EQ(files.choice().width, width);
+  }
+}
+
+// Each request finds the ring's thread asleep, or about to fall asleep.
+TEST_F(FileRing, AStartIsNeverSleptThrough) {
+  put(folder / "a", "0123456789");
+  FileEngine files({.backend = FileBackend::io_uring});
+  std::string got(10, '\0');
+  for (std::size_t i = 0; i < handoff::test::rounds(2000); ++i) {
+    got.assign(10, '\0');
+    ASSERT_EQ(files.read(folder / "a", room_of(got)).get().bytes(), 10u);
+    ASSERT_EQ(got, "0123456789");
+  }
+}
+
+// A callback runs on the ring's thread, where a start takes the short way.
+TEST_F(FileRing, CallbacksGoOn) {
+  put(folder / "a", pattern(4096));
+  FileEngine files({.backend = FileBackend::io_uring, .width = 2});
+  const OpenFile file = OpenFile::open(folder / "a");
+  const std::size_t rounds = handoff::test::rounds(2000);
+  constexpr std::size_t chains = 5;
+  struct Chain {
+    std::string got = std::string(512, '\0');
+    std::size_t left = 0;
+  };
+  std::vector<Chain> all(chains);
+  std::atomic<std::size_t> ended{0};
+  std::atomic<bool> right{true};
+  std::function<void(Chain&)> go_on = [&](Chain& chain) {
+    FileRequest request{.operation = FileOperation::read, .file = file, .offset = 512};
+    request.into = room_of(chain.got);
+    const auto status = files.post(std::move(request), [&](FileResult result) {
+      if (result.bytes() != 512) right = false;
+      ++ended;
+      if (--chain.left > 0) go_on(chain);
+    });
+    if (status != handoff::Status::ok) right = false;
+  };
+  for (Chain& chain : all) {
+    chain.left = rounds;
+    go_on(chain);
+  }
+  while (ended < chains * rounds) std::this_thread::yield();
+  EXPECT_TRUE(right);
+  EXPECT_EQ(files.close().done, chains * rounds);
+}
+
+TEST_F(FileRing, ALargeTransferInManyCallsAtOnce) {
+  const std::size_t bytes = (std::size_t{5} << 20) + 123;
+  const std::string text = pattern(bytes);
+  for (const bool direct : {false, true}) {
+    for (const std::size_t width : {1, 2, 64}) {
+      FileEngine files({.backend = FileBackend::io_uring, .width = width});
+      FileBuffer buffer(bytes);
+      std::copy(text.begin(), text.end(), reinterpret_cast<char*>(buffer.data()));
+      EXPECT_EQ(files
+                    .write(folder / "large", buffer.span(),
+                           {.durable = true, .preallocate = direct, .direct = direct})
+                    .get()
+                    .bytes(),
+                bytes);
+      EXPECT_EQ(contents(folder / "large"), text);
+      std::fill_n(buffer.data(), bytes, std::byte{0});
+      FileRequest request{.operation = FileOperation::read, .path = folder / "large"};
+      request.into = buffer.span();
+      request.direct = direct;
+      EXPECT_EQ(files.submit(std::move(request)).get().bytes(), bytes);
+      EXPECT_TRUE(
+          std::equal(text.begin(), text.end(), reinterpret_cast<const char*>(buffer.data())));
+    }
+  }
+}
+
+// copy_file_range and FICLONE are no operations of a ring: threads make them, or the ring's own
+// where no other is to be had.
+TEST_F(FileRing, WhatARingCannotDoIsDoneAllTheSame) {
+  const std::string text = pattern(300'000);
+  put(folder / "from", text);
+  FileEngine files({.backend = FileBackend::io_uring});
+  handoff::test::fail_after(Call::thread, 0, EAGAIN);
+  files.copy(folder / "from", folder / "to").get().check();
+  EXPECT_TRUE(handoff::test::stop_failing(Call::thread)) << "the first copy starts a thread";
+  EXPECT_EQ(contents(folder / "to"), text);
+  std::vector<Future<FileResult>> copies;
+  for (int i = 0; i < 20; ++i)
+    copies.push_back(files.copy(folder / "from", folder / ("to" + std::to_string(i))));
+  for (auto& copy : copies) copy.get().check();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(contents(folder / ("to" + std::to_string(i))), text);
+}
+
+// Moves at most 1000 bytes at a time.
+class ShorteningTap final : public handoff::test::FileTap {
+ public:
+  Verdict before(const handoff::test::FileCallView& call) noexcept override {
+    if (!handoff::test::transfers(call.kind)) return {};
+    return {.kind = Verdict::shorten, .value = 1000};
+  }
+  void after(const handoff::test::FileCallView& call, long result) noexcept override {
+    if (!handoff::test::transfers(call.kind)) return;
+    if (result > 1000) too_much = true;
+    ++transfers;
+  }
+  std::atomic<bool> too_much{false};
+  std::atomic<int> transfers{0};
+};
+
+TEST_F(FileRing, ShortenedCallsAreCompleted) {
+  ShorteningTap tap;
+  const std::string text = pattern(10'000);
+  FileEngine files({.backend = FileBackend::io_uring, .tap = &tap});
+  FileRequest write{.operation = FileOperation::write, .path = folder / "a"};
+  const auto all = bytes_of(text);
+  write.from = {all.first(700), all.subspan(700, 1), all.subspan(701, 5000), all.subspan(5701)};
+  files.submit(std::move(write)).get().check();
+  EXPECT_EQ(contents(folder / "a"), text);
+  std::string first(3'333, '\0');
+  std::string rest(6'667, '\0');
+  FileRequest read{.operation = FileOperation::read, .path = folder / "a"};
+  read.into = {room_of(first), room_of(rest)};
+  EXPECT_EQ(files.submit(std::move(read)).get().bytes(), text.size());
+  EXPECT_EQ(first + rest, text);
+  files.copy(folder / "a", folder / "b").get().check();
+  EXPECT_EQ(contents(folder / "b"), text);
+  EXPECT_FALSE(tap.too_much);
+  EXPECT_GE(tap.transfers, 30);
+}
+
+TEST_F(FileRing, NothingIsLeftOpen) {
+  const std::size_t before = open_descriptors();
+  for (int i = 0; i < 3; ++i) {
+    FileEngine files({.backend = FileBackend::io_uring});
+    files.write(folder / "a", bytes_of("abc")).get().check();
+    files.copy(folder / "a", folder / "b").get().check();
+    (void)files.read(folder / "missing").get();
+    files.close();
+    EXPECT_EQ(files.close().done + files.tally().failed, 3u);
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(FileRing, ARefusedRingSaysWhyAndLeavesNothing) {
+  const std::size_t before = open_descriptors();
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  // Room for nothing; then for the bell and not for the ring.
+  for (const std::size_t room : {0, 1}) {
+    rlimit little = usual;
+    const int lowest = dup(0);  // of those that are free
+    ASSERT_GE(lowest, 0);
+    close(lowest);
+    little.rlim_cur = static_cast<rlim_t>(lowest) + room;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &little), 0);
+    int error = 0;
+    const int refusal = handoff::detail::ring_refusal();
+    try {
+      const FileEngine files({.backend = FileBackend::io_uring});
+    } catch (const std::system_error& refused) {
+      error = refused.code().value();
+    }
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    EXPECT_EQ(error, EMFILE);
+    EXPECT_EQ(refusal, room == 0 ? EMFILE : 0);
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(FileRing, AThreadThatCannotBeHadIsThrown) {
+  const std::size_t before = open_descriptors();
+  const int places = handoff::test::until_whole(Call::thread, EAGAIN, [&] {
+    try {
+      FileEngine files({.backend = FileBackend::io_uring});
+      files.write(folder / "a", bytes_of("abc")).get().check();
+    } catch (const std::system_error& refused) {
+      EXPECT_EQ(refused.code().value(), EAGAIN);
+    }
+  });
+  EXPECT_GE(places, 1);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(FileRing, NoMemoryIsThrownAndNothingIsLeft) {
+  const std::size_t before = open_descriptors();
+  handoff::test::until_whole(Call::allocation, 0, [&] {
+    try {
+      const FileEngine files({.backend = FileBackend::io_uring});
+    } catch (const std::bad_alloc&) {
+      EXPECT_TRUE(true);
+    }
+  });
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+}}  // namespace file_ring_test
