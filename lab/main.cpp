@@ -16,6 +16,7 @@
 
 #include "commands/advise.hpp"
 #include "commands/compare.hpp"
+#include "commands/copy.hpp"
 #include "commands/doctor.hpp"
 #include "commands/export.hpp"
 #include "commands/gate.hpp"
@@ -274,7 +275,10 @@ int command(int argc, char** argv) {
   program.add_subcommand("list", "list scenarios, metrics, parameters and contenders")
       ->add_option("--manifest", list_options.manifests, "file that lists more contenders")
       ->type_name("FILE");
+  program.add_subcommand("copy", "copy trees of files, as the program handoff-copy does")
+      ->prefix_command();
   try {
+    if (argc > 1 && std::string(argv[1]) == "copy") copy(argv);  // its arguments are its own
     program.parse(argc, argv);
   } catch (const CLI::Success& asked_for_help) {
     return program.exit(asked_for_help);
