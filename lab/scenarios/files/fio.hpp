@@ -22,7 +22,9 @@ enum class FioEngine : std::uint8_t { psync, io_uring };
 
 class Fio final : public Way {
  public:
-  explicit Fio(FioEngine engine) : engine_(engine) {}
+  Fio(const Task& task, FioEngine engine) : engine_(engine) {
+    if (task.bytes % task.block != 0) throw Unavailable("fio writes whole blocks only");
+  }
 
   void write(const Transfer& transfer) override {
     std::vector<std::string> words = common("write", transfer.durable);
@@ -110,24 +112,38 @@ class Fio final : public Way {
     }
   }
 
+  // It counts whole milliseconds: so it does as many times the requests as take a tenth of a
+  // second.
   void touch(Random& random, const char* kind, const char* direction) {
+    constexpr double least = 0.1;
+    constexpr std::size_t step = 8;
+    constexpr std::size_t most = 4096;
+    for (;; times_ *= step) {
+      const std::string said = touch_once(random, kind, direction);
+      if (seconds_ < least && times_ < most) continue;
+      random.ns.clear();
+      random.p99_9_ns = static_cast<std::uint64_t>(number_in(said, direction, "99.900000"));
+      const double part = static_cast<double>(random.offsets.size() * kSector) /
+                          number_in(said, direction, "io_bytes");
+      seconds_ *= part;
+      cpu_seconds_ *= part;
+      return;
+    }
+  }
+
+  std::string touch_once(const Random& random, const char* kind, const char* direction) {
     std::vector<std::string> words = common(kind, random.direct);
     const std::size_t jobs = engine_ == FioEngine::psync ? random.depth : 1;
-    const std::size_t count = random.offsets.size();
+    const std::size_t each = std::max<std::size_t>(1, random.offsets.size() * times_ / jobs);
     words.emplace_back("--name=job");
     words.push_back("--filename=" + random.path);
     words.push_back("--bs=" + std::to_string(kSector));
     words.push_back("--numjobs=" + std::to_string(jobs));
-    words.push_back("--io_size=" +
-                    std::to_string(std::max<std::size_t>(1, count / jobs) * kSector));
+    words.push_back("--io_size=" + std::to_string(each * kSector));
     words.push_back("--buffer_pattern=" + std::string(kPattern));
     words.emplace_back("--overwrite=1");
     if (engine_ == FioEngine::io_uring) add_ring(words, random.depth);
-    const std::string said = run(words, direction);
-    random.ns.clear();
-    random.p99_9_ns = static_cast<std::uint64_t>(number_in(said, direction, "99.900000"));
-    // It may round the number of requests.
-    seconds_ *= static_cast<double>(count * kSector) / number_in(said, direction, "io_bytes");
+    return run(words, direction);
   }
 
   std::string run(std::vector<std::string> words, const char* direction) {
@@ -137,7 +153,7 @@ class Fio final : public Way {
     constexpr double percent = 0.01;
     seconds_ = number_in(said, direction, "runtime") * ms;
     const double all = number_in(said, "jobs", "job_runtime") * ms;
-    cpu_seconds_ +=
+    cpu_seconds_ =
         all * percent * (number_in(said, "jobs", "usr_cpu") + number_in(said, "jobs", "sys_cpu"));
     return said;
   }
@@ -157,6 +173,7 @@ class Fio final : public Way {
   std::string program_ = program("fio");
   Children children_;
   double seconds_ = 0;
+  std::size_t times_ = 1;
   double cpu_seconds_ = 0;
 };
 

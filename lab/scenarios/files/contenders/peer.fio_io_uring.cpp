@@ -4,8 +4,8 @@
 
 namespace handoff::lab::files {
 
-std::unique_ptr<Way> contender(const Task& /*task*/) {
-  return std::make_unique<Fio>(FioEngine::io_uring);
+std::unique_ptr<Way> contender(const Task& task) {
+  return std::make_unique<Fio>(task, FioEngine::io_uring);
 }
 
 }  // namespace handoff::lab::files

@@ -4,8 +4,8 @@
 
 namespace handoff::lab::files {
 
-std::unique_ptr<Way> contender(const Task& /*task*/) {
-  return std::make_unique<Fio>(FioEngine::psync);
+std::unique_ptr<Way> contender(const Task& task) {
+  return std::make_unique<Fio>(task, FioEngine::psync);
 }
 
 }  // namespace handoff::lab::files
