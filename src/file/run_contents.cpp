@@ -195,7 +195,10 @@ void FileRun::synced(long result) noexcept {
     }
     return fail(result, "fsync");
   }
-  if (!name_is_new_) return stage(&FileRun::clean);
+  // What was written before, under a name that may be new, is to be found again.
+  const bool asked_by_name = request_.operation == FileOperation::sync && !request_.file.valid() &&
+                             S_ISREG(attributes_.stx_mode);
+  if (!name_is_new_ && !asked_by_name) return stage(&FileRun::clean);
   open_directory(request_.path, &FileRun::directory_of_new_name);
 }
 

@@ -106,7 +106,8 @@ void FileRun::open_directory(const std::string& path, Then then) noexcept {
   if (path.empty()) return fail(-ENOENT, "");
   if (parts_.name.empty()) return fail(-EISDIR, "");
   // A directory that is synced has to be open for reading.
-  const int flags = O_DIRECTORY | (request_.durable ? O_RDONLY : O_PATH);
+  const bool syncs = request_.durable || request_.operation == FileOperation::sync;
+  const int flags = O_DIRECTORY | (syncs ? O_RDONLY : O_PATH);
   call(open_call(parts_.directory, flags), &FileRun::directory_is_open);
 }
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,8 @@ struct Book {
   struct Trim {
     std::uint64_t sequence = 0;
     std::size_t begun = 0;
+    std::uint64_t first = 0;  // the first record that was there afterwards
+    std::size_t acknowledged = ~std::size_t{0};
   };
   std::vector<Trim> trims;
 
@@ -55,6 +58,14 @@ struct Book {
       if (entries[i].acknowledged <= moment) last = i + 1;
     }
     return last;
+  }
+  // The first one that may be there: what was removed does not come back.
+  std::uint64_t first_at(std::size_t moment) const {
+    std::uint64_t first = 1;
+    for (const Trim& trim : trims) {
+      if (trim.acknowledged <= moment) first = std::max(first, trim.first);
+    }
+    return first;
   }
   // The last one that may be missing at the front.
   std::uint64_t trimmed_at(std::size_t moment) const {
@@ -106,6 +117,9 @@ std::string judge(const Found& found, const Book& book, std::size_t moment) {
   if (found.last >= found.first && found.first > book.trimmed_at(moment) + 1) {
     return "begins with " + std::to_string(found.first);
   }
+  if (found.last >= found.first && found.first < book.first_at(moment)) {
+    return "record " + std::to_string(found.first) + " was removed, and is there";
+  }
   return "";
 }
 
@@ -118,6 +132,12 @@ class Writer {
   Writer(SimulatedDisk& disk, Book& book, const std::string& directory)
       : disk_(disk), book_(book), log_(directory, small_segments(&disk)) {}
 
+  // What is found counts as durable from now on.
+  void opened() {
+    EXPECT_LE(log_.was_durable(), book_.entries.size());
+    book_.entries.resize(log_.was_durable());
+    book_.acknowledge_up_to(log_.was_durable(), disk_.now());
+  }
   void append(std::size_t bytes, std::uint64_t number) {
     const std::string text = filled(bytes, number);
     book_.entries.push_back({text});
@@ -135,8 +155,10 @@ class Writer {
     book_.acknowledge_up_to(book_.entries.size(), disk_.now());
   }
   void trim(std::uint64_t sequence) {
-    book_.trims.push_back({sequence, disk_.now()});
+    book_.trims.push_back({.sequence = sequence, .begun = disk_.now()});
     log_.trim(sequence).check();
+    book_.trims.back().first = log_.was_first();
+    book_.trims.back().acknowledged = disk_.now();
   }
   void close() {
     log_.close();
@@ -173,6 +195,9 @@ void trims(Writer& log) {
   log.append(700, 450);
   log.trim(9);
   log.append(1800, 451);
+  log.append(1800, 452);
+  log.trim(10);
+  log.trim(11);
   log.close();
 }
 
@@ -187,7 +212,7 @@ constexpr std::array kPrograms{Named{"some appends", some_appends},
 // A first life, and for each of its losses a second one with losses of its own.
 class Lives {
  public:
-  Lives() : world_("/dev/shm") {}
+  Lives() : world_(test::fast_place()) {}
 
   std::size_t losses() const { return losses_; }
 
@@ -204,29 +229,72 @@ class Lives {
       program(writer);
     }
     syncs_ = disk.syncs();
-    return each_loss(disk, count, [&](std::size_t moment, const test::DiskState& state) {
-      ++losses_;
-      return survive(book, moment, state);
-    });
+    return each_loss(disk, count, second_losses_ == 0,
+                     [&](std::size_t moment, const test::DiskState& state) {
+                       ++losses_;
+                       return survive(book, moment, state);
+                     });
   }
   const std::vector<std::string>& syncs() const { return syncs_; }
   const std::vector<std::string>& second_syncs() const { return second_syncs_; }
   void drop_in_second_life(int n) { second_dropped_ = n; }
   void with_second_life(std::size_t count) { second_losses_ = count; }
 
+  // A process that is killed after so many calls, another one that goes on with what is there in
+  // the page cache, and then the loss. Nothing if the first one came through.
+  std::optional<std::string> killed_after(void (*program)(Writer&), int calls, std::size_t count) {
+    test::write_state({}, world_.at("first"));
+    SimulatedDisk disk(world_.at("first"));
+    Book book;
+    disk.kill_after(calls);
+    try {
+      Writer writer(disk, book, world_.at("first/log"));
+      program(writer);
+    } catch (const FileError&) {
+    }
+    if (!disk.revive()) return std::nullopt;
+    const std::size_t begun = disk.now();
+    const std::size_t syncs_before = disk.syncs().size();
+    if (second_dropped_ >= 0) {
+      disk.drop_sync(second_dropped_ + static_cast<int>(syncs_before));
+    }
+    try {
+      Writer writer(disk, book, world_.at("first/log"));
+      writer.opened();
+      go_on(writer);
+    } catch (const FileError& error) {
+      return std::string("not opened again: ") + error.what();
+    }
+    auto random = test::random(static_cast<std::uint64_t>(calls));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t moment = begun + random() % (disk.now() + 1 - begun);
+      const std::size_t which = random() % (test::kCorners.size() + 2);
+      Choices choices(which < test::kCorners.size() ? test::kCorners[which] : Loss::random,
+                      random());
+      ++losses_;
+      test::write_state(disk.after_loss(moment, choices), world_.at("left"));
+      const Found found = look(world_.at("left/log"), book);
+      const std::string fault = judge(found, book, moment);
+      if (!fault.empty()) return "after a kill: " + fault;
+    }
+    return "";
+  }
+
  private:
   using Look = std::function<std::string(std::size_t, const test::DiskState&)>;
 
-  static std::string each_loss(const SimulatedDisk& disk, std::size_t count, const Look& look) {
+  // All corners at each moment and then random losses, or only a sample of both.
+  static std::string each_loss(const SimulatedDisk& disk, std::size_t count, bool all_corners,
+                               const Look& look) {
     const std::size_t moments = disk.now() + 1;
     auto random = test::random(disk.now());
-    const std::size_t corners = moments * test::kCorners.size();
+    const std::size_t corners = all_corners ? moments * test::kCorners.size() : 0;
     for (std::size_t i = 0; i < std::max(count, corners); ++i) {
-      const bool corner = i < corners;
-      const std::size_t moment = corner ? i / test::kCorners.size() : random() % moments;
-      const Loss loss = corner ? test::kCorners[i % test::kCorners.size()] : Loss::random;
-      const std::uint64_t seed = random();
-      Choices choices(loss, seed);
+      const std::size_t which = random() % (test::kCorners.size() + 2);
+      const std::size_t moment = i < corners ? i / test::kCorners.size() : random() % moments;
+      Loss loss = which < test::kCorners.size() ? test::kCorners[which] : Loss::random;
+      if (i < corners) loss = test::kCorners[i % test::kCorners.size()];
+      Choices choices(loss, random());
       const std::string fault = look(moment, disk.after_loss(moment, choices));
       if (fault.empty()) continue;
       return fault + " (moment " + std::to_string(moment) + " of " + std::to_string(moments - 1) +
@@ -244,29 +312,34 @@ class Lives {
     return second_life(book, found, moment, folder);
   }
 
+  static void go_on(Writer& writer) {
+    writer.append(900, 1000);
+    writer.append(30, 1001);
+    writer.append(2000, 1002);
+    writer.append(2000, 1003);
+  }
+
   // Opens what is left, goes on, and loses power again.
   std::string second_life(const Book& before, const Found& found, std::size_t moment,
                           const std::string& folder) {
     SimulatedDisk disk(folder);
     disk.drop_sync(second_dropped_);
     Book book;
-    book.entries.assign(before.entries.begin(),
-                        before.entries.begin() + static_cast<std::ptrdiff_t>(found.last));
-    for (Book::Entry& entry : book.entries) entry.acknowledged = ~std::size_t{0};
-    book.acknowledge_up_to(std::min<std::uint64_t>(before.acknowledged_at(moment), found.last), 0);
-    if (found.first > 1) book.trims.push_back({found.first, 0});
-    book.trims.push_back({before.trimmed_at(moment) + 1, 0});
+    for (std::size_t i = 0; i < found.last; ++i) book.entries.push_back({before.entries[i].text});
+    book.acknowledge_up_to(before.acknowledged_at(moment), 0);
+    book.trims.push_back({.sequence = std::max(found.first, before.trimmed_at(moment) + 1),
+                          .begun = 0,
+                          .first = before.first_at(moment),
+                          .acknowledged = 0});
     try {
       Writer writer(disk, book, folder + "/log");
-      writer.append(900, 1000);
-      writer.append(30, 1001);
-      writer.append(2000, 1002);
-      writer.append(2000, 1003);
+      writer.opened();
+      go_on(writer);
     } catch (const FileError& error) {
       return std::string("not opened again: ") + error.what();
     }
-    second_syncs_ = disk.syncs();
-    return each_loss(disk, second_losses_,
+    if (disk.syncs().size() > second_syncs_.size()) second_syncs_ = disk.syncs();
+    return each_loss(disk, second_losses_, false,
                      [&](std::size_t when, const test::DiskState& state) -> std::string {
                        ++losses_;
                        test::write_state(state, world_.at("second"));
@@ -296,9 +369,22 @@ TEST(AppendLogPowerLoss, EachAcknowledgedRecordIsFound) {
 TEST(AppendLogPowerLoss, ASecondLossAfterTheFirst) {
   for (const auto& [name, program] : kPrograms) {
     Lives lives;
-    lives.with_second_life(test::deep() ? 100 : 1);
+    lives.with_second_life(test::deep() ? 200 : 20);
     EXPECT_EQ(lives.live(program, -1, test::deep() ? 1000 : 100), "") << name;
     std::printf("%-14s %zu losses\n", name, lives.losses());
+  }
+}
+
+TEST(AppendLogPowerLoss, ALossAfterAKill) {
+  for (const auto& [name, program] : kPrograms) {
+    Lives lives;
+    int kills = 0;
+    for (;; ++kills) {
+      const auto fault = lives.killed_after(program, kills, test::deep() ? 500 : 20);
+      if (!fault.has_value()) break;
+      EXPECT_EQ(*fault, "") << name << ", killed after " << kills << " calls";
+    }
+    std::printf("%-14s %d kills, %zu losses\n", name, kills, lives.losses());
   }
 }
 
@@ -308,13 +394,32 @@ TEST(AppendLogPowerLoss, EachSyncIsNeeded) {
     EXPECT_EQ(whole.live(program, -1, 1), "");
     for (std::size_t n = 0; n < whole.syncs().size(); ++n) {
       Lives lives;
-      std::string fault = lives.live(program, static_cast<int>(n), 3000);
-      if (fault.empty()) {
-        lives.with_second_life(1);
-        fault = lives.live(program, static_cast<int>(n), 1);
-      }
-      EXPECT_NE(fault, "") << name << " does not need its sync " << n << ": " << whole.syncs()[n];
+      EXPECT_NE(lives.live(program, static_cast<int>(n), 3000), "")
+          << name << " does not need its sync " << n << ": " << whole.syncs()[n];
     }
+  }
+}
+
+// The same of the syncs of a second life: those of opening what was left come first.
+TEST(AppendLogPowerLoss, EachSyncOfOpeningIsNeeded) {
+  Lives whole;
+  whole.with_second_life(1);
+  EXPECT_EQ(whole.live(some_appends, -1, 300), "");
+  for (std::size_t n = 0; n < whole.second_syncs().size(); ++n) {
+    std::string fault;
+    for (const auto& [name, program] : kPrograms) {
+      Lives lives;
+      lives.with_second_life(20);
+      lives.drop_in_second_life(static_cast<int>(n));
+      for (int calls = 0; fault.empty(); ++calls) {
+        const auto found = lives.killed_after(program, calls, 40);
+        if (!found.has_value()) break;
+        fault = *found;
+      }
+      if (fault.empty()) fault = lives.live(program, -1, 100);
+    }
+    EXPECT_NE(fault, "") << "no second life needs its sync " << n << ": "
+                         << whole.second_syncs()[n];
   }
 }
 

@@ -98,6 +98,7 @@ TEST_P(SpecialFiles, AreRefusedAndNothingHangs) {
   };
   for (const auto& [path, error] : rows) {
     for (const FileOperation operation : {read, write, append, sync}) {
+      if (operation == sync && error == EISDIR) continue;  // its names can be made durable
       EXPECT_EQ(error_of(files, operation, path), error) << to_string(operation) << " " << path;
     }
     const FileResult copied = result_of(files.copy(path, root.at("copy")));
@@ -297,23 +298,23 @@ TEST_P(Beneath, FortyNamesAreRefused) {
   EXPECT_GE(names.size(), 40U);
   for (const std::string& name : names) {
     for (const FileOperation operation : {read, write, append, stat, sync}) {
-      if (operation == stat && (name == "." || name == "sub" || name == "fifo" || name == "sub/.."))
-        continue;  // may be asked about
+      const bool directory = name == "." || name == "sub" || name == "sub/..";
+      if (operation == stat && (directory || name == "fifo")) continue;
+      if (operation == sync && directory) continue;
       EXPECT_NE(error_of(files, operation, name), 0) << to_string(operation) << " " << name;
       unharmed(name);
     }
     EXPECT_FALSE(result_of(files.copy(name, "copy")).ok()) << "copy from " << name;
-    // Of a link in the last place, these are about the link itself, or they are refused.
+    // Of a link in the last place, the rest is about the link itself: see below.
+    struct stat status{};
+    const bool is_link = name.find('\0') == std::string::npos && !name.starts_with("/") &&
+                         ::lstat((inside + "/" + name).c_str(), &status) == 0 &&
+                         S_ISLNK(status.st_mode);
+    if (is_link || name == "fifo") continue;
     for (const FileOperation operation : {replace, remove}) {
-      const std::string link = inside + "/" + name;
-      struct stat status{};
-      const bool is_link = name.find('\0') == std::string::npos && !name.starts_with("/") &&
-                           ::lstat(link.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
-      if (is_link || name == "fifo") continue;
       EXPECT_NE(error_of(files, operation, name), 0) << to_string(operation) << " " << name;
       unharmed(name);
     }
-    if (!name.starts_with("/") && name.find('/') == std::string::npos) continue;
     EXPECT_FALSE(result_of(files.copy("old", name)).ok()) << "copy to " << name;
     unharmed(name);
   }
@@ -382,8 +383,8 @@ TEST_P(Beneath, AnAttackerSwapsFilesForLinks) {
   });
   {
     FileEngine files({.backend = GetParam(), .width = 2, .beneath = inside});
-    const std::size_t rounds = test::deep() ? 200'000 : 1500;
-    for (std::size_t i = 0; i < rounds; ++i) {
+    const std::size_t most = test::deep() ? 1'000'000 / 6 : 10'000 / 6;
+    for (std::size_t i = 0; i < 20 || swaps.load() < most; ++i) {
       for (const char* const name : {"way/victim", "name", "way/new_outside"}) {
         (void)error_of(files, write, name);
         (void)error_of(files, append, name);

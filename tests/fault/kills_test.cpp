@@ -258,7 +258,7 @@ std::size_t only_known_names(const std::string& folder) {
     EXPECT_TRUE(temporary(name)) << name;
     struct stat status{};
     EXPECT_EQ(::lstat(entry.path().c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 0077U, 0U) << name << " can be read by others";
+    EXPECT_EQ(status.st_mode & 0133U, 0U) << name << " allows more than the finished file";
     std::filesystem::remove(entry.path());
     ++left;
   }

@@ -11,11 +11,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -26,8 +27,9 @@ namespace {
 constexpr std::size_t kSector = 512;
 
 std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
 }
 
 // Where a descriptor leads to now; "" if nowhere.
@@ -98,7 +100,7 @@ unsigned Choices::pick(unsigned count) {
   return digits_[position_++].first;
 }
 
-Choices::Write Choices::write() {
+Choices::Write Choices::write(bool resize) {
   if (every_) return static_cast<Write>(pick(5));
   switch (loss_) {
     case Loss::all_lost:
@@ -106,6 +108,10 @@ Choices::Write Choices::write() {
     case Loss::lengths_kept: return Write::length;
     case Loss::data_kept:
     case Loss::all_kept: return Write::whole;
+    case Loss::first_lost:
+      return !resize && std::exchange(first_, false) ? Write::lost : Write::whole;
+    case Loss::first_kept:
+      return resize || std::exchange(first_, false) ? Write::whole : Write::lost;
     case Loss::random: break;
   }
   if (random_() % 4 == 0) return static_cast<Write>(2 + random_() % 4);
@@ -119,7 +125,7 @@ bool Choices::garbage() { return !every_ && loss_ == Loss::random && random_() %
 bool Choices::name() {
   if (every_) return pick(2) == 1;
   if (loss_ == Loss::random) return random_() % 100 < names_percent_;
-  return loss_ == Loss::names_kept || loss_ == Loss::lengths_kept || loss_ == Loss::all_kept;
+  return loss_ != Loss::all_lost && loss_ != Loss::data_kept;
 }
 
 // ---- What is seen ----
@@ -204,7 +210,11 @@ FileTap::Verdict SimulatedDisk::before(const FileCallView& call) noexcept {
     sync_names_.push_back(std::string(call.name) + " " + target_of(call.descriptor));
   }
   const bool drop = pending.drop;
+  const bool dead = lives_for_ <= 0;
+  lives_for_ -= dead ? 0 : 1;
+  if (dead && call.kind == FileCallKind::close) ::close(call.descriptor);
   pending_.push_back(std::move(pending));
+  if (dead) return {Verdict::answer, -EIO};
   if (drop) return {Verdict::answer, 0};
   return {};
 }
@@ -432,7 +442,7 @@ std::string SimulatedDisk::bytes_after_loss(const Node& node, std::size_t moment
   for (const Data& data : node.data) {
     if (data.when.begin >= moment) continue;
     const bool durable = covered(node, data.when, moment);
-    apply(data, durable ? Choices::Write::whole : choices.write(), choices, bytes);
+    apply(data, durable ? Choices::Write::whole : choices.write(data.resize), choices, bytes);
   }
   return bytes;
 }

@@ -57,10 +57,13 @@ enum class Loss : std::uint8_t {
   names_kept,  // ... but no data
   lengths_kept,  // and names; but no data
   all_kept,
+  first_lost,  // of the data; all else is kept
+  first_kept,  // of the data, and all names
   random,
 };
-inline constexpr std::array kCorners{Loss::all_lost, Loss::data_kept, Loss::names_kept,
-                                     Loss::lengths_kept, Loss::all_kept};
+inline constexpr std::array kCorners{Loss::all_lost,     Loss::data_kept, Loss::names_kept,
+                                     Loss::lengths_kept, Loss::all_kept,  Loss::first_lost,
+                                     Loss::first_kept};
 
 class Choices {
  public:
@@ -71,7 +74,7 @@ class Choices {
   bool next();
 
   enum class Write : std::uint8_t { lost, whole, first_half, second_half, length, torn };
-  Write write();
+  Write write(bool resize);
   bool sector();  // of a torn write: whether it is there
   bool garbage();  // what the file grew by and was not written: old bytes of the disk, not zeros
   bool name();  // whether the change has happened
@@ -80,6 +83,7 @@ class Choices {
   unsigned pick(unsigned count);
 
   Loss loss_;
+  bool first_ = true;
   bool every_ = false;
   std::mt19937_64 random_;
   unsigned data_percent_ = 50;
@@ -96,6 +100,12 @@ class SimulatedDisk final : public FileTap {
   void drop_sync(int n) noexcept { dropped_ = n; }
   // How many syncs there have been, with that one; what they were of.
   std::vector<std::string> syncs() const;
+
+  // The process dies after so many more calls: none has any effect, all say EIO. Then another one
+  // may begin with what is there.
+  void kill_after(int calls) noexcept { lives_for_ = calls; }
+  // Whether it came to that.
+  bool revive() noexcept { return std::exchange(lives_for_, kForEver) <= 0; }
 
   // The moments are counted: each call begins and ends at one of its own.
   std::size_t now() const;
@@ -172,6 +182,8 @@ class SimulatedDisk final : public FileTap {
   void build(int node, const std::string& path, std::size_t moment, Choices& choices,
              std::map<int, std::string>& built, DiskState& state) const;
 
+  static constexpr int kForEver = 1 << 30;
+
   mutable std::mutex mutex_;
   std::string root_;
   std::vector<Node> nodes_;
@@ -180,6 +192,7 @@ class SimulatedDisk final : public FileTap {
   std::vector<std::string> sync_names_;
   std::size_t moment_ = 0;
   int dropped_ = -1;
+  int lives_for_ = kForEver;
 };
 
 }  // namespace handoff::test

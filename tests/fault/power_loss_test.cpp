@@ -178,12 +178,13 @@ void write_and_sync(World& world) {
 }
 
 void open_new_and_sync(World& world) {
-  OpenFile file =
-      OpenFile::open(world.at("new"), {.write = true, .create = true, .tap = &world.disk});
   const std::string bytes = filled(1300, 8);
   world.promises.begin("new", bytes, While::anything);
+  OpenFile file =
+      OpenFile::open(world.at("new"), {.write = true, .create = true, .tap = &world.disk});
   world.files.write(file, bytes_of(bytes), 0).get().check();
-  if (world.durable) world.files.sync(file).get().check();
+  // By its path: a handle does not know that its name is new.
+  if (world.durable) world.files.sync(world.at("new")).get().check();
   world.promises.acknowledge("new");
 }
 
@@ -273,7 +274,7 @@ struct Run {
 // Runs the program on a disk of its own, and gives it to `judge`.
 void on_a_disk(const Program& program, const Run& run,
                const std::function<void(SimulatedDisk&, Promises&)>& judge) {
-  const Folder root;
+  const Folder root(test::fast_place());
   const std::string folder = root.at("in");
   const std::string old = filled(2048, 1);
   test::write_state({.files = {{"old", old}, {"other", "other"}}, .directories = {}}, folder);

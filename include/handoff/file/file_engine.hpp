@@ -22,8 +22,9 @@
 //   truncates, an append, remove and copy wait for all before them; reads and writes of ranges only
 //   for those that waited so, and for a barrier. A sync covers what ended before it began, and what
 //   was submitted before it. Appends never interleave.
-// - Durable: the request ends after fsync (of the directory too, where a name is new). One fsync
-//   serves all that wait for one file. After an fsync that failed, the data counts as lost: every
+// - Durable: the request ends after fsync (of the directory too, where a name is new). So does a
+//   sync, of the directory too if it is by path: a name that OpenFile made is durable after that.
+//   One fsync serves all that wait for one file. After an fsync that failed, the data counts as lost: every
 //   later durable request for that OpenFile fails with the same error; nothing is tried again.
 // - Errors: the result says what, where and at which offset (FileFailure). Short transfers and
 // EINTR
