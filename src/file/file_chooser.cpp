@@ -10,6 +10,7 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <system_error>
 
+#include "open_file_state.hpp"
 #include "ring_driver.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -45,19 +46,24 @@ struct Traits {
   std::size_t action;
   std::size_t size;
   std::size_t durable;
-  std::size_t direct;
+  std::size_t access;  // 0: by path; 1: an open file; 2: direct
   std::size_t depth;  // 0: one at a time; 1: up to 16; 2: more
 };
 std::size_t number_of(const Traits& traits) noexcept {
-  return (((traits.action * 3 + traits.size) * 2 + traits.durable) * 2 + traits.direct) * 3 +
+  return (((traits.action * 3 + traits.size) * 2 + traits.durable) * 3 + traits.access) * 3 +
          traits.depth;
 }
 Traits traits_of(std::size_t number) noexcept {
-  return {.action = number / 36,
-          .size = number / 12 % 3,
-          .durable = number / 6 % 2,
-          .direct = number / 3 % 2,
+  return {.action = number / 54,
+          .size = number / 18 % 3,
+          .durable = number / 9 % 2,
+          .access = number / 3 % 3,
           .depth = number % 3};
+}
+
+std::size_t access_of(const FileRequest& request) noexcept {
+  if (!request.file.valid()) return request.direct ? 2 : 0;
+  return OpenFileAccess::state(request.file)->direct ? 2 : 1;
 }
 
 std::int64_t now_ns() noexcept { return sync::clock::now().time_since_epoch().count(); }
@@ -140,7 +146,7 @@ std::size_t FileChooser::kind_of(const FileTask& task, std::size_t held) const n
   return number_of({.action = action_of(request.operation),
                     .size = size_of(bytes_of(request)),
                     .durable = request.durable ? 1U : 0U,
-                    .direct = request.direct || request.file.valid() ? 1U : 0U,
+                    .access = access_of(request),
                     .depth = held <= 1    ? 0U
                              : held <= 16 ? 1U
                                           : 2U});
@@ -153,7 +159,7 @@ FileChooser::Way FileChooser::by_rule(const FileTask& task, std::size_t kind) co
   const Traits traits = traits_of(kind);
   if (traits.action == names) return by_pool;
   if (traits.size == large) return task.request().direct ? by_ring : by_pool;
-  return traits.direct != 0 ? by_ring : by_pool;
+  return traits.access != 0 ? by_ring : by_pool;
 }
 
 bool FileChooser::may_run_in_caller(const FileTask& task, const Kind& kind,

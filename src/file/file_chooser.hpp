@@ -3,15 +3,15 @@
 // Which driver makes the calls of a request. One backend was asked for: that one. `automatic`: by
 // rule at first, then by what was measured while it worked.
 //
-// Requests are told apart by kind (FileKind): what they do, how large, durable or direct, and how
-// many there are at once. For each kind the time is taken in rounds of requests that go the same
-// way: the time in which at least one of the round is under way, by the wall clock, for each
-// request or MiB. Now and then a round goes another way; if that was faster, it becomes the usual
-// one. A round is short compared to the requests between two of them, and these double each time
-// that the usual way wins: so trying costs some percent at first and nothing in the end.
-// The caller's thread is a way of small requests that come one at a time: at least kAlone in turn
-// came when nothing else was under way, and they take less than kShort. One in kAlone goes another
-// way then, to see whether the caller would have sent a second one meanwhile.
+// Requests are told apart by kind: what they do, how large, durable or not, by path, by an open
+// file or direct, and how many there are at once. For each kind the time is taken in rounds of
+// requests that go the same way: the time in which at least one of the round is under way, by the
+// wall clock, for each request or MiB. Now and then a round goes another way; if that was faster,
+// it becomes the usual one. A round is short compared to the requests between two of them, and
+// these double each time that the usual way wins: so trying costs some percent at first and nothing
+// in the end. The caller's thread is a way of small requests that come one at a time: at least
+// kAlone in turn came when nothing else was under way, and they take less than kShort. One in
+// kAlone goes another way then, to see whether the caller would have sent a second one meanwhile.
 // Concurrency: none of its own; the engine's mutex. Throws: the constructor; choice().
 #pragma once
 
@@ -46,7 +46,7 @@ class FileChooser {
  private:
   enum Way : std::uint8_t { by_caller, by_pool, by_ring };
   static constexpr std::size_t kWays = 3;
-  static constexpr std::size_t kKinds = std::size_t{3} * 3 * 2 * 2 * 3;
+  static constexpr std::size_t kKinds = std::size_t{3} * 3 * 2 * 3 * 3;
 
   // What is known of a kind of requests.
   struct Kind {
