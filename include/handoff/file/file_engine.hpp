@@ -24,8 +24,9 @@
 //   was submitted before it. Appends never interleave.
 // - Durable: the request ends after fsync (of the directory too, where a name is new). So does a
 //   sync, of the directory too if it is by path: a name that OpenFile made is durable after that.
-//   One fsync serves all that wait for one file. After an fsync that failed, the data counts as lost: every
-//   later durable request for that OpenFile fails with the same error; nothing is tried again.
+//   One fsync serves all that wait for one file. After an fsync that failed, the data counts as
+//   lost: every later durable request for that OpenFile fails with the same error; nothing is tried
+//   again.
 // - Errors: the result says what, where and at which offset (FileFailure). Short transfers and
 // EINTR
 //   are completed; ENOSPC, EDQUOT, EIO are final. A new file that could not be written whole by
