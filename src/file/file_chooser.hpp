@@ -52,10 +52,10 @@ class FileChooser {
   struct Kind {
     std::array<double, kWays> ns{};  // a request, or a MiB of large ones; 0: not measured
     Way usual = by_pool;
-    bool known = false;           // `usual` was set
-    double service_ns = 0;        // a request alone, smoothed
+    bool known = false;  // `usual` was set
+    double service_ns = 0;  // a request alone, smoothed
     std::uint32_t until_trial = 0;  // requests
-    std::uint32_t gap = 0;          // ... between trials
+    std::uint32_t gap = 0;  // ... between trials
     // The round under way.
     std::uint32_t round = 0;  // its number
     Way way = by_pool;

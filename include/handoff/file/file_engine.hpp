@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Files, read and written by whoever does it fastest here: the caller, threads, or the kernel's
-// io_uring. Every request ends in a result that is honest about errors.
+// Files read and written in parallel: by the caller, by threads or by the kernel's io_uring, as is
+// fastest here. Every request ends in a result that is honest about errors.
 //
 //   handoff::FileEngine files;
-//   auto saved = files.write("a.bin", bytes, {.durable = true});     // Future<FileResult>
-//   auto text = files.read("b.txt");                                 // whole, into memory of its
-//   own saved.get().check();                                             // throws
-//   handoff::FileError files.replace("c.json", json, {.durable = true}).get().check();  // old or
-//   new, never a mixture files.post(request, [](handoff::FileResult result) { ... });     // on the
-//   thread that ended it handoff::FileResult r = co_await files.read("d.bin");
+//   auto saved = files.write("a.bin", bytes, {.durable = true});  // a Future<FileResult>
+//   auto text = files.read("b.txt").get().data();                 // whole
+//   saved.get().check();                                          // throws handoff::FileError
+//   files.replace("c.json", json, {.durable = true}).get().check();  // old or new, no mixture
+//   files.post(std::move(request), [](handoff::FileResult result) { ... });
 //
 // For: many files, large files, many ranges of one, and durable writes. Not for: a log of records
 // (AppendLog), trees of files (copy_tree), memory that maps a file.
@@ -28,21 +27,21 @@
 //   lost: every later durable request for that OpenFile fails with the same error; nothing is tried
 //   again.
 // - Errors: the result says what, where and at which offset (FileFailure). Short transfers and
-// EINTR
-//   are completed; ENOSPC, EDQUOT, EIO are final. A new file that could not be written whole by
-//   `replace` or `copy` is removed; the old one stays as it was.
+//   interrupted calls are completed; ENOSPC, EDQUOT, EIO are final. A new file that could not be
+//   written whole by `replace` or `copy` is removed; the old one stays as it was.
 // - Paths: no special file is opened; with `beneath`, no path leaves that directory, and no link
 //   leads out of it (openat2).
 // - Blocks: submit() and post() while full, with OnFull::wait; with FileBackend::caller, as long as
 //   the request takes. try_post() never waits for room. close().
 // - Callbacks run on the thread that ended the request: of the engine, or the caller. They must not
 //   throw and should be short; they may submit. There, a full engine does not wait: it accepts one
-//   more (OnFull::wait acts as `grow`).
+//   more (OnFull::wait acts as `grow`). close() and wait() there are misuse; waiting there for
+//   another request of the engine may last for ever.
 // - Allocates: one node a request, and what FileResult::data() holds.
 // - Full: more than `capacity` requests: OnFull says: `wait` (the default), `reject`, `run_here`.
 // - Closed: submit() gives a result with ECANCELED, post() says `closed`.
 // - Closing: finish ends all; finish_until what can begin until then; abandon nothing more. What
-//   has begun a `replace` or `copy` ends it. Returns the exact Tally.
+//   has begun is ended. Returns the exact Tally.
 // - Exceptions: system calls never throw here, they end in a FileResult. submit() and post() throw
 //   std::bad_alloc; nothing was accepted then. The constructor throws std::system_error if a thread
 //   or (with FileBackend::io_uring) a ring cannot be had.

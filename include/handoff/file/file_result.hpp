@@ -4,8 +4,8 @@
 // the offset and the operation.
 //
 //   handoff::FileResult result = files.write("a.bin", bytes).get();
-//   if (!result.ok()) log(result.failure().text());      // "a.bin: write at 4096: No space left
-//   ..." std::uint64_t moved = result.bytes();                 // or throws handoff::FileError
+//   if (!result.ok()) log(result.failure().text());  // "a.bin: write at 4096: No space left ..."
+//   std::uint64_t moved = result.bytes();            // or throws handoff::FileError
 //
 // For: every request, whatever the backend. A result that says ok() means that all was done: short
 //   transfers and interrupted calls have been completed.

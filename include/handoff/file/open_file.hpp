@@ -3,7 +3,7 @@
 // A file that is open: what many requests for ranges of one file name.
 //
 //   handoff::OpenFile file = handoff::OpenFile::open("table.bin", {.write = true, .create = true});
-//   files.read(file, into, offset, [](handoff::FileResult r) { ... });
+//   auto read = files.read(file, into, 4096);  // a Future<FileResult>
 //
 // For: many requests for one file. Not for: one request for a whole file (name its path).
 // Concurrency: a handle, like a shared_ptr; copies may be used by different threads at once. The

@@ -111,6 +111,10 @@ FileFailure failure_of(F&& function) {
 // A tap that passes all, and counts.
 class Passing : public FileTap {
  public:
+  Passing() = default;
+  virtual ~Passing() = default;
+  Passing(const Passing&) = delete;
+  Passing& operator=(const Passing&) = delete;
   Verdict before(const FileCallView& /*call*/) noexcept override { return {}; }
   void after(const FileCallView& call, long /*result*/) noexcept override {
     if (call.kind == FileCallKind::fdatasync) ++syncs;
@@ -285,7 +289,7 @@ TEST(AppendLog, Async) {
 }
 
 // One write waits in the tap until it may go on.
-class Held : public Passing {
+class Held final : public Passing {
  public:
   Verdict before(const FileCallView& call) noexcept override {
     if (call.kind == FileCallKind::fdatasync) {

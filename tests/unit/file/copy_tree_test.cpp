@@ -88,7 +88,7 @@ bool is_sync(const FileCallView& call) {
 }
 
 // Sees calls, and lets one of them fail. Syncs are only said to be made: others write to the disk.
-class Fault : public FileTap {
+class Fault final : public FileTap {
  public:
   Fault(long which, long error) : which_(which), error_(error) {}
   Verdict before(const FileCallView& call) noexcept override {
@@ -400,7 +400,7 @@ TEST_F(CopyTree, no_call_that_fails_damages_in_silence) {
 }
 
 // What is in the way of a whole copy, by what it makes of the calls.
-class Changing : public FileTap {
+class Changing final : public FileTap {
  public:
   explicit Changing(fs::path file, bool for_ever)
       : file_(std::move(file)), left_(for_ever ? 99 : 1) {}
@@ -434,7 +434,7 @@ TEST_F(CopyTree, a_file_that_changes_is_read_again_and_told_if_it_goes_on) {
 }
 
 // Fails what verify reads, from the copy's side.
-class Liar : public FileTap {
+class Liar final : public FileTap {
  public:
   Verdict before(const FileCallView&) noexcept override { return {}; }
   void after(const FileCallView& call, long result) noexcept override {
@@ -460,7 +460,7 @@ TEST_F(CopyTree, verify_finds_the_first_byte_that_differs_and_keeps_no_wrong_cop
 }
 
 // Stops when some files are written.
-class Stopper : public FileTap {
+class Stopper final : public FileTap {
  public:
   Verdict before(const FileCallView& call) noexcept override {
     const bool moves = call.kind == FileCallKind::write || call.kind == FileCallKind::copy_range;
