@@ -44,7 +44,10 @@ std::string escaped(std::string_view name) {
   return text;
 }
 
-std::string quoted(std::string_view name) { return '\'' + escaped(name) + '\''; }
+std::string quoted(std::string_view name) {
+  std::string text("'");  // not by operator+: g++ 12 warns of a copy that cannot be
+  return text.append(escaped(name)).append("'");
+}
 std::string reason(long error) {
   return std::generic_category().message(static_cast<int>(error < 0 ? -error : error));
 }
@@ -77,7 +80,7 @@ Way way_of(const std::string& source, const std::string& to, bool into) {
   Way way;
   if (contents) {
     way.from_folder = source;
-    way.from_name = ".";
+    way.from_name = std::string_view(".");  // of a char*, g++ 12 warns of a copy that cannot be
   } else {
     way.from_folder = std::move(folder);
     // A slash behind the name of a link means what it leads to.

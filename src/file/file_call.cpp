@@ -16,8 +16,6 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr std::size_t kMostPieces = 1024;  // IOV_MAX
-
 const char* name_of(const FileCall& call) noexcept {
   switch (call.kind) {
     case FileCallKind::open: return call.resolve != 0 ? "openat2" : "openat";

@@ -34,6 +34,9 @@ struct FileCall {
   std::uint32_t tag = 0;               // the operation's own
 };
 
+// So many pieces a call takes (IOV_MAX); the rest comes with the next one.
+inline constexpr std::size_t kMostPieces = 1024;
+
 // For the tap.
 FileCallView view(const FileCall& call) noexcept;
 

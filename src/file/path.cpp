@@ -69,7 +69,8 @@ std::string temporary_name(std::string_view name) {
   }
   random += digits[bits << (5 - count) & 31];
   name = name.substr(0, kNameMost - 1 - random.size() - end.size());
-  return "." + std::string(name) + random + std::string(end);
+  std::string temporary(".");  // not by operator+: g++ 12 warns of a copy that cannot be
+  return temporary.append(name).append(random).append(end);
 }
 
 int refusal_of(const struct statx& attributes) noexcept {

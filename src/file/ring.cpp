@@ -20,8 +20,6 @@ constexpr unsigned kFtruncate = 55;
 // What the kernel moves at most in one call; a submission has 32 bits for the length.
 constexpr std::uint64_t kMostBytes = 0x7ffff000;
 
-constexpr std::size_t kMostPieces = 1024;  // IOV_MAX
-
 // Without these there is no use in a ring. The others are performed by a thread where they miss.
 constexpr std::array<unsigned, 6> kNeeded{IORING_OP_READ,   IORING_OP_WRITE, IORING_OP_READV,
                                           IORING_OP_WRITEV, IORING_OP_FSYNC, IORING_OP_CLOSE};
