@@ -80,7 +80,7 @@ Way way_of(const std::string& source, const std::string& to, bool into) {
   Way way;
   if (contents) {
     way.from_folder = source;
-    way.from_name = std::string_view(".");  // of a char*, g++ 12 warns of a copy that cannot be
+    way.from_name.assign(1, '.');  // of a text, g++ 12 warns of a copy that cannot be
   } else {
     way.from_folder = std::move(folder);
     // A slash behind the name of a link means what it leads to.
