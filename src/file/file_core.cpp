@@ -58,7 +58,6 @@ PathOrder::Name name_of(const FileRequest& request) noexcept {
 
 FileCore::FileCore(FileEngineOptions&& options)
     : options_(std::move(options)),
-      beneath_(AT_FDCWD),
       begin_until_(kAlways),
       chooser_(*this, options_) {
   if (options_.capacity == 0) options_.capacity = 1;
@@ -104,7 +103,7 @@ Status FileCore::post(FileRequest& request, FileEngine::Callback& callback, cons
   if (!callback) misuse("FileEngine: post() needs a function; submit() needs none");
   FileTask* const task = FileTask::make(*this, std::move(request));
   task->callback = std::move(callback);
-  const auto give_back = [&] {
+  const auto give_back = [&] {  // NOLINT(bugprone-use-after-move): they are given new values
     request = std::move(task->request_to_return());
     callback = std::move(task->callback);
     task->destroy();
@@ -206,11 +205,16 @@ int FileCore::whether_to_begin() const noexcept {
   return sync::clock::now().time_since_epoch().count() >= until ? ETIME : 0;
 }
 
+// Under the mutex. What is larger than the limit runs alone: bytes_ may be above it.
+bool FileCore::fit(std::uint64_t bytes) const noexcept {
+  const std::uint64_t most = options_.bytes_in_flight;
+  return bytes_ == 0 || (bytes_ < most && bytes <= most - bytes_);
+}
+
 bool FileCore::reserve(FileRun& run, std::uint64_t bytes) noexcept {
   const sync::Lock lock(mutex_);
   auto& task = static_cast<FileTask&>(run);
-  const bool fits = bytes_ == 0 || bytes <= options_.bytes_in_flight - bytes_;
-  if (bytes == 0 || (wants_bytes_ == nullptr && fits)) {
+  if (bytes == 0 || (wants_bytes_ == nullptr && fit(bytes))) {
     bytes_ += bytes;
     task.reserved += bytes;
     return true;
@@ -253,9 +257,7 @@ FileRun* FileCore::free_bytes(FileTask& task) noexcept {
   FileRun** last = &first;
   while (wants_bytes_ != nullptr) {
     auto& other = static_cast<FileTask&>(*wants_bytes_);
-    const bool fits = bytes_ == 0 || (bytes_ < options_.bytes_in_flight &&
-                                      other.wanted <= options_.bytes_in_flight - bytes_);
-    if (!fits) break;
+    if (!fit(other.wanted)) break;
     wants_bytes_ = other.queued_behind;
     bytes_ += other.wanted;
     other.reserved += other.wanted;

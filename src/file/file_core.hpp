@@ -62,13 +62,14 @@ class FileCore final : public FileServices, public FileHost {
   void launch(FileTask& task) noexcept;
   void count(FileTask& task) noexcept;
   FileRun* leave_places(FileTask& task) noexcept;
+  bool fit(std::uint64_t bytes) const noexcept;
   FileRun* free_bytes(FileTask& task) noexcept;
   void deliver(FileTask& task) noexcept;
   bool is_over(std::uint64_t number) noexcept;
   void finish_drivers() noexcept;
 
   FileEngineOptions options_;
-  int beneath_;
+  int beneath_ = AT_FDCWD;
   SyncGroups syncs_;
   std::optional<FilePace> pace_;
   sync::EventCount room_;  // there may be room, or it is closed
