@@ -179,7 +179,7 @@ AppendLogCore::AppendLogCore(std::string directory, const AppendLogOptions& opti
   if (options.max_record_bytes > RecordHead::kMost) {
     misuse("AppendLog: max_record_bytes is more than a record can have");
   }
-  if (FileFailure failed = file_.open(); failed.error != 0) raise(FileError(std::move(failed)));
+  if (const FileFailure failed = file_.open(); failed.error != 0) raise(FileError(failed));
   log_ = file_.log();
   opened_at_ = last_ = taken_ = file_.last();
   written_.store(last_, sync::order::relaxed);  // order: relaxed, nobody else knows this

@@ -44,7 +44,7 @@ std::string escaped(std::string_view name) {
   return text;
 }
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   std::string text("'");  // not by operator+: g++ 12 warns of a copy that cannot be
   return text.append(escaped(name)).append("'");
 }
@@ -142,12 +142,12 @@ class Start {
   // "", or why nothing may be copied.
   std::string open_target() {
     const long to = calls_.open(AT_FDCWD, way_.to_folder.c_str(), O_RDONLY | O_DIRECTORY);
-    if (to < 0) return quoted(way_.to_folder) + " cannot be opened: " + reason(to);
+    if (to < 0) return in_quotes(way_.to_folder) + " cannot be opened: " + reason(to);
     root_->to = static_cast<int>(to);
     root_->to_path = way_.to_folder == "." ? "" : way_.to_folder;
     struct statx there{};
     const long result = calls_.stat(root_->to, "", there);
-    if (result < 0) return quoted(way_.to_folder) + ": " + reason(result);
+    if (result < 0) return in_quotes(way_.to_folder) + ": " + reason(result);
     root_->from_id = id_of(folder_);
     root_->to_id = id_of(there);
     char none = 0;
@@ -160,13 +160,14 @@ class Start {
     struct statx target{};
     const bool exists = calls_.stat(root_->to, way_.to_name.c_str(), target) == 0;
     if (exists && id_of(target) == id_of(source_)) {
-      return quoted(source) + " would be copied onto itself";
+      return in_quotes(source) + " would be copied onto itself";
     }
     if (S_ISDIR(source_.stx_mode) && lies_in(calls_, again(root_->to), id_of(source_))) {
-      return quoted(to) + " lies inside " + quoted(source) + ": it would be copied into itself";
+      return in_quotes(to) + " lies inside " + in_quotes(source) +
+             ": it would be copied into itself";
     }
     if (exists && lies_in(calls_, again(root_->from), id_of(target))) {
-      return quoted(source) + " lies inside what it would replace in " + quoted(to);
+      return in_quotes(source) + " lies inside what it would replace in " + in_quotes(to);
     }
     return {};
   }
@@ -202,7 +203,7 @@ std::string prepare(const CopyCalls& calls, const std::vector<std::string>& from
   if (from.empty() || to.empty()) return "a source and a destination are needed";
   const bool into = is_directory(calls, to);
   if (from.size() > 1 && !into) {
-    return quoted(to) + " is no directory, and several sources need one";
+    return in_quotes(to) + " is no directory, and several sources need one";
   }
   for (const std::string& source : from) {
     Start start(calls, way_of(source, to, into));
@@ -216,7 +217,8 @@ std::string prepare(const CopyCalls& calls, const std::vector<std::string>& from
     if (!refusal.empty()) return refusal;
     for (const Start& other : starts) {
       if (other.way().to_name == start.way().to_name) {
-        return "two sources would become " + quoted(start.way().to_name) + " in " + quoted(to);
+        return "two sources would become " + in_quotes(start.way().to_name) + " in " +
+               in_quotes(to);
       }
     }
     starts.push_back(std::move(start));

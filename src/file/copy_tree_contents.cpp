@@ -87,7 +87,7 @@ long CopyJob::copy_sparse(int from, int to, CopyWorker& worker, const CopiedFile
       what = at("look for holes", offset);
       return std::min(data, hole);
     }
-    const std::uint64_t begin = static_cast<std::uint64_t>(data);
+    const auto begin = static_cast<std::uint64_t>(data);
     const std::uint64_t end = std::min(static_cast<std::uint64_t>(hole), size);
     if (begin >= end) break;  // it has shrunk
     std::uint64_t reached = 0;

@@ -10,8 +10,6 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-
 std::string joined(const std::string& folder, std::string_view name) {
   if (name.empty() || name == ".") return folder;
   if (folder.empty()) return std::string(name);
@@ -59,8 +57,8 @@ void CopyFolders::open_parent(CopyFolder& folder) noexcept {
   sync::Lock lock(mutex_);
   CopyFolder* const parent = folder.parent;
   if (parent == nullptr || parent->from >= 0 || folder.from < 0) return;
-  const long from = calls_.open(folder.from, "..", kDirectory);
-  const long to = from < 0 ? -1 : calls_.open(folder.to, "..", kDirectory);
+  const long from = calls_.open(folder.from, "..", kOpenFolder);
+  const long to = from < 0 ? -1 : calls_.open(folder.to, "..", kOpenFolder);
   if (adopt(*parent, from, to)) idle(*parent);  // else from above, when it is needed
 }
 
@@ -134,9 +132,9 @@ long CopyFolders::open_again(CopyFolder& folder) noexcept {
 }
 
 long CopyFolders::open_below(CopyFolder& parent, CopyFolder& folder) noexcept {
-  const long from = calls_.open(parent.from, folder.from_name.c_str(), kDirectory);
+  const long from = calls_.open(parent.from, folder.from_name.c_str(), kOpenFolder);
   if (from < 0) return from;
-  const long to = calls_.open(parent.to, folder.disk_name().c_str(), kDirectory);
+  const long to = calls_.open(parent.to, folder.disk_name().c_str(), kOpenFolder);
   if (to < 0) {
     calls_.close(static_cast<int>(from));
     return to;

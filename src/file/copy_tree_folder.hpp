@@ -10,6 +10,8 @@
 // Concurrency: the book is thread-safe; a folder's descriptors are used between pin() and unpin().
 #pragma once
 
+#include <fcntl.h>
+
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -21,6 +23,9 @@
 #include "copy_tree_calls.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// How the directories of a tree are opened: never through a link.
+inline constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 struct CopyFolder {
   CopyFolder* parent = nullptr;  // null: a root, whose descriptors stay open

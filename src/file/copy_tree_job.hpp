@@ -112,7 +112,7 @@ class CopyJob {
   bool is_new_root(FileId id);
   void read_folder(CopyFolder& folder);
   void hand_out(CopyFolder& folder, std::vector<CopyEntry>& entries);
-  void run_batch(CopyFolder& folder, std::vector<CopyEntry> entries, CopyWorker& worker);
+  void run_batch(CopyFolder& folder, const std::vector<CopyEntry>& entries, CopyWorker& worker);
   void end_work(CopyFolder& folder);
   bool finish(CopyFolder& folder);
   void call_safely(CopyFolder& folder, const std::string& name, UniqueFunction<void()> function);

@@ -83,8 +83,9 @@ void CopyJob::send(std::vector<Waiter> waiters) {
   for (Waiter& waiter : waiters) {
     std::vector<CopyEntry> one;
     one.push_back(std::move(waiter.entry));
-    crew_.push([this, folder = waiter.folder, entries = std::move(one)](
-                   CopyWorker& worker) mutable { run_batch(*folder, std::move(entries), worker); });
+    crew_.push([this, folder = waiter.folder, entries = std::move(one)](CopyWorker& worker) {
+      run_batch(*folder, entries, worker);
+    });
   }
 }
 

@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::size_t kBatch = 64;  // entries that are handed out together
 constexpr std::size_t kNames = 1 << 15;  // that are sorted together, if a directory has more
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 constexpr unsigned char kFolderType = S_IFDIR >> 12;
 
 }  // namespace
@@ -124,7 +123,7 @@ void CopyJob::run_folder(CopyFolder& parent, const CopyEntry& entry) {
 
 // Pinned, with its copy; null: it cannot be, which was told.
 CopyFolder* CopyJob::open_folder(CopyFolder& parent, const CopyEntry& entry) {
-  const long from = open_source(parent.from, entry.name.c_str(), kDirectory);
+  const long from = open_source(parent.from, entry.name.c_str(), kOpenFolder);
   if (from == -ELOOP || from == -ENOTDIR) {
     problem(from_path(parent, entry), "was replaced while it was copied", 0);
     return nullptr;
@@ -168,7 +167,7 @@ bool CopyJob::open_target(CopyFolder& parent, CopyFolder& folder) {
   };
   if (is_new_root(folder.from_id)) return failed("is the copy itself", 0);
   long to = -ENOENT;
-  if (!parent.made) to = open(parent.to, folder.name.c_str(), kDirectory);
+  if (!parent.made) to = open(parent.to, folder.name.c_str(), kOpenFolder);
   if (to == -ELOOP) to = -ENOTDIR;
   if (to < 0 && to != -ENOENT) return failed("open", to);
   if (to < 0) {
@@ -176,7 +175,7 @@ bool CopyJob::open_target(CopyFolder& parent, CopyFolder& folder) {
     long result = calls_.make_directory(parent.to, folder.disk_name().c_str(), 0700);
     if (result < 0) return failed("create", result);
     folder.made = true;
-    to = open(parent.to, folder.disk_name().c_str(), kDirectory);
+    to = open(parent.to, folder.disk_name().c_str(), kOpenFolder);
     if (to < 0) {
       calls_.remove_directory(parent.to, folder.disk_name().c_str());
       return failed("open", to);
@@ -257,14 +256,15 @@ void CopyJob::hand_out(CopyFolder& folder, std::vector<CopyEntry>& entries) {
         std::make_move_iterator(entries.begin() + static_cast<std::ptrdiff_t>(end)));
     at = end;
     folders_.add_work(folder, batch.size());
-    crew_.push([this, &folder, batch = std::move(batch)](CopyWorker& worker) mutable {
-      run_batch(folder, std::move(batch), worker);
+    crew_.push([this, &folder, batch = std::move(batch)](CopyWorker& worker) {
+      run_batch(folder, batch, worker);
     });
   }
   entries.clear();
 }
 
-void CopyJob::run_batch(CopyFolder& folder, std::vector<CopyEntry> entries, CopyWorker& worker) {
+void CopyJob::run_batch(CopyFolder& folder, const std::vector<CopyEntry>& entries,
+                        CopyWorker& worker) {
   std::vector<CopiedFile> copied;
   const long result = stopped() ? -ECANCELED : folders_.pin(folder);
   for (const CopyEntry& entry : entries) {

@@ -57,9 +57,7 @@ PathOrder::Name name_of(const FileRequest& request) noexcept {
 }  // namespace
 
 FileCore::FileCore(FileEngineOptions&& options)
-    : options_(std::move(options)),
-      begin_until_(kAlways),
-      chooser_(*this, options_) {
+    : options_(std::move(options)), begin_until_(kAlways), chooser_(*this, options_) {
   if (options_.capacity == 0) options_.capacity = 1;
   live_.before = live_.behind = &live_;
   (void)sync::spin_policy();  // the first call in a process allocates

@@ -73,9 +73,22 @@ std::string FileFailure::text() const {
   return text;
 }
 
-FileError::FileError(FileFailure failure)
+FileError::FileError(const FileFailure& failure)
     : std::system_error(failure.error, std::generic_category(), text_without_reason(failure)),
-      failure_(std::move(failure)) {}
+      file_(failure.file),
+      call_(failure.call),
+      offset_(failure.offset),
+      further_(failure.further),
+      operation_(failure.operation) {}
+
+FileFailure FileError::failure() const {
+  return {.error = code().value(),
+          .operation = operation_,
+          .call = call_,
+          .file = file_.what(),
+          .offset = offset_,
+          .further = further_};
+}
 
 std::uint64_t FileResult::bytes() const {
   check();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kOffsetMost = std::uint64_t{1} << 63;
 
-const char* name_of(const FileCall& call) noexcept { return view(call).name; }
+const char* call_name(const FileCall& call) noexcept { return view(call).name; }
 
 }  // namespace
 
@@ -217,7 +217,7 @@ void FileRun::temporary_is_gone(long result) noexcept {
 }
 
 void FileRun::cleaned(long result) noexcept {
-  if (result < 0 && counts_) return fail(result, name_of(call_));
+  if (result < 0 && counts_) return fail(result, call_name(call_));
   stage(&FileRun::clean);
 }
 

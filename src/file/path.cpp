@@ -15,7 +15,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr std::size_t kNameMost = 255;
+constexpr std::size_t kFileNameMost = 255;
 
 std::array<unsigned char, 16> random_bytes() noexcept {
   std::array<unsigned char, 16> bytes{};
@@ -68,7 +68,7 @@ std::string temporary_name(std::string_view name) {
     for (count += 8; count >= 5; count -= 5) random += digits[bits >> (count - 5) & 31];
   }
   random += digits[bits << (5 - count) & 31];
-  name = name.substr(0, kNameMost - 1 - random.size() - end.size());
+  name = name.substr(0, kFileNameMost - 1 - random.size() - end.size());
   std::string temporary(".");  // not by operator+: g++ 12 warns of a copy that cannot be
   return temporary.append(name).append(random).append(end);
 }

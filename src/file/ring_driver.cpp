@@ -27,33 +27,13 @@
 #include "ring_arrivals.hpp"
 #include "ring_slots.hpp"
 #include "ring_threads.hpp"
+#include "run_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 constexpr std::size_t kMostWidth = 4096;
 constexpr std::uint64_t kBellLabel = 0;  // slots have others
-
-// Runs, first come first, linked by queued_behind.
-class RunQueue {
- public:
-  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
-  void push(FileRun& run) noexcept {
-    run.queued_behind = nullptr;
-    (last_ == nullptr ? first_ : last_->queued_behind) = &run;
-    last_ = &run;
-  }
-  FileRun& pop() noexcept {
-    FileRun& run = *first_;
-    first_ = run.queued_behind;
-    if (first_ == nullptr) last_ = nullptr;
-    return run;
-  }
-
- private:
-  FileRun* first_ = nullptr;
-  FileRun* last_ = nullptr;
-};
 
 class RingDriver final : public FileDriver {
  public:
@@ -154,7 +134,7 @@ void RingDriver::work() noexcept {
 
 void RingDriver::turn() noexcept {
   if (!closed_) closed_ = !arrivals_.take([this](FileRun& run) noexcept { admit(run); });
-  while (!ready_.empty() && slots_.any_free()) drive(ready_.pop());
+  while (!ready_.empty() && slots_.any_free()) drive(*ready_.pop());
   if (!rings_ && !closed_) {
     ring_.add(bell_, kBellLabel);
     rings_ = true;

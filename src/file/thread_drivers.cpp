@@ -18,36 +18,10 @@
 
 #include "driver.hpp"
 #include "file_call.hpp"
+#include "run_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
-
-// Runs, first come first.
-class RunQueue {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  std::size_t size() const noexcept { return size_; }
-  void push(FileRun& run) noexcept {
-    run.queued_behind = nullptr;
-    (first_ == nullptr ? first_ : last_->queued_behind) = &run;
-    last_ = &run;
-    ++size_;
-  }
-  // Null: none.
-  FileRun* pop() noexcept {
-    FileRun* const run = first_;
-    if (run != nullptr) {
-      first_ = run->queued_behind;
-      --size_;
-    }
-    return run;
-  }
-
- private:
-  FileRun* first_ = nullptr;
-  FileRun* last_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 // Until it is parked or has ended.
 void drive(FileRun& run, FileTap* tap, FileHost& host) noexcept {

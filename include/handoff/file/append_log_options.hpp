@@ -21,7 +21,7 @@ enum class AppendLogSync : std::uint8_t {
 };
 
 struct AppendLogOptions {
-  AppendLogSync sync = AppendLogSync::each_append;
+  AppendLogSync sync = AppendLogSync::each_append;  // when append() returns
   std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // of a file; one batch fits in any case
   std::uint64_t max_record_bytes = std::uint64_t{16} << 20;  // a longer record fails with EMSGSIZE
   std::size_t batch_bytes = std::size_t{1} << 20;  // what is written at once, unless a single

@@ -38,11 +38,13 @@ struct AppendLogRecord {
   std::uint64_t sequence = 0;
   std::span<const std::byte> bytes = {};
 
+  // The same as text.
   [[nodiscard]] std::string_view text() const noexcept {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 };
 
+// Where reading begins.
 struct AppendLogReaderOptions {
   std::uint64_t from = 0;  // the first sequence number; 0: the first that is there
   detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call

@@ -23,9 +23,11 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 class [[nodiscard("it says whether the record is there")]] AppendResult {
  public:
+  // Of a record that is there, and of one that is not.
   explicit AppendResult(std::uint64_t sequence) noexcept : sequence_(sequence) {}
   explicit AppendResult(FileFailure failure) noexcept : failure_(std::move(failure)) {}
 
+  // Whether the record is there.
   [[nodiscard]] bool ok() const noexcept { return failure_.error == 0; }
 
   // The record's sequence number; the first record of a log is 1. Throws FileError.

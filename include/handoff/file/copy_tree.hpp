@@ -58,17 +58,19 @@ struct CopyTreeProblem {
   [[nodiscard]] std::string text() const;
 };
 
+// What a copy did.
 struct [[nodiscard("it says what was not copied")]] CopyTreeResult {
   std::uint64_t files = 0;  // regular ones, hard links among them
-  std::uint64_t directories = 0;
-  std::uint64_t links = 0;
-  std::uint64_t special_files = 0;
+  std::uint64_t directories = 0;  // made or merged
+  std::uint64_t links = 0;  // symbolic ones
+  std::uint64_t special_files = 0;  // FIFOs, sockets, devices
   std::uint64_t bytes = 0;  // of contents
-  std::uint64_t verified_bytes = 0;
-  std::vector<CopyTreeProblem> problems;
+  std::uint64_t verified_bytes = 0;  // read back and compared
+  std::vector<CopyTreeProblem> problems;  // each thing that was not copied as it should
   std::string refusal;  // nothing was begun; one line that says why
   bool stopped = false;  // by the stop token
 
+  // Whether all was copied.
   [[nodiscard]] bool ok() const noexcept { return problems.empty() && refusal.empty() && !stopped; }
 };
 

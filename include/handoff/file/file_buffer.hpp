@@ -27,6 +27,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 class FileBuffer {
  public:
   FileBuffer() noexcept = default;  // of no bytes
+  // Of zeroes, at an address that direct requests take. Throws std::bad_alloc.
   explicit FileBuffer(std::size_t bytes);
   FileBuffer(FileBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
@@ -41,8 +42,11 @@ class FileBuffer {
   FileBuffer(const FileBuffer&) = delete;
   ~FileBuffer();
 
+  // Its memory.
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  // In bytes, as it was asked for.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  // All of it.
   [[nodiscard]] std::span<std::byte> span() const noexcept { return {data_, size_}; }
   // How many bytes there are in its pages.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }

@@ -8,7 +8,7 @@
 //   auto text = files.read("b.txt").get().data();                 // whole
 //   saved.get().check();                                          // throws handoff::FileError
 //   files.replace("c.json", json, {.durable = true}).get().check();  // old or new, no mixture
-//   files.post(std::move(request), [](handoff::FileResult result) { ... });
+//   (void)files.post(std::move(request), [](handoff::FileResult result) { ... });
 //
 // For: many files, large files, many ranges of one, and durable writes. Not for: a log of records
 // (AppendLog), trees of files (copy_tree), memory that maps a file.
@@ -92,8 +92,10 @@ struct FileReplaceOptions {
 
 class FileEngine {
  public:
-  using Callback = UniqueFunction<void(FileResult)>;
+  // What is called with a result.
+  using Callback = UniqueFunction<void(FileResult&&)>;
 
+  // Starts threads, or a ring, if the backend needs them. Throws std::system_error.
   explicit FileEngine(FileEngineOptions options = {});
   ~FileEngine();  // close(Closing::finish)
   FileEngine(const FileEngine&) = delete;

@@ -29,7 +29,7 @@ enum class FileBackend : std::uint8_t {
 const char* to_string(FileBackend backend) noexcept;
 
 struct FileEngineOptions {
-  FileBackend backend = FileBackend::automatic;
+  FileBackend backend = FileBackend::automatic;  // what makes the calls
   std::size_t width = 0;  // threads, or calls in the ring; 0: chosen
   std::size_t capacity = 4096;  // requests that were accepted and have not ended; a power of two
                                 // is not needed

@@ -60,9 +60,10 @@ class FileMemory {
 };
 
 struct FileRequest {
+  // A length without an end.
   static constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
 
-  FileOperation operation = FileOperation::read;
+  FileOperation operation = FileOperation::read;  // what is to be done
   std::string path = {};  // of the file, unless `file` is given
   OpenFile file = {};  // an open one
   std::string to = {};  // copy: the new path

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -37,8 +38,8 @@ enum class FileOperation : std::uint8_t {
   sync,     // what was written before is durable
   replace,  // the file's whole contents: old or new, never a mixture
   copy,     // a file's contents to another path
-  remove,
-  stat,
+  remove,   // the name
+  stat,     // what FileAttributes has
 };
 // The enumerator's name.
 const char* to_string(FileOperation operation) noexcept;
@@ -70,11 +71,17 @@ struct FileFailure {
 // The same as an exception.
 class FileError : public std::system_error {
  public:
-  explicit FileError(FileFailure failure);
-  [[nodiscard]] const FileFailure& failure() const noexcept { return failure_; }
+  explicit FileError(const FileFailure& failure);
+  // What failed. Throws std::bad_alloc.
+  [[nodiscard]] FileFailure failure() const;
 
  private:
-  FileFailure failure_;
+  // As one that copies without an allocation, as an exception must.
+  std::runtime_error file_;
+  const char* call_;
+  std::uint64_t offset_;
+  int further_;
+  FileOperation operation_;
 };
 
 class [[nodiscard("it says whether the request failed")]] FileResult {
@@ -86,6 +93,7 @@ class [[nodiscard("it says whether the request failed")]] FileResult {
   FileResult(FileFailure failure, std::uint64_t bytes) noexcept
       : bytes_(bytes), failure_(std::move(failure)) {}
 
+  // Whether all was done.
   [[nodiscard]] bool ok() const noexcept { return failure_.error == 0; }
 
   // How many bytes were read, written or copied. A read that ends at the end of the file is ok and

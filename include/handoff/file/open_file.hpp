@@ -30,7 +30,7 @@ void release(OpenFileState* state) noexcept;
 }  // namespace detail
 
 struct OpenFileOptions {
-  bool write = false;
+  bool write = false;  // may be written to, not only read
   bool create = false;  // if it is not there
   bool truncate = false;  // to no bytes
   bool direct = false;  // past the page cache: offsets, lengths and memory in whole blocks
@@ -38,7 +38,7 @@ struct OpenFileOptions {
   bool follow_last = true;  // a link in the place of the name; false: ELOOP
   std::uint32_t mode = 0666;  // of a new file, less the umask
   std::string beneath = {};  // a directory that the path must not leave, also by no link
-  detail::FileTap* tap = nullptr;
+  detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call
 };
 
 class OpenFile {
@@ -55,6 +55,7 @@ class OpenFile {
   }
   ~OpenFile() { detail::release(state_); }
 
+  // False: empty.
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   // Its descriptor, -1 of an empty one; stays the handle's.
   [[nodiscard]] int descriptor() const noexcept;
