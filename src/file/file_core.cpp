@@ -283,8 +283,8 @@ void FileCore::deliver(FileTask& task) noexcept {
   const FileCore* const outer = std::exchange(delivering(), this);
   if (task.callback) {
     {
-      const auto callback = std::exchange(task.callback, nullptr);
-      const_cast<FileEngine::Callback&>(callback)(std::move(task.outcome()));
+      auto callback = std::exchange(task.callback, nullptr);
+      callback(std::move(task.outcome()));
     }
     task.destroy();
   } else {

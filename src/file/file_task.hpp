@@ -34,7 +34,7 @@ class FileTask final : public OwedResult<FileResult>, public FileRun, public Liv
   }
   void destroy() noexcept override { RawBox<FileTask>::destroy(this); }
 
-  UniqueFunction<void(FileResult)> callback;  // empty: a Future has the result
+  UniqueFunction<void(FileResult&&)> callback;  // empty: a Future has the result
   std::array<PathOrder::Place, 2> places;
   unsigned place_count = 0;
   unsigned waits_for = 0;      // places that are not its yet

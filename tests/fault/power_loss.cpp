@@ -58,6 +58,22 @@ void write_state(const DiskState& state, const std::string& folder) {
   }
 }
 
+void StateFolder::write(const DiskState& state) {
+  if (!there_.has_value() || there_->directories != state.directories) {
+    write_state(state, folder_);
+  } else {
+    for (const auto& [path, bytes] : there_->files) {
+      if (!state.files.contains(path)) std::filesystem::remove(folder_ + "/" + path);
+    }
+    for (const auto& [path, bytes] : state.files) {
+      const auto found = there_->files.find(path);
+      if (found != there_->files.end() && found->second == bytes) continue;
+      std::ofstream(folder_ + "/" + path, std::ios::binary) << bytes;
+    }
+  }
+  there_ = state;
+}
+
 DiskState read_state(const std::string& folder) {
   DiskState state;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -83,6 +99,12 @@ Choices::Choices(Loss loss, std::uint64_t seed) : loss_(loss), random_(seed) {
 Choices Choices::every() {
   Choices choices(Loss::random);
   choices.every_ = true;
+  return choices;
+}
+
+Choices Choices::of_names(std::uint64_t names, bool data_kept) {
+  Choices choices(data_kept ? Loss::data_kept : Loss::all_lost);
+  choices.names_ = names;
   return choices;
 }
 
@@ -123,6 +145,8 @@ bool Choices::sector() { return random_() % 2 == 0; }
 bool Choices::garbage() { return !every_ && loss_ == Loss::random && random_() % 4 == 0; }
 
 bool Choices::name() {
+  const std::size_t number = names_asked_++;
+  if (names_.has_value()) return number < 64 && (*names_ >> number & 1U) != 0;
   if (every_) return pick(2) == 1;
   if (loss_ == Loss::random) return random_() % 100 < names_percent_;
   return loss_ != Loss::all_lost && loss_ != Loss::data_kept;
@@ -208,6 +232,7 @@ FileTap::Verdict SimulatedDisk::before(const FileCallView& call) noexcept {
   if (call.kind == FileCallKind::fsync || call.kind == FileCallKind::fdatasync) {
     pending.drop = static_cast<int>(sync_names_.size()) == dropped_;
     sync_names_.push_back(std::string(call.name) + " " + target_of(call.descriptor));
+    sync_moments_.push_back(pending.begin);
   }
   const bool drop = pending.drop;
   const bool dead = lives_for_ <= 0;
@@ -404,6 +429,11 @@ std::vector<std::string> SimulatedDisk::syncs() const {
   return sync_names_;
 }
 
+std::size_t SimulatedDisk::sync_begun(std::size_t n) const {
+  const std::lock_guard lock(mutex_);
+  return sync_moments_.at(n);
+}
+
 std::size_t SimulatedDisk::now() const {
   const std::lock_guard lock(mutex_);
   return moment_;
@@ -484,6 +514,25 @@ DiskState SimulatedDisk::after_loss(std::size_t moment, Choices& choices) const 
   std::map<int, std::string> built;
   build(0, "", moment, choices, built, state);
   return state;
+}
+
+std::vector<DiskState> SimulatedDisk::corners(std::size_t moment) const {
+  constexpr std::size_t most_names = 6;  // more are not tried in each combination
+  std::vector<DiskState> states;
+  std::size_t names = 0;
+  const auto add = [&](Choices choices) {
+    DiskState state = after_loss(moment, choices);
+    names = std::max(names, std::min(choices.names_asked(), most_names));
+    if (std::find(states.begin(), states.end(), state) == states.end()) {
+      states.push_back(std::move(state));
+    }
+  };
+  for (const Loss corner : kCorners) add(Choices(corner));
+  for (std::uint64_t some = 1; some < std::uint64_t{1} << names; ++some) {
+    add(Choices::of_names(some, true));
+    add(Choices::of_names(some, false));
+  }
+  return states;
 }
 
 }  // namespace handoff::test

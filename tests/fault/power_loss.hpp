@@ -25,11 +25,13 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -43,10 +45,24 @@ namespace handoff::test {
 struct DiskState {
   std::map<std::string, std::string> files;
   std::vector<std::string> directories;  // each after the one that it is in
+
+  auto operator<=>(const DiskState&) const = default;
 };
 
 // Makes it real below `folder`, which is emptied.
 void write_state(const DiskState& state, const std::string& folder);
+// The same for one state after the other, where nothing else changes the files: only what differs
+// from the last one is written.
+class StateFolder {
+ public:
+  explicit StateFolder(std::string folder) : folder_(std::move(folder)) {}
+  void write(const DiskState& state);
+  const std::string& path() const { return folder_; }
+
+ private:
+  std::string folder_;
+  std::optional<DiskState> there_;
+};
 // Reads all below it.
 DiskState read_state(const std::string& folder);
 
@@ -72,6 +88,10 @@ class Choices {
   // been. A write is lost, whole, its first or second half, or of the right length only.
   static Choices every();
   bool next();
+  // The n-th name that is not durable has changed if the bit n of `names` is set; the data is all
+  // there or all lost.
+  static Choices of_names(std::uint64_t names, bool data_kept);
+  std::size_t names_asked() const { return names_asked_; }
 
   enum class Write : std::uint8_t { lost, whole, first_half, second_half, length, torn };
   Write write(bool resize);
@@ -90,6 +110,8 @@ class Choices {
   unsigned names_percent_ = 50;
   std::vector<std::pair<unsigned, unsigned>> digits_;  // every: the choice, and of how many
   std::size_t position_ = 0;
+  std::optional<std::uint64_t> names_;
+  std::size_t names_asked_ = 0;
 };
 
 class SimulatedDisk final : public FileTap {
@@ -100,6 +122,8 @@ class SimulatedDisk final : public FileTap {
   void drop_sync(int n) noexcept { dropped_ = n; }
   // How many syncs there have been, with that one; what they were of.
   std::vector<std::string> syncs() const;
+  // When the n-th one began: what is left before does not depend on it.
+  std::size_t sync_begun(std::size_t n) const;
 
   // The process dies after so many more calls: none has any effect, all say EIO. Then another one
   // may begin with what is there.
@@ -111,6 +135,9 @@ class SimulatedDisk final : public FileTap {
   std::size_t now() const;
   // What may be left when power is lost just before `moment`.
   DiskState after_loss(std::size_t moment, Choices& choices) const;
+  // What is always looked at, whatever the seed: the corners, and each set of the names that are
+  // not durable, with all of the data and with none. Each state once.
+  std::vector<DiskState> corners(std::size_t moment) const;
 
   Verdict before(const FileCallView& call) noexcept override;
   void after(const FileCallView& call, long result) noexcept override;
@@ -190,6 +217,7 @@ class SimulatedDisk final : public FileTap {
   std::map<int, int> descriptors_;
   std::list<Pending> pending_;
   std::vector<std::string> sync_names_;
+  std::vector<std::size_t> sync_moments_;
   std::size_t moment_ = 0;
   int dropped_ = -1;
   int lives_for_ = kForEver;
