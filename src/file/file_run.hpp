@@ -32,6 +32,7 @@
 #include <handoff/config.hpp>
 #include <handoff/file/file_request.hpp>
 #include <handoff/file/file_result.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -104,12 +105,16 @@ class FileRun {
     int descriptor = -1;
     bool makes = false;  // this run makes the sync
     int error = 0;
+    // Of the descriptor's OpenFile: the errno of its first sync that failed. Null: it has none, and
+    // the descriptor is synced for the first time.
+    sync::atomic<int>* lost = nullptr;
     FileRun* behind = nullptr;  // in one of the lists
     // Of the run that makes it: who is served by it, who came later, and the next such run.
     FileRun* served = nullptr;
     FileRun* waiting = nullptr;
     FileRun* waiting_last = nullptr;
     FileRun* next_maker = nullptr;
+    sync::atomic<int>* told = nullptr;  // `lost` of the descriptor that is synced
   };
   SyncPlace sync_place;
 

@@ -54,8 +54,7 @@ bool FileRun::owns_its_data() const noexcept { return request_.into.pieces().emp
 int FileRun::lost_before() const noexcept {
   const bool asks_for_durable = request_.durable || request_.operation == FileOperation::sync;
   if (!asks_for_durable || !request_.file.valid()) return 0;
-  // order: acquire pairs with the release where an fsync failed.
-  return OpenFileAccess::state(request_.file)->sync_error.load(sync::order::acquire);
+  return lost_after(OpenFileAccess::state(request_.file)->sync_error, 0);
 }
 
 void FileRun::file_is_known(long result) noexcept {
@@ -187,11 +186,7 @@ void FileRun::sync_file() noexcept {
 void FileRun::synced(long result) noexcept {
   if (result < 0) {
     if (request_.file.valid()) {
-      int none = 0;
-      // order: release pairs with the acquire in lost_before(); relaxed, the first one stays.
-      (void)OpenFileAccess::state(request_.file)
-          ->sync_error.compare_exchange_strong(none, static_cast<int>(-result),
-                                               sync::order::release, sync::order::relaxed);
+      (void)lost_after(OpenFileAccess::state(request_.file)->sync_error, static_cast<int>(-result));
     }
     return fail(result, "fsync");
   }

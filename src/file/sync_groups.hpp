@@ -10,6 +10,9 @@
 //         failed write-back once to each descriptor that was open then; the oldest hears of
 //         whatever concerns any of them (docs/design/file_engine.md).
 //   SG-3  While runs wait, one run makes a sync or was started to make one.
+//   SG-4  A descriptor that has told a failure tells it no more: each later sync by it fails too,
+//         for all it serves. Among these may be runs that wrote before that failure and came after
+//         it (FileRun::sync_was_made()).
 // Concurrency: thread-safe. Allocates, throws: never.
 #pragma once
 
