@@ -444,7 +444,7 @@ bool SimulatedDisk::covered(const Node& node, const Span& when, std::size_t mome
                      [&](const Span& sync) { return when.end < sync.begin && sync.end < moment; });
 }
 
-void SimulatedDisk::apply(const Data& data, Choices::Write how, Choices& choices,
+void SimulatedDisk::apply(const Data& data, Choices::Write how, bool durable, Choices& choices,
                           std::string& bytes) {
   using Write = Choices::Write;
   if (how == Write::lost) return;
@@ -454,7 +454,8 @@ void SimulatedDisk::apply(const Data& data, Choices::Write how, Choices& choices
   }
   const std::size_t begin = data.offset;
   const std::size_t end = begin + data.bytes.size();
-  if (bytes.size() < end) bytes.resize(end, choices.garbage() ? '\x5a' : '\0');
+  // A hole that is durable is zeros.
+  if (bytes.size() < end) bytes.resize(end, !durable && choices.garbage() ? '\x5a' : '\0');
   const std::size_t middle = begin + (end - begin) / 2 / kSector * kSector;
   for (std::size_t at = begin; at < end;) {
     const std::size_t next = std::min((at / kSector + 1) * kSector, end);
@@ -472,7 +473,8 @@ std::string SimulatedDisk::bytes_after_loss(const Node& node, std::size_t moment
   for (const Data& data : node.data) {
     if (data.when.begin >= moment) continue;
     const bool durable = covered(node, data.when, moment);
-    apply(data, durable ? Choices::Write::whole : choices.write(data.resize), choices, bytes);
+    const auto how = durable ? Choices::Write::whole : choices.write(data.resize);
+    apply(data, how, durable, choices, bytes);
   }
   return bytes;
 }

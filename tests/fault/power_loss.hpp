@@ -205,7 +205,8 @@ class SimulatedDisk final : public FileTap {
   void change_names(int directory, Change change);
   static bool covered(const Node& node, const Span& when, std::size_t moment);
   std::string bytes_after_loss(const Node& node, std::size_t moment, Choices& choices) const;
-  static void apply(const Data& data, Choices::Write how, Choices& choices, std::string& bytes);
+  static void apply(const Data& data, Choices::Write how, bool durable, Choices& choices,
+                    std::string& bytes);
   void build(int node, const std::string& path, std::size_t moment, Choices& choices,
              std::map<int, std::string>& built, DiskState& state) const;
 
