@@ -21,6 +21,7 @@
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_result.hpp>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -186,10 +187,8 @@ TEST(AppendLog, LongRecords) {
                 {.segment_bytes = 4096, .max_record_bytes = 1'000'000, .batch_bytes = 256});
   EXPECT_EQ(log.append(std::string(1'000'001, 'x')).failure().error, EMSGSIZE);
   std::vector<std::string> expected;
-  for (std::size_t bytes :
-       {std::size_t{0}, std::size_t{1}, std::size_t{200}, std::size_t{239}, std::size_t{240},
-        std::size_t{241}, std::size_t{256}, std::size_t{300}, std::size_t{4096},
-        std::size_t{300'000}, std::size_t{1'000'000}, std::size_t{5}}) {
+  for (std::size_t bytes : std::initializer_list<std::size_t>{0, 1, 200, 239, 240, 241, 256, 300,
+                                                              4096, 300'000, 1'000'000, 5}) {
     expected.push_back(record_text(bytes, bytes));
     EXPECT_EQ(log.append_later(expected.back()).value(), expected.size());
   }
@@ -591,8 +590,7 @@ TEST(AppendLog, ASegmentInTheMakingIsMadeAgain) {
 }
 
 TEST(AppendLog, ASegmentWithoutAHeaderIsDamage) {
-  for (const std::size_t bytes :
-       {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{5000}}) {
+  for (const std::size_t bytes : std::initializer_list<std::size_t>{0, 1, 63, 64, 5000}) {
     Made made;
     make(made, false);
     set_contents(made.folder.log() + "/000000000000000a.log", std::string(bytes, '\0'));

@@ -5,6 +5,7 @@
 // that leave nothing behind. What requests do is tested for all backends in file_engine_test.cpp.
 #include <handoff/file/file_buffer.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <initializer_list>
 
 #include <sys/resource.h>
 
@@ -68,7 +69,7 @@ TEST_F(FileRing, MoreRequestsThanItsWidthFromSeveralThreads) {
   const std::string text = pattern(64 * 4096);
   put(folder / "a", text);
   const std::size_t rounds = handoff::test::rounds(300);
-  for (const std::size_t width : {std::size_t{1}, std::size_t{3}, std::size_t{64}}) {
+  for (const std::size_t width : std::initializer_list<std::size_t>{1, 3, 64}) {
     SCOPED_TRACE(width);
     FileEngine files({.backend = FileBackend::io_uring, .width = width});
     const OpenFile file = OpenFile::open(folder / "a");
@@ -143,7 +144,7 @@ TEST_F(FileRing, ALargeTransferInManyCallsAtOnce) {
   const std::size_t bytes = (std::size_t{5} << 20) + 123;
   const std::string text = pattern(bytes);
   for (const bool direct : {false, true}) {
-    for (const std::size_t width : {std::size_t{1}, std::size_t{2}, std::size_t{64}}) {
+    for (const std::size_t width : std::initializer_list<std::size_t>{1, 2, 64}) {
       FileEngine files({.backend = FileBackend::io_uring, .width = width});
       FileBuffer buffer(bytes);
       std::copy(text.begin(), text.end(), reinterpret_cast<char*>(buffer.data()));
@@ -237,7 +238,7 @@ TEST_F(FileRing, ARefusedRingSaysWhyAndLeavesNothing) {
   rlimit usual{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
   // Room for nothing; then for the bell and not for the ring.
-  for (const std::size_t room : {std::size_t{0}, std::size_t{1}}) {
+  for (const std::size_t room : std::initializer_list<std::size_t>{0, 1}) {
     rlimit little = usual;
     const int lowest = dup(0);  // of those that are free
     ASSERT_GE(lowest, 0);
