@@ -19,7 +19,6 @@
 #include <fstream>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -92,11 +91,12 @@ class Folder {
   }
   // Nothing if it is not there.
   std::optional<std::string> get(std::string_view name) const {
-    std::ifstream file(at(name), std::ios::binary);
+    std::ifstream file(at(name), std::ios::binary | std::ios::ate);
     if (!file) return std::nullopt;
-    std::ostringstream text;
-    text << file.rdbuf();
-    return std::move(text).str();
+    std::string bytes(static_cast<std::size_t>(file.tellg()), '\0');
+    file.seekg(0).read(bytes.data(), std::ssize(bytes));
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    return bytes;
   }
   std::vector<std::string> names() const {
     std::vector<std::string> names;

@@ -176,10 +176,11 @@ class Trial {
     check_left(c, once && fired->kind != FileCallKind::unlink);
     // A ring that is tried in between stays.
     const bool may_grow = backend_ == FileBackend::automatic;
+    const std::size_t descriptors = test::open_descriptors();
     if (!may_grow) {
-      EXPECT_EQ(test::open_descriptors(), descriptors_) << "one is left or gone";
+      EXPECT_EQ(descriptors, descriptors_) << "one is left or gone";
     }
-    descriptors_ = test::open_descriptors();
+    descriptors_ = descriptors;
     return true;
   }
 
