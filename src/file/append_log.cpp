@@ -439,12 +439,13 @@ FileResult AppendLogCore::trim(std::uint64_t sequence) {
 // The thread.
 
 void AppendLogCore::start_thread() {
-  // order: acquire pairs with the release below: the thread is there.
-  if (has_thread_.load(sync::order::acquire)) return;
+  // order: relaxed, it is about the thread's start only; what it does comes by the mutex, and the
+  // object is close()'s, under start_mutex_.
+  if (has_thread_.load(sync::order::relaxed)) return;
   const sync::Lock lock(start_mutex_);
   if (has_thread_.load(sync::order::relaxed)) return;  // order: relaxed, under the mutex
   thread_ = sync::Thread({.name = "log"}, [this] { serve(); });
-  has_thread_.store(true, sync::order::release);  // order: see above
+  has_thread_.store(true, sync::order::relaxed);  // order: see above
 }
 
 void AppendLogCore::serve() noexcept {

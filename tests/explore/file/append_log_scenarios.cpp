@@ -47,6 +47,8 @@ class Disk final : public detail::FileTap {
 
   // The last record that a sync has covered. Relaxed: the log itself must not need its help.
   [[nodiscard]] std::uint64_t synced() const { return synced_.load(order::relaxed); }
+  // The last one that was handed to the file.
+  [[nodiscard]] std::uint64_t handed() const { return handed_.load(order::relaxed); }
   [[nodiscard]] int syncs() const { return syncs_.read(); }
 
  private:
@@ -60,6 +62,7 @@ class Disk final : public detail::FileTap {
         explore::check(head.first == written_.read() + 1, "in its order");
         explore::check(head.durable <= synced(), "what it calls durable is");
         written_.write() = head.first + (head.mark & ~detail::kMarks) - 1;
+        handed_.store(written_.read(), order::relaxed);
       }
     }
     return static_cast<long>(call.bytes);
@@ -80,6 +83,7 @@ class Disk final : public detail::FileTap {
   sync::cell<int> syncs_{0};
   sync::cell<bool> failed_{false};
   sync::atomic<std::uint64_t> synced_{0};
+  sync::atomic<std::uint64_t> handed_{0};
 };
 
 AppendLogOptions with(Disk& disk, AppendLogSync how = AppendLogSync::each_append) {
@@ -210,12 +214,30 @@ const Scenario late_waiter(
     },
     Size::large);
 
+// Of a record that another thread appends.
+const Scenario wait_for_another("append_log/wait_for_another", [] {
+  Disk disk;
+  AppendLog log("log", with(disk));
+  explore::Thread other([&] {
+    const AppendResult result = log.wait(1);
+    if (result.ok()) explore::check(disk.synced() == 1, "durable after its sync");
+    else explore::check(result.failure().error == EINVAL, "not there yet");
+    explore::outcome(result.ok());
+  });
+  append(log, disk);
+});
+
 // Written, and synced only for who asks.
 const Scenario on_request("append_log/on_request", [] {
   Disk disk;
   AppendLog log("log", with(disk, AppendLogSync::on_request));
-  explore::Thread other([&] { explore::check(log.append("x").ok(), "nothing fails"); });
-  const std::uint64_t mine = log.append("y").value();
+  const auto write = [&](std::string_view record) {
+    const std::uint64_t sequence = log.append(record).value();
+    explore::check(disk.handed() >= sequence, "it is in the file");
+    return sequence;
+  };
+  explore::Thread other([&] { (void)write("x"); });
+  const std::uint64_t mine = write("y");
   explore::check(log.wait(mine).ok(), "nothing fails");
   explore::check(disk.synced() >= mine, "durable after its sync");
   other.join();
