@@ -10,10 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
+#include <optional>
 #include <string_view>
 
 #include "explore/scenario.hpp"
@@ -51,6 +53,8 @@ class Disk final : public detail::FileTap {
   [[nodiscard]] std::uint64_t handed() const { return handed_.load(order::relaxed); }
   [[nodiscard]] int syncs() const { return syncs_.read(); }
 
+  std::function<void()> at_first_batch;  // before it is handed over; empty: nothing
+
  private:
   long write(const FileCallView& call) noexcept {
     BatchHead head;
@@ -61,6 +65,7 @@ class Disk final : public detail::FileTap {
         explore::check(!failed_.read(), "nothing is written after a failure");
         explore::check(head.first == written_.read() + 1, "in its order");
         explore::check(head.durable <= synced(), "what it calls durable is");
+        if (written_.read() == 0 && at_first_batch) at_first_batch();
         written_.write() = head.first + (head.mark & ~detail::kMarks) - 1;
         handed_.store(written_.read(), order::relaxed);
       }
@@ -243,6 +248,23 @@ const Scenario on_request("append_log/on_request", [] {
   other.join();
   explore::check(log.flush().value() == 2, "both");
   explore::check(disk.synced() == 2, "both are durable");
+});
+
+// A record that is settled before its thread waits for it.
+const Scenario settled_early("append_log/settled_early", [] {
+  Disk disk;
+  AppendLog log("log", with(disk, AppendLogSync::on_request));
+  std::optional<explore::Thread> other;
+  disk.at_first_batch = [&] {
+    other.emplace([&] {
+      const std::uint64_t sequence = log.append("x").value();
+      explore::check(disk.handed() >= sequence, "it is in the file");
+    });
+    explore::Thread([] {}).join();  // lets the other one begin, or not yet
+  };
+  const std::uint64_t mine = log.append("y").value();
+  explore::check(log.wait(mine).ok(), "nothing fails");  // may lead for the other one
+  other->join();
 });
 
 // A close beside an append: accepted and durable, or refused.
