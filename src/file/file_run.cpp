@@ -117,7 +117,7 @@ void FileRun::spend(std::uint64_t bytes, Then then) noexcept {
 void FileRun::sync(int descriptor, std::uint64_t device, std::uint64_t inode, Then then) noexcept {
   sync_place = {.device = device, .inode = inode, .opened = opened_, .descriptor = descriptor};
   OpenFileState* const file = OpenFileAccess::state(request_.file);
-  if (file != nullptr && file->descriptor == descriptor) sync_place.lost = &file->sync_error;
+  if (file != nullptr && file->descriptor == descriptor) sync_place.open_file = file;
   after_ = then;
   mode_ = Mode::sync;
 }
@@ -125,7 +125,8 @@ void FileRun::sync(int descriptor, std::uint64_t device, std::uint64_t inode, Th
 void FileRun::sync_was_made(long result) noexcept {
   sync_place.error = result < 0 ? static_cast<int>(-result) : 0;
   // SG-4: before anything else is synced.
-  if (sync_place.told != nullptr) sync_place.error = lost_after(*sync_place.told, sync_place.error);
+  OpenFileState* const synced = sync_place.synced;
+  if (synced != nullptr) sync_place.error = lost_after(*synced, sync_place.error);
   services_.end_sync(*this, sync_place.error);
   (this->*after_)(-sync_place.error);
 }

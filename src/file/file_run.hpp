@@ -32,7 +32,6 @@
 #include <handoff/config.hpp>
 #include <handoff/file/file_request.hpp>
 #include <handoff/file/file_result.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +44,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class FileDriver;
 class FileRun;
+struct OpenFileState;
 
 // What a run asks of its engine.
 class FileServices {
@@ -105,16 +105,15 @@ class FileRun {
     int descriptor = -1;
     bool makes = false;  // this run makes the sync
     int error = 0;
-    // Of the descriptor's OpenFile: the errno of its first sync that failed. Null: it has none, and
-    // the descriptor is synced for the first time.
-    sync::atomic<int>* lost = nullptr;
+    // Whose the descriptor is. Null: the run's own, which is synced for the first time.
+    OpenFileState* open_file = nullptr;
     FileRun* behind = nullptr;  // in one of the lists
     // Of the run that makes it: who is served by it, who came later, and the next such run.
     FileRun* served = nullptr;
     FileRun* waiting = nullptr;
     FileRun* waiting_last = nullptr;
     FileRun* next_maker = nullptr;
-    sync::atomic<int>* told = nullptr;  // `lost` of the descriptor that is synced
+    OpenFileState* synced = nullptr;  // whose the descriptor is that it syncs
   };
   SyncPlace sync_place;
 

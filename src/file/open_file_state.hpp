@@ -30,16 +30,16 @@ struct OpenFileAccess {
   static OpenFile make(OpenFileState* state) noexcept { return OpenFile(state); }
 };
 
-// The errno that a sync by this descriptor stands for, of whose OpenFile `sync_error` is: the first
-// one stays. `error`: what the sync said, 0 if it went well.
-inline int lost_after(sync::atomic<int>& sync_error, int error) noexcept {
+// What a sync by the file's descriptor stands for, an errno or 0: its first failure stays. `error`:
+// what the sync said.
+inline int lost_after(OpenFileState& file, int error) noexcept {
   // order: relaxed, the number is all there is; between two syncs of a file is the mutex of the
   // engine's SyncGroups, between two requests the delivery of the first one's result.
-  int before = sync_error.load(sync::order::relaxed);
+  int before = file.sync_error.load(sync::order::relaxed);
   if (before != 0 || error == 0) return before;
   // order: as above.
-  const bool first =
-      sync_error.compare_exchange_strong(before, error, sync::order::relaxed, sync::order::relaxed);
+  const bool first = file.sync_error.compare_exchange_strong(before, error, sync::order::relaxed,
+                                                             sync::order::relaxed);
   return first ? error : before;
 }
 

@@ -54,7 +54,7 @@ bool FileRun::owns_its_data() const noexcept { return request_.into.pieces().emp
 int FileRun::lost_before() const noexcept {
   const bool asks_for_durable = request_.durable || request_.operation == FileOperation::sync;
   if (!asks_for_durable || !request_.file.valid()) return 0;
-  return lost_after(OpenFileAccess::state(request_.file)->sync_error, 0);
+  return lost_after(*OpenFileAccess::state(request_.file), 0);
 }
 
 void FileRun::file_is_known(long result) noexcept {
@@ -186,7 +186,7 @@ void FileRun::sync_file() noexcept {
 void FileRun::synced(long result) noexcept {
   if (result < 0) {
     if (request_.file.valid()) {
-      (void)lost_after(OpenFileAccess::state(request_.file)->sync_error, static_cast<int>(-result));
+      (void)lost_after(*OpenFileAccess::state(request_.file), static_cast<int>(-result));
     }
     return fail(result, "fsync");
   }

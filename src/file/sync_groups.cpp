@@ -40,7 +40,7 @@ int SyncGroups::begin(FileRun& run) noexcept {
   for (const FileRun* one = maker.served; one != nullptr; one = one->sync_place.behind) {
     if (one->sync_place.opened < oldest->opened) oldest = &one->sync_place;
   }
-  maker.told = oldest->lost;
+  maker.synced = oldest->open_file;
   return oldest->descriptor;
 }
 
