@@ -55,8 +55,8 @@ FileRequest some_request(std::uint64_t random, const Folder& folder,
       FileOperation::stat, FileOperation::copy, FileOperation::replace, FileOperation::remove};
   FileRequest request;
   request.operation = operations[random % operations.size()];
-  request.path = folder.at("f" + std::to_string(random / 8 % 4));
-  request.to = folder.at("f" + std::to_string(random / 32 % 4));
+  request.path = folder.at(std::string("f") + std::to_string(random / 8 % 4));
+  request.to = folder.at(std::string("f") + std::to_string(random / 32 % 4));
   request.from = bytes_of(contents[random / 128 % contents.size()]);
   request.truncate = true;
   request.durable = random / 4096 % 8 == 0;
@@ -129,7 +129,7 @@ TEST_P(FileEngineStress, CallbacksSubmit) {
     void go_on(int left, unsigned number) {
       FileRequest request;
       request.operation = FileOperation::append;
-      request.path = folder.at("f" + std::to_string(number));
+      request.path = folder.at(std::string("f") + std::to_string(number));
       request.from = bytes_of(text);
       (void)files.post(std::move(request), [this, left, number](FileResult result) {
         if (result.ok()) ended.fetch_add(1);
@@ -147,7 +147,7 @@ TEST_P(FileEngineStress, CallbacksSubmit) {
   }
   EXPECT_EQ(ended.load(), 4U * length);
   for (unsigned t = 0; t < 4; ++t) {
-    EXPECT_EQ(folder.get("f" + std::to_string(t))->size(), length * text.size());
+    EXPECT_EQ(folder.get(std::string("f") + std::to_string(t))->size(), length * text.size());
   }
 }
 

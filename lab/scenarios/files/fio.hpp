@@ -99,7 +99,8 @@ class Fio final : public Way {
       std::size_t count = 0;
       for (std::size_t file = job; file < files; file += jobs, ++count) {
         const std::string& path = transfer.paths[file];
-        names += (names.empty() ? "" : ":") + path.substr(path.rfind('/') + 1);
+        if (!names.empty()) names += ':';
+        names.append(path, path.rfind('/') + 1);
       }
       words.push_back("--name=job" + std::to_string(job));
       words.push_back("--filename=" + names);
