@@ -238,7 +238,7 @@ std::string ladder_text(const Ladder& ladder, const LadderLook& look) {
     const std::string sentence = wrapped(ladder.sentence, columns);
     text += look.styled ? fmt::format("\033[1m{}\033[0m", sentence) : sentence;
   }
-  text += '\n' + picture.rungs() + picture.legend() + grey_line(ladder.grey, columns) + '\n';
+  text += '\n' + picture.rungs() + picture.legend() + grey_line(ladder.grey, columns);
   text += files_line(look);
   if (!look.missing.empty()) {
     text += wrapped(fmt::format("missing  {}", fmt::join(look.missing, ", ")), columns, 2);

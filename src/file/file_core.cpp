@@ -368,8 +368,8 @@ Tally FileCore::close(Closing how) noexcept {
     const Lending lending;
     (void)over_.await([this] { return is_over(~std::uint64_t{0}); });
   }
+  if (pace_) pace_->close();  // first: its thread may be starting a run that is over by now
   chooser_.close();
-  if (pace_) pace_->close();
   {
     const sync::Lock lock(mutex_);
     drivers_ended_ = true;

@@ -23,9 +23,9 @@
 #include <handoff/sync/mutex.hpp>
 #include <utility>
 
+#include "call_slots.hpp"
 #include "ring.hpp"
 #include "ring_arrivals.hpp"
-#include "ring_slots.hpp"
 #include "ring_threads.hpp"
 #include "run_queue.hpp"
 
@@ -75,7 +75,7 @@ class RingDriver final : public FileDriver {
 
   // Of the thread.
   Ring ring_;
-  RingSlots slots_;
+  CallSlots slots_;
   RingThreads threads_;
   RunQueue ready_;
   std::size_t runs_ = 0;  // that are here: ready, or with calls out

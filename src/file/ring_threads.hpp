@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "ring_slots.hpp"
+#include "call_slots.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

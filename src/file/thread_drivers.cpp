@@ -152,7 +152,14 @@ class ThreadPerRequestDriver final : public FileDriver {
     if (!begin(run)) drive(run, options_.tap, host_);
   }
 
-  void close() noexcept override { threads_.clear(); }  // joins
+  void close() noexcept override {
+    std::vector<sync::Thread> threads;  // joined when the mutex is free, which they need
+    {
+      // The thread that began the last one may not have put it into its place yet.
+      const sync::Lock lock(mutex_);
+      threads.swap(threads_);
+    }
+  }
 
  private:
   // False: the system has no thread for it, and none is there that could take it later.

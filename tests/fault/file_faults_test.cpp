@@ -72,6 +72,8 @@ std::string overwritten(std::string bytes, std::size_t offset, const std::string
   return bytes.replace(offset, with.size(), with);
 }
 
+const std::string kNothing;
+
 std::vector<Case> writing_cases() {
   using enum FileOperation;
   std::vector<Case> cases;
@@ -120,7 +122,7 @@ std::vector<Case> writing_cases() {
         {"copy over", "other", "other", kOld, false, 0, with(copy, "old", kOld, to("other"))});
     cases.push_back(
         {"copy large", "new", {}, kLarge, false, 0, with(copy, "large", kLarge, to("new"))});
-    cases.push_back({"remove", "old", kOld, {}, false, 0, with(remove, "old", {}, as_is)});
+    cases.push_back({"remove", "old", kOld, {}, false, 0, with(remove, "old", kNothing, as_is)});
   }
   cases.push_back({"sync", "old", kOld, kOld, false, 0,
                    [](const Folder& folder) { return asks(sync, folder, "old"); }});

@@ -406,9 +406,11 @@ TEST_P(Large, MoreThanThereIsMemory) {
     GTEST_SKIP() << "no file system for such files";
   }
   FileEngine files({.backend = GetParam(), .width = 2});
-  const FileResult whole = result_of(files.read(root.at("old")));
-  EXPECT_TRUE(whole.failure().error == ENOMEM || whole.failure().error == EFBIG)
-      << test::failure_of(whole);
+  if (!test::sanitized) {  // AddressSanitizer ends the program of who asks for so much
+    const FileResult whole = result_of(files.read(root.at("old")));
+    EXPECT_TRUE(whole.failure().error == ENOMEM || whole.failure().error == EFBIG)
+        << test::failure_of(whole);
+  }
   FileRequest limited;
   limited.operation = FileOperation::read;
   limited.path = root.at("old");

@@ -46,7 +46,7 @@ Ladder whole_ladder() {
     if (kind.name == "event" || kind.name == "bus") rung.peer->order = "per producer";
     if (kind.name == "bus") rung.own->order = "per producer";
     if (kind.name == "task") rung.disturbed = "other processes took 0.90 CPUs";
-    ns *= 4;
+    ns *= 3;
     ladder.rungs.push_back(rung);
   }
   return ladder;

@@ -29,9 +29,9 @@ struct RingSlot {
 };
 
 // Those that are free, those that are not.
-class RingSlots {
+class CallSlots {
  public:
-  explicit RingSlots(std::size_t count) : slots_(std::make_unique<RingSlot[]>(count)) {
+  explicit CallSlots(std::size_t count) : slots_(std::make_unique<RingSlot[]>(count)) {
     for (std::size_t i = 0; i < count; ++i) give_back(slots_[i]);
     out_ = 0;
   }
