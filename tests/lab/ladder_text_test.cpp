@@ -215,7 +215,7 @@ TEST(LadderText, OfRungsWithoutFiguresIsNoTrouble) {
   rung.name = "task";
   ladder.rungs = {rung};
   EXPECT_TRUE(line_with(ladder_text(ladder, {}), "task").ends_with(" no peer"));
-  EXPECT_EQ(ladder_text({}, {}), "\n\n");
+  EXPECT_EQ(ladder_text({}, {}), "\n");
 }
 
 class Variables : public testing::Test {
