@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The protocol of an AppendLog: who leads, who follows, and who is told what.
+// The protocol of an AppendLog: which thread leads, which ones follow, and what each is told.
 //
 // Invariants (docs/design/append_log.md):
 //   AL-1  At most one thread leads, and only it calls the writer of the files.
@@ -8,8 +8,8 @@
 //         Batches are taken and settled in turns: while one is the leader's, the other one fills.
 //   AL-3  durable_ is at most the last record of a batch whose sync has returned, and began after
 //         the write of the batch had returned.
-//   AL-4  Whoever has been told that nobody leads leads, or has no unsettled record: of the threads
-//         that wait, one is told at the end of each turn.
+//   AL-4  A thread that was notified while nobody leads becomes the leader, unless its records are
+//         settled. At the end of each turn one of the waiting threads is notified.
 //   AL-5  After a failure nothing is written, and durable_ stays.
 #include <handoff/file/append_log.hpp>
 
@@ -141,7 +141,7 @@ class AppendLogCore {
   AppendResult refused(int error) const;
 
   const AppendLogOptions options_;
-  AppendLogFile file_;  // of who leads, but for trim()
+  AppendLogFile file_;  // the leader's, but for trim()
   std::uint64_t log_ = 0;  // its random number
   std::uint64_t opened_at_ = 0;  // the last record that was there
 
@@ -161,7 +161,7 @@ class AppendLogCore {
   // Written with the mutex held, read without.
   sync::atomic<std::uint64_t> written_{0};
   sync::atomic<std::uint64_t> durable_{0};
-  sync::atomic<std::uint32_t> changes_{0};  // of who leads, and of what can be waited for
+  sync::atomic<std::uint32_t> changes_{0};  // of the leader, and of what can be waited for
 
   sync::EventCount room_;  // appenders that wait for a batch
   sync::EventCount work_;  // the thread
@@ -227,7 +227,7 @@ AppendLogCore::Turn AppendLogCore::take() noexcept {
   // order: relaxed, it is written under the mutex only.
   turn_syncs_ =
       options_.sync == AppendLogSync::each_append || wanted_ > durable_.load(sync::order::relaxed);
-  // order: relaxed, whoever waits is ordered by the EventCount's fences.
+  // order: relaxed, waiting threads are ordered by the EventCount's fences.
   changes_.fetch_add(1, sync::order::relaxed);
   return {&batch, last_, turn_syncs_};
 }

@@ -16,6 +16,7 @@
 
 #include "copy_tree_count.hpp"
 #include "copy_tree_job.hpp"
+#include "path.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
@@ -24,25 +25,9 @@ using detail::CopyCalls;
 using detail::CopyEntry;
 using detail::CopyFolder;
 using detail::CopyJob;
+using detail::escaped;
 using detail::FileId;
 using detail::id_of;
-
-// What would break a line or a terminal as \xHH.
-std::string escaped(std::string_view name) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
-      text += c;
-    } else {
-      text += "\\x";
-      text += digits[byte >> 4];
-      text += digits[byte & 15];
-    }
-  }
-  return text;
-}
 
 std::string in_quotes(std::string_view name) {
   std::string text("'");  // not by operator+: g++ 12 warns of a copy that cannot be

@@ -3,7 +3,7 @@
 // Which driver makes the calls of a request. One backend was asked for: that one. `automatic`: by
 // rule at first, then by what was measured while it worked.
 //
-// Requests are told apart by kind: what they do, how large, durable or not, by path, by an open
+// Requests are grouped by kind: what they do, how large, durable or not, by path, by an open
 // file or direct, and how many there are at once. For each kind the time is taken in rounds of
 // requests that go the same way: the time in which at least one of the round is under way, by the
 // wall clock, for each request or MiB. Now and then a round goes another way; if that was faster,

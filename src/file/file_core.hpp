@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a FileEngine is made of: who is let in, in which order requests begin, how many bytes are
-// under way, who makes their calls, and what became of them. Labelled invariants and the way of a
+// The core of a FileEngine: it admits requests, begins them in order, limits the bytes under way,
+// gives each request its driver, and counts the outcomes. Labelled invariants and the way of a
 // request: docs/design/file_engine.md.
 #pragma once
 

@@ -5,34 +5,19 @@
 #include <handoff/file/file_engine_options.hpp>
 #include <handoff/file/file_result.hpp>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "path.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
-
-// What would break a line or a terminal as \xHH.
-void append_escaped(std::string& text, std::string_view name) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
-      text += c;
-    } else {
-      text += "\\x";
-      text += digits[byte >> 4];
-      text += digits[byte & 15];
-    }
-  }
-}
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
 // system_error puts ": reason" behind it.
 std::string text_without_reason(const FileFailure& failure) {
-  std::string text;
-  append_escaped(text, failure.file);
+  std::string text = detail::escaped(failure.file);
   text += text.empty() ? "" : ": ";
   text += to_string(failure.operation);
   text += " at " + std::to_string(failure.offset);

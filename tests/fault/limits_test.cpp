@@ -406,7 +406,7 @@ TEST_P(Large, MoreThanThereIsMemory) {
     GTEST_SKIP() << "no file system for such files";
   }
   FileEngine files({.backend = GetParam(), .width = 2});
-  if (!test::sanitized) {  // AddressSanitizer ends the program of who asks for so much
+  if (!test::sanitized) {  // AddressSanitizer ends a program that asks for so much
     const FileResult whole = result_of(files.read(root.at("old")));
     EXPECT_TRUE(whole.failure().error == ENOMEM || whole.failure().error == EFBIG)
         << test::failure_of(whole);

@@ -83,7 +83,7 @@ class Disk final : public detail::FileTap {
   }
 
   const int failing_;
-  // Of who leads: the explorer finds it if there are two.
+  // The leader's: the explorer finds it if there are two.
   sync::cell<std::uint64_t> written_{0};
   sync::cell<int> syncs_{0};
   sync::cell<bool> failed_{false};
@@ -232,7 +232,7 @@ const Scenario wait_for_another("append_log/wait_for_another", [] {
   append(log, disk);
 });
 
-// Written, and synced only for who asks.
+// Written by each append, synced only on request.
 const Scenario on_request("append_log/on_request", [] {
   Disk disk;
   AppendLog log("log", with(disk, AppendLogSync::on_request));
@@ -286,7 +286,7 @@ const Scenario close_beside("append_log/close", [] {
   explore::outcome(ok);
 });
 
-// The log's thread leads for who does not wait.
+// The log's thread leads if no caller waits.
 const Scenario async(
     "append_log/async",
     [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// FileEngine: who is let in, order, bytes in flight, its threads, closing.
+// FileEngine: admission, order, bytes in flight, its threads, closing.
 // docs/design/file_engine.md.
 #include <handoff/file/file_engine.hpp>
 
@@ -36,7 +36,7 @@ using test::Tap;
 using test::with;
 using test::write_to;
 
-// ---- Who is let in, and how it ends -------------------------------------------------------------
+// ---- Admission and closing ----------------------------------------------------------------------
 
 // A request beside the close: done, or refused and not counted.
 void submit_beside_close(FileBackend backend) {
@@ -148,8 +148,8 @@ const Scenario full_caller(
     },
     Size::large);
 
-// Who waits for room when it is closed is refused; so is one who was stopped. Neither takes the
-// news of a free place along.
+// A caller that waits for room is refused when the engine closes or its stop is requested. Neither
+// swallows the notification of a free place.
 const Scenario full_closed("file_engine/full_and_closed", [] {
   Tap tap;
   FileEngineOptions options = with(tap, FileBackend::io_thread);
