@@ -164,7 +164,8 @@ def build_in(folder, name, flags, programs):
           "-DCMAKE_CXX_FLAGS=-w -fsanitize=return -fsanitize-trap=return "
           f"-include {tree / 'mutant.hpp'}",
           "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF", "-DHANDOFF_TEST_PEERS=OFF",
-          "-DHANDOFF_INSTALL=OFF", "-DPython3_ROOT_DIR=/usr"], log)
+          "-DHANDOFF_INSTALL=OFF", "-DHANDOFF_COPY=OFF",
+          "-DPython3_ROOT_DIR=/usr"], log)
     call(["cmake", "--build", str(output), "--parallel", str(jobs()), "--target", *programs], log)
     return [str(output / "tests" / program.split("_")[0] / program) for program in programs]
 
