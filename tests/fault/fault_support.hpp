@@ -29,6 +29,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/fast_place.hpp"
+
 namespace handoff::test {
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {
@@ -58,13 +60,6 @@ inline bool possible(FileBackend backend) {
   if (backend != FileBackend::io_uring) return true;
   static const bool there = FileEngine().choice().io_uring_possible;
   return there;
-}
-
-// Where a sync costs nothing, if there is such a place.
-inline std::string fast_place() {
-  const char* const memory = "/dev/shm";
-  if (::access(memory, W_OK) == 0) return memory;
-  return std::filesystem::temp_directory_path().string();
 }
 
 // A folder of a test's own, gone with the object.

@@ -31,6 +31,7 @@
 
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "unit/file/file_support.hpp"
 
 namespace {
 
@@ -41,27 +42,19 @@ using detail::FileCallKind;
 using detail::FileCallView;
 using detail::FileTap;
 
-// A folder that is gone at the end.
+using test::contents;
+
+// A folder that is gone at the end; in memory if it may be, as no test here is about a device.
 class Folder {
  public:
-  Folder() {
-    const char* const place = std::getenv("TMPDIR");
-    path_ = std::string(place == nullptr ? "/tmp" : place) +
-            "/append_log_XX"
-            "XXXX";
-    if (::mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string log() const { return path_ + "/log"; }
+  std::string log() const { return folder_ / "log"; }
 
  private:
-  std::string path_;
+  test::FileFolder folder_{test::fast_place()};
 };
+
+// Small, as what is reserved in memory is taken; more than a test writes.
+constexpr std::uint64_t kSegment = std::uint64_t{1} << 20;
 
 std::string record_text(std::uint64_t number, std::size_t bytes = 0) {
   std::string text = "record " + std::to_string(number) + ";";
@@ -87,15 +80,6 @@ std::vector<std::string> segments_of(const std::string& log) {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-std::string contents(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-void set_contents(const std::string& file, std::string_view text) {
-  std::ofstream(file, std::ios::binary | std::ios::trunc)
-      .write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
 // What it throws, or no error.
@@ -125,7 +109,7 @@ class Passing : public FileTap {
   std::atomic<int> writes{0};
 };
 
-// A tap that makes no sync, for tests that open a log for each byte of it.
+// A tap that makes no sync, for tests that open a log for each byte of it, wherever it is.
 class Unsynced final : public FileTap {
  public:
   Verdict before(const FileCallView& call) noexcept override {
@@ -232,7 +216,7 @@ TEST(AppendLog, OneWriter) {
 TEST(AppendLog, CannotBeHad) {
   const Folder folder;
   EXPECT_EQ(failure_of([&] { AppendLog(folder.log() + "/none"); }).error, ENOENT);
-  set_contents(folder.log(), "a file");
+  test::put(folder.log(), "a file");
   EXPECT_EQ(failure_of([&] { AppendLog(folder.log()); }).error, ENOTDIR);
   EXPECT_EQ(failure_of([&] { AppendLogReader(folder.log() + "2"); }).error, ENOENT);
 }
@@ -494,7 +478,7 @@ TEST(AppendLog, TornAtEveryByteOfTheLastRecord) {
       SCOPED_TRACE(cut);
       std::string torn = whole.substr(0, whole.size() - cut);
       if (filler != '\0') torn.append(cut, filler);  // garbage, where the record was
-      set_contents(file, torn);
+      test::put(file, torn);
       auto expected = made.records;
       expected.pop_back();
       const auto seen = read_all(made.folder.log());
@@ -526,12 +510,12 @@ TEST(AppendLog, EveryFlippedByteIsFound) {
       SCOPED_TRACE(i);
       std::string flipped = whole;
       flipped[i] = static_cast<char>(flipped[i] ^ (1 << i % 8));
-      set_contents(file, flipped);
+      test::put(file, flipped);
       const FileFailure read =
           failure_of([&] { expect_beginning(read_all(made.folder.log()), made.records, known); });
       const FileFailure opened = failure_of([&] {
         Unsynced tap;
-        AppendLog log(made.folder.log(), {.tap = &tap});
+        AppendLog log(made.folder.log(), {.segment_bytes = kSegment, .tap = &tap});
         EXPECT_GE(log.was_last(), known);
       });
       EXPECT_EQ(opened.error, read.error);
@@ -556,16 +540,16 @@ TEST(AppendLog, DamageBeforeTheNewestSegmentIsFound) {
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::string flipped = whole;
     flipped[i] = static_cast<char>(flipped[i] ^ 0x10);
-    set_contents(segments[0], flipped);
+    test::put(segments[0], flipped);
     const FileFailure read = failure_of([&] { (void)read_all(made.folder.log()); });
     EXPECT_EQ(read.error, EBADMSG) << i;
     EXPECT_NE(read.file.find(fs::path(segments[0]).filename()), std::string::npos);
   }
   for (std::size_t cut = 1; cut < whole.size(); ++cut) {
-    set_contents(segments[0], whole.substr(0, whole.size() - cut));
+    test::put(segments[0], whole.substr(0, whole.size() - cut));
     EXPECT_EQ(failure_of([&] { (void)read_all(made.folder.log()); }).error, EBADMSG) << cut;
   }
-  set_contents(segments[0], whole);
+  test::put(segments[0], whole);
   EXPECT_EQ(read_all(made.folder.log()), made.records);
   ASSERT_GE(segments.size(), 3u);
   fs::remove(segments[1]);
@@ -576,12 +560,12 @@ TEST(AppendLog, ASegmentInTheMakingIsMadeAgain) {
   Made made;
   make(made, false);
   const std::string unfinished = made.folder.log() + "/new";
-  set_contents(unfinished, std::string(5000, 'x'));
+  test::put(unfinished, std::string(5000, 'x'));
   EXPECT_EQ(read_all(made.folder.log()), made.records);
   {
     AppendLog log(made.folder.log(), {.segment_bytes = 64});
     EXPECT_FALSE(fs::exists(unfinished));
-    set_contents(unfinished, std::string(5000, 'x'));
+    test::put(unfinished, std::string(5000, 'x'));
     EXPECT_EQ(log.append("new").value(), 10u);
     EXPECT_FALSE(fs::exists(unfinished));
   }
@@ -593,7 +577,7 @@ TEST(AppendLog, ASegmentWithoutAHeaderIsDamage) {
   for (const std::size_t bytes : std::initializer_list<std::size_t>{0, 1, 63, 64, 5000}) {
     Made made;
     make(made, false);
-    set_contents(made.folder.log() + "/000000000000000a.log", std::string(bytes, '\0'));
+    test::put(made.folder.log() + "/000000000000000a.log", std::string(bytes, '\0'));
     EXPECT_EQ(failure_of([&] { (void)read_all(made.folder.log()); }).error, EBADMSG);
     EXPECT_EQ(failure_of([&] { AppendLog(made.folder.log()); }).error, EBADMSG);
   }
@@ -609,7 +593,7 @@ TEST(AppendLog, StaleBytesDoNotPass) {
   const std::string stale = contents(segments_of(other.folder.log()).at(0));
   ASSERT_EQ(mine.size(), stale.size());
   const std::size_t last = 16 + (one.records.back().size() + 7) / 8 * 8;
-  set_contents(file, mine.substr(0, mine.size() - last) + stale.substr(stale.size() - last));
+  test::put(file, mine.substr(0, mine.size() - last) + stale.substr(stale.size() - last));
   auto expected = one.records;
   expected.pop_back();
   EXPECT_EQ(read_all(one.folder.log()), expected);
@@ -664,7 +648,7 @@ TEST(AppendLog, EveryCallFailsInItsTurn) {
       more = tap.disarm().has_value();
       EXPECT_EQ(open_files(), files_before);
       {
-        const AppendLog repaired(folder.log());
+        const AppendLog repaired(folder.log(), {.segment_bytes = kSegment});
       }
       const auto all = read_all(folder.log());
       ASSERT_GE(all.size(), acknowledged);
@@ -723,7 +707,7 @@ TEST(AppendLog, AFailedTrimLeavesAWholeLog) {
     } catch (const FileError&) {
     }
     more = tap.disarm().has_value();
-    EXPECT_NO_THROW(AppendLog(folder.log()));
+    EXPECT_NO_THROW(AppendLog(folder.log(), {.segment_bytes = kSegment}));
     EXPECT_EQ(failure_of([&] { (void)read_all(folder.log()); }).error, 0);
   }
 }
@@ -761,16 +745,25 @@ TEST(AppendLog, AFullDisk) {
   for (std::size_t i = 0; i < acknowledged; ++i) EXPECT_EQ(all[i], record_text(i + 1, 300));
 }
 
+// A device whose syncs take their time, so that a group gathers meanwhile.
+class Slow final : public Passing {
+ public:
+  Verdict before(const FileCallView& call) noexcept override {
+    if (call.kind == FileCallKind::fdatasync) std::this_thread::sleep_for(300us);
+    return {};
+  }
+};
+
 // A child appends by four threads and says through a pipe what is durable; it is killed.
 class Child {
  public:
-  explicit Child(const std::string& log) {
+  Child(const std::string& log, bool slow) {
     int ends[2];
     if (::pipe(ends) != 0) return;
     id_ = ::fork();
     if (id_ == 0) {
       ::close(ends[0]);
-      run(log, ends[1]);
+      run(log, slow, ends[1]);
     }
     ::close(ends[1]);
     from_ = ends[0];
@@ -790,9 +783,10 @@ class Child {
   }
 
  private:
-  [[noreturn]] static void run(const std::string& folder, int to) {
+  [[noreturn]] static void run(const std::string& folder, bool slow, int to) {
     try {
-      AppendLog log(folder, {.segment_bytes = 20'000});
+      Slow tap;
+      AppendLog log(folder, {.segment_bytes = 20'000, .tap = slow ? &tap : nullptr});
       std::vector<std::thread> threads;
       for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&log, to, t] {
@@ -821,12 +815,12 @@ TEST(AppendLog, AKilledWriterLosesNothing) {
   std::optional<Folder> folder;
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < kills; ++i) {
-    if (i % 20 == 0) {
+    if (i % 10 == 0) {
       folder.emplace();
       most = 0;
     }
-    Child child(folder->log());
-    most = std::max(most, child.kill_after(std::chrono::microseconds(random() % 30'000)));
+    Child child(folder->log(), i % 2 == 0);
+    most = std::max(most, child.kill_after(std::chrono::microseconds(random() % 10'000)));
     if (!fs::exists(folder->log())) continue;
     std::uint64_t last = 0;
     for (const AppendLogRecord& record : AppendLogReader(folder->log())) {

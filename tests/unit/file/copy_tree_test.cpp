@@ -25,6 +25,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/fast_place.hpp"
 #include "support/support.hpp"
 
 namespace handoff { namespace {
@@ -54,9 +55,8 @@ struct stat look(const fs::path& path) {
 
 class CopyTree : public testing::Test {
  protected:
-  CopyTree() {
-    const char* const root = std::getenv("TMPDIR");
-    std::string name = std::string(root != nullptr ? root : "/tmp") + "/copy_tree.XXXXXX";
+  explicit CopyTree(const std::string& below = fs::temp_directory_path()) {
+    std::string name = below + "/copy_tree.XXXXXX";
     base = ::mkdtemp(name.data());
     from = base / "from";
     to = base / "to";
@@ -82,6 +82,12 @@ class CopyTree : public testing::Test {
   fs::path base;
   fs::path from;
   fs::path to;
+};
+
+// Those that make thousands of files.
+class CopyTreeInMemory : public CopyTree {
+ protected:
+  CopyTreeInMemory() : CopyTree(test::fast_place()) {}
 };
 
 bool is_sync(const FileCallView& call) {
@@ -282,7 +288,7 @@ TEST_F(CopyTree, never_writes_into_a_file_that_is_there) {
   EXPECT_EQ(get(from / "one"), "new");
 }
 
-TEST_F(CopyTree, walks_deeper_than_paths_and_descriptors_reach) {
+TEST_F(CopyTreeInMemory, walks_deeper_than_paths_and_descriptors_reach) {
   constexpr int depth = 800;  // 4800 bytes of path
   int folder = open(from.c_str(), O_RDONLY | O_DIRECTORY);
   for (int level = 0; level < depth; ++level) {
@@ -329,7 +335,7 @@ TEST_F(CopyTree, a_file_without_permission_is_listed) {
 }
 
 // A directory is a link to elsewhere every other moment.
-TEST_F(CopyTree, is_not_led_out_by_a_swapped_directory) {
+TEST_F(CopyTreeInMemory, is_not_led_out_by_a_swapped_directory) {
   fs::create_directory(base / "outside");
   for (int n = 0; n < 50; ++n) put(base / "outside" / ("secret" + std::to_string(n)), "secret");
   fs::create_directory(from / "inner");
@@ -342,7 +348,8 @@ TEST_F(CopyTree, is_not_led_out_by_a_swapped_directory) {
       renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
     }
   });
-  for (int round = 0; round < 30; ++round) {
+  const int rounds = test::deep() ? 1000 : 20;
+  for (int round = 0; round < rounds; ++round) {
     fs::remove_all(to);
     static_cast<void>(copy());
     for (const auto& entry : fs::recursive_directory_iterator(to)) {
@@ -363,7 +370,7 @@ std::map<std::string, std::string> contents(const fs::path& root) {
 }
 
 // What fails is told, or it did not matter: then all is there. What has its name is whole.
-TEST_F(CopyTree, no_call_that_fails_damages_in_silence) {
+TEST_F(CopyTreeInMemory, no_call_that_fails_damages_in_silence) {
   fs::create_directories(from / "a" / "b");
   put(from / "a" / "one", "one");
   put(from / "a" / "b" / "large", std::string(300 << 10, 'l'));
@@ -478,7 +485,7 @@ class Stopper final : public FileTap {
   std::atomic<int> writes_ = 0;
 };
 
-TEST_F(CopyTree, a_stop_leaves_what_is_whole_and_nothing_else) {
+TEST_F(CopyTreeInMemory, a_stop_leaves_what_is_whole_and_nothing_else) {
   for (int n = 0; n < 200; ++n) put(from / std::to_string(n), std::string(1 << 12, 'a'));
   for (const bool durable : {false, true}) {
     fs::remove_all(to);

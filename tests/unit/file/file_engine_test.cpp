@@ -3,6 +3,7 @@
 // What a FileEngine does with each kind of request, with every backend.
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <handoff/core/future.hpp>
 #include <vector>
 
@@ -22,7 +23,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 TEST_P(FileEngineTest, WhatIsWrittenIsRead) {
   FileEngine files(options());
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, kMiB - 1, kMiB,
-                                 kMiB + 1, 5 * kMiB + 123}) {
+                                 kMiB + 1, 2 * kMiB + 123}) {
     const std::string text = pattern(size);
     const std::string path = folder / "a";
     EXPECT_EQ(files.write(path, bytes_of(text)).get().bytes(), size);
@@ -213,20 +214,20 @@ TEST_P(FileEngineTest, AnOpenFileHasRanges) {
 
 TEST_P(FileEngineTest, DirectOrNotTheBytesAreTheSame) {
   FileEngine files(options());
-  for (const std::size_t size : {std::size_t{100}, std::size_t{8192}, 4 * kMiB, 3 * kMiB + 777}) {
+  for (const std::size_t size : {std::size_t{100}, std::size_t{8192}, 2 * kMiB, kMiB + 777}) {
     std::vector<std::byte> wide(size + 8192);
     const auto begin = reinterpret_cast<std::uintptr_t>(wide.data());
     for (const std::size_t shift : {(4096 - begin % 4096) % 4096, std::size_t{1}}) {
       const std::string text = pattern(size, static_cast<unsigned>(shift));
       const std::span<std::byte> memory = std::span(wide).subspan(shift, size);
-      std::copy_n(bytes_of(text).begin(), size, memory.begin());
+      std::memcpy(memory.data(), text.data(), size);
       files.write(folder / "a", memory, {.durable = true, .preallocate = true, .direct = true})
           .get()
           .check();
       EXPECT_EQ(contents(folder / "a"), text);
       files.replace(folder / "b", memory, {.direct = true}).get().check();
       EXPECT_EQ(contents(folder / "b"), text);
-      std::fill(memory.begin(), memory.end(), std::byte{});
+      std::memset(memory.data(), 0, size);
       FileRequest read{.path = folder / "a", .into = memory};
       read.direct = true;
       EXPECT_EQ(files.submit(std::move(read)).get().bytes(), size);

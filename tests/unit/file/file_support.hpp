@@ -22,13 +22,15 @@
 #include <string_view>
 #include <system_error>
 
+#include "support/fast_place.hpp"
+
 namespace handoff::test {
 
 // A folder of a test's own, gone with the object.
 class FileFolder {
  public:
-  FileFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "handoff_file_XXXXXX").string();
+  explicit FileFolder(const std::string& below = std::filesystem::temp_directory_path().string()) {
+    path_ = below + "/handoff_file_XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
   }
   ~FileFolder() {
@@ -65,7 +67,8 @@ inline std::string text_of(std::span<const std::byte> bytes) {
 inline std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text;
-  for (std::string part(1 << 20, 0); in.read(part.data(), 1 << 20) || in.gcount() > 0;) {
+  std::string part(1 << 16, 0);
+  while (in.read(part.data(), 1 << 16) || in.gcount() > 0) {
     text.append(part, 0, static_cast<std::size_t>(in.gcount()));
   }
   return text;

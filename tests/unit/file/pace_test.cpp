@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: MIT
+//
+// The bandwidth share: what is paid for and in which order; what a close with a deadline lets
+// begin; and paths beneath a directory where the kernel has no openat2.
+#include "file/pace.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <handoff/core/closing.hpp>
+#include <handoff/file/file_engine.hpp>
+#include <handoff/file/open_file.hpp>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "file/driver.hpp"
+#include "file/file_task.hpp"
+#include "file_support.hpp"
+#include "support/file_tap.hpp"
+
+namespace pace_test { namespace {
+
+using namespace handoff;
+using namespace handoff::test;
+using detail::FileCall;
+using detail::FileDriver;
+using detail::FilePace;
+using detail::FileRun;
+using detail::FileServices;
+using detail::FileTask;
+using std::chrono::hours;
+using std::chrono::seconds;
+
+// ---- The share itself ---------------------------------------------------------------------------
+
+// Takes down what it is asked for. Says "not yet" each `refuses`-th time.
+class Services final : public FileServices {
+ public:
+  explicit Services(test::FileTap* tap = nullptr, unsigned refuses = 0)
+      : tap_(tap), refuses_(refuses) {}
+
+  FileTap* tap() const noexcept override { return tap_; }
+  int beneath() const noexcept override { return AT_FDCWD; }
+  int whether_to_begin() const noexcept override { return 0; }
+  bool reserve(FileRun&, std::uint64_t) noexcept override { return true; }
+  bool spend(FileRun&, std::uint64_t bytes, bool park) noexcept override {
+    ++asked;
+    most = std::max(most, bytes);
+    if (refuses_ != 0 && asked % refuses_ == 0) {
+      if (park) spent += bytes;  // it is started again when it has its share
+      return false;
+    }
+    spent += bytes;
+    return true;
+  }
+  bool join_sync(FileRun&) noexcept override { return true; }
+  int begin_sync(FileRun& run) noexcept override { return run.sync_place.descriptor; }
+  void end_sync(FileRun&, int) noexcept override {}
+
+  std::uint64_t spent = 0;
+  std::uint64_t most = 0;  // at once
+  unsigned asked = 0;
+
+ private:
+  FileTap* tap_;
+  unsigned refuses_;
+};
+
+// Drives a run to its end, with so many calls out at once.
+FileResult drive(Services& services, FileRequest request, unsigned window) {
+  FileRun run(services, std::move(request));
+  run.set_window(window);
+  std::vector<FileCall> out;
+  const auto complete_first = [&] {
+    const FileCall call = out.front();
+    out.erase(out.begin());
+    run.completed(call, detail::perform(call, services.tap()));
+  };
+  for (FileCall call;;) {
+    switch (run.next(call)) {
+      case FileRun::Step::issue: out.push_back(call); break;
+      case FileRun::Step::busy: complete_first(); break;
+      case FileRun::Step::parked: break;  // started again
+      case FileRun::Step::ended: return std::move(run.outcome());
+    }
+    if (out.size() >= window) complete_first();
+  }
+}
+
+class FakeDriver final : public FileDriver {
+ public:
+  void start(FileRun& run) noexcept override {
+    const std::lock_guard lock(mutex_);
+    started_.push_back(&run);
+    changed_.notify_all();
+  }
+  void close() noexcept override {}
+
+  std::vector<FileRun*> wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return started_.size() >= count; });
+    return started_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<FileRun*> started_;
+};
+
+// Tasks that are parked, and their end.
+class Tasks {
+ public:
+  explicit Tasks(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      FileTask* const task = FileTask::make(services_, {.operation = FileOperation::write});
+      task->driver = &driver;
+      all_.push_back(task);
+    }
+  }
+  ~Tasks() {
+    for (FileTask* const task : all_) task->destroy();
+  }
+  Tasks(const Tasks&) = delete;
+  Tasks& operator=(const Tasks&) = delete;
+  FileTask& operator[](std::size_t i) { return *all_[i]; }
+
+  FakeDriver driver;
+
+ private:
+  Services services_;
+  std::vector<FileTask*> all_;
+};
+
+constexpr std::uint64_t kHour = 3600;  // bytes at one byte a second
+
+TEST(PaceTest, ADebtIsPaidOffBeforeTheNext) {
+  FilePace pace(1, "t");
+  Tasks tasks(1);
+  EXPECT_TRUE(pace.spend(tasks[0], kHour, false)) << "who comes first does not wait";
+  EXPECT_FALSE(pace.spend(tasks[0], 1, false));
+  EXPECT_FALSE(pace.spend(tasks[0], 0, false)) << "also for nothing";
+  pace.close();
+  EXPECT_EQ(tasks.driver.wait_for(0).size(), 0U) << "what is not parked is not started";
+}
+
+TEST(PaceTest, NothingCostsNothing) {
+  FilePace pace(1, "t");
+  Tasks tasks(1);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(pace.spend(tasks[0], 0, false));
+  EXPECT_TRUE(pace.spend(tasks[0], kHour, false));
+}
+
+TEST(PaceTest, MoreThanTheClockHas) {
+  FilePace pace(1, "t");
+  Tasks tasks(1);
+  EXPECT_TRUE(pace.spend(tasks[0], ~std::uint64_t{0}, false));
+  EXPECT_FALSE(pace.spend(tasks[0], 1, false)) << "the moment has not wrapped around";
+}
+
+// The first debt is so small that it is paid off soon; the last one is not.
+TEST(PaceTest, WhatIsParkedIsStartedOnceAndInOrder) {
+  FilePace pace(1'000'000, "t");
+  Tasks tasks(4);
+  std::size_t parked = 0;
+  std::vector<FileRun*> expected;
+  for (std::size_t i = 0; i < 4; ++i) {
+    // 1 ms each: nearly always the next one comes in this time and is parked.
+    if (!pace.spend(tasks[i], 1000, true)) {
+      expected.push_back(&tasks[i]);
+      ++parked;
+    }
+  }
+  EXPECT_EQ(tasks.driver.wait_for(parked), expected);
+  pace.close();
+  EXPECT_EQ(tasks.driver.wait_for(parked), expected);
+}
+
+TEST(PaceTest, AWaitTakesItsShare) {
+  FilePace pace(1'000'000, "t");
+  Tasks tasks(1);
+  pace.wait(1000);
+  pace.wait(1000);  // waits for the first
+  pace.wait(1'000'000 * kHour);
+  EXPECT_FALSE(pace.spend(tasks[0], 1, false));
+}
+
+// ---- What runs pay ------------------------------------------------------------------------------
+
+class PayTest : public testing::Test {
+ protected:
+  FileFolder folder;
+};
+
+// Each byte once, whatever the calls move, how many are out, and how often it says "not yet".
+TEST_F(PayTest, EachByteIsPaidForOnce) {
+  const std::string text = pattern((std::size_t{3} << 20) + 12'345);
+  for (const unsigned window : {1U, 4U}) {
+    for (const unsigned refuses : {0U, 1U, 2U, 3U}) {
+      for (const auto fault : {Fault::nothing, Fault::half, Fault::interrupted, Fault::again}) {
+        FaultTap tap;
+        Services services(&tap, refuses);
+        const auto with_fault = [&](FileCallKind kind, FileRequest request) {
+          services.spent = 0;
+          if (fault != Fault::nothing) tap.arm(kind, 1, fault);
+          const FileResult result = drive(services, std::move(request), window);
+          tap.disarm();
+          EXPECT_TRUE(result.ok());
+          EXPECT_EQ(services.spent, text.size())
+              << window << " at once, refused each " << refuses << ", " << to_string(fault);
+        };
+        // With every spend refused and several out, a run asks until nothing is out.
+        with_fault(FileCallKind::write, {.operation = FileOperation::write,
+                                         .path = folder / "a",
+                                         .from = bytes_of(text)});
+        std::string into(text.size(), '\0');
+        with_fault(FileCallKind::read, {.operation = FileOperation::read,
+                                        .path = folder / "a",
+                                        .into = room_of(into)});
+        EXPECT_TRUE(into == text);
+        with_fault(FileCallKind::write, {.operation = FileOperation::replace,
+                                         .path = folder / "a",
+                                         .from = bytes_of(text)});
+        EXPECT_LE(services.most, FileRun::kPiece);
+      }
+    }
+  }
+}
+
+TEST_F(PayTest, ManySmallPiecesPayForThemselvesOnly) {
+  const std::string text = pattern(64 * 10);
+  std::vector<std::span<const std::byte>> pieces;
+  for (std::size_t i = 0; i < 64; ++i) pieces.push_back(bytes_of(text).subspan(i * 10, 10));
+  Services services;
+  FileRequest request{.operation = FileOperation::write, .path = folder / "a"};
+  request.from = FileMemory<const std::byte>(pieces);
+  EXPECT_TRUE(drive(services, std::move(request), 4).ok());
+  EXPECT_EQ(contents(folder / "a"), text);
+  EXPECT_EQ(services.spent, text.size());
+}
+
+TEST_F(PayTest, ACopyPaysForWhatItMoves) {
+  const std::string text = pattern((std::size_t{2} << 20) + 77);
+  put(folder / "a", text);
+  Services services;
+  EXPECT_TRUE(
+      drive(services,
+            {.operation = FileOperation::copy, .path = folder / "a", .to = folder / "b"}, 1)
+          .ok());
+  EXPECT_EQ(contents(folder / "b"), text);
+  // Nothing where it is the same blocks.
+  EXPECT_TRUE(services.spent == text.size() || services.spent == 0) << services.spent;
+}
+
+TEST_F(PayTest, NamesAreFree) {
+  put(folder / "a", "x");
+  Services services;
+  for (const FileOperation operation :
+       {FileOperation::stat, FileOperation::sync, FileOperation::remove}) {
+    EXPECT_TRUE(drive(services, {.operation = operation, .path = folder / "a"}, 1).ok());
+  }
+  EXPECT_EQ(services.asked, 0U);
+}
+
+// A share so large that nobody waits: all is done, by each backend.
+class SharedEngineTest : public OnEachBackend {};
+INSTANTIATE_TEST_SUITE_P(All, SharedEngineTest, testing::ValuesIn(kBackends), backend_name);
+
+TEST_P(SharedEngineTest, AShareChangesNothingElse) {
+  FileEngineOptions shared = options();
+  shared.bytes_per_second = std::uint64_t{1} << 36;
+  FileEngine files(shared);
+  std::vector<std::string> texts;
+  std::vector<Future<FileResult>> futures;
+  for (unsigned i = 0; i < 8; ++i) texts.push_back(pattern(200'000 + i, i));
+  for (unsigned i = 0; i < 8; ++i) {
+    futures.push_back(files.write(folder / std::to_string(i), bytes_of(texts[i])));
+  }
+  for (Future<FileResult>& future : futures) future.get().check();
+  for (unsigned i = 0; i < 8; ++i) EXPECT_TRUE(contents(folder / std::to_string(i)) == texts[i]);
+  EXPECT_EQ(files.close().done, 8U);
+}
+
+// ---- A close with a deadline --------------------------------------------------------------------
+
+// Holds the first write until it is let go.
+class HoldingTap final : public LookingTap {
+ public:
+  Verdict before(const FileCallView& call) noexcept override {
+    if (call.kind != FileCallKind::write) return {};
+    std::unique_lock lock(mutex_);
+    ++writes_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+    return {};
+  }
+  void wait_for_a_write() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return writes_ > 0; });
+  }
+  void let_go() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  unsigned writes() {
+    const std::lock_guard lock(mutex_);
+    return writes_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  unsigned writes_ = 0;
+  bool open_ = false;
+};
+
+// One write is under way and the others wait behind it while `how` closes; what became of them.
+struct Closed {
+  Tally tally;
+  std::vector<int> errors;
+  unsigned writes = 0;
+};
+Closed close_behind_a_write(Closing how, const std::string& path) {
+  HoldingTap tap;
+  FileEngine files({.backend = FileBackend::io_thread, .tap = &tap});
+  std::vector<Future<FileResult>> futures;
+  for (int i = 0; i < 3; ++i) futures.push_back(files.append(path, bytes_of("x")));
+  tap.wait_for_a_write();
+  std::thread closes_seen([&] {
+    // It is closed when it says so; what was let in before is counted.
+    while (files.submit({.operation = FileOperation::stat, .path = path}).is_ready() == false) {
+      std::this_thread::yield();
+    }
+    tap.let_go();
+  });
+  Closed closed{.tally = files.close(how)};
+  closes_seen.join();
+  for (Future<FileResult>& future : futures) {
+    const FileResult result = future.get();
+    closed.errors.push_back(result.ok() ? 0 : result.failure().error);
+  }
+  closed.writes = tap.writes();
+  return closed;
+}
+
+TEST_F(PayTest, WhatCannotBeginByTheDeadlineExpires) {
+  const Closed closed =
+      close_behind_a_write(Closing::finish_until(sync::clock::now() - seconds(1)), folder / "a");
+  EXPECT_EQ(closed.errors, (std::vector{0, ETIME, ETIME})) << "what had begun is done";
+  EXPECT_EQ(closed.writes, 1U);
+  EXPECT_GE(closed.tally.expired, 2U);
+  EXPECT_EQ(closed.tally.done, 1U);
+  EXPECT_TRUE(closed.tally.balanced());
+  EXPECT_EQ(contents(folder / "a"), "x");
+}
+
+TEST_F(PayTest, WhatCanBeginByTheDeadlineIsDone) {
+  const Closed closed = close_behind_a_write(Closing::finish_until(hours(1)), folder / "a");
+  EXPECT_EQ(closed.errors, (std::vector{0, 0, 0}));
+  EXPECT_EQ(closed.tally.expired, 0U);
+  EXPECT_TRUE(closed.tally.balanced());
+  EXPECT_EQ(contents(folder / "a"), "xxx");
+}
+
+TEST_F(PayTest, AbandonedIsCancelledNotExpired) {
+  const Closed closed = close_behind_a_write(Closing::abandon, folder / "a");
+  EXPECT_EQ(closed.errors, (std::vector{0, ECANCELED, ECANCELED}));
+  EXPECT_EQ(closed.tally.expired, 0U);
+  EXPECT_GE(closed.tally.cancelled, 2U);
+}
+
+// ---- No openat2 ---------------------------------------------------------------------------------
+
+class OldKernel final : public LookingTap {
+ public:
+  Verdict before(const FileCallView& call) noexcept override {
+    if (std::string_view(call.name) != "openat2") return {};
+    ++asked_;
+    return {Verdict::answer, -ENOSYS};
+  }
+  unsigned asked() const { return asked_.load(); }
+
+ private:
+  std::atomic<unsigned> asked_{0};
+};
+
+class OldKernelTest : public OnEachBackend {
+ protected:
+  void SetUp() override {
+    OnEachBackend::SetUp();
+    inside = folder / "in";
+    std::filesystem::create_directories(inside + "/sub/deep");
+    std::filesystem::create_directories(folder / "secret");
+    put(folder / "secret/file", "secret");
+    put(inside + "/old", "old");
+    put(inside + "/sub/b", "b");
+    std::filesystem::create_symlink("../secret/file", inside + "/out");
+    std::filesystem::create_symlink("../secret", inside + "/way");
+    std::filesystem::create_symlink("../../secret", inside + "/sub/way");
+    std::filesystem::create_symlink(folder / "secret", inside + "/absolute");
+    std::filesystem::create_symlink("../secret/new", inside + "/dangling");
+    std::filesystem::create_symlink("/proc/self/root", inside + "/magic");
+    std::filesystem::create_symlink("loop", inside + "/loop");
+    beneath = options();
+    beneath.beneath = inside;
+  }
+  int error(FileEngine& files, FileOperation operation, const std::string& path) {
+    FileRequest request{.operation = operation, .path = path};
+    if (operation == FileOperation::copy) {
+      request.path = "old";
+      request.to = path;
+    }
+    request.from = bytes_of("changed");
+    const FileResult result = files.submit(std::move(request)).get();
+    return result.ok() ? 0 : result.failure().error;
+  }
+  void expect_unharmed(const std::string& by) {
+    EXPECT_EQ(contents(folder / "secret/file"), "secret") << by;
+    std::size_t names = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "secret")) {
+      names += entry.path().empty() ? 0 : 1;
+    }
+    EXPECT_EQ(names, 1U) << by;
+  }
+
+  std::string inside;
+  FileEngineOptions beneath;
+};
+INSTANTIATE_TEST_SUITE_P(All, OldKernelTest, testing::ValuesIn(kBackends), backend_name);
+
+TEST_P(OldKernelTest, TheSamePathsAreRefused) {
+  OldKernel old;
+  FileEngine now(beneath);
+  beneath.tap = &old;
+  FileEngine before(beneath);
+  using enum FileOperation;
+  const std::string names[] = {"../secret/file", "../in/old",  "sub/../../secret/file",
+                               "way/file",       "way/new",    "sub/way/file",
+                               "absolute/file",  "out",        "dangling",
+                               "magic/etc/hosts", "loop",      "loop/x",
+                               "old/x",          "none/x",     folder / "secret/file",
+                               "sub/",           "..",         std::string(256, 'n')};
+  for (const std::string& name : names) {
+    for (const FileOperation operation : {read, write, append, replace, copy, stat, sync, remove}) {
+      const bool directory = name == "sub/" && (operation == stat || operation == sync);
+      // A link in the last place is itself replaced or removed, or asked for.
+      const bool link = name == "out" || name == "dangling" || name == "loop";
+      const bool itself = operation == replace || operation == copy || operation == remove;
+      if (directory || (link && itself)) continue;
+      const std::string what = std::string(to_string(operation)) + " " + name;
+      EXPECT_NE(error(now, operation, name), 0) << what;
+      EXPECT_NE(error(before, operation, name), 0) << what << " without openat2";
+      expect_unharmed(what);
+    }
+  }
+  EXPECT_GT(old.asked(), 0U);
+  EXPECT_EQ(contents(inside + "/old"), "old");
+}
+
+// Links that stay inside, and ".." too: that is stricter.
+TEST_P(OldKernelTest, NoLinkIsFollowedAtAll) {
+  std::filesystem::create_symlink("sub", inside + "/to_sub");
+  std::filesystem::create_symlink("old", inside + "/to_old");
+  OldKernel old;
+  beneath.tap = &old;
+  FileEngine files(beneath);
+  EXPECT_NE(error(files, FileOperation::read, "to_sub/b"), 0);
+  EXPECT_EQ(error(files, FileOperation::read, "to_old"), ELOOP);
+  EXPECT_EQ(error(files, FileOperation::read, "sub/../old"), EXDEV);
+  EXPECT_EQ(error(files, FileOperation::read, "../in/old"), EXDEV);
+  EXPECT_EQ(error(files, FileOperation::read, inside + "/old"), EXDEV);
+}
+
+TEST_P(OldKernelTest, OtherPathsDoWhatTheyDo) {
+  OldKernel old;
+  beneath.tap = &old;
+  FileEngine files(beneath);
+  EXPECT_EQ(error(files, FileOperation::read, "./old"), 0);
+  EXPECT_EQ(error(files, FileOperation::stat, "sub//b"), 0);
+  files.write("sub/deep/a", bytes_of("1"), {.durable = true}).get().check();
+  files.append("sub/deep/a", bytes_of("2"), true).get().check();
+  files.copy("sub/deep/a", "copy", true).get().check();
+  files.replace("sub/deep/a", bytes_of("3"), {.durable = true}).get().check();
+  files.sync("sub/deep/a").get().check();
+  EXPECT_EQ(files.stat("copy").get().attributes().bytes, 2U);
+  EXPECT_EQ(contents(inside + "/copy"), "12");
+  EXPECT_EQ(contents(inside + "/sub/deep/a"), "3");
+  files.remove("sub/deep/a", true).get().check();
+  EXPECT_FALSE(std::filesystem::exists(inside + "/sub/deep/a"));
+  EXPECT_GT(old.asked(), 0U);
+}
+
+TEST_F(PayTest, AnOpenFileBeneathWithoutOpenat2) {
+  std::filesystem::create_directories(folder / "in/sub");
+  put(folder / "outside", "outside");
+  put(folder / "in/sub/a", "inside");
+  std::filesystem::create_symlink("../../outside", folder / "in/sub/out");
+  std::filesystem::create_symlink("..", folder / "in/up");
+  OldKernel old;
+  const auto open = [&](const std::string& path) {
+    return OpenFile::open(path, {.write = true, .beneath = folder / "in", .tap = &old});
+  };
+  EXPECT_TRUE(open("sub/a").valid());
+  for (const char* const path : {"sub/out", "up/outside", "../outside", "sub/../sub/a"}) {
+    EXPECT_THROW((void)open(path), FileError) << path;
+  }
+  EXPECT_THROW((void)open(folder / "in/sub/a"), FileError);
+  EXPECT_GT(old.asked(), 0U);
+}
+
+}}  // namespace pace_test
