@@ -15,6 +15,7 @@ ORDERS = {"own.bus.lanes": "per producer", "peer.moodycamel": "per producer",
           "peer.atomic_queue": "none"}  # of the others: fifo
 SINGLY = {"own.workers", "peer.onetbb_queue", "peer.zeromq_inproc",
           "peer.nng_inproc"}  # polled or asleep
+SLOW = {"peer.nng_inproc"}  # sent fewer
 SPINNING = {"own.ring", "peer.boost_lockfree"}
 ANYHOW = {"own.channel", "peer.moodycamel"}
 BUSES = {"own.bus", "own.bus.lanes", "own.bus.subscribers"}  # anyhow, to one consumer
@@ -44,7 +45,7 @@ class Messages(LabTest):
                 self.assertTrue(name.startswith("peer."), row)
                 self.assertRegex(row["reason"], "^not built: needs (lib|cppzmq-dev)")
                 continue
-            self.assertEqual((row["status"], row["items_per_op"]), ("ok", 100000), row)
+            self.assertEqual((row["status"], row["items_per_op"]), ("ok", 10_000 if name in SLOW else 100_000), row)
             self.assertEqual(row.get("order"), ORDERS.get(name, "fifo"), row)
             self.assertGreater(row["median"], 0.1, row)
             self.assertAlmostEqual(row["share_elsewhere"], 1, msg=row)

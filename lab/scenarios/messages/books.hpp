@@ -80,8 +80,8 @@ class Books {
     }
   }
   // After it. The first receiver is the burst's second member.
-  void end(Burst& burst, Answer& answer) {
-    answer = {++operations_, 0, 0, 0};
+  void end(Burst& burst, std::size_t messages, Answer& answer) {
+    answer = {++operations_, messages, 0, 0, 0};
     for (std::size_t i = 0; i < books_.size(); ++i) {
       const Book& book = books_[i];
       answer.received += book.count();

@@ -16,8 +16,9 @@
 //
 // Where the contender calls a handler it has `listen(f)`, which tells it which, and either
 // `std::size_t process()`, by which a consumer lets it call f for what is there, or threads of its
-// own. Where a producer's messages may overtake each other it has `unordered`, a constant. How many
-// threads may use it stands in CMakeLists.txt (WHEN).
+// own. Where a producer's messages may overtake each other it has `unordered`, a constant; where
+// each takes tens of microseconds it has `slow`, and is sent fewer. How many threads may use it
+// stands in CMakeLists.txt (WHEN).
 #pragma once
 
 #include <algorithm>
@@ -63,10 +64,10 @@ class Traffic {
       burst.timed([&] {
         line_.give_word();
         send_share(producer, 0);
-        receivers_.await(expected_ += saturating_messages * task_.copies());
+        receivers_.await(expected_ += kMessages * task_.copies());
       });
     }
-    end(burst, saturating_messages);
+    end(burst, kMessages);
   }
 
   // Each message at its moment, whether the one before has come or not; what holds up the producer
@@ -83,6 +84,9 @@ class Traffic {
   }
 
  private:
+  static constexpr std::size_t kMessages =
+      requires { Queue::slow; } ? slow_messages : saturating_messages;
+
   static const Task& checked(const Task& task) {
     using Producer =
         std::remove_reference_t<decltype(peers::producer_of(std::declval<Queue&>(), 0))>;
@@ -100,7 +104,7 @@ class Traffic {
   template <class Producer>
   void send_share(Producer& producer, std::size_t p) {
     Sender<Message, Producer> sender(producer);
-    const std::size_t share = share_of(p, task_.producers, saturating_messages);
+    const std::size_t share = share_of(p, task_.producers, kMessages);
     if constexpr (Sender<Message, Producer>::kBatches) {
       if (task_.batches) {
         for (std::size_t first = 0; first < share; first += batch) {
@@ -148,7 +152,7 @@ class Traffic {
       send_paced(spacing_ns);
       ns = static_cast<double>(peers::clock_ns() - start) / paced_messages;
       Burst none;
-      receivers_.books().end(none, *task_.output);
+      receivers_.books().end(none, paced_messages, *task_.output);
     }
     std::nth_element(each.begin(), each.begin() + each.size() / 2, each.end());
     return each[each.size() / 2];
@@ -156,7 +160,7 @@ class Traffic {
 
   void end(Burst& burst, std::size_t messages) {
     burst.items(static_cast<double>(messages));
-    receivers_.books().end(burst, *task_.output);
+    receivers_.books().end(burst, messages, *task_.output);
   }
 
   const Task& task_;

@@ -37,9 +37,9 @@ class Transport final : public AnswerProblem<Answer> {
   explicit Transport(const Cell& cell)
       : metric_(cell.metric()),
         copies_(metric_ == "broadcast" ? cell.number("consumers") : 1),
-        sent_(messages_of(metric_)),
-        sum_(sum_of_all(cell.find("bytes") != nullptr ? cell.number("bytes") : paced_bytes,
-                        number_of(cell, "producers"), sent_)) {}
+        sent_(is_latency(metric_) ? paced_messages : saturating_messages),
+        sum_(sum_of(cell, sent_)),
+        slow_sum_(sum_of(cell, slow_messages)) {}
 
   double metric(const Reading& reading) const override {
     if (metric_ == "latency_p50") return reading.figure("p50");
@@ -52,8 +52,17 @@ class Transport final : public AnswerProblem<Answer> {
   std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(20); }
 
  private:
+  static std::uint64_t sum_of(const Cell& cell, std::size_t messages) {
+    return sum_of_all(cell.find("bytes") != nullptr ? cell.number("bytes") : paced_bytes,
+                      number_of(cell, "producers"), messages);
+  }
+
   std::optional<std::string> fault_of(const Answer& answer) const override {
-    const std::uint64_t wanted = answer.operations * sent_ * copies_;
+    const bool slow = answer.messages == slow_messages && !is_latency(metric_);
+    if (!slow && answer.messages != sent_) {
+      return fmt::format("sent {} messages at a time", answer.messages);
+    }
+    const std::uint64_t wanted = answer.operations * answer.messages * copies_;
     if (answer.received != wanted) {
       return fmt::format("received {} messages of {}", answer.received, wanted);
     }
@@ -61,7 +70,7 @@ class Transport final : public AnswerProblem<Answer> {
       return fmt::format("received {} messages after later ones of their producer, or again",
                          answer.misplaced);
     }
-    if (answer.sum != answer.operations * copies_ * sum_) {
+    if (answer.sum != answer.operations * copies_ * (slow ? slow_sum_ : sum_)) {
       return "received some messages broken, or others in their place";
     }
     return {};
@@ -69,8 +78,9 @@ class Transport final : public AnswerProblem<Answer> {
 
   std::string metric_;
   std::uint64_t copies_;
-  std::uint64_t sent_;
-  std::uint64_t sum_;  // of what is sent in one operation
+  std::uint64_t sent_;  // in one operation
+  std::uint64_t sum_;   // of that
+  std::uint64_t slow_sum_;
 };
 
 class Messages final : public Scenario {

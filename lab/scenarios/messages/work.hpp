@@ -66,6 +66,7 @@ class Message {
 // Of all operations since the launch, so that one that went wrong is not forgotten.
 struct Answer {
   std::uint64_t operations;
+  std::uint64_t messages;   // of one operation
   std::uint64_t received;
   std::uint64_t sum;        // of the weights of what was received
   std::uint64_t misplaced;  // came after a later one of their producer, or again
@@ -79,11 +80,9 @@ inline bool is_latency(const std::string& metric) { return metric.starts_with("l
 
 // Messages of one operation: as fast as they go, or paced.
 inline constexpr std::size_t saturating_messages = 100'000;
+inline constexpr std::size_t slow_messages = 10'000;  // where each takes tens of microseconds
 inline constexpr std::size_t paced_messages = 5'000;
 inline constexpr std::size_t paced_bytes = 72;
-inline std::size_t messages_of(const std::string& metric) {
-  return is_latency(metric) ? paced_messages : saturating_messages;
-}
 
 // Of these, so many are this producer's.
 inline std::size_t share_of(std::size_t producer, std::size_t producers, std::size_t messages) {

@@ -42,6 +42,8 @@ class Socket {
 template <class Message>
 class Nng {
  public:
+  static constexpr bool slow = true;  // several of its threads hand each message on
+
   explicit Nng(const Task& task)
       : buffered_(std::max<std::size_t>(1, capacity / 2 / task.producers)) {
     for (std::size_t p = 0; p < task.producers; ++p) {
