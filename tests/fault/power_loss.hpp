@@ -19,9 +19,15 @@
 //   grew by may hold zeros or what was on the disk before.
 // - Names that no sync of their directory has covered (new, renamed, removed) may each have
 //   happened or not. A rename happens as a whole. For one name, later is later.
+// - A rename into another directory happens in both or in neither, until one of them is synced:
+//   then in that one for sure.
+// - A symbolic link or a special file is there whole, if its name is.
 // - A sync covers what had ended when it began, from when it has ended. A sync of a file says
-//   nothing of its name.
-// Not simulated: modes, times, owners and attributes; a device that lies about its own cache.
+//   nothing of its name. A sync of the file system covers all files, names and attributes.
+//   sync_file_range() covers nothing: neither the length nor the cache of the device.
+// - Where they are watched: modes, owners, times that were set and extended attributes may each be
+//   as before, until a sync of their file that is no fdatasync().
+// Not simulated: a device that lies about its own cache; several file systems.
 #pragma once
 
 #include <array>
@@ -41,15 +47,25 @@
 
 namespace handoff::test {
 
+// "mode", "owner", "times" (of modification) or an extended attribute's name: its value.
+using Attributes = std::map<std::string, std::string>;
+
 // What is on the disk; paths are relative to its root.
 struct DiskState {
-  std::map<std::string, std::string> files;
-  std::vector<std::string> directories;  // each after the one that it is in
+  std::map<std::string, std::string> files = {};
+  std::vector<std::string> directories = {};  // each after the one that it is in
+  std::map<std::string, std::string> links = {};  // symbolic ones, and what they lead to
+  std::map<std::string, std::string> specials = {};  // FIFOs and such, and what they are
+  // Further names of what has several, and the first one.
+  std::map<std::string, std::string> same = {};
+  std::map<std::string, Attributes> attributes = {};  // of all, where they are watched
 
   auto operator<=>(const DiskState&) const = default;
 };
 
-// Makes it real below `folder`, which is emptied.
+enum class Watch : std::uint8_t { contents, attributes_too };
+
+// Makes it real below `folder`, which is emptied. Without attributes.
 void write_state(const DiskState& state, const std::string& folder);
 // The same for one state after the other, where nothing else changes the files: only what differs
 // from the last one is written.
@@ -64,7 +80,11 @@ class StateFolder {
   std::optional<DiskState> there_;
 };
 // Reads all below it.
-DiskState read_state(const std::string& folder);
+DiskState read_state(const std::string& folder, Watch watch = Watch::contents);
+// Of a file, through its descriptor, or of a name in the directory `descriptor`. Of times only if
+// `times`.
+Attributes read_attributes(int descriptor, const std::string& name, bool times);
+std::string read_bytes(const std::string& path);
 
 // How a loss chooses among what it may leave.
 enum class Loss : std::uint8_t {
@@ -98,6 +118,7 @@ class Choices {
   bool sector();  // of a torn write: whether it is there
   bool garbage();  // what the file grew by and was not written: old bytes of the disk, not zeros
   bool name();  // whether the change has happened
+  bool attribute();  // whether it is the new one
 
  private:
   unsigned pick(unsigned count);
@@ -116,9 +137,10 @@ class Choices {
 
 class SimulatedDisk final : public FileTap {
  public:
-  explicit SimulatedDisk(const std::string& root);
+  explicit SimulatedDisk(const std::string& root, Watch watch = Watch::contents);
 
-  // The n-th sync (of a file or a directory) says that all is well, and is not made.
+  // The n-th sync (of a file, a directory or the file system) says that all is well, and is not
+  // made.
   void drop_sync(int n) noexcept { dropped_ = n; }
   // How many syncs there have been, with that one; what they were of.
   std::vector<std::string> syncs() const;
@@ -135,6 +157,8 @@ class SimulatedDisk final : public FileTap {
   std::size_t now() const;
   // What may be left when power is lost just before `moment`.
   DiskState after_loss(std::size_t moment, Choices& choices) const;
+  // Those from which on something else may be left than just before; the first one is 0.
+  std::vector<std::size_t> moments() const;
   // What is always looked at, whatever the seed: the corners, and each set of the names that are
   // not durable, with all of the data and with none. Each state once.
   std::vector<DiskState> corners(std::size_t moment) const;
@@ -155,24 +179,43 @@ class SimulatedDisk final : public FileTap {
     bool resize = false;
     std::uint64_t length = 0;
   };
+  struct Edit {
+    std::string name;
+    int node = -1;  // that gets the name, or loses it
+    bool adds = true;
+  };
+  // Happens as a whole. `together`: with those in other directories that have the same number.
   struct Change {
     Span when = {};
-    std::string removed = {};  // a name, or ""
-    std::string added = {};
-    int node = -1;
+    std::vector<Edit> edits = {};
+    int together = -1;
   };
+  struct AttributeChange {
+    Span when = {};
+    std::string key = {};
+    std::optional<std::string> value = {};  // nothing: removed
+  };
+  struct Sync {
+    Span when = {};
+    bool data_only = false;
+  };
+  enum class Type : std::uint8_t { file, directory, link, special };
   struct Node {
-    bool directory = false;
-    std::string start;  // a file's bytes, durable
-    std::string live;  // ... as they are now
-    std::map<std::string, int> names;  // a directory's, durable
-    std::map<std::string, int> live_names;
-    std::vector<Data> data;
-    std::vector<Change> changes;
-    std::vector<Span> syncs;
+    Type type = Type::file;
+    std::string start = {};  // a file's bytes, durable; a link's target; what is special
+    std::string live = {};  // a file's bytes as they are now
+    std::map<std::string, int> names = {};  // a directory's, durable
+    std::map<std::string, int> live_names = {};
+    Attributes attributes = {};  // durable, or from when it was made
+    Attributes live_attributes = {};
+    std::vector<Data> data = {};
+    std::vector<Change> changes = {};
+    std::vector<AttributeChange> attribute_changes = {};
+    std::vector<Sync> syncs = {};
   };
   struct Pending {
     const FileCallView* view = nullptr;
+    std::string name = {};
     FileCallKind kind = FileCallKind::other;
     int descriptor = -1;
     int to_descriptor = -1;
@@ -188,38 +231,62 @@ class SimulatedDisk final : public FileTap {
     int directory = -1;
     std::string name;
   };
+  // A state while it is built.
+  struct Building {
+    std::size_t moment;
+    Choices& choices;
+    DiskState state = {};
+    std::map<int, std::vector<std::string>> paths = {};  // of what is no directory
+    std::map<int, std::string> bytes = {};
+    std::map<int, bool> together = {};
+    std::vector<int> above = {};  // directories that it is in
+  };
 
-  int load(const std::string& path);
+  int load(const std::string& path, std::map<std::uint64_t, int>& known);
   int node_of(int descriptor) const;
-  int walk(const std::string& path) const;  // relative to the root; -1
+  int parent_of(int directory) const;
+  int child_of(int directory, const std::string& name) const;
+  int walk(const std::string& path, int from = 0) const;  // -1
   Place place(int descriptor, const std::string& path) const;
+  Node& at(int node) { return nodes_[static_cast<std::size_t>(node)]; }
+  const Node& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+  int made(Type type, const Pending& call, const Place& where);
   Pending take_pending(const FileCallView& call);
   void opened(const Pending& call, int descriptor);
   void renamed(const Pending& call);
   void linked(const Pending& call);
   void unlinked(const Pending& call);
-  void made_directory(const Pending& call);
   void wrote(const Pending& call, long result);
   void resized(int descriptor, const Pending& call);
   void changed_somehow(int descriptor, const Pending& call);
+  void other_call(const Pending& call);
+  void synced(const Pending& call);
+  void made_node(const Pending& call, Type type);
+  void attributes_set(const Pending& call);
   void change_names(int directory, Change change);
-  static bool covered(const Node& node, const Span& when, std::size_t moment);
+  bool covered(const Node& node, const Span& when, std::size_t moment, bool attribute) const;
+  bool has_happened(const Node& node, const Change& change, Building& building) const;
+  void build_attributes(int node, const std::string& path, Building& building) const;
+  void build_other(int node, const std::string& path, Building& building) const;
   std::string bytes_after_loss(const Node& node, std::size_t moment, Choices& choices) const;
   static void apply(const Data& data, Choices::Write how, bool durable, Choices& choices,
                     std::string& bytes);
-  void build(int node, const std::string& path, std::size_t moment, Choices& choices,
-             std::map<int, std::string>& built, DiskState& state) const;
+  void build(int node, const std::string& path, Building& building) const;
 
   static constexpr int kForEver = 1 << 30;
 
   mutable std::mutex mutex_;
   std::string root_;
+  const Watch watch_;
+  std::uint64_t device_ = 0;
   std::vector<Node> nodes_;
+  std::vector<Span> whole_syncs_;
   std::map<int, int> descriptors_;
   std::list<Pending> pending_;
   std::vector<std::string> sync_names_;
   std::vector<std::size_t> sync_moments_;
   std::size_t moment_ = 0;
+  int together_ = 0;
   int dropped_ = -1;
   int lives_for_ = kForEver;
 };
