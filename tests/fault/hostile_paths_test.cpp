@@ -215,7 +215,7 @@ TEST_P(Names, ModesAreAsAskedLessTheMask) {
 
 class Beneath : public EachBackend {
  protected:
-  Folder outside;
+  Folder outside{test::fast_place()};
   std::string inside = outside.at("inside");
 
   void SetUp() override {
@@ -384,7 +384,7 @@ TEST_P(Beneath, AnAttackerSwapsFilesForLinks) {
   {
     FileEngine files({.backend = GetParam(), .width = 2, .beneath = inside});
     const std::size_t most = test::deep() ? 1'000'000 / 6 : 10'000 / 6;
-    for (std::size_t i = 0; i < 20 || swaps.load() < most; ++i) {
+    for (std::size_t i = 0; i < 10 || swaps.load() < most; ++i) {
       for (const char* const name : {"way/victim", "name", "way/new_outside"}) {
         (void)error_of(files, write, name);
         (void)error_of(files, append, name);
@@ -409,14 +409,14 @@ TEST_P(Beneath, AnAttackerSwapsFilesForLinks) {
 class Changing : public EachBackend {};
 
 TEST_P(Changing, AFileShrinksAndGrowsWhileItIsRead) {
-  const Folder root;
+  const Folder root(test::fast_place());
   const std::string path = root.at("file");
-  const std::string text(200'000, 'x');
+  const std::string text(40'000, 'x');
   root.put("file", text);
   std::atomic<bool> stop{false};
   std::thread changer([&] {
     for (unsigned i = 0; !stop.load(); ++i) {
-      ::truncate(path.c_str(), static_cast<off_t>(i * 7919 % 300'000));
+      ::truncate(path.c_str(), static_cast<off_t>(i * 7919 % 60'000));
       if (i % 8 == 0) root.put("file", text);
     }
   });
@@ -436,7 +436,7 @@ TEST_P(Changing, AFileShrinksAndGrowsWhileItIsRead) {
 
 // The requests of one path run one after the other: the last one wins, and nothing is mixed.
 TEST_P(Changing, ManyRequestsForOnePath) {
-  const Folder root;
+  const Folder root(test::fast_place());
   FileEngine files({.backend = GetParam(), .width = 4});
   std::vector<std::string> contents;
   for (unsigned i = 0; i < 8; ++i) contents.push_back(filled(70'000 + 1000 * (7 - i), i));

@@ -12,12 +12,16 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -349,6 +353,104 @@ TEST_P(Large, MoreThanTwoGibibytesInOneRequest) {
   EXPECT_TRUE(tap.moved_all(bytes));
 }
 
+// Bytes that the system could give to programs.
+std::uint64_t memory_to_be_had() {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t kib = 0;
+  for (std::string word; file >> word;) {
+    if (word == "MemAvailable:") file >> kib;
+  }
+  return kib << 10;
+}
+
+// No pretence: a source of holes with a few words in it, so that only the copy takes room.
+class ReallyLarge : public EachBackend {
+ protected:
+  static constexpr std::uint64_t kBytes = (std::uint64_t{5} << 29) + 4097;
+  static constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+
+  void SetUp() override {
+    EachBackend::SetUp();
+    if (!test::deep()) GTEST_SKIP() << "it moves 2.5 GiB three times: in a deep run only";
+    struct statvfs room{};
+    ASSERT_EQ(::statvfs(root.path().c_str(), &room), 0);
+    const std::uint64_t free_bytes = std::uint64_t{room.f_bavail} * room.f_frsize;
+    if (free_bytes < 2 * kBytes) {
+      GTEST_SKIP() << "it needs 5 GiB in " << root.path() << ", where " << (free_bytes >> 20)
+                   << " MiB are free";
+    }
+    if (memory_to_be_had() < 2 * kBytes) {
+      GTEST_SKIP() << "it needs 5 GiB of memory, and " << (memory_to_be_had() >> 20)
+                   << " MiB are to be had";
+    }
+    root.put("source", "");
+    ASSERT_EQ(::truncate(root.at("source").c_str(), std::int64_t{kBytes}), 0);
+    std::fstream file(root.at("source"), std::ios::binary | std::ios::in | std::ios::out);
+    for (const std::uint64_t at : places) {
+      file.seekp(static_cast<std::streamoff>(at)).write(kOld.data(), std::ssize(kOld));
+    }
+    ASSERT_TRUE(file.flush().good());
+  }
+
+  static FileResult end_of(Future<FileResult> future) {
+    EXPECT_EQ(future.wait(10 * test::kPatience), Status::ok);
+    return future.get();
+  }
+
+  // The words where they were, and nothing else.
+  static bool right(std::span<const std::byte> piece, std::uint64_t at) {
+    std::string wanted(piece.size(), '\0');
+    for (const std::uint64_t place : places) {
+      const std::uint64_t begin = std::max(place, at);
+      const std::uint64_t end = std::min(place + kOld.size(), at + piece.size());
+      if (begin < end) wanted.replace(begin - at, end - begin, kOld, begin - place, end - begin);
+    }
+    return std::memcmp(piece.data(), wanted.data(), wanted.size()) == 0;
+  }
+  static bool right(std::span<const std::byte> all) {
+    for (std::uint64_t at = 0; at < all.size(); at += kPiece) {
+      if (!right(all.subspan(at, std::min(kPiece, all.size() - at)), at)) return false;
+    }
+    return all.size() == kBytes;
+  }
+  bool right_file(const char* name) const {
+    std::ifstream file(root.at(name), std::ios::binary);
+    std::string piece(kPiece, ' ');
+    std::uint64_t at = 0;
+    while (file.read(piece.data(), std::ssize(piece)) || file.gcount() > 0) {
+      const auto got = static_cast<std::size_t>(file.gcount());
+      if (!right(bytes_of(piece).first(got), at)) return false;
+      at += got;
+    }
+    return at == kBytes;
+  }
+
+  // The ends, and where 31 bits end.
+  static constexpr std::array<std::uint64_t, 3> places{0, (std::uint64_t{1} << 31) - 1000,
+                                                       kBytes - 30'000};
+  Folder root;
+};
+
+TEST_P(ReallyLarge, InOneRequest) {
+  FileEngine files({.backend = GetParam(), .width = 2});
+  {
+    const Untouched memory(kBytes);
+    const FileResult read = end_of(files.read(root.at("source"), memory.all()));
+    ASSERT_TRUE(read.ok()) << test::failure_of(read);
+    EXPECT_EQ(read.bytes(), kBytes);
+    EXPECT_TRUE(right(memory.all()));
+    const FileResult written = end_of(files.write(root.at("written"), memory.all()));
+    ASSERT_TRUE(written.ok()) << test::failure_of(written);
+    EXPECT_EQ(written.bytes(), kBytes);
+  }
+  EXPECT_TRUE(right_file("written"));
+  EXPECT_TRUE(result_of(files.remove(root.at("written"))).ok());
+  const FileResult copied = end_of(files.copy(root.at("source"), root.at("copied")));
+  ASSERT_TRUE(copied.ok()) << test::failure_of(copied);
+  EXPECT_EQ(copied.bytes(), kBytes);
+  EXPECT_TRUE(right_file("copied"));
+}
+
 TEST_P(Large, BeyondFourGibibytes) {
   constexpr std::uint64_t offset = (std::uint64_t{5} << 30) + 1;
   const Folder root;
@@ -427,5 +529,6 @@ EACH_BACKEND(FullDevice);
 EACH_BACKEND(LengthOfFile);
 EACH_BACKEND(Descriptors);
 EACH_BACKEND(Large);
+EACH_BACKEND(ReallyLarge);
 
 }}  // namespace limits_test

@@ -506,7 +506,9 @@ TEST(AppendLog, EveryFlippedByteIsFound) {
     // Of a log that was closed, all is known to be durable; else all but its last batch.
     const std::size_t known = made.records.size() - (closed ? 0 : made.in_last_batch);
     std::size_t found = 0;
-    for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::size_t flips = 0;
+    const std::size_t step = test::sanitized && !test::deep() ? 3 : 1;
+    for (std::size_t i = 0; i < whole.size(); i += step, ++flips) {
       SCOPED_TRACE(i);
       std::string flipped = whole;
       flipped[i] = static_cast<char>(flipped[i] ^ (1 << i % 8));
@@ -527,7 +529,7 @@ TEST(AppendLog, EveryFlippedByteIsFound) {
         ++found;
       }
     }
-    EXPECT_GT(found, whole.size() / 2);
+    EXPECT_GT(found, flips / 2);
   }
 }
 
@@ -831,7 +833,7 @@ TEST(AppendLog, AKilledWriterLosesNothing) {
     }
     ASSERT_GE(last, most) << "acknowledged and not there";
     if (i % 3 == 0) {
-      AppendLog log(folder->log());
+      AppendLog log(folder->log(), {.segment_bytes = kSegment});
       ASSERT_EQ(log.was_last(), last);
     }
   }
