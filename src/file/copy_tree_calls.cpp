@@ -105,6 +105,16 @@ long CopyCalls::truncate(int file, std::uint64_t bytes) const noexcept {
   return perform_whole({.kind = FileCallKind::truncate, .descriptor = file, .offset = bytes}, tap_);
 }
 
+long CopyCalls::reserve(int file, std::uint64_t bytes) const noexcept {
+  return perform_whole({.kind = FileCallKind::preallocate, .descriptor = file, .bytes = bytes},
+                       tap_);
+}
+
+long CopyCalls::go_direct(int file, bool direct) const noexcept {
+  return other("fcntl", file, nullptr,
+               [&] { return ::fcntl(file, F_SETFL, direct ? O_DIRECT : 0); });
+}
+
 long CopyCalls::seek(int file, std::uint64_t offset, int whence) const noexcept {
   return other("lseek", file, nullptr,
                [&] { return ::lseek(file, static_cast<off_t>(offset), whence); });

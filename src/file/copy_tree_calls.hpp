@@ -38,6 +38,10 @@ class CopyCalls {
   long clone(int from, int to) const noexcept;
   long copy_range(int from, int to, std::uint64_t offset, std::uint64_t bytes) const noexcept;
   long truncate(int file, std::uint64_t bytes) const noexcept;
+  // Makes it so long, of blocks that are its own.
+  long reserve(int file, std::uint64_t bytes) const noexcept;
+  // Whether what is written goes past the page cache.
+  long go_direct(int file, bool direct) const noexcept;
   long seek(int file, std::uint64_t offset, int whence) const noexcept;
   // Begins to write back what is dirty, or with `wait` waits until it is.
   long write_back(int file, std::uint64_t offset, std::uint64_t bytes, bool wait) const noexcept;

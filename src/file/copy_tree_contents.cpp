@@ -16,6 +16,10 @@ namespace {
 
 // Smaller files are faster through a buffer.
 constexpr std::uint64_t kRangeFrom = CopyWorker::buffer_bytes;
+// With `durable`, larger ones go past the page cache: the device begins at once, and the processor
+// neither finds pages for the copy nor writes them back.
+constexpr std::uint64_t kDirectFrom = std::uint64_t{64} << 10;
+constexpr std::size_t kBlock = 4096;  // direct pieces begin and end at such offsets
 // After so much the kernel is asked to begin writing, and the stop is looked for.
 constexpr std::uint64_t kStep = std::uint64_t{8} << 20;
 
@@ -65,7 +69,9 @@ long CopyJob::copy_contents(int from, int to, CopyWorker& worker, CopiedFile& fi
   // Files of /proc say that they are empty.
   std::uint64_t reached = 0;
   const std::uint64_t end = size == 0 ? ~std::uint64_t{0} >> 1 : size;
-  const long result = copy_piece(from, to, worker, pair, 0, end, reached, what);
+  const bool direct = options_.durable && pair.direct && size >= kDirectFrom;
+  const long result = direct ? copy_direct(from, to, worker, pair, reached, end, what)
+                             : copy_piece(from, to, worker, pair, 0, end, reached, what);
   file.bytes = reached;
   return result;
 }
@@ -161,6 +167,79 @@ long CopyJob::copy_by_buffer(int from, int to, CopyWorker& worker, std::uint64_t
   }
   if (at_byte > told) moved(to, told, at_byte);
   return 0;
+}
+
+// Up to `end`, or as far as there is something.
+long CopyJob::copy_direct(int from, int to, CopyWorker& worker, CopyWorker::Pair& pair,
+                          std::uint64_t& at_byte, std::uint64_t end, std::string& what) {
+  if (worker.direct.size() == 0) worker.direct = FileBuffer(CopyWorker::direct_bytes);
+  const long reserved = calls_.reserve(to, end);
+  if (reserved < 0 && !means_not_here(reserved)) {
+    what = at("write", 0);
+    return reserved;
+  }
+  bool direct = calls_.go_direct(to, true) >= 0;
+  pair.direct = direct;
+  while (at_byte < end) {
+    if (stopped()) return -ECANCELED;
+    const auto most =
+        static_cast<std::size_t>(std::min<std::uint64_t>(end - at_byte, worker.direct.size()));
+    const long got = fill(from, worker.direct.data(), most, at_byte, what);
+    if (got < 0) return got;
+    if (got == 0) break;
+    const auto bytes = static_cast<std::size_t>(got);
+    const long put = write_direct(to, worker, pair, at_byte, bytes, direct, what);
+    if (put < 0) return put;
+    add_bytes(bytes);
+    at_byte += bytes;
+  }
+  if (at_byte == end || reserved < 0) return 0;
+  const long cut = calls_.truncate(to, at_byte);  // it has shrunk
+  if (cut < 0) what = at("set the length", at_byte);
+  return cut;
+}
+
+// What the worker's large buffer holds. The last bytes of a file are no whole block: they go
+// through the page cache, and so does all where the file system takes nothing else.
+long CopyJob::write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair,
+                           std::uint64_t at_byte, std::size_t bytes, bool& direct,
+                           std::string& what) {
+  const std::byte* const from = worker.direct.data();
+  std::size_t done = 0;
+  long put = 0;
+  const std::size_t whole = bytes / kBlock * kBlock;
+  if (direct && at_byte % kBlock == 0) {
+    put = calls_.write(to, from, whole, at_byte, done);
+    if (put == -EINVAL) {
+      put = 0;
+      pair.direct = done > 0;  // else it was a write that ended inside of a block
+    }
+  }
+  if (put >= 0 && done < bytes) {
+    if (direct) put = calls_.go_direct(to, false);
+    direct = direct && put < 0;
+    std::size_t rest = 0;
+    if (put >= 0) put = calls_.write(to, from + done, bytes - done, at_byte + done, rest);
+    done += rest;
+  }
+  if (put < 0) what = at("write", at_byte + done);
+  return put;
+}
+
+// Reads so many bytes, or as many as there are.
+long CopyJob::fill(int from, std::byte* into, std::size_t bytes, std::uint64_t at_byte,
+                   std::string& what) {
+  std::size_t had = 0;
+  while (had < bytes) {
+    const long got = calls_.read(from, into + had, bytes - had, at_byte + had);
+    if (got < 0) {
+      what = at("read", at_byte + had);
+      return got;
+    }
+    if (got == 0) break;
+    had += static_cast<std::size_t>(got);
+  }
+  return static_cast<long>(had);
 }
 
 void CopyJob::moved(int to, std::uint64_t begin, std::uint64_t end) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <handoff/config.hpp>
 #include <handoff/core/unique_function.hpp>
+#include <handoff/file/file_buffer.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -30,10 +31,15 @@ struct CopyWorker {
     std::uint64_t to = 0;
     bool clone = true;
     bool range = true;
+    bool direct = true;
   };
 
-  std::unique_ptr<std::byte[]> buffer = std::make_unique<std::byte[]>(buffer_bytes);
-  std::unique_ptr<std::byte[]> second = std::make_unique<std::byte[]>(buffer_bytes);
+  // In which pieces files go past the page cache: a huge page.
+  static constexpr std::size_t direct_bytes = std::size_t{2} << 20;
+
+  std::unique_ptr<std::byte[]> buffer = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+  std::unique_ptr<std::byte[]> second = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+  FileBuffer direct;  // had when it is first used
   std::vector<Pair> pairs;
 
   Pair& pair(std::uint64_t from, std::uint64_t to);

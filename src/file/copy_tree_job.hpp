@@ -155,6 +155,11 @@ class CopyJob {
                      std::string& what);
   long copy_by_buffer(int from, int to, CopyWorker& worker, std::uint64_t& at, std::uint64_t end,
                       std::string& what);
+  long copy_direct(int from, int to, CopyWorker& worker, CopyWorker::Pair& pair, std::uint64_t& at,
+                   std::uint64_t end, std::string& what);
+  long write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair, std::uint64_t at,
+                    std::size_t bytes, bool& direct, std::string& what);
+  long fill(int from, std::byte* into, std::size_t bytes, std::uint64_t at, std::string& what);
   void moved(int to, std::uint64_t begin, std::uint64_t end);
   void verify(CopyFolder& folder, std::vector<CopiedFile>& files, CopyWorker& worker);
   bool verify_file(CopyFolder& folder, CopiedFile& file, CopyWorker& worker);
