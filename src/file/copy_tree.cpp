@@ -218,10 +218,14 @@ std::size_t descriptors() noexcept {
   return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, 1 << 16));
 }
 
-// Threads wait for the device more than they compute: some more than there are processors.
+// Threads wait for the device more than they compute: several to a processor, so that others are
+// at work meanwhile, and the device has something to choose from.
 std::size_t chosen_width(std::size_t asked, std::size_t most_descriptors) noexcept {
   constexpr std::size_t each = 8;  // descriptors of one thread: two directories, two files, spare
-  const std::size_t wanted = asked != 0 ? asked : std::max(2u, sync::cpu_budget().width());
+  constexpr std::size_t several = 4;
+  constexpr std::size_t enough = 32;
+  const std::size_t chosen = std::min<std::size_t>(several * sync::cpu_budget().width(), enough);
+  const std::size_t wanted = asked != 0 ? asked : chosen;
   return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(1, most_descriptors / each));
 }
 
