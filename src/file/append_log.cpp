@@ -9,7 +9,7 @@
 //   AL-3  durable_ is at most the last record of a batch whose sync has returned, and began after
 //         the write of the batch had returned.
 //   AL-4  A thread that was notified while nobody leads becomes the leader, unless its records are
-//         settled. At the end of each turn one of the waiting threads is notified.
+//         settled. At the end of each turn one of the waiting threads of each kind is notified.
 //   AL-5  After a failure nothing is written, and durable_ stays.
 #include <handoff/file/append_log.hpp>
 
@@ -21,6 +21,7 @@
 #include <handoff/core/detail/promise.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/gate.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -72,11 +73,15 @@ struct Batch {
   std::vector<std::byte> bytes;  // room for a head, then records
   std::uint64_t count = 0;
   OwedList owed;
-  sync::EventCount settled;  // those who wait for it
+  // Those who wait for it: without an end, and so many or fewer; and up to one.
+  sync::Gate gate;
+  std::uint64_t at_gate = 0;
+  sync::EventCount settled;
 
   void clear() noexcept {
     bytes.resize(std::min(bytes.size(), sizeof(BatchHead)));
     count = 0;
+    at_gate = 0;
   }
 };
 
@@ -120,6 +125,14 @@ class AppendLogCore {
     bool syncs = false;
   };
 
+  // What a thread does about its record: it leads, or waits with those of a batch.
+  struct Place {
+    Turn turn;
+    Batch* with = nullptr;
+    std::uint32_t changes = 0;  // what it has seen
+    std::uint32_t gate = 0;
+  };
+
   // How a wait ended.
   enum class Waited : std::uint8_t { done, failed, late, stopped, unknown };
 
@@ -133,7 +146,10 @@ class AppendLogCore {
   void fail(FileFailure&& failure) noexcept;
   void tell_failure() noexcept;
   AppendResult failed() const noexcept;
-  Waited await(std::uint64_t sequence, bool durable, const Until& until);
+  Place place_of(std::uint64_t sequence, bool durable) noexcept;
+  AppendResult wait_at(Place place, std::uint64_t sequence, bool durable, const Until& until);
+  Waited await(Place place, std::uint64_t sequence, bool durable, const Until& until);
+  void change() noexcept;
   bool reached(std::uint64_t sequence, bool durable) const noexcept;
   bool changed_since(std::uint32_t seen) const noexcept;
   void start_thread();
@@ -248,6 +264,8 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
   OwedList owed;
   Batch* next = nullptr;
   bool thread_may_be_next = false;
+  bool gate_may_be_next = false;
+  bool at_gate = false;
   bool closed = false;
   const bool done = failed.error == 0;
   {
@@ -265,9 +283,11 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
       statistics_.segments = file_.segments_begun();
       owed.append(std::move(turn.batch->owed));
     }
+    at_gate = turn.batch->at_gate != 0;
+    gate_may_be_next = next->at_gate != 0;
     turn.batch->clear();
     leading_ = false;
-    changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
+    change();
     thread_may_be_next = !next->owed.empty();
     closed = closed_;
   }
@@ -276,7 +296,9 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
   // who found no room in it, or the thread (AL-4).
   if (thread_may_be_next) work_.notify_one();
   next->settled.notify_one();
+  if (gate_may_be_next) next->gate.wake_one();
   room_.notify_some(closed ? ~std::uint32_t{0} : 1);
+  if (at_gate) turn.batch->gate.wake_all();
   turn.batch->settled.notify_all();
   tell(std::move(owed));
 }
@@ -303,9 +325,12 @@ void AppendLogCore::tell_failure() noexcept {
   {
     const sync::Lock lock(mutex_);
     for (Batch& batch : batches_) owed.append(std::move(batch.owed));
-    changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
+    change();
   }
-  for (Batch& batch : batches_) batch.settled.notify_all();
+  for (Batch& batch : batches_) {
+    batch.gate.wake_all();
+    batch.settled.notify_all();
+  }
   room_.notify_all();
   work_.notify_all();
   tell(std::move(owed));
@@ -326,6 +351,11 @@ bool AppendLogCore::reached(std::uint64_t sequence, bool durable) const noexcept
   // order: acquire pairs with the releases in settle().
   return (durable ? durable_ : written_).load(sync::order::acquire) >= sequence;
 }
+// Under the mutex: there is news for all that wait.
+void AppendLogCore::change() noexcept {
+  changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
+  for (Batch& batch : batches_) batch.gate.change();
+}
 bool AppendLogCore::changed_since(std::uint32_t seen) const noexcept {
   // order: relaxed, of a condition that an EventCount asks.
   return changes_.load(sync::order::relaxed) != seen;
@@ -334,10 +364,12 @@ bool AppendLogCore::changed_since(std::uint32_t seen) const noexcept {
 AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
                                    std::unique_ptr<Owed>& owed) {
   if (record.size() > options_.max_record_bytes) return refused(EMSGSIZE);
+  const bool durable = options_.sync == AppendLogSync::each_append;
   const std::uint64_t hash = ByteHash().add(record).value();
   const std::size_t all = sizeof(RecordHead) + static_cast<std::size_t>(padded(record.size()));
   for (;;) {
-    Turn turn;
+    Place place;
+    Turn& turn = place.turn;
     std::uint64_t sequence = 0;
     std::uint32_t seen = 0;
     {
@@ -350,17 +382,19 @@ AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
         put(batches_[filling_], record, hash, owed);
         sequence = last_;
       }
-      if (!leading_ && (!room || how == How::now)) turn = take();
+      if (room && how == How::now) place = place_of(sequence, durable);
+      else if (!leading_ && !room) turn = take();
       // order: relaxed, as in take(): for the thread.
       else if (how == How::async) changes_.fetch_add(1, sync::order::relaxed);
     }
-    if (turn.batch != nullptr) lead(turn);
     if (sequence != 0) {
       if (how == How::async) work_.notify_one();
       if (how != How::now) return AppendResult(sequence);
-      return wait(sequence, options_.sync == AppendLogSync::each_append, {});
+      return wait_at(place, sequence, durable, {});
     }
-    if (turn.batch == nullptr) {
+    if (turn.batch != nullptr) {
+      lead(turn);
+    } else {
       (void)room_.await([&] { return changed_since(seen); }, sync::no_deadline, {},
                         sync::Spin::never);
     }
@@ -377,44 +411,55 @@ Future<AppendResult> AppendLogCore::append_async(std::span<const std::byte> reco
   return future;
 }
 
-// Leads where nobody does, else waits for the turn that settles it.
-AppendLogCore::Waited AppendLogCore::await(std::uint64_t sequence, bool durable,
+// Under the mutex. Leads where nobody does, else waits for the turn that settles it.
+AppendLogCore::Place AppendLogCore::place_of(std::uint64_t sequence, bool durable) noexcept {
+  if (durable) wanted_ = std::max(wanted_, sequence);
+  if (!leading_) return {.turn = take()};
+  // What the leader has settles it, or what comes then.
+  const bool in_turn = sequence <= taken_ && (turn_syncs_ || !durable);
+  Batch& with = batches_[in_turn ? filling_ ^ 1U : filling_];
+  ++with.at_gate;
+  return {.turn = {},
+          .with = &with,
+          .changes = changes_.load(sync::order::relaxed),  // order: relaxed, under the mutex
+          .gate = with.gate.seen()};
+}
+
+// Begins with a place that it has, or looks for one.
+AppendLogCore::Waited AppendLogCore::await(Place place, std::uint64_t sequence, bool durable,
                                            const Until& until) {
   sync::StopToken stop;
   bool has_stop = false;
-  for (;;) {
-    if (reached(sequence, durable)) return Waited::done;
-    Turn turn;
-    std::uint32_t seen = 0;
-    sync::EventCount* settled = nullptr;
-    {
+  for (;; place = {}) {
+    if (place.turn.batch == nullptr && place.with == nullptr) {
+      if (reached(sequence, durable)) return Waited::done;
       const sync::Lock lock(mutex_);
       if (reached(sequence, durable)) return Waited::done;
       if (sequence > last_) return Waited::unknown;
       if (failure_.error != 0) return Waited::failed;
-      if (durable) wanted_ = std::max(wanted_, sequence);
-      seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
-      // What the leader has settles it, or what comes then.
-      const bool in_turn = sequence <= taken_ && (turn_syncs_ || !durable);
-      settled = &batches_[in_turn ? filling_ ^ 1U : filling_].settled;
-      if (!leading_) turn = take();
+      place = place_of(sequence, durable);
     }
-    if (turn.batch != nullptr) {
-      lead(turn);
+    if (place.turn.batch != nullptr) {
+      lead(place.turn);
+      continue;
+    }
+    if (!until.has_deadline() && !until.stop_possible()) {
+      place.with->gate.wait(place.gate);
       continue;
     }
     if (!has_stop && until.stop_possible()) stop = until.stop_token();
     has_stop = true;
-    const sync::Wakeup wakeup =
-        settled->await([&] { return reached(sequence, durable) || changed_since(seen); },
-                       until.deadline(), stop, sync::Spin::never);
+    const sync::Wakeup wakeup = place.with->settled.await(
+        [&] { return reached(sequence, durable) || changed_since(place.changes); },
+        until.deadline(), stop, sync::Spin::never);
     if (wakeup == sync::Wakeup::timed_out) return Waited::late;
     if (wakeup == sync::Wakeup::stopped) return Waited::stopped;
   }
 }
 
-AppendResult AppendLogCore::wait(std::uint64_t sequence, bool durable, const Until& until) {
-  switch (await(sequence, durable, until)) {
+AppendResult AppendLogCore::wait_at(Place place, std::uint64_t sequence, bool durable,
+                                    const Until& until) {
+  switch (await(place, sequence, durable, until)) {
     case Waited::done: return AppendResult(sequence);
     case Waited::failed: return failed();
     case Waited::late: return refused(ETIME);
@@ -422,6 +467,10 @@ AppendResult AppendLogCore::wait(std::uint64_t sequence, bool durable, const Unt
     case Waited::unknown: break;
   }
   return refused(EINVAL);
+}
+
+AppendResult AppendLogCore::wait(std::uint64_t sequence, bool durable, const Until& until) {
+  return wait_at({}, sequence, durable, until);
 }
 
 AppendResult AppendLogCore::flush(const Until& until) { return wait(last(), true, until); }
@@ -479,7 +528,7 @@ Tally AppendLogCore::close() noexcept {
     changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
   }
   room_.notify_all();
-  const bool whole = await(last, true, {}) == Waited::done;
+  const bool whole = await({}, last, true, {}) == Waited::done;
   for (;;) {  // a leader may be in its last turn, though it failed
     std::uint32_t seen = 0;
     {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <handoff/core/detail/attempt.hpp>
 #include <utility>
@@ -16,6 +17,10 @@ namespace {
 
 constexpr const char* kInTheMaking = "new";  // a segment that has no name yet
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
+constexpr std::size_t kZerosAhead = std::size_t{4} << 20;
+constexpr std::size_t kSmallBatch =
+    kZerosAhead / 64;  // of larger ones the bytes are what takes time
+constexpr std::array<std::byte, std::size_t{16} << 10> kZeros{};
 
 std::string parent_of(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -205,6 +210,7 @@ FileFailure AppendLogFile::recover(std::uint64_t first) {
   }
   if (FileFailure failed = sync_directory(); failed.error != 0) return failed;
   preallocate();
+  zeroed_ = offset_;
   return {};
 }
 
@@ -272,6 +278,7 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
   name_ = name;
   offset_ = 0;
   preallocate();
+  write_zeros(0);
   SegmentHeader header{.log = log_, .first = first};
   header.check = header.right_check();
   if (const int error = write_fully(segment_, 0, raw_bytes(header), tap_); error != 0) {
@@ -304,12 +311,36 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
 // So that a sync need not write down where the file's bytes are and how many. It can do without:
 // a device that has no room for a segment may have room for some records.
 void AppendLogFile::preallocate() noexcept {
+  preallocated_ = false;
   if (!options_.preallocate || offset_ >= options_.segment_bytes) return;
-  (void)perform({.kind = FileCallKind::preallocate,
-                 .descriptor = segment_,
-                 .offset = offset_,
-                 .bytes = options_.segment_bytes - offset_},
-                tap_);
+  preallocated_ = perform({.kind = FileCallKind::preallocate,
+                           .descriptor = segment_,
+                           .offset = offset_,
+                           .bytes = options_.segment_bytes - offset_},
+                          tap_) == 0;
+}
+
+// Room that was never written costs a sync more than the bytes: that it is written now has to be
+// written down. Zeros are there already, as far as a reader sees. A failure costs no more than
+// time.
+void AppendLogFile::write_zeros(std::uint64_t from) noexcept {
+  if (!preallocated_ || from >= options_.segment_bytes) return;
+  const std::uint64_t all = std::min<std::uint64_t>(kZerosAhead, options_.segment_bytes - from);
+  std::array<iovec, kZerosAhead / kZeros.size()> pieces;
+  std::size_t count = 0;
+  for (std::uint64_t left = all; left > 0; left -= pieces[count++].iov_len) {
+    pieces[count] = {const_cast<std::byte*>(kZeros.data()),
+                     static_cast<std::size_t>(std::min<std::uint64_t>(left, kZeros.size()))};
+  }
+  const long wrote = perform({.kind = FileCallKind::write,
+                              .descriptor = segment_,
+                              .offset = from,
+                              .bytes = all,
+                              .pieces = pieces.data(),
+                              .piece_count = count},
+                             tap_);
+  if (wrote <= 0) preallocated_ = false;  // not again
+  zeroed_ = from + static_cast<std::uint64_t>(std::max(wrote, 0L));
 }
 
 FileFailure AppendLogFile::write(std::span<std::byte> batch, std::uint64_t count,
@@ -324,6 +355,8 @@ FileFailure AppendLogFile::write(std::span<std::byte> batch, std::uint64_t count
   std::memcpy(batch.data(), &head, sizeof head);
   unsynced_ = true;
   finished_ = false;
+  const std::uint64_t end = offset_ + batch.size();
+  if (end > zeroed_ && batch.size() <= kSmallBatch) write_zeros(end);
   if (const int error = write_fully(segment_, offset_, batch, tap_); error != 0) {
     return failure(error, FileOperation::append, "pwritev", name_.data(), offset_);
   }

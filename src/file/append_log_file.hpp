@@ -71,6 +71,7 @@ class AppendLogFile {
   FileFailure begin_segment(std::uint64_t first) noexcept;
   FileFailure sync_directory() noexcept;
   void preallocate() noexcept;
+  void write_zeros(std::uint64_t from) noexcept;
   int open_segment(const char* name, int flags) noexcept;
   void close_file(int& descriptor) noexcept;
   int fsync(FileCallKind kind, int descriptor) noexcept;
@@ -86,6 +87,8 @@ class AppendLogFile {
   std::uint64_t log_ = 0;  // its random number
   std::uint64_t offset_ = 0;  // where the next batch goes
   std::uint64_t next_sequence_ = 1;
+  bool preallocated_ = false;  // the segment has its room
+  std::uint64_t zeroed_ = 0;  // ... and up to here it was written, be it with zeros
   bool unsynced_ = false;  // something was written since the last sync
   bool finished_ = false;  // it ends with a head that says that all is durable
   std::uint64_t begun_ = 0;

@@ -14,6 +14,8 @@
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/gate.hpp>
+#include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <optional>
 #include <string_view>
@@ -101,6 +103,34 @@ void append(AppendLog& log, const Disk& disk) {
   explore::check(result.ok(), "nothing fails");
   explore::check(disk.synced() >= result.value(), "acknowledged after its sync");
 }
+
+// A crowd at a gate: all see the change, whether they slept or were about to.
+const Scenario gate("append_log/gate", [] {
+  sync::Mutex mutex;
+  sync::Gate gate;
+  sync::cell<bool> open(false);
+  const auto pass = [&] {
+    for (;;) {
+      std::uint32_t seen = 0;
+      {
+        const sync::Lock lock(mutex);
+        if (open.read()) return;
+        seen = gate.seen();
+      }
+      gate.wait(seen);
+    }
+  };
+  explore::Thread second(pass);
+  explore::Thread third(pass);
+  {
+    const sync::Lock lock(mutex);
+    open.write() = true;
+    gate.change();
+  }
+  gate.wake_all();
+  second.join();
+  third.join();
+});
 
 const Scenario two_append("append_log/two_append", [] {
   Disk disk;
