@@ -17,9 +17,8 @@ namespace {
 
 constexpr const char* kInTheMaking = "new";  // a segment that has no name yet
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
-constexpr std::size_t kZerosAhead = std::size_t{4} << 20;
-constexpr std::size_t kSmallBatch =
-    kZerosAhead / 64;  // of larger ones the bytes are what takes time
+constexpr std::size_t kZerosAhead = std::size_t{128} << 10;
+constexpr std::size_t kSmallBatch = kZerosAhead / 4;  // of larger ones the bytes take the time
 constexpr std::array<std::byte, std::size_t{16} << 10> kZeros{};
 
 std::string parent_of(std::string path) {

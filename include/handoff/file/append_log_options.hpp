@@ -27,7 +27,7 @@ struct AppendLogOptions {
   std::size_t batch_bytes = std::size_t{1} << 20;  // what is written at once, unless a single
                                                    // record is longer; there are two of these
   bool preallocate = true;  // room on the device for a whole segment, where the file system can;
-                            // 4 MiB of zeros are written ahead of small batches
+                            // 128 KiB of zeros are written ahead of small batches
   std::uint32_t mode = 0666;  // of new files, less the umask
   detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call
 };
