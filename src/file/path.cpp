@@ -107,6 +107,25 @@ long perform_whole(const FileCall& call, FileTap* tap) noexcept {
   }
 }
 
+namespace {
+
+// With O_PATH, O_NOFOLLOW opens a link itself, which is not what was asked for.
+long refuse_link(const FileCall& call, int file, FileTap* tap) noexcept {
+  if ((call.flags & O_PATH) == 0 || (call.flags & O_NOFOLLOW) != 0) return file;
+  struct statx attributes{};
+  const long known = perform_whole({.kind = FileCallKind::stat,
+                                    .descriptor = file,
+                                    .path = "",
+                                    .flags = AT_EMPTY_PATH,
+                                    .attributes = &attributes},
+                                   tap);
+  if (known >= 0 && !S_ISLNK(attributes.stx_mode)) return file;
+  (void)perform_whole({.kind = FileCallKind::close, .descriptor = file}, tap);
+  return known < 0 ? known : -ELOOP;
+}
+
+}  // namespace
+
 long open_by_steps(const FileCall& call, FileTap* tap) noexcept {
   constexpr std::size_t most = 256;
   std::string_view left(call.path);
@@ -136,7 +155,8 @@ long open_by_steps(const FileCall& call, FileTap* tap) noexcept {
           tap);
     }
     close_directory();
-    if (last || result < 0) return result;
+    if (last && result >= 0) return refuse_link(call, static_cast<int>(result), tap);
+    if (result < 0) return result;
     directory = static_cast<int>(result);
   }
   return result;

@@ -94,8 +94,9 @@ FileRun::Step FileRun::next_piece(FileCall& call) noexcept {
         transfer_failed(-error);
         continue;
       }
-      const std::uint64_t bytes = std::min(kPiece, end_ - next_);
       if (!paid_) {
+        std::uint64_t bytes = std::min(kPiece, end_ - next_);
+        if (memory_count() != 1) bytes = lay_pieces(bytes);  // of many, as many as a call takes
         // Parked only while nothing is out.
         const bool park = out_ == 0;
         paid_ = park;  // before: another thread may go on with it at once

@@ -222,17 +222,16 @@ TEST_F(PayTest, EachByteIsPaidForOnce) {
               << window << " at once, refused each " << refuses << ", " << to_string(fault);
         };
         // With every spend refused and several out, a run asks until nothing is out.
-        with_fault(FileCallKind::write, {.operation = FileOperation::write,
-                                         .path = folder / "a",
-                                         .from = bytes_of(text)});
+        with_fault(
+            FileCallKind::write,
+            {.operation = FileOperation::write, .path = folder / "a", .from = bytes_of(text)});
         std::string into(text.size(), '\0');
-        with_fault(FileCallKind::read, {.operation = FileOperation::read,
-                                        .path = folder / "a",
-                                        .into = room_of(into)});
+        with_fault(FileCallKind::read,
+                   {.operation = FileOperation::read, .path = folder / "a", .into = room_of(into)});
         EXPECT_TRUE(into == text);
-        with_fault(FileCallKind::write, {.operation = FileOperation::replace,
-                                         .path = folder / "a",
-                                         .from = bytes_of(text)});
+        with_fault(
+            FileCallKind::write,
+            {.operation = FileOperation::replace, .path = folder / "a", .from = bytes_of(text)});
         EXPECT_LE(services.most, FileRun::kPiece);
       }
     }
@@ -255,10 +254,9 @@ TEST_F(PayTest, ACopyPaysForWhatItMoves) {
   const std::string text = pattern((std::size_t{2} << 20) + 77);
   put(folder / "a", text);
   Services services;
-  EXPECT_TRUE(
-      drive(services,
-            {.operation = FileOperation::copy, .path = folder / "a", .to = folder / "b"}, 1)
-          .ok());
+  EXPECT_TRUE(drive(services,
+                    {.operation = FileOperation::copy, .path = folder / "a", .to = folder / "b"}, 1)
+                  .ok());
   EXPECT_EQ(contents(folder / "b"), text);
   // Nothing where it is the same blocks.
   EXPECT_TRUE(services.spent == text.size() || services.spent == 0) << services.spent;
@@ -329,8 +327,8 @@ class HoldingTap final : public LookingTap {
 
 // One write is under way and the others wait behind it while `how` closes; what became of them.
 struct Closed {
-  Tally tally;
-  std::vector<int> errors;
+  Tally tally = {};
+  std::vector<int> errors = {};
   unsigned writes = 0;
 };
 Closed close_behind_a_write(Closing how, const std::string& path) {
@@ -447,12 +445,24 @@ TEST_P(OldKernelTest, TheSamePathsAreRefused) {
   beneath.tap = &old;
   FileEngine before(beneath);
   using enum FileOperation;
-  const std::string names[] = {"../secret/file", "../in/old",  "sub/../../secret/file",
-                               "way/file",       "way/new",    "sub/way/file",
-                               "absolute/file",  "out",        "dangling",
-                               "magic/etc/hosts", "loop",      "loop/x",
-                               "old/x",          "none/x",     folder / "secret/file",
-                               "sub/",           "..",         std::string(256, 'n')};
+  const std::string names[] = {"../secret/file",
+                               "../in/old",
+                               "sub/../../secret/file",
+                               "way/file",
+                               "way/new",
+                               "sub/way/file",
+                               "absolute/file",
+                               "out",
+                               "dangling",
+                               "magic/etc/hosts",
+                               "loop",
+                               "loop/x",
+                               "old/x",
+                               "none/x",
+                               folder / "secret/file",
+                               "sub/",
+                               "..",
+                               std::string(256, 'n')};
   for (const std::string& name : names) {
     for (const FileOperation operation : {read, write, append, replace, copy, stat, sync, remove}) {
       const bool directory = name == "sub/" && (operation == stat || operation == sync);
