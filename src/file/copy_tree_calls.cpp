@@ -111,8 +111,11 @@ long CopyCalls::reserve(int file, std::uint64_t bytes) const noexcept {
 }
 
 long CopyCalls::go_direct(int file, bool direct) const noexcept {
-  return other("fcntl", file, nullptr,
-               [&] { return ::fcntl(file, F_SETFL, direct ? O_DIRECT : 0); });
+  return other("fcntl", file, nullptr, [&]() -> long {
+    const int flags = ::fcntl(file, F_GETFL);
+    if (flags < 0) return flags;
+    return ::fcntl(file, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT);
+  });
 }
 
 long CopyCalls::seek(int file, std::uint64_t offset, int whence) const noexcept {
@@ -135,6 +138,16 @@ long CopyCalls::advise(int file, std::uint64_t offset, std::uint64_t bytes,
   return other("posix_fadvise", file, nullptr, [&]() -> long {
     errno = ::posix_fadvise(file, static_cast<off_t>(offset), static_cast<off_t>(bytes), advice);
     return errno == 0 ? 0 : -1;
+  });
+}
+
+long CopyCalls::cached(int file, std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  constexpr long number = 451;  // of cachestat, everywhere; older headers do not know it
+  const std::uint64_t range[2] = {offset, bytes};
+  std::uint64_t pages[5] = {};  // in the cache, and of those: dirty, on their way, two of the past
+  return other("cachestat", file, nullptr, [&]() -> long {
+    const long result = ::syscall(number, file, range, pages, 0u);
+    return result < 0 ? result : static_cast<long>(pages[0]);
   });
 }
 

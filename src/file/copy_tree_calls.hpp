@@ -40,12 +40,14 @@ class CopyCalls {
   long truncate(int file, std::uint64_t bytes) const noexcept;
   // Makes it so long, of blocks that are its own.
   long reserve(int file, std::uint64_t bytes) const noexcept;
-  // Whether what is written goes past the page cache.
+  // Whether what is read and written goes past the page cache.
   long go_direct(int file, bool direct) const noexcept;
   long seek(int file, std::uint64_t offset, int whence) const noexcept;
   // Begins to write back what is dirty, or with `wait` waits until it is.
   long write_back(int file, std::uint64_t offset, std::uint64_t bytes, bool wait) const noexcept;
   long advise(int file, std::uint64_t offset, std::uint64_t bytes, int advice) const noexcept;
+  // How many pages of it are in the page cache.
+  long cached(int file, std::uint64_t offset, std::uint64_t bytes) const noexcept;
   long sync_file_system(int file) const noexcept;
   long fsync(int file) const noexcept;
 

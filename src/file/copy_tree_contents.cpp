@@ -226,20 +226,32 @@ long CopyJob::write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair,
   return put;
 }
 
-// Reads so many bytes, or as many as there are.
+// Reads so many bytes, or as many as there are. What is not in the page cache goes past it: no
+// memory has to be found for what is needed once.
 long CopyJob::fill(int from, std::byte* into, std::size_t bytes, std::uint64_t at_byte,
                    std::string& what) {
+  const std::size_t pages = (bytes + kBlock - 1) / kBlock;
+  const long cached = calls_.cached(from, at_byte, bytes);
+  bool direct = cached >= 0 && static_cast<std::size_t>(cached) < pages / 2 &&
+                at_byte % kBlock == 0 && calls_.go_direct(from, true) >= 0;
   std::size_t had = 0;
-  while (had < bytes) {
-    const long got = calls_.read(from, into + had, bytes - had, at_byte + had);
-    if (got < 0) {
-      what = at("read", at_byte + had);
-      return got;
+  long got = 1;
+  while (had < bytes && got > 0) {
+    const std::size_t most = direct ? pages * kBlock - had : bytes - had;
+    got = calls_.read(from, into + had, most, at_byte + had);
+    if (got > 0) had += static_cast<std::size_t>(got);
+    if (direct && (got == -EINVAL || had % kBlock != 0)) {  // refused, or near the end
+      direct = false;
+      const long buffered = calls_.go_direct(from, false);
+      got = buffered < 0 ? buffered : 1;
     }
-    if (got == 0) break;
-    had += static_cast<std::size_t>(got);
   }
-  return static_cast<long>(had);
+  if (direct) (void)calls_.go_direct(from, false);
+  if (got < 0) {
+    what = at("read", at_byte + had);
+    return got;
+  }
+  return static_cast<long>(std::min(had, bytes));  // it may have grown
 }
 
 void CopyJob::moved(int to, std::uint64_t begin, std::uint64_t end) {

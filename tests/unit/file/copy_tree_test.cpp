@@ -474,6 +474,90 @@ TEST_F(CopyTree, verify_finds_the_first_byte_that_differs_and_keeps_no_wrong_cop
   EXPECT_FALSE(fs::exists(to / "file"));
 }
 
+// Of bytes that are nowhere twice.
+std::string unlike(std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::uint32_t state = static_cast<std::uint32_t>(bytes) | 1u;
+  for (char& one : text) one = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
+  return text;
+}
+
+// Takes it out of the page cache.
+void forget(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY);
+  EXPECT_EQ(::fdatasync(file), 0);
+  EXPECT_EQ(::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED), 0);
+  ::close(file);
+}
+
+// A device on which the first write of each file past the page cache ends early, or is refused; or
+// the source is cut when it is first read.
+class Odd final : public FileTap {
+ public:
+  enum Kind { nothing, ends_early, refused, cut };
+  Odd(Kind kind, fs::path source) : kind_(kind), source_(std::move(source)) {}
+  Verdict before(const FileCallView& call) noexcept override {
+    if (is_sync(call)) return {Verdict::answer, 0};
+    if (call.kind == FileCallKind::preallocate) ++reserved_;
+    if (call.kind == FileCallKind::write && call.offset == 0 && reserved_ > 0) {
+      if (kind_ == ends_early) return {Verdict::shorten, 4608};
+      if (kind_ == refused && refusals_++ == 0) return {Verdict::answer, -EINVAL};
+    }
+    return {};
+  }
+  void after(const FileCallView& call, long) noexcept override {
+    if (kind_ != cut || call.kind != FileCallKind::read || cuts_++ != 0) return;
+    EXPECT_EQ(truncate(source_.c_str(), 3'000'001), 0);
+  }
+  int reserved() const { return reserved_; }
+  int refusals() const { return refusals_; }
+
+ private:
+  const Kind kind_;
+  const fs::path source_;
+  std::atomic<int> reserved_ = 0;
+  std::atomic<int> refusals_ = 0;
+  std::atomic<int> cuts_ = 0;
+};
+
+TEST_F(CopyTree, durable_copies_of_any_length_are_whole_also_on_odd_devices) {
+  for (const Odd::Kind kind : {Odd::nothing, Odd::ends_early, Odd::refused}) {
+    fs::remove_all(to);
+    const std::array<std::size_t, 9> lengths{65535,   65536,   65537,   69632,  2097151,
+                                             2097152, 2097153, 2101247, 4200003};
+    for (const std::size_t length : lengths) {
+      put(from / std::to_string(length), unlike(length));
+      if (kind != Odd::ends_early) forget(from / std::to_string(length));
+    }
+    Odd odd(kind, {});
+    CopyTreeOptions options;
+    options.durable = true;
+    options.width = 1;
+    options.tap = &odd;
+    const CopyTreeResult result = copy(std::move(options));
+    EXPECT_TRUE(result.ok()) << told(result);
+    EXPECT_GE(odd.reserved(), 1);
+    if (kind == Odd::refused) {
+      EXPECT_EQ(odd.reserved(), 1);  // it is not asked again
+    }
+    for (const std::size_t length : lengths) {
+      EXPECT_TRUE(get(to / std::to_string(length)) == unlike(length)) << length << ' ' << kind;
+    }
+  }
+}
+
+TEST_F(CopyTree, a_durable_copy_of_a_file_that_shrinks_ends_where_it_ends) {
+  put(from / "file", unlike(5'000'000));
+  Odd odd(Odd::cut, from / "file");
+  CopyTreeOptions options;
+  options.durable = true;
+  options.tap = &odd;
+  const CopyTreeResult result = copy(std::move(options));
+  EXPECT_TRUE(result.ok()) << told(result);
+  EXPECT_TRUE(get(to / "file") == get(from / "file"));
+  EXPECT_EQ(fs::file_size(to / "file"), 3'000'001u);
+}
+
 // Stops when some files are written.
 class Stopper final : public FileTap {
  public:
