@@ -38,6 +38,9 @@ class FileDriver {
   // FileHost::ended() and from inside FileRun::next() of another run. Never fails: the queue is
   // linked through FileRun::queued_behind.
   virtual void start(FileRun& run) noexcept = 0;
+  // The same for a run that a callback posted, on the thread that calls back and before it returns:
+  // that thread may drive the run itself afterwards.
+  virtual void follow(FileRun& run) noexcept { start(run); }
   // Ends its threads, once all runs have ended. The host calls it once.
   virtual void close() noexcept = 0;
 };

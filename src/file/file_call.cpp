@@ -63,8 +63,16 @@ long make(const FileCall& call) noexcept {
       if (call.resolve != 0) return open_beneath(call);
       return ::openat(call.descriptor, call.path, call.flags, call.mode);
     case FileCallKind::close: return ::close(call.descriptor);
-    case FileCallKind::read: return ::preadv(call.descriptor, call.pieces, count, offset);
-    case FileCallKind::write: return ::pwritev(call.descriptor, call.pieces, count, offset);
+    case FileCallKind::read:
+      if (count == 1) {  // spares the kernel a copy of the list
+        return ::pread(call.descriptor, call.pieces->iov_base, call.pieces->iov_len, offset);
+      }
+      return ::preadv(call.descriptor, call.pieces, count, offset);
+    case FileCallKind::write:
+      if (count == 1) {
+        return ::pwrite(call.descriptor, call.pieces->iov_base, call.pieces->iov_len, offset);
+      }
+      return ::pwritev(call.descriptor, call.pieces, count, offset);
     case FileCallKind::fsync: return ::fsync(call.descriptor);
     case FileCallKind::fdatasync: return ::fdatasync(call.descriptor);
     case FileCallKind::preallocate:

@@ -20,7 +20,13 @@ constexpr std::size_t kRingWidth = 64;
 constexpr std::size_t kThreadsAtOnce = 64;
 constexpr std::uint32_t kAlone = 32;
 constexpr double kShort = 300'000;  // ns: more is nothing for a thread that only hands over
-constexpr double kBetter = 0.97;    // a way that is tried has to be so much faster
+constexpr double kBetter = 0.9;     // a way that is tried has to be so much faster
+constexpr double kHopeless = 2;     // so much slower, and its round ends
+constexpr double kClear = 1.3;      // ... and it is tried again much later
+constexpr std::uint32_t kEnough = 16;  // requests that show it
+constexpr double kRound = 500'000;     // ns: a wake-up of 50 us is no more than some percent
+constexpr std::uint32_t kRoundMost = 1024;
+constexpr std::uint32_t kWinsToChange = 2;
 constexpr std::uint32_t kGapMost = 1U << 20;
 constexpr double kMiB = 1 << 20;
 
@@ -94,7 +100,6 @@ FileChooser::FileChooser(FileHost& host, const FileEngineOptions& options)
     : host_(host), options_(options), backend_(options.backend), width_(width_of(options)) {
   const FileDriverOptions wanted{.width = width_, .name = options.name, .tap = options.tap};
   caller_ = make_caller_driver(host, wanted);
-  ring_error_ = ring_refusal();
   switch (backend_) {
     case FileBackend::caller: break;
     case FileBackend::automatic:
@@ -159,6 +164,11 @@ FileChooser::Way FileChooser::by_rule(const FileTask& task, std::size_t kind) co
   const Traits traits = traits_of(kind);
   if (traits.action == names) return by_pool;
   if (traits.size == large) return task.request().direct ? by_ring : by_pool;
+  // Most file systems let a thread write into the page cache, also for a ring; and what is read
+  // from there is copied by several CPUs, unless it is little and comes one at a time. Should it
+  // come from the device, a ring with many at once is seen to be better by far.
+  const bool alone = traits.size == small && traits.depth == 0;
+  if (traits.access == 1 && (traits.action == writes || !alone)) return by_pool;
   return traits.access != 0 ? by_ring : by_pool;
 }
 
@@ -173,20 +183,22 @@ bool FileChooser::may_run_in_caller(const FileTask& task, const Kind& kind,
 
 void FileChooser::begin_round(Kind& kind, bool is_large, std::size_t held) noexcept {
   const auto at_once = static_cast<std::uint32_t>(std::min<std::size_t>(held, 1024));
-  if (kind.gap == 0) kind.gap = kind.until_trial = std::max(is_large ? 48U : 512U, 8 * at_once);
-  kind.tries = kind.until_trial == 0;
-  kind.way = kind.tries ? next_to_try(kind) : kind.usual;
-  kind.tries = kind.way != kind.usual;
-  if (kind.until_trial == 0) kind.until_trial = kind.gap;
+  kind.way = kind.phase == Phase::trial ? next_to_try(kind) : kind.usual;
   // Short, but long enough that what was under way before does not count.
   kind.size = std::max(is_large ? 4U : 32U, at_once * 2);
+  const double known = kind.ns[kind.usual];
+  if (!is_large && known > 0) {
+    const double lasts = std::min<double>(kRound / known, kRoundMost);
+    kind.size = std::max(kind.size, static_cast<std::uint32_t>(lasts));
+  }
+  kind.skip = is_large ? 0 : std::max(kind.size / 4, at_once);
+  kind.runs = true;
   ++kind.round;
   kind.begun = kind.out = kind.ended = 0;
   kind.units = 0;
   kind.busy_ns = 0;
 }
 
-// One that was not measured, else the others in turn.
 FileChooser::Way FileChooser::next_to_try(const Kind& kind) const noexcept {
   for (const Way way : {by_pool, by_ring}) {
     const bool there = way != by_ring || ring_error_ == 0;
@@ -195,24 +207,42 @@ FileChooser::Way FileChooser::next_to_try(const Kind& kind) const noexcept {
   return kind.usual;
 }
 
-void FileChooser::end_round(Kind& kind, bool /*is_large*/) noexcept {
+void FileChooser::rest(Kind& kind) noexcept {
+  kind.phase = Phase::rest;
+  kind.until_pair = kind.gap;
+}
+
+void FileChooser::end_round(Kind& kind) noexcept {
+  kind.runs = false;
   if (kind.units <= 0) return;
   const double took = static_cast<double>(kind.busy_ns) / kind.units;
-  double& known = kind.ns[kind.way];
-  known = known == 0 || kind.tries ? took : known * 0.7 + took * 0.3;
-  if (!kind.tries) return;
-  const double usual = kind.ns[kind.usual];
-  if (usual > 0 && known < usual * kBetter) {
-    kind.usual = kind.way;
-    kind.gap = std::max(kind.gap / 2, kind.size * 8);
-  } else {
-    kind.gap = std::min(kind.gap * 2, kGapMost);
+  kind.ns[kind.way] = took;
+  if (kind.phase == Phase::usual) {
+    const bool first = kind.gap == 0;
+    if (first) kind.gap = kind.size * 8;
+    const bool alone = next_to_try(kind) == kind.usual;
+    if (first || alone) return rest(kind);
+    kind.phase = Phase::trial;
+    return;
   }
-  kind.until_trial = kind.gap;
+  kind.gap =
+      std::max(kind.gap, kind.size * 8);  // the first round did not know how long it had to be
+  const double usual = kind.ns[kind.usual];
+  if (kind.way != kind.usual && took < usual * kBetter) {
+    kind.phase = Phase::usual;  // again, at once
+    if (++kind.wins < kWinsToChange) return;
+    kind.usual = kind.way;
+    kind.gap = kind.size * 8;
+  } else {
+    kind.gap = std::min(kind.gap * (took > usual * kClear ? 4 : 2), kGapMost);
+  }
+  kind.wins = 0;
+  rest(kind);
 }
 
 void FileChooser::choose(FileTask& task, std::size_t held) noexcept {
   task.choice = 0;
+  task.begun_ns = 0;
   if (task.runs_here) {
     task.driver = caller_.get();
     return;
@@ -230,8 +260,9 @@ void FileChooser::choose(FileTask& task, std::size_t held) noexcept {
     kind.usual = by_rule(task, number);
     kind.known = true;
   }
-  task.begun_ns = now_ns();
   task.choice = number + 1;
+  // The caller's thread has no callbacks.
+  if (traits_of(number).depth == 0 && !task.callback) task.begun_ns = now_ns();
   if (may_run_in_caller(task, kind, held)) {
     ++in_caller_;
     last_was_async_ = false;
@@ -240,48 +271,71 @@ void FileChooser::choose(FileTask& task, std::size_t held) noexcept {
   }
   in_caller_ = 0;
   last_was_async_ = true;
-  const bool is_large = traits_of(number).size == large;
-  if (kind.size == 0 || kind.ended >= kind.size) begin_round(kind, is_large, held);
-  if (kind.begun < kind.size) {
+  if (kind.phase == Phase::rest && kind.until_pair-- == 0) kind.phase = Phase::usual;
+  if (kind.phase == Phase::rest) {
+    task.driver = driver_of(kind.usual);
+    return;
+  }
+  task.driver = take_time(task, kind, traits_of(number).size == large, held);
+}
+
+// Of one that belongs to a pair.
+FileDriver* FileChooser::take_time(FileTask& task, Kind& kind, bool is_large,
+                                   std::size_t held) noexcept {
+  if (!kind.runs) begin_round(kind, is_large, held);
+  if (kind.skip > 0) {
+    --kind.skip;
+  } else if (kind.begun < kind.size) {
+    if (task.begun_ns == 0) task.begun_ns = now_ns();
     ++kind.begun;
     if (kind.out++ == 0) kind.busy_since = task.begun_ns;
     task.choice |= std::uint64_t{kind.round} << 32 | std::uint64_t{1} << 31;
   }
-  if (kind.until_trial > 0) --kind.until_trial;
-  task.driver = driver_of(kind.way);
+  return driver_of(kind.way);
 }
 
 void FileChooser::ended(FileTask& task) noexcept {
   if (task.choice == 0) return;
   const std::size_t number = (task.choice & 0xffff) - 1;
   Kind& kind = kinds_[number];
-  const bool is_large = traits_of(number).size == large;
-  const std::int64_t now = now_ns();
-  const auto took = static_cast<double>(now - task.begun_ns);
-  const std::uint64_t bytes = task.outcome().bytes_before_failure();
-  if (traits_of(number).depth == 0) {
+  const Traits traits = traits_of(number);
+  if (task.request().operation == FileOperation::read && task.request().into.pieces().empty()) {
+    const auto bytes = static_cast<double>(task.outcome().bytes_before_failure());
+    whole_bytes_ = whole_bytes_ * 0.75 + bytes * 0.25;
+  }
+  if (task.begun_ns == 0) return;
+  if (traits.depth == 0) {
+    const auto took = static_cast<double>(now_ns() - task.begun_ns);
     kind.service_ns = kind.service_ns == 0 ? took : kind.service_ns * 0.9 + took * 0.1;
     if (task.driver == caller_.get()) {
       double& known = kind.ns[by_caller];
       known = known == 0 ? took : known * 0.95 + took * 0.05;
     }
   }
-  if (task.request().operation == FileOperation::read && task.request().into.pieces().empty()) {
-    whole_bytes_ = whole_bytes_ * 0.75 + static_cast<double>(bytes) * 0.25;
-  }
   const bool in_round = (task.choice >> 31 & 1) != 0 && task.choice >> 32 == kind.round;
-  if (!in_round) return;
+  if (in_round && kind.runs) time_is_taken(task, kind, traits.size == large);
+}
+
+void FileChooser::time_is_taken(FileTask& task, Kind& kind, bool is_large) noexcept {
+  const std::uint64_t bytes = task.outcome().bytes_before_failure();
   kind.units += is_large ? static_cast<double>(bytes) / kMiB : 1.0;
-  if (--kind.out == 0) kind.busy_ns += now - kind.busy_since;
-  if (++kind.ended == kind.size) end_round(kind, is_large);
+  ++kind.ended;
+  const bool trial_shows = kind.phase == Phase::trial && kind.ended >= kEnough;
+  if (--kind.out != 0 && kind.ended != kind.size && !trial_shows) return;
+  const std::int64_t now = now_ns();
+  kind.busy_ns += now - kind.busy_since;
+  kind.busy_since = now;
+  const bool hopeless = trial_shows && static_cast<double>(kind.busy_ns) >
+                                           kHopeless * kind.ns[kind.usual] * kind.units;
+  if (kind.ended == kind.size || hopeless) end_round(kind);
 }
 
 FileChoice FileChooser::choice() const {
   FileChoice told;
   told.backend = backend_;
   told.width = width_;
-  told.io_uring_possible = ring_error_ == 0;
-  told.io_uring_error = ring_error_;
+  told.io_uring_error = ring_ != nullptr ? 0 : ring_error_ != 0 ? ring_error_ : ring_refusal();
+  told.io_uring_possible = told.io_uring_error == 0;
   told.why = "the program asked for it";
   if (backend_ != FileBackend::automatic) return told;
   told.backend = FileBackend::pool;
@@ -309,8 +363,8 @@ FileChoice FileChooser::choice() const {
   }
   if (measured) told.why += traits.size == large ? " a MiB" : " a request";
   else told.why += " by rule, nothing was measured yet";
-  if (ring_error_ != 0) {
-    told.why += "; no io_uring: " + std::generic_category().message(ring_error_);
+  if (!told.io_uring_possible) {
+    told.why += "; no io_uring: " + std::generic_category().message(told.io_uring_error);
   }
   return told;
 }

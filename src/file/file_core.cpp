@@ -22,6 +22,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kSmall = 64 << 10;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
 // The engine whose result this thread delivers; null: none.
@@ -140,9 +141,11 @@ sync::Wakeup FileCore::wait_for_room(const Until& until) {
     const sync::Lock lock(mutex_);
     return closed_ || has_room();
   };
+  ++want_room_;
   mutex_.unlock();
   const sync::Wakeup why = room_.await(there, until.deadline(), stop);
   mutex_.lock();
+  --want_room_;
   return why;
 }
 
@@ -185,19 +188,21 @@ Status FileCore::accept(FileTask& task, const Until& until, bool may_wait) {
     ++held_;
     ++tally_.accepted;
     chooser_.choose(task, held_);
+    if (begins) reserve_ahead(task);
   }
   if (begins) launch(task);
   return Status::ok;
 }
 
-void FileCore::launch(FileTask& task) noexcept { task.driver->start(task); }
+void FileCore::launch(FileTask& task) noexcept {
+  if (delivering() == this) task.driver->follow(task);
+  else task.driver->start(task);
+}
 
 int FileCore::whether_to_begin() const noexcept {
-  std::int64_t until = kAlways;
-  {
-    const sync::Lock lock(mutex_);
-    until = begin_until_;
-  }
+  // order: relaxed, the number is all there is. What happens after close() has set it, by the
+  // mutex or otherwise, sees it.
+  const std::int64_t until = begin_until_.load(sync::order::relaxed);
   if (until == kAlways) return 0;
   if (until == kNever) return ECANCELED;
   return sync::clock::now().time_since_epoch().count() >= until ? ETIME : 0;
@@ -209,9 +214,23 @@ bool FileCore::fit(std::uint64_t bytes) const noexcept {
   return bytes_ == 0 || (bytes_ < most && bytes <= most - bytes_);
 }
 
+// Under the mutex, which is held anyway: spares a small request that begins at once the lock in
+// reserve(). Half of the bytes stay for those that ask.
+void FileCore::reserve_ahead(FileTask& task) noexcept {
+  const FileRequest& request = task.request();
+  std::uint64_t bytes = 0;
+  if (request.operation == FileOperation::read) bytes = request.into.bytes();
+  if (request.operation == FileOperation::write) bytes = request.from.bytes();
+  if (bytes == 0 || bytes > kSmall || wants_bytes_ != nullptr) return;
+  if (bytes_ + bytes > options_.bytes_in_flight / 2) return;
+  bytes_ += bytes;
+  task.reserved = task.reserved_ahead = bytes;
+}
+
 bool FileCore::reserve(FileRun& run, std::uint64_t bytes) noexcept {
-  const sync::Lock lock(mutex_);
   auto& task = static_cast<FileTask&>(run);
+  if (bytes != 0 && std::exchange(task.reserved_ahead, 0) == bytes) return true;
+  const sync::Lock lock(mutex_);
   if (bytes == 0 || (wants_bytes_ == nullptr && fit(bytes))) {
     bytes_ += bytes;
     task.reserved += bytes;
@@ -297,6 +316,7 @@ void FileCore::ended(FileRun& run) noexcept {
   auto& task = static_cast<FileTask&>(run);
   LiveNode mark;  // in its place until the result is delivered; the task may be gone then
   FileRun* begins[2] = {nullptr, nullptr};
+  bool is_wanted = false;
   {
     const sync::Lock lock(mutex_);
     chooser_.ended(task);
@@ -304,10 +324,11 @@ void FileCore::ended(FileRun& run) noexcept {
     begins[0] = leave_places(task);
     begins[1] = free_bytes(task);
     --held_;
+    is_wanted = want_room_ != 0;
     mark = static_cast<LiveNode&>(task);
     mark.before->behind = mark.behind->before = &mark;
   }
-  room_.notify_one();
+  if (is_wanted) room_.notify_one();
   for (FileRun* one : begins) {
     while (one != nullptr) {
       FileRun& next = *std::exchange(one, one->queued_behind);
@@ -319,13 +340,27 @@ void FileCore::ended(FileRun& run) noexcept {
     const sync::Lock lock(mutex_);
     mark.before->behind = mark.behind;
     mark.behind->before = mark.before;
-    over_.notify_all();  // inside: the engine may be gone once this was seen
+    // Inside: the engine may be gone once this was seen.
+    if (watch_ != 0) over_.notify_all();
   }
 }
 
 bool FileCore::is_over(std::uint64_t number) noexcept {
   const sync::Lock lock(mutex_);
   return live_.behind == &live_ || live_.behind->number > number;
+}
+
+// Counted, so that what ends need not tell when nobody listens.
+sync::Wakeup FileCore::watch_until_over(std::uint64_t number, sync::Deadline deadline,
+                                        const sync::StopToken& stop) noexcept {
+  {
+    const sync::Lock lock(mutex_);
+    ++watch_;
+  }
+  const sync::Wakeup why = over_.await([&] { return is_over(number); }, deadline, stop);
+  const sync::Lock lock(mutex_);
+  --watch_;
+  return why;
 }
 
 Status FileCore::wait(const Until& until) {
@@ -335,8 +370,9 @@ Status FileCore::wait(const Until& until) {
     const sync::Lock lock(mutex_);
     last = live_.number;
   }
+  const sync::StopToken stop = until.stop_token();  // may throw
   const Lending lending;
-  switch (over_.await([&] { return is_over(last); }, until.deadline(), until.stop_token())) {
+  switch (watch_until_over(last, until.deadline(), stop)) {
     case sync::Wakeup::notified: return Status::ok;
     case sync::Wakeup::stopped: return Status::stopped;
     case sync::Wakeup::timed_out: break;
@@ -354,7 +390,8 @@ Tally FileCore::close(Closing how) noexcept {
   {
     const sync::Lock lock(mutex_);
     first = !std::exchange(closed_, true);
-    if (first) begin_until_ = until;
+    // order: relaxed, see whether_to_begin().
+    if (first) begin_until_.store(until, sync::order::relaxed);
   }
   if (!first) {
     (void)over_.await([this] {
@@ -366,7 +403,7 @@ Tally FileCore::close(Closing how) noexcept {
   room_.notify_all();
   {
     const Lending lending;
-    (void)over_.await([this] { return is_over(~std::uint64_t{0}); });
+    (void)watch_until_over(~std::uint64_t{0}, sync::no_deadline, {});
   }
   if (pace_) pace_->close();  // first: its thread may be starting a run that is over by now
   chooser_.close();

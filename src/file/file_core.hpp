@@ -9,8 +9,10 @@
 #include <handoff/config.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
+#include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,9 +65,12 @@ class FileCore final : public FileServices, public FileHost {
   void count(FileTask& task) noexcept;
   FileRun* leave_places(FileTask& task) noexcept;
   bool fit(std::uint64_t bytes) const noexcept;
+  void reserve_ahead(FileTask& task) noexcept;
   FileRun* free_bytes(FileTask& task) noexcept;
   void deliver(FileTask& task) noexcept;
   bool is_over(std::uint64_t number) noexcept;
+  sync::Wakeup watch_until_over(std::uint64_t number, sync::Deadline deadline,
+                                const sync::StopToken& stop) noexcept;
   void finish_drivers() noexcept;
 
   FileEngineOptions options_;
@@ -74,10 +79,14 @@ class FileCore final : public FileServices, public FileHost {
   std::optional<FilePace> pace_;
   sync::EventCount room_;  // there may be room, or it is closed
   sync::EventCount over_;  // a result was delivered
+  // A request may begin: ns of the clock; never again, or always. Set once, by close().
+  sync::atomic<std::int64_t> begin_until_;
 
   mutable sync::Mutex mutex_;  // for what follows
   PathOrder order_;
   std::size_t held_ = 0;           // accepted and not ended
+  std::size_t want_room_ = 0;      // threads that wait for room_
+  std::size_t watch_ = 0;          // ... for over_
   std::uint64_t bytes_ = 0;        // in flight
   FileRun* wants_bytes_ = nullptr;  // parked for them
   FileRun* wants_bytes_last_ = nullptr;
@@ -87,7 +96,6 @@ class FileCore final : public FileServices, public FileHost {
   FileFailure first_failure_;
   bool closed_ = false;
   bool drivers_ended_ = false;
-  std::int64_t begin_until_;  // a request may begin: ns of the clock; never again, or always
 
   FileChooser chooser_;  // last: its drivers end first
 };

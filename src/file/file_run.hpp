@@ -146,12 +146,12 @@ class FileRun {
 
   // One call of a transfer, or the rest of it.
   struct Slot {
-    std::uint64_t begin = 0;  // in the transfer
-    std::uint64_t bytes = 0;
-    std::uint64_t done = 0;
-    unsigned again = 0;
-    bool used = false;
-    bool out = false;
+    std::uint64_t begin;  // in the transfer
+    std::uint64_t bytes;
+    std::uint64_t done;
+    unsigned again;
+    bool used;
+    bool out;
   };
 
   // The machine (file_run.cpp).
@@ -198,6 +198,7 @@ class FileRun {
   void piece_completed(unsigned number, long result) noexcept;
   void piece_moved(Slot& slot, std::uint64_t bytes) noexcept;
   void nothing_moved(Slot& slot) noexcept;
+  std::span<Slot> taken_slots() noexcept { return std::span(slots_).first(taken_); }
   void move_cursor(std::uint64_t bytes) noexcept;
   void transfer_failed(long negative_errno) noexcept;
   void transfer_is_over() noexcept;
@@ -309,7 +310,8 @@ class FileRun {
   bool saw_end_ = false;
   std::size_t cursor_piece_ = 0;
   std::size_t cursor_offset_ = 0;
-  std::array<Slot, kMostOut> slots_{};
+  unsigned taken_ = 0;  // of slots_: the others mean nothing yet
+  std::array<Slot, kMostOut> slots_;
   std::array<iovec, kMostOut> pieces_;
   std::uint64_t told_ = 0;
   std::size_t laid_ = 0;  // of pieces_, where memory comes in several

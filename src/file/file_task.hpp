@@ -40,9 +40,10 @@ class FileTask final : public OwedResult<FileResult>, public FileRun, public Liv
   unsigned waits_for = 0;      // places that are not its yet
   bool runs_here = false;      // on the thread that submits: the engine was full
   std::uint64_t reserved = 0;  // bytes in flight
+  std::uint64_t reserved_ahead = 0;  // ... of these, what the run has not asked for yet
   std::uint64_t wanted = 0;    // ... or of its share, while it is parked for them
   std::uint64_t choice = 0;    // the chooser's
-  std::int64_t begun_ns = 0;
+  std::int64_t begun_ns = 0;   // 0: nobody takes its time
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

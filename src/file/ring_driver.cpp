@@ -15,6 +15,8 @@
 
 #if defined(HANDOFF_HAS_URING)
 
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <bit>
 #include <handoff/sync/detail/this_thread.hpp>
@@ -24,6 +26,7 @@
 #include <utility>
 
 #include "call_slots.hpp"
+#include "open_file_state.hpp"
 #include "ring.hpp"
 #include "ring_arrivals.hpp"
 #include "ring_threads.hpp"
@@ -34,6 +37,9 @@ namespace {
 
 constexpr std::size_t kMostWidth = 4096;
 constexpr std::uint64_t kBellLabel = 0;  // slots have others
+constexpr std::size_t kFew = 2;  // runs
+constexpr unsigned kMostInTurn = 64;  // runs that are driven
+constexpr std::uint64_t kQuick = 64 << 10;  // bytes that are copied in some microseconds
 
 class RingDriver final : public FileDriver {
  public:
@@ -53,6 +59,7 @@ class RingDriver final : public FileDriver {
   void make_ready(FileRun& run) noexcept;
   void drive(FileRun& run) noexcept;
   void issue(FileRun& run, const FileCall& call) noexcept;
+  bool read_at_once(FileRun& run, const FileCall& call) noexcept;
   void shorten(RingSlot& slot, std::uint64_t most) noexcept;
   void came_back(RingSlot& slot, long result) noexcept;
 
@@ -81,6 +88,7 @@ class RingDriver final : public FileDriver {
   std::size_t runs_ = 0;  // that are here: ready, or with calls out
   bool closed_ = false;
   bool rings_ = false;  // the bell is being read
+  bool reads_at_once_ = true;  // no file system has said that it cannot
 };
 
 RingDriver::RingDriver(FileHost& host, const FileDriverOptions& options)
@@ -134,14 +142,18 @@ void RingDriver::work() noexcept {
 
 void RingDriver::turn() noexcept {
   if (!closed_) closed_ = !arrivals_.take([this](FileRun& run) noexcept { admit(run); });
-  while (!ready_.empty() && slots_.any_free()) drive(*ready_.pop());
+  // Those whose reads end at once are followed by others for as long as callbacks post them, so
+  // there is a bound.
+  const auto may_drive = [this]() noexcept { return !ready_.empty() && slots_.any_free(); };
+  for (unsigned left = kMostInTurn; left > 0 && may_drive(); --left) drive(*ready_.pop());
+  if (may_drive() && !slots_.any_out()) return;  // nothing to hand over, nothing to hear of
   if (!rings_ && !closed_) {
     ring_.add(bell_, kBellLabel);
     rings_ = true;
   }
   if (closed_ && !rings_ && !slots_.any_out()) return;
   // RG-1. What arrives from here on rings the bell, which ends the wait.
-  const bool wait = closed_ || arrivals_.fall_asleep();
+  const bool wait = !may_drive() && (closed_ || arrivals_.fall_asleep());
   // An error (too little memory for the moment, a signal) is no result: the next turn tries again.
   (void)ring_.submit_and_wait(wait ? 1 : 0);
   ring_.take_results([this](std::uint64_t label, long result) noexcept {
@@ -188,6 +200,7 @@ void RingDriver::issue(FileRun& run, const FileCall& call) noexcept {
     tap_->after(view(call), verdict.value);
     return run.completed(call, verdict.value);
   }
+  if (verdict.kind == FileTap::Verdict::proceed && read_at_once(run, call)) return;
   RingSlot& slot = slots_.take();
   slot.run = &run;
   slot.call = call;
@@ -200,6 +213,26 @@ void RingDriver::issue(FileRun& run, const FileCall& call) noexcept {
   if (tap_ != nullptr) tap_->after(view(call), result);
   slots_.give_back(slot);
   run.completed(call, result);
+}
+
+// A small read of what is in the page cache: cheaper by a call that does not wait than by the ring,
+// unless many go through the ring by one call. False: it would wait, or cannot be asked so.
+bool RingDriver::read_at_once(FileRun& run, const FileCall& call) noexcept {
+  if (call.kind != FileCallKind::read || call.bytes > kQuick || !reads_at_once_) return false;
+  if (runs_ > kFew) return false;
+  const OpenFileState* const file = OpenFileAccess::state(run.request().file);
+  if (file == nullptr || file->direct) return false;
+  const auto count = static_cast<int>(std::min(call.piece_count, kMostPieces));
+  const ssize_t result =
+      ::preadv2(call.descriptor, call.pieces, count, static_cast<off_t>(call.offset), RWF_NOWAIT);
+  if (result <= 0) {
+    // The end of the file is the ring's to tell, and so are errors.
+    if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) reads_at_once_ = false;
+    return false;
+  }
+  if (tap_ != nullptr) tap_->after(view(call), result);
+  run.completed(call, result);
+  return true;
 }
 
 // Under a tap alone, so it may allocate.

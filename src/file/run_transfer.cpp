@@ -75,7 +75,7 @@ void FileRun::transfer(Then then) noexcept {
   transfer_error_ = 0;
   cursor_piece_ = 0;
   cursor_offset_ = 0;
-  for (Slot& slot : slots_) slot.used = false;
+  taken_ = 0;
   mode_ = Mode::transfer;
 }
 
@@ -83,7 +83,8 @@ void FileRun::transfer(Then then) noexcept {
 FileRun::Step FileRun::next_piece(FileCall& call) noexcept {
   const unsigned most = memory_count() == 1 ? std::min(window_, kMostOut) : 1;
   for (;;) {
-    for (unsigned i = 0; i < most && transfer_error_ == 0; ++i) {
+    // The rest of a short call, also if the driver wants fewer at once by now.
+    for (unsigned i = 0; i < taken_ && transfer_error_ == 0; ++i) {
       if (!slots_[i].used || slots_[i].out) continue;
       issue_slot(i, call);
       return Step::issue;
@@ -110,14 +111,20 @@ FileRun::Step FileRun::next_piece(FileCall& call) noexcept {
 }
 
 bool FileRun::take_slot() noexcept {
-  for (Slot& slot : slots_) {
-    if (slot.used) continue;
-    slot = {.begin = next_, .bytes = std::min(kPiece, end_ - next_), .used = true};
-    if (memory_count() != 1) slot.bytes = lay_pieces(slot.bytes);
-    next_ += slot.bytes;
-    return true;
-  }
-  return false;
+  unsigned number = 0;
+  while (number < taken_ && slots_[number].used) ++number;
+  if (number == kMostOut) return false;
+  taken_ = std::max(taken_, number + 1);
+  Slot& slot = slots_[number];
+  slot = {.begin = next_,
+          .bytes = std::min(kPiece, end_ - next_),
+          .done = 0,
+          .again = 0,
+          .used = true,
+          .out = false};
+  if (memory_count() != 1) slot.bytes = lay_pieces(slot.bytes);
+  next_ += slot.bytes;
+  return true;
 }
 
 // Of memory in several pieces, what comes next; how many bytes.
@@ -196,7 +203,7 @@ void FileRun::nothing_moved(Slot& slot) noexcept {
   // FT-1: what lies behind the end is no gap.
   slot.used = false;
   next_ = std::min(next_, end_);
-  for (Slot& other : slots_) {
+  for (Slot& other : taken_slots()) {
     if (other.used && !other.out && other.begin + other.done >= end_) other.used = false;
   }
 }
@@ -212,7 +219,7 @@ void FileRun::move_cursor(std::uint64_t bytes) noexcept {
 
 std::uint64_t FileRun::moved() const noexcept {
   std::uint64_t first = std::min(next_, end_);
-  for (const Slot& slot : slots_) {
+  for (const Slot& slot : std::span(slots_).first(taken_)) {
     if (slot.used) first = std::min(first, slot.begin + slot.done);
   }
   return first;

@@ -6,7 +6,10 @@
 //         told `parked` or has said `ended` does not touch it any more.
 //   FD-2  While a queue has a run, a thread is awake that will take it: a thread looks at the
 //         queue after it has said that it is idle, and start() looks for idle ones after it has
-//         queued.
+//         queued: one that was busy then looks before it goes idle.
+//   FD-3  What a callback on a thread of the pool posts goes on on that thread, as soon as the
+//         callback has returned, if it is one request and none waits in the queue. So a chain of
+//         requests wakes nobody, and overtakes nobody.
 #include <algorithm>
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/sync/detail/thread.hpp>
@@ -73,15 +76,25 @@ class PoolDriver final : public FileDriver {
   ~PoolDriver() override { close(); }
 
   void start(FileRun& run) noexcept override {
+    bool wakes = false;
     {
       const sync::Lock lock(mutex_);
-      queue_.push(run);
-      // A thread more, while those that are idle or on their way have enough.
-      if (queue_.size() > idle_ && threads_.size() < options_.width) {
-        (void)attempt([this] { start_thread(); }, []() noexcept {});
-      }
+      wakes = put(run);
     }
-    come_.notify_one();
+    if (wakes) come_.notify_one();
+  }
+
+  // FD-3
+  void follow(FileRun& run) noexcept override {
+    Worker* const worker = sync::thread_slot<Worker*, PoolDriver>::get();
+    if (worker == nullptr || worker->driver != this) return start(run);
+    bool wakes = false;
+    {
+      const sync::Lock lock(mutex_);
+      if (queue_.empty() && worker->mine.empty()) worker->mine.push(run);
+      else wakes = put(run);
+    }
+    if (wakes) come_.notify_one();
   }
 
   void close() noexcept override {
@@ -96,6 +109,22 @@ class PoolDriver final : public FileDriver {
  private:
   static constexpr std::size_t kMostAtOnce = 8;
 
+  // One of the threads, and what it has taken.
+  struct Worker {
+    const PoolDriver* driver = nullptr;
+    RunQueue mine;
+  };
+
+  // Under the mutex. True: a thread must be woken.
+  bool put(FileRun& run) noexcept {
+    queue_.push(run);
+    // A thread more, while those that are idle or on their way have enough.
+    if (queue_.size() > idle_ && threads_.size() < options_.width) {
+      (void)attempt([this] { start_thread(); }, []() noexcept {});
+    }
+    return idle_ != 0;
+  }
+
   void start_thread() {
     threads_.emplace_back(
         sync::ThreadOptions{.name = options_.name + "/" + std::to_string(threads_.size())},
@@ -103,9 +132,10 @@ class PoolDriver final : public FileDriver {
   }
 
   void work() noexcept {
-    RunQueue mine;
-    while (take(mine)) {
-      while (FileRun* const run = mine.pop()) drive(*run, options_.tap, host_);
+    Worker worker{.driver = this, .mine = {}};
+    sync::thread_slot<Worker*, PoolDriver>::get() = &worker;
+    while (take(worker.mine)) {
+      while (FileRun* const run = worker.mine.pop()) drive(*run, options_.tap, host_);
     }
   }
 

@@ -21,6 +21,7 @@
 
 #include "explore/file/file_scenarios.hpp"
 #include "explore/scenario.hpp"
+#include "file/file_core.hpp"
 
 namespace file_engine_scenarios { namespace {
 
@@ -438,6 +439,32 @@ const Scenario two_threads(
       write(second);
       explore::check(files.close().done == 2, "all");
       explore::check(first.read() == 1 && second.read() == 1, "each once");
+    },
+    Size::huge);
+
+// What a callback posts: the thread keeps the first one for itself, and the others are anybody's. A
+// request from outside comes at the same time.
+const Scenario follows(
+    "file_engine/callback_posts_two",
+    [] {
+      Tap tap;
+      FileEngine files(with(tap, FileBackend::pool, 2));
+      sync::cell<int> outside{0};
+      std::array<sync::cell<int>, 2> inside{};
+      const auto post = [&](std::uint64_t number, auto then) {
+        const Status said = files.post(write_to(open_file(100, number, tap), 0), then);
+        explore::check(said == Status::ok, "there is room");
+      };
+      post(1, [&](const FileResult& result) {
+        explore::check(result.ok(), "nothing fails");
+        post(2, [&](const FileResult& one) { inside[0].write() += one.ok(); });
+        post(3, [&](const FileResult& one) { inside[1].write() += one.ok(); });
+      });
+      post(4, [&](const FileResult& one) { outside.write() += one.ok(); });
+      explore::check(files.wait() == Status::ok, "it waits for ever");
+      explore::check(files.close().done == 4, "all");
+      explore::check(inside[0].read() == 1 && inside[1].read() == 1, "each once");
+      explore::check(outside.read() == 1, "and that from outside");
     },
     Size::huge);
 
