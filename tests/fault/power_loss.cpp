@@ -52,8 +52,8 @@ bool sets_attributes(std::string_view name) {
 // Of the other calls.
 bool changes_nothing(std::string_view name) {
   return is_one_of(name, {"lseek", "lseek(SEEK_DATA)", "getdents64", "fcntl", "getrandom",
-                          "posix_fadvise", "sync_file_range", "readlinkat", "flistxattr",
-                          "fgetxattr", "llistxattr", "lgetxattr"});
+                          "posix_fadvise", "sync_file_range", "cachestat", "readlinkat",
+                          "flistxattr", "fgetxattr", "llistxattr", "lgetxattr"});
 }
 
 }  // namespace
