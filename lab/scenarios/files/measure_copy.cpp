@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tree that is copied, and compared with its source.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -82,6 +83,20 @@ void make_large(const fs::path& tree, std::size_t files, std::size_t bytes) {
   }
 }
 
+// Each entry has a time of its own, long ago: rsync leaves a link the time of its copy where that
+// is of the same second.
+void make_older(const fs::path& tree) {
+  timespec then{.tv_sec = 1'600'000'000, .tv_nsec = 1};
+  for (const auto& entry : fs::recursive_directory_iterator(tree)) {
+    ++then.tv_sec;
+    then.tv_nsec += 1001;
+    const std::array<timespec, 2> times{then, then};
+    if (utimensat(AT_FDCWD, entry.path().c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0) {
+      fail("dating", entry.path(), errno);
+    }
+  }
+}
+
 std::string tree_of(Bench& bench) {
   const std::string& what = bench.task.what;
   if (what == "usr_share") return "/usr/share";
@@ -101,6 +116,7 @@ std::string tree_of(Bench& bench) {
     make_large(part, 5, 1024 * kMib);
   }
   settle(part);
+  make_older(part);
   fs::rename(part, tree);
   return tree;
 }
