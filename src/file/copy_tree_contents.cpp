@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "copy_tree_job.hpp"
+#include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -19,7 +20,6 @@ constexpr std::uint64_t kRangeFrom = CopyWorker::buffer_bytes;
 // With `durable`, larger ones go past the page cache: the device begins at once, and the processor
 // neither finds pages for the copy nor writes them back.
 constexpr std::uint64_t kDirectFrom = std::uint64_t{64} << 10;
-constexpr std::size_t kBlock = 4096;  // direct pieces begin and end at such offsets
 // After so much the kernel is asked to begin writing, and the stop is looked for.
 constexpr std::uint64_t kStep = std::uint64_t{8} << 20;
 
@@ -207,8 +207,8 @@ long CopyJob::write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair,
   const std::byte* const from = worker.direct.data();
   std::size_t done = 0;
   long put = 0;
-  const std::size_t whole = bytes / kBlock * kBlock;
-  if (direct && at_byte % kBlock == 0) {
+  const std::size_t whole = bytes / kDirectBlock * kDirectBlock;
+  if (direct && at_byte % kDirectBlock == 0) {
     put = calls_.write(to, from, whole, at_byte, done);
     if (put == -EINVAL) {
       put = 0;
@@ -230,17 +230,17 @@ long CopyJob::write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair,
 // memory has to be found for what is needed once.
 long CopyJob::fill(int from, std::byte* into, std::size_t bytes, std::uint64_t at_byte,
                    std::string& what) {
-  const std::size_t pages = (bytes + kBlock - 1) / kBlock;
+  const std::size_t pages = (bytes + kDirectBlock - 1) / kDirectBlock;
   const long cached = calls_.cached(from, at_byte, bytes);
   bool direct = cached >= 0 && static_cast<std::size_t>(cached) < pages / 2 &&
-                at_byte % kBlock == 0 && calls_.go_direct(from, true) >= 0;
+                at_byte % kDirectBlock == 0 && calls_.go_direct(from, true) >= 0;
   std::size_t had = 0;
   long got = 1;
   while (had < bytes && got > 0) {
-    const std::size_t most = direct ? pages * kBlock - had : bytes - had;
+    const std::size_t most = direct ? pages * kDirectBlock - had : bytes - had;
     got = calls_.read(from, into + had, most, at_byte + had);
     if (got > 0) had += static_cast<std::size_t>(got);
-    if (direct && (got == -EINVAL || had % kBlock != 0)) {  // refused, or near the end
+    if (direct && (got == -EINVAL || had % kDirectBlock != 0)) {  // refused, or near the end
       direct = false;
       const long buffered = calls_.go_direct(from, false);
       got = buffered < 0 ? buffered : 1;

@@ -36,6 +36,8 @@ struct FileCall {
 
 // So many pieces a call takes (IOV_MAX); the rest comes with the next one.
 inline constexpr std::size_t kMostPieces = 1024;
+// Direct calls begin and end at such offsets, in the file and in memory.
+inline constexpr std::size_t kDirectBlock = 4096;
 
 // For the tap.
 FileCallView view(const FileCall& call) noexcept;

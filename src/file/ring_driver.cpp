@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::size_t kMostWidth = 4096;
 constexpr std::uint64_t kBellLabel = 0;  // slots have others
-constexpr std::size_t kFew = 2;  // runs
+constexpr std::size_t kFewRuns = 2;
 constexpr unsigned kMostInTurn = 64;  // runs that are driven
 constexpr std::uint64_t kQuick = 64 << 10;  // bytes that are copied in some microseconds
 
@@ -219,7 +219,7 @@ void RingDriver::issue(FileRun& run, const FileCall& call) noexcept {
 // unless many go through the ring by one call. False: it would wait, or cannot be asked so.
 bool RingDriver::read_at_once(FileRun& run, const FileCall& call) noexcept {
   if (call.kind != FileCallKind::read || call.bytes > kQuick || !reads_at_once_) return false;
-  if (runs_ > kFew) return false;
+  if (runs_ > kFewRuns) return false;
   const OpenFileState* const file = OpenFileAccess::state(run.request().file);
   if (file == nullptr || file->direct) return false;
   const auto count = static_cast<int>(std::min(call.piece_count, kMostPieces));

@@ -19,9 +19,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr std::uint64_t kBlock = 4096;  // of direct IO
-
-bool aligned(std::uint64_t number) noexcept { return number % kBlock == 0; }
+bool aligned(std::uint64_t number) noexcept { return number % kDirectBlock == 0; }
 
 }  // namespace
 
@@ -51,7 +49,8 @@ bool FileRun::may_be_direct() const noexcept {
     }
     return all;
   };
-  if (writes ? request_.from.bytes() < kBlock : request_.into.bytes() < kBlock) return false;
+  if (writes ? request_.from.bytes() < kDirectBlock : request_.into.bytes() < kDirectBlock)
+    return false;
   return writes ? fits(request_.from.pieces()) : fits(request_.into.pieces());
 }
 
@@ -68,7 +67,7 @@ void FileRun::transfer(Then then) noexcept {
       const std::uint64_t size = attributes_.stx_size;
       whole = std::min(whole, size > file_offset_ ? size - file_offset_ : 0);
     }
-    end_ = whole / kBlock * kBlock;
+    end_ = whole / kDirectBlock * kDirectBlock;
     if (end_ == 0) settle_flags(false), end_ = total_;
   }
   saw_end_ = false;
