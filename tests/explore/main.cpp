@@ -12,6 +12,8 @@
 //     --list                        the names
 //     --mutants FILE                weaken each order instead, see mutants.cpp; NAME-PART is then
 //                                   part of the path of a file of the library
+//     --half TEXT                   every other of these mutants, drawn by the text; all if it is
+//                                   empty, and in a deep run
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -34,6 +36,7 @@ struct Arguments {
   bool bound_given = false;
   bool list = false;
   std::string mutants;
+  std::string half;
 };
 
 // Stops with one line that says what was not understood.
@@ -69,6 +72,8 @@ Arguments read_arguments(const std::vector<std::string>& words) {
       arguments.list = true;
     } else if (word == "--mutants") {
       arguments.mutants = value();
+    } else if (word == "--half") {
+      arguments.half = value();
     } else if (word == "--except") {
       arguments.except.push_back(value());
     } else if (word == "--deviations") {
@@ -154,9 +159,10 @@ int main(int argc, char** argv) {
   if (!arguments.mutants.empty()) {
     const unsigned deviations = arguments.options.deviations;
     const unsigned in_search = is_deep() ? deviations : std::min(deviations, 1U);
-    return test::explore_mutants(arguments.mutants, arguments.parts, {deviations, in_search}) == 0
-               ? 0
-               : 1;
+    const std::string half = is_deep() ? "" : arguments.half;
+    const int unaccounted =
+        test::explore_mutants(arguments.mutants, arguments.parts, {deviations, in_search, half});
+    return unaccounted == 0 ? 0 : 1;
   }
   int chosen = 0;
   int failed = 0;

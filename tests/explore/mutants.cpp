@@ -297,6 +297,9 @@ int explore_mutants(const std::string& list, const std::vector<std::string>& par
     reasons.erase(reason);
     return verdict;
   };
+  const auto is_drawn = [&](const std::string& key) {
+    return bounds.half.empty() || std::hash<std::string>()(bounds.half + key) % 2 == 0;
+  };
   const std::vector<Passed> all = sites_of_scenarios(bounds.in_search);
   std::vector<const Scenario*> everything;
   for (const Passed& passed : all) everything.push_back(passed.scenario);
@@ -304,6 +307,11 @@ int explore_mutants(const std::string& list, const std::vector<std::string>& par
   for (const auto& [site, passing] : sites) {
     for (const Mutation& mutation : mutations_of(site)) {
       const std::string key = key_of(mutation);
+      if (!is_drawn(key)) {
+        ++counts["not drawn"];
+        reasons.erase(key);
+        continue;
+      }
       Tried tried = try_out(mutation, passing, bounds.deviations);
       // Others may pass the site as well, where the search was not as deep.
       const bool others = bounds.in_search < bounds.deviations && !reasons.contains(key);

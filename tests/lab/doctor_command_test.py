@@ -13,7 +13,7 @@ from lab_support import LabTest, MISBEHAVING
 FINDINGS = ("processor", "caches", "cpus", "siblings", "governor", "pages", "io_uring", "counters",
             "load", "others", "second_CPU", "contenders")
 SMALL_TEST = ("doctor", "--self-test", "--equals", "3", "--planted", "2",
-              "--canary-launches", "32", "--seed", "7")
+              "--canary-launches", "8", "--seed", "7")
 
 
 class Doctor(LabTest):
@@ -67,7 +67,7 @@ class SelfTest(LabTest):
         self.assertLessEqual(code == 0, equal)  # not believable unless all are equal
         for one in compared + canaries:
             self.assertLessEqual(one["low"], one["high"])
-            self.assertIn(one["launches"], (5, 8, 12, 16, 24, 32))
+            self.assertIn(one["launches"], (5, 8, 32))
         noisy = [one for one in compared if one["verdict"] == "too noisy"]
         self.assertEqual(test["too_noisy"], len(noisy))
         self.assertEqual(test["believable"], code == 0)
