@@ -80,7 +80,7 @@ inline bool is_latency(const std::string& metric) { return metric.starts_with("l
 
 // Messages of one operation: as fast as they go, or paced.
 inline constexpr std::size_t saturating_messages = 100'000;
-inline constexpr std::size_t slow_messages = 10'000;  // where each takes tens of microseconds
+inline constexpr std::size_t slow_messages = 2'000;  // where each takes tens of microseconds
 inline constexpr std::size_t paced_messages = 5'000;
 inline constexpr std::size_t paced_bytes = 72;
 
