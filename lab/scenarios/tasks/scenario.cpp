@@ -44,7 +44,7 @@ class Batch final : public AnswerProblem<peers::Answer> {
   }
 
   std::chrono::nanoseconds slowest_operation() const override {
-    const std::uint64_t slowest_task_ns = metric_ == "future" ? 1'000'000 : 20'000;  // a thread each
+    const std::uint64_t slowest_task_ns = metric_ == "future" ? 1'000'000 : 20'000;  // a thread
     constexpr std::uint64_t slowest_batch_ns = 10'000'000;  // its threads woken among others' work
     return std::chrono::milliseconds(500) +
            std::chrono::nanoseconds(times_ *
