@@ -340,8 +340,10 @@ class CommandsTest(unittest.TestCase):
 
     def test_deep_goes_on_beside_neighbours(self):
         self.project.call("check", "--deep")
-        build = self.project.root / "build" / "debug"
-        self.assertEqual(self.project.record()[-3:-1], [f"beside_neighbours {build}", "deep=no"])
+        build = self.project.root / "build"
+        self.assertEqual(self.project.record()[-5:-1],
+                         [f"beside_neighbours {build}/debug", "deep=no",
+                          f"beside_neighbours {build}/full -R ^stress_", "deep=no"])
 
     def test_only_deep_does_and_only_after_all_has_passed(self):
         self.project.call("check")
