@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <map>
@@ -25,8 +24,8 @@
 
 #include <gtest/gtest.h>
 
-#include "support/fast_place.hpp"
 #include "support/support.hpp"
+#include "unit/file/file_support.hpp"
 
 namespace handoff { namespace {
 
@@ -34,19 +33,8 @@ namespace fs = std::filesystem;
 using detail::FileCallKind;
 using detail::FileCallView;
 using detail::FileTap;
+using test::put;
 
-void put(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-std::string get(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::array<char, 1 << 16> piece;
-  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
-    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-  }
-  return text;
-}
 struct stat look(const fs::path& path) {
   struct stat found{};
   EXPECT_EQ(lstat(path.c_str(), &found), 0) << path;
@@ -55,14 +43,9 @@ struct stat look(const fs::path& path) {
 
 class CopyTree : public testing::Test {
  protected:
-  explicit CopyTree(const std::string& below = fs::temp_directory_path()) {
-    std::string name = below + "/copy_tree.XXXXXX";
-    base = ::mkdtemp(name.data());
-    from = base / "from";
-    to = base / "to";
+  explicit CopyTree(const std::string& below = fs::temp_directory_path()) : folder_(below) {
     fs::create_directory(from);
   }
-  ~CopyTree() override { fs::remove_all(base); }
 
   CopyTreeResult copy(CopyTreeOptions options = {}) {
     return copy_tree({from}, to, std::move(options));
@@ -79,9 +62,10 @@ class CopyTree : public testing::Test {
     return all;
   }
 
-  fs::path base;
-  fs::path from;
-  fs::path to;
+  test::FileFolder folder_;
+  const fs::path base{folder_.path()};
+  fs::path from{base / "from"};
+  fs::path to{base / "to"};
 };
 
 // Those that make thousands of files do so in memory, and on the device in a deep run.
@@ -161,8 +145,8 @@ TEST_F(CopyTree, keeps_contents_modes_times_links_holes_and_attributes) {
     EXPECT_EQ(result.links, 1u);
     EXPECT_EQ(result.special_files, 1u);
     EXPECT_EQ(result.directories, 3u);
-    EXPECT_EQ(get(to / "big"), get(from / "big"));
-    EXPECT_EQ(get(to / "holes"), get(from / "holes"));
+    EXPECT_EQ(test::contents(to / "big"), test::contents(from / "big"));
+    EXPECT_EQ(test::contents(to / "holes"), test::contents(from / "holes"));
     EXPECT_LE(look(to / "holes").st_blocks, look(from / "holes").st_blocks + 64);
     EXPECT_EQ(fs::read_symlink(to / "link"), "../nowhere");
     EXPECT_EQ(look(to / "a" / "text").st_ino, look(to / "a" / "b" / "text again").st_ino);
@@ -183,16 +167,16 @@ TEST_F(CopyTree, goes_where_cp_would_put_it) {
   put(from / "one", "1");
   fs::create_directory(to);
   EXPECT_TRUE(copy().ok());  // into it
-  EXPECT_EQ(get(to / "from" / "one"), "1");
+  EXPECT_EQ(test::contents(to / "from" / "one"), "1");
   put(from / "one", "22");
   put(to / "from" / "two", "2");
   EXPECT_TRUE(copy().ok());  // merged, replaced
-  EXPECT_EQ(get(to / "from" / "one"), "22");
-  EXPECT_EQ(get(to / "from" / "two"), "2");
+  EXPECT_EQ(test::contents(to / "from" / "one"), "22");
+  EXPECT_EQ(test::contents(to / "from" / "two"), "2");
   EXPECT_TRUE(copy_tree({(from / ".").string()}, to).ok());  // what is in it
-  EXPECT_EQ(get(to / "one"), "22");
+  EXPECT_EQ(test::contents(to / "one"), "22");
   EXPECT_TRUE(copy_tree({(from / "one").string()}, to / "three").ok());  // a file
-  EXPECT_EQ(get(to / "three"), "22");
+  EXPECT_EQ(test::contents(to / "three"), "22");
   expect_clean();
 }
 
@@ -222,7 +206,7 @@ TEST_F(CopyTree, lists_what_fails_and_copies_the_rest) {
       copy_tree({from / "good", base / "missing"}, (fs::create_directory(to), to));
   EXPECT_EQ(result.problems.size(), 1u);
   EXPECT_NE(told(result).find("missing"), std::string::npos);
-  EXPECT_EQ(get(to / "good"), "good");
+  EXPECT_EQ(test::contents(to / "good"), "good");
   fs::create_directory(to / "from");
   put(from / "dir", "a file");
   fs::create_directory(to / "from" / "dir");  // a directory where a file would be
@@ -231,8 +215,8 @@ TEST_F(CopyTree, lists_what_fails_and_copies_the_rest) {
   const CopyTreeResult second = copy();
   EXPECT_EQ(second.problems.size(), 2u) << told(second);
   EXPECT_TRUE(fs::is_directory(to / "from" / "dir"));
-  EXPECT_EQ(get(to / "from" / "file"), "old");
-  EXPECT_EQ(get(to / "from" / "good"), "good");
+  EXPECT_EQ(test::contents(to / "from" / "file"), "old");
+  EXPECT_EQ(test::contents(to / "from" / "good"), "good");
   expect_clean();
 }
 
@@ -248,7 +232,7 @@ TEST_F(CopyTree, takes_any_name) {
   EXPECT_TRUE(same_tree(from, to));
   put(base / all, "at the edge");  // where the name is a temporary one first
   EXPECT_TRUE(copy_tree({base / all}, to).ok());
-  EXPECT_EQ(get(to / all), "at the edge");
+  EXPECT_EQ(test::contents(to / all), "at the edge");
   const CopyTreeProblem odd{.path = "a\nb\x1b", .what = "open", .error = ENOENT};
   EXPECT_EQ(odd.text(), "a\\x0ab\\x1b: open: No such file or directory");
 }
@@ -270,7 +254,7 @@ TEST_F(CopyTree, never_follows_a_link) {
   EXPECT_TRUE(fs::is_symlink(to / "from" / "way"));
   EXPECT_TRUE(fs::is_symlink(to / "from" / "loop"));
   EXPECT_FALSE(fs::is_symlink(to / "from" / "plain"));
-  EXPECT_EQ(get(base / "outside" / "secret"), "secret");
+  EXPECT_EQ(test::contents(base / "outside" / "secret"), "secret");
   EXPECT_FALSE(fs::exists(base / "outside" / "file"));
 }
 
@@ -280,13 +264,13 @@ TEST_F(CopyTree, never_writes_into_a_file_that_is_there) {
   put(base / "other", "old");
   fs::create_hard_link(base / "other", to / "from" / "one");
   EXPECT_TRUE(copy().ok());
-  EXPECT_EQ(get(base / "other"), "old");
-  EXPECT_EQ(get(to / "from" / "one"), "new");
+  EXPECT_EQ(test::contents(base / "other"), "old");
+  EXPECT_EQ(test::contents(to / "from" / "one"), "new");
   fs::remove(to / "from" / "one");
   fs::create_hard_link(from / "one", to / "from" / "one");  // the source itself
   const CopyTreeResult result = copy();
   EXPECT_EQ(result.problems.size(), 1u) << told(result);
-  EXPECT_EQ(get(from / "one"), "new");
+  EXPECT_EQ(test::contents(from / "one"), "new");
 }
 
 TEST_F(CopyTreeOften, walks_deeper_than_paths_and_descriptors_reach) {
@@ -327,7 +311,7 @@ TEST_F(CopyTree, a_file_without_permission_is_listed) {
   if (child == 0) {
     if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(9);
     const CopyTreeResult result = copy();
-    _exit(result.problems.size() == 2 && get(to / "open") == "y" ? 0 : 1);
+    _exit(result.problems.size() == 2 && test::contents(to / "open") == "y" ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -364,7 +348,7 @@ std::map<std::string, std::string> contents(const fs::path& root) {
   if (!fs::exists(root)) return all;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.is_regular_file()) {
-      all[entry.path().lexically_relative(root)] = get(entry.path());
+      all[entry.path().lexically_relative(root)] = test::contents(entry.path());
     }
   }
   return all;
@@ -443,8 +427,8 @@ TEST_F(CopyTree, a_file_that_changes_is_read_again_and_told_if_it_goes_on) {
     options.tap = &tap;
     const CopyTreeResult result = copy(std::move(options));
     EXPECT_EQ(result.problems.size(), for_ever ? 1u : 0u) << told(result);
-    EXPECT_EQ(get(to / "log").substr(0, 5), "first");
-    EXPECT_TRUE(for_ever || get(to / "log") == get(from / "log"));
+    EXPECT_EQ(test::contents(to / "log").substr(0, 5), "first");
+    EXPECT_TRUE(for_ever || test::contents(to / "log") == test::contents(from / "log"));
   }
 }
 
@@ -541,7 +525,8 @@ TEST_F(CopyTree, durable_copies_of_any_length_are_whole_also_on_odd_devices) {
       EXPECT_EQ(odd.reserved(), 1);  // it is not asked again
     }
     for (const std::size_t length : lengths) {
-      EXPECT_TRUE(get(to / std::to_string(length)) == unlike(length)) << length << ' ' << kind;
+      EXPECT_TRUE(test::contents(to / std::to_string(length)) == unlike(length))
+          << length << ' ' << kind;
     }
   }
 }
@@ -554,7 +539,7 @@ TEST_F(CopyTree, a_durable_copy_of_a_file_that_shrinks_ends_where_it_ends) {
   options.tap = &odd;
   const CopyTreeResult result = copy(std::move(options));
   EXPECT_TRUE(result.ok()) << told(result);
-  EXPECT_TRUE(get(to / "file") == get(from / "file"));
+  EXPECT_TRUE(test::contents(to / "file") == test::contents(from / "file"));
   EXPECT_EQ(fs::file_size(to / "file"), 3'000'001u);
 }
 
