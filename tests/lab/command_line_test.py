@@ -3,12 +3,11 @@
 
 import json
 import os
-import pty
 import subprocess
 import unittest
 
 from lab_support import PROGRAM, SMALL, LabTest
-from terminal import terminals_exist
+from terminal import call_at_a_terminal, terminals_exist
 
 REFUSED = [
     ((), ["subcommand"]),
@@ -112,7 +111,8 @@ class CommandLine(LabTest):
         if not terminals_exist():
             self.skipTest("no terminal can be made here")
         for no_color, styled in [("", True), ("1", False)]:
-            shown = run_on_a_terminal(SMALL, {"NO_COLOR": no_color})
+            _, shown = call_at_a_terminal("", PROGRAM, *SMALL,
+                                          env={**os.environ, "NO_COLOR": no_color})
             self.assertEqual("\033[1m" in shown, styled)
             self.assertIn("1 of 1", shown)
 
@@ -140,22 +140,6 @@ class CommandLine(LabTest):
                                       timeout=60, check=False)
                 self.assertEqual(done.returncode, code)
                 self.assertTrue(json.loads((self.folder / f"{closed}.json").read_text()))
-
-
-def run_on_a_terminal(arguments, environment):
-    """What a person would see."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execve(PROGRAM, [PROGRAM, *arguments], {**os.environ, **environment})
-    shown = b""
-    try:
-        while chunk := os.read(terminal, 4096):
-            shown += chunk
-    except OSError:  # the terminal's way of saying that nobody writes to it any more
-        pass
-    os.close(terminal)
-    os.waitpid(child, 0)
-    return shown.decode()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Commands as a person calls them: at a terminal."""
 
-import contextlib
 import os
 import subprocess
+import threading
+
+# Written to the terminal after a program has ended, so that a reader knows that it has seen all.
+END = b"\x00the end\x00"
 
 
 def terminals_exist():
@@ -16,16 +19,32 @@ def terminals_exist():
     return True
 
 
+def seen_at_a_terminal(process, person, terminal):
+    """What `process` writes to `terminal`, until it ends, read at the side of the person.
+
+    The terminal stays open meanwhile: what is written just before the last program closes it may
+    be lost. Both sides are closed afterwards.
+    """
+    def end():
+        process.wait()
+        os.write(terminal, END)
+
+    seen = b""
+    waits = threading.Thread(target=end)
+    waits.start()
+    while not seen.endswith(END):
+        seen += os.read(person, 4096)
+    waits.join()
+    os.close(terminal)
+    os.close(person)
+    return seen.removesuffix(END).decode()
+
+
 def call_at_a_terminal(answer, *command, **settings):
     """The exit code and what a person sees who types `answer`."""
     person, terminal = os.openpty()
     os.write(person, answer.encode())
-    with subprocess.Popen(list(map(str, command)), stdin=terminal, stdout=terminal,
-                          stderr=terminal, **settings) as process:
-        os.close(terminal)
-        seen = b""
-        with contextlib.suppress(OSError):  # how the end of a terminal is told
-            while part := os.read(person, 4096):
-                seen += part
-    os.close(person)
-    return process.returncode, seen.decode()
+    process = subprocess.Popen(list(map(str, command)), stdin=terminal, stdout=terminal,
+                               stderr=terminal, **settings)
+    seen = seen_at_a_terminal(process, person, terminal)
+    return process.returncode, seen
