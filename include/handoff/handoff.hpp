@@ -102,6 +102,7 @@
 #include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/pool/wait_cycle.hpp>
+#include <handoff/process/offset_ptr.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
