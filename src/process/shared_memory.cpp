@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+//
+// Handles of shared memory, and the list of those that this process has.
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <handoff/core/detail/byte_hash.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/process/shared_memory.hpp>
+#include <handoff/process/shared_span.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "descriptor.hpp"
+#include "shared_header.hpp"
+#include "shared_pages.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI {
+namespace {
+
+using detail::Descriptor;
+using detail::FileFacts;
+using detail::Pages;
+using detail::SharedFailure;
+using detail::SharedHeader;
+using detail::SharedHeaderCopy;
+
+[[noreturn]] void raise_failure(const SharedFailure& failure, const std::string& of) {
+  std::string text = "shared memory";
+  if (!of.empty()) text += " " + of;
+  text += std::string(": ") + failure.step + ": ";
+  if (*failure.why != '\0') text += std::string(failure.why) + ": ";
+  raise(SharedMemoryError(failure.step, failure.error,
+                          text + std::generic_category().message(failure.error)));
+}
+
+// No two memories of one boot have the same.
+std::uint64_t new_key(const FileFacts& facts) noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const struct {
+    std::uint64_t device, number, seconds, nanoseconds;
+  } words{facts.device, facts.number, static_cast<std::uint64_t>(now.tv_sec),
+          static_cast<std::uint64_t>(now.tv_nsec)};
+  const std::uint64_t hash = detail::ByteHash().add(std::as_bytes(std::span(&words, 1))).value();
+  return hash == 0 ? 1 : hash;
+}
+
+}  // namespace
+
+SharedMemoryError::SharedMemoryError(const char* step, int error, const std::string& what)
+    : std::runtime_error(what), step_(step), error_(error) {}
+
+namespace detail {
+
+struct SharedMapping {
+  SharedMapping() = default;
+  SharedMapping(const SharedMapping&) = delete;
+  SharedMapping& operator=(const SharedMapping&) = delete;
+  ~SharedMapping();
+
+  std::byte* begin() const noexcept { return pages.data() + kSharedHeaderBytes; }
+
+  Descriptor file;
+  Pages pages;
+  std::size_t bytes = 0;
+  std::uint64_t key = 0;
+  bool writable = true;
+  SharedHeader* header = nullptr;  // the creator's
+  std::string name;
+  FileFacts facts;
+  pid_t creator = -1;  // the process that removes the name: no fork of it
+  SharedMapping* next = nullptr;
+  bool listed = false;
+};
+
+struct SharedMemoryAccess {
+  static const SharedMapping* mapping(const SharedMemory& memory) noexcept {
+    return memory.mapping_.get();
+  }
+};
+
+namespace {
+
+// A span finds its memory here. There are few, so they stand in a row.
+struct {
+  sync::Mutex mutex;
+  SharedMapping* first = nullptr;
+} constinit all_mappings;
+
+void enlist(SharedMapping& mapping) noexcept {
+  const sync::Lock lock(all_mappings.mutex);
+  mapping.next = all_mappings.first;
+  mapping.listed = true;
+  all_mappings.first = &mapping;
+}
+
+void strike_off(SharedMapping& mapping) noexcept {
+  if (!mapping.listed) return;
+  const sync::Lock lock(all_mappings.mutex);
+  SharedMapping** at = &all_mappings.first;
+  while (*at != &mapping) at = &(*at)->next;
+  *at = mapping.next;
+}
+
+[[noreturn]] void fail_span(int error, const char* why) {
+  raise_failure({.step = "span", .error = error, .why = why}, "");
+}
+
+void* place_in(const SharedMapping& mapping, const SharedPlace& place) {
+  if (place.writable && !mapping.writable) {
+    fail_span(EACCES, "the memory is mapped for reading only");
+  }
+  if (place.first_byte > mapping.bytes ||
+      place.count > (mapping.bytes - place.first_byte) / place.size) {
+    fail_span(ERANGE, "it does not lie within the memory");
+  }
+  std::byte* const begin = mapping.begin() + place.first_byte;
+  if (reinterpret_cast<std::uintptr_t>(begin) % place.alignment != 0) {
+    fail_span(ERANGE, "it does not lie as its type must be aligned");
+  }
+  return begin;
+}
+
+}  // namespace
+
+SharedMapping::~SharedMapping() {
+  strike_off(*this);
+  if (creator == ::getpid()) remove_named(name, facts);
+}
+
+void* find(const SharedPlace& place) {
+  const sync::Lock lock(all_mappings.mutex);
+  const SharedMapping* found = nullptr;
+  for (const SharedMapping* each = all_mappings.first; each != nullptr; each = each->next) {
+    if (each->key == place.key && (found == nullptr || each->writable)) found = each;
+  }
+  if (found == nullptr) fail_span(ENXIO, "this process has not its memory");
+  return place_in(*found, place);
+}
+
+void* find_in(const SharedMemory& memory, const SharedPlace& place) {
+  const SharedMapping* const mapping = SharedMemoryAccess::mapping(memory);
+  if (mapping == nullptr) misuse("a span is looked for in an empty SharedMemory");
+  if (mapping->key != place.key) fail_span(ENXIO, "it is of another memory");
+  return place_in(*mapping, place);
+}
+
+}  // namespace detail
+
+namespace {
+
+using detail::PageKind;
+using detail::SharedMapping;
+
+// What a process that uses no memory of 2 MiB would waste.
+constexpr std::size_t kHugeFrom = std::size_t{2} << 20;
+
+SharedFailure make_memory(const SharedMemoryOptions& options, PageKind kind,
+                          SharedMapping& mapping) {
+  std::uint64_t page = detail::page_size();
+  if (detail::shared_file_bytes(options.bytes, kHugeFrom) == 0) {
+    return {.step = "size", .error = EFBIG, .why = "no memory can have so many bytes"};
+  }
+  if (options.name.empty()) {
+    const bool huge = kind == PageKind::huge;
+    if (const auto failure = detail::make_unnamed(huge, mapping.file, mapping.facts)) {
+      return failure;
+    }
+    if (huge) page = std::max(page, mapping.facts.page);
+  } else {
+    mapping.name = options.name;
+    if (const auto failure = detail::make_named(mapping.name, mapping.file, mapping.facts)) {
+      return failure;
+    }
+    mapping.creator = ::getpid();
+  }
+  const int file = mapping.file.get();
+  const std::uint64_t total = detail::shared_file_bytes(options.bytes, page);
+  if (const auto failure = detail::fill_file(file, total, kind, mapping.pages)) return failure;
+  mapping.bytes = options.bytes;
+  mapping.key = new_key(mapping.facts);
+  mapping.header = ::new (mapping.pages.data()) SharedHeader(detail::shared_header_words(
+      options.bytes, total, options.layout, mapping.key, kind != PageKind::usual));
+  return options.name.empty() ? detail::seal(file, options.only_creator_writes) : SharedFailure{};
+}
+
+void check_name(const std::string& name) {
+  if (detail::is_shared_name(name)) return;
+  raise(
+      std::invalid_argument("a name of shared memory is a slash and 1 to 254 bytes after it, no "
+                            "slash or control character among them"));
+}
+
+void check_options(const SharedMemoryOptions& options) {
+  if (options.bytes == 0) raise(std::invalid_argument("SharedMemoryOptions::bytes is 0"));
+  if (options.name.empty()) return;
+  check_name(options.name);
+  if (options.only_creator_writes) {
+    raise(std::invalid_argument("only_creator_writes: memory with a name cannot be sealed"));
+  }
+}
+
+// Checks what the file is, on a copy of its header, and only then maps it.
+SharedFailure take_memory(const AttachOptions& options, SharedMapping& mapping) noexcept {
+  const int file = mapping.file.get();
+  SharedHeaderCopy header;
+  if (const auto failure = detail::read_header(file, header)) return failure;
+  const detail::SharedRefusal refusal = detail::refusal_of(
+      header,
+      {.layout = options.layout, .bytes = options.bytes, .file_bytes = mapping.facts.bytes});
+  if (refusal.error != 0) {
+    return {.step = "header", .error = refusal.error, .why = refusal.why};
+  }
+  const auto total = static_cast<std::size_t>(header.words.total);
+  if (const auto failure = mapping.pages.map(file, total, options.writable)) return failure;
+  // The load that what the creator wrote comes before.
+  const auto* const mapped = reinterpret_cast<const SharedHeader*>(mapping.pages.data());
+  if (!mapped->is_published()) {
+    return {.step = "header", .error = EPROTO, .why = "its first page changes"};
+  }
+  if (header.words.huge != 0) detail::ask_for_huge(mapping.pages);
+  mapping.bytes = static_cast<std::size_t>(header.words.bytes);
+  mapping.key = header.words.key;
+  mapping.writable = options.writable;
+  return {};
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory() noexcept = default;
+SharedMemory::~SharedMemory() = default;
+SharedMemory::SharedMemory(SharedMemory&& other) noexcept = default;
+SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept = default;
+SharedMemory::SharedMemory(std::unique_ptr<SharedMapping> mapping) noexcept
+    : mapping_(std::move(mapping)) {
+  detail::enlist(*mapping_);
+}
+
+SharedMemory SharedMemory::create(const SharedMemoryOptions& options) {
+  check_options(options);
+  const bool huge = options.huge_pages && options.bytes >= kHugeFrom;
+  if (huge && options.name.empty()) {
+    auto mapping = std::make_unique<SharedMapping>();
+    if (!make_memory(options, PageKind::huge, *mapping)) return SharedMemory(std::move(mapping));
+  }
+  auto mapping = std::make_unique<SharedMapping>();
+  const PageKind kind = huge ? PageKind::huge_if_possible : PageKind::usual;
+  if (const auto failure = make_memory(options, kind, *mapping))
+    raise_failure(failure, options.name);
+  return SharedMemory(std::move(mapping));
+}
+
+SharedMemory SharedMemory::attach(int descriptor, const AttachOptions& options) {
+  auto mapping = std::make_unique<SharedMapping>();
+  const auto steps = [&]() noexcept -> SharedFailure {
+    if (const auto failure = detail::duplicate(descriptor, mapping->file)) return failure;
+    if (const auto failure = detail::facts_of(mapping->file.get(), mapping->facts)) return failure;
+    if (const auto failure = detail::check_seals(mapping->file.get())) return failure;
+    return take_memory(options, *mapping);
+  };
+  if (const SharedFailure failure = steps()) raise_failure(failure, "");
+  return SharedMemory(std::move(mapping));
+}
+
+SharedMemory SharedMemory::open(const std::string& name, const AttachOptions& options) {
+  check_name(name);
+  auto mapping = std::make_unique<SharedMapping>();
+  const auto steps = [&]() noexcept -> SharedFailure {
+    if (const auto failure =
+            detail::open_named(name, options.writable, mapping->file, mapping->facts)) {
+      return failure;
+    }
+    return take_memory(options, *mapping);
+  };
+  if (const SharedFailure failure = steps()) raise_failure(failure, name);
+  return SharedMemory(std::move(mapping));
+}
+
+bool SharedMemory::remove(const std::string& name) {
+  check_name(name);
+  Descriptor file;
+  FileFacts facts;
+  SharedFailure failure = detail::open_named(name, false, file, facts);
+  if (failure && failure.error == ENOENT) return false;
+  if (!failure) failure = detail::remove_left_behind(name, file.get());
+  if (failure) raise_failure(failure, name);
+  return true;
+}
+
+void SharedMemory::publish() {
+  if (!valid() || mapping_->header == nullptr) {
+    misuse("SharedMemory::publish() by a handle that did not create it");
+  }
+  mapping_->header->publish();
+}
+
+std::span<std::byte> SharedMemory::bytes() const noexcept {
+  if (!valid()) return {};
+  return {mapping_->begin(), mapping_->bytes};
+}
+bool SharedMemory::writable() const noexcept { return valid() && mapping_->writable; }
+std::uint64_t SharedMemory::key() const noexcept { return valid() ? mapping_->key : 0; }
+int SharedMemory::descriptor() const noexcept { return valid() ? mapping_->file.get() : -1; }
+
+int SharedMemory::read_only_descriptor() const {
+  if (!valid()) misuse("SharedMemory::read_only_descriptor() of an empty handle");
+  int reopened = -1;
+  if (const auto failure = detail::reopen_for_reading(mapping_->file.get(), reopened)) {
+    raise_failure(failure, mapping_->name);
+  }
+  return reopened;
+}
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: MIT
+//
+// Shared memory that is not what it should be, is another's, or cannot be had: an error with its
+// reason, no signal, and nothing left behind.
+#include <handoff/process/shared_memory.hpp>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "process/shared_header.hpp"
+#include "support/failing.hpp"
+#include "support/support.hpp"
+#include "unit/process/shared_memory_support.hpp"
+
+namespace shared_memory_refusals_test { namespace {
+
+using handoff::SharedMemory;
+using handoff::detail::SharedHeaderCopy;
+using handoff::test::end_of;
+using handoff::test::forbid;
+using handoff::test::in_child;
+using handoff::test::open_descriptors;
+using handoff::test::Refused;
+using handoff::test::refused;
+using handoff::test::SharedName;
+using handoff::test::start_child;
+
+constexpr std::size_t kBytes = 10'000;
+constexpr std::size_t kFile = 16'384;
+constexpr int kSealed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+// A descriptor of the test's.
+class File {
+ public:
+  explicit File(int number) : number_(number) {}
+  ~File() { ::close(number_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  operator int() const { return number_; }  // NOLINT(google-explicit-constructor): it is one
+
+ private:
+  int number_;
+};
+
+// As create() and publish() make it.
+SharedHeaderCopy right_header(std::uint64_t total = kFile) {
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
+  memory.publish();
+  SharedHeaderCopy header;
+  EXPECT_EQ(::pread(memory.descriptor(), &header, sizeof header, 0), ssize_t{sizeof header});
+  if (total != kFile) {
+    header.words = handoff::detail::shared_header_words(kBytes, total, 0, 5, false);
+  }
+  return header;
+}
+// A file that another program made.
+int made(const SharedHeaderCopy& header, std::size_t bytes, int seals) {
+  const int file = ::memfd_create("other", MFD_ALLOW_SEALING | MFD_CLOEXEC);
+  EXPECT_EQ(::ftruncate(file, static_cast<off_t>(bytes)), 0);
+  const std::size_t written = std::min(bytes, sizeof header);
+  EXPECT_EQ(::pwrite(file, &header, written, 0), static_cast<ssize_t>(written));
+  if (seals != 0) {
+    EXPECT_EQ(::fcntl(file, F_ADD_SEALS, seals), 0);
+  }
+  return file;
+}
+Refused attach_refused(int file) {
+  const int before = open_descriptors();
+  const Refused answer = refused([&] { return SharedMemory::attach(file); });
+  EXPECT_EQ(open_descriptors(), before) << answer.text;
+  return answer;
+}
+Refused open_refused(const std::string& name, bool writable = true) {
+  const int before = open_descriptors();
+  const Refused answer = refused([&] { return SharedMemory::open(name, {.writable = writable}); });
+  EXPECT_EQ(open_descriptors(), before) << answer.text;
+  return answer;
+}
+bool says(const Refused& answer, const char* words) {
+  return answer.text.find(words) != std::string::npos;
+}
+
+// ---- By a descriptor ----
+
+TEST(AttachRefuses, AllButTheRightFile) {
+  EXPECT_TRUE(SharedMemory::attach(File(made(right_header(), kFile, kSealed))).valid());
+
+  const Refused none = attach_refused(-1);
+  EXPECT_EQ(none.error, EBADF);
+  const Refused unsealed = attach_refused(File(made(right_header(), kFile, 0)));
+  EXPECT_EQ(unsealed.step, "seals");
+  EXPECT_TRUE(says(unsealed, "cut it short")) << unsealed.text;
+  for (const int seals : {F_SEAL_SHRINK, F_SEAL_GROW | F_SEAL_SEAL, F_SEAL_SHRINK | F_SEAL_GROW}) {
+    EXPECT_EQ(attach_refused(File(made(right_header(), kFile, seals))).step, "seals");
+  }
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const File reader(ends[0]), writer(ends[1]);
+  EXPECT_EQ(attach_refused(reader).step, "seals");
+  EXPECT_EQ(attach_refused(File(::open("/dev/zero", O_RDWR))).step, "seals");
+  EXPECT_EQ(attach_refused(File(::open("/", O_RDONLY | O_DIRECTORY))).step, "seals");
+  EXPECT_NE(attach_refused(File(::open("/", O_PATH))).error, 0);
+
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, sizeof(SharedHeaderCopy) - 1}) {
+    const Refused cut = attach_refused(File(made(right_header(), bytes, kSealed)));
+    EXPECT_EQ(cut.step, "header");
+    EXPECT_TRUE(says(cut, "within its first page")) << cut.text;
+  }
+  for (const std::size_t bytes : {sizeof(SharedHeaderCopy), std::size_t{4096}, kFile - 4096,
+                                  kFile - 1, kFile + 1, kFile + 4096}) {
+    const Refused cut = attach_refused(File(made(right_header(), bytes, kSealed)));
+    EXPECT_EQ(cut.error, EPROTO);
+    EXPECT_TRUE(says(cut, "size is not as it was made")) << cut.text;
+  }
+  // It says so itself: still no page is mapped that is not there.
+  const Refused huge = attach_refused(
+      File(made(right_header(std::uint64_t{1} << 40), std::size_t{1} << 30, kSealed)));
+  EXPECT_TRUE(says(huge, "size is not as it was made")) << huge.text;
+}
+
+TEST(AttachRefuses, WhatIsHalfMade) {
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
+  const Refused early = attach_refused(memory.descriptor());
+  EXPECT_EQ(early.error, EAGAIN);
+  EXPECT_TRUE(says(early, "not published")) << early.text;
+  const Refused empty = attach_refused(File(made({}, kFile, kSealed)));
+  EXPECT_EQ(empty.error, EAGAIN) << empty.text;
+  memory.publish();
+  EXPECT_TRUE(SharedMemory::attach(memory.descriptor()).valid());
+}
+
+TEST(AttachRefuses, AnotherLayout) {
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes, .layout = 5});
+  memory.publish();
+  const Refused other = refused([&] { return SharedMemory::attach(memory.descriptor()); });
+  EXPECT_TRUE(says(other, "layout")) << other.text;
+  EXPECT_TRUE(SharedMemory::attach(memory.descriptor(), {.layout = 5}).valid());
+}
+
+// The whole way, by the system: what is accepted is the same as what was made.
+TEST(AttachRefuses, RandomHeaders) {
+  const SharedHeaderCopy original = right_header();
+  constexpr std::size_t words = sizeof original / sizeof(std::uint64_t);
+  const File file(made(original, kFile, kSealed));
+  auto random = handoff::test::random();
+  std::size_t accepted = 0;
+  for (std::size_t i = 0; i < handoff::test::rounds(100'000); ++i) {
+    std::array<std::uint64_t, words> image{};
+    std::memcpy(image.data(), &original, sizeof original);
+    if (i % 8 == 0) {
+      for (std::uint64_t& word : image) word = random();
+    }
+    for (std::uint64_t changes = random() % 3; changes-- > 0;) {
+      std::uint64_t& word = image[random() % words];
+      word =
+          random() % 2 == 0 ? word ^ std::uint64_t{1} << random() % 64 : random() >> random() % 64;
+    }
+    ASSERT_EQ(::pwrite(file, image.data(), sizeof image, 0), ssize_t{sizeof image});
+    const bool same = std::memcmp(image.data(), &original, sizeof original) == 0;
+    const Refused answer = refused([&] {
+      const SharedMemory memory = SharedMemory::attach(file);
+      ++accepted;
+      EXPECT_EQ(memory.bytes().size(), kBytes);
+      return memory.bytes().back();
+    });
+    ASSERT_EQ(answer.error == 0, same) << answer.text;
+  }
+  EXPECT_GT(accepted, 0u);
+}
+
+// ---- By a name ----
+
+TEST(Names, OfAFormThatCannotBe) {
+  const std::string long_one = "/" + std::string(255, 'x');
+  for (const std::string& name :
+       {std::string("x"), std::string("/"), std::string("/a/b"), std::string("/.."),
+        std::string("/."), std::string("//a"), long_one, std::string("/a\0b", 4),
+        std::string("/a\nb"), std::string("/a\x1b[1m"), std::string("../../etc/passwd")}) {
+    EXPECT_THROW((void)SharedMemory::create({.bytes = 1, .name = name}), std::invalid_argument);
+    EXPECT_THROW((void)SharedMemory::open(name), std::invalid_argument);
+    EXPECT_THROW((void)SharedMemory::remove(name), std::invalid_argument);
+  }
+  EXPECT_THROW((void)SharedMemory::open(""), std::invalid_argument);
+  EXPECT_THROW((void)SharedMemory::remove(""), std::invalid_argument);
+  EXPECT_EQ(open_refused("/handoff_test_nobody_has_this").error, ENOENT);
+  EXPECT_FALSE(SharedMemory::remove("/handoff_test_nobody_has_this"));
+  const std::string longest = "/handoff_test_" + std::string(241, 'x');
+  EXPECT_TRUE(SharedMemory::create({.bytes = 1, .name = longest}).valid());
+}
+
+TEST(Names, OneThatIsTaken) {
+  const SharedName name;
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes, .name = name.text()});
+  memory.bytes()[0] = std::byte{1};
+  memory.publish();
+  const int before = open_descriptors();
+  const Refused second =
+      refused([&] { return SharedMemory::create({.bytes = kBytes, .name = name.text()}); });
+  EXPECT_EQ(second.error, EEXIST);
+  EXPECT_TRUE(says(second, name.text().c_str())) << second.text;
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(SharedMemory::open(name.text()).bytes()[0], std::byte{1});
+}
+
+TEST(Names, OneThatIsAnothersByNowStays) {
+  const SharedName name;
+  std::optional<SharedMemory> first = SharedMemory::create({.bytes = kBytes, .name = name.text()});
+  ASSERT_EQ(::shm_unlink(name.text().c_str()), 0);
+  {
+    const SharedMemory second = SharedMemory::create({.bytes = kBytes, .name = name.text()});
+    first.reset();
+    EXPECT_TRUE(name.is_there()) << "the first creator took away what is the second one's";
+  }
+  EXPECT_FALSE(name.is_there());
+}
+
+// What stands at a name: nothing of it is opened, waited for or followed.
+TEST(Names, OfSomethingElse) {
+  const SharedName name, target;
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes, .name = target.text()});
+  memory.publish();
+  ASSERT_EQ(::symlink(target.path().c_str(), name.path().c_str()), 0);
+  for (const bool writable : {false, true}) {
+    const Refused link = open_refused(name.text(), writable);
+    EXPECT_EQ(link.error, ELOOP);
+    EXPECT_TRUE(says(link, "a link")) << link.text;
+  }
+  EXPECT_EQ(refused([&] { return SharedMemory::create({.bytes = 1, .name = name.text()}); }).error,
+            EEXIST);
+  ASSERT_EQ(::unlink(name.path().c_str()), 0);
+
+  ASSERT_EQ(::link(target.path().c_str(), name.path().c_str()), 0);
+  EXPECT_TRUE(says(open_refused(name.text()), "another one too"));
+  ASSERT_EQ(::unlink(name.path().c_str()), 0);
+
+  ASSERT_EQ(::mkfifo(name.path().c_str(), 0600), 0);
+  for (const bool writable : {false, true}) {
+    EXPECT_EQ(open_refused(name.text(), writable).step, "owner");
+  }
+  ASSERT_EQ(::unlink(name.path().c_str()), 0);
+  ASSERT_EQ(::mkdir(name.path().c_str(), 0700), 0);
+  EXPECT_NE(open_refused(name.text()).error, 0);
+  EXPECT_NE(open_refused(name.text(), false).error, 0);
+  EXPECT_NE(refused([&] { return SharedMemory::remove(name.text()); }).error, 0);
+  ASSERT_EQ(::rmdir(name.path().c_str()), 0);
+}
+
+TEST(Names, CutShortOrNeverMade) {
+  const SharedName name;
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes, .name = name.text()});
+  EXPECT_EQ(open_refused(name.text()).error, EAGAIN) << "not published";
+  memory.publish();
+  EXPECT_EQ(open_refused(name.text()).error, 0);
+  ASSERT_EQ(::ftruncate(memory.descriptor(), kFile - 4096), 0);
+  EXPECT_TRUE(says(open_refused(name.text()), "size is not as it was made"));
+  ASSERT_EQ(::ftruncate(memory.descriptor(), 0), 0);
+  EXPECT_TRUE(says(open_refused(name.text()), "within its first page"));
+}
+
+TEST(Names, OpenToOthers) {
+  const SharedName name;
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes, .name = name.text()});
+  memory.publish();
+  for (const mode_t mode : {0640, 0604, 0666, 0700, 04600}) {
+    ASSERT_EQ(::chmod(name.path().c_str(), mode), 0);
+    const Refused wide = open_refused(name.text());
+    EXPECT_EQ(wide.step, "owner") << mode;
+    EXPECT_TRUE(says(wide, "open to other users")) << wide.text;
+  }
+}
+
+// Root may open all; it does not.
+TEST(Names, OfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be two users";
+  const SharedName name;
+  const auto refused_child = [&] {
+    return in_child([&] {
+      if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 2;
+      const Refused answer = open_refused(name.text(), false);
+      const Refused removal = refused([&] { return SharedMemory::remove(name.text()); });
+      return answer.error == EACCES && removal.error == EACCES ? 0 : 1;
+    });
+  };
+  {
+    SharedMemory memory = SharedMemory::create({.bytes = kBytes, .name = name.text()});
+    memory.publish();
+    EXPECT_EQ(refused_child(), 0);
+    ASSERT_EQ(::chmod(name.path().c_str(), 0666), 0);
+    EXPECT_EQ(refused_child(), 0) << "open to it, and still another's";
+    ASSERT_EQ(::chmod(name.path().c_str(), 0600), 0);
+    ASSERT_EQ(::chown(name.path().c_str(), 65534, 65534), 0);
+    const Refused stranger = open_refused(name.text());
+    EXPECT_EQ(stranger.error, EACCES);
+    EXPECT_EQ(stranger.step, "owner");
+    EXPECT_TRUE(says(stranger, "another user's")) << stranger.text;
+  }
+}
+
+TEST(Names, LeftBehindByAProcessThatWasKilled) {
+  const SharedName name;
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = start_child([&] {
+    SharedMemory memory = SharedMemory::create({.bytes = kBytes, .name = name.text()});
+    memory.publish();
+    const char made = 1;
+    if (::write(ends[1], &made, 1) != 1) return 1;
+    for (;;) ::pause();
+  });
+  char made = 0;
+  ASSERT_EQ(::read(ends[0], &made, 1), 1);
+  const int before = open_descriptors();
+  const Refused alive = refused([&] { return SharedMemory::remove(name.text()); });
+  EXPECT_EQ(alive.error, EBUSY);
+  EXPECT_TRUE(says(alive, "creator has it still")) << alive.text;
+  EXPECT_TRUE(name.is_there());
+  EXPECT_EQ(::kill(child, SIGKILL), 0);
+  EXPECT_EQ(end_of(child), -SIGKILL);
+  const SharedMemory kept = SharedMemory::open(name.text());
+  EXPECT_TRUE(SharedMemory::remove(name.text()));
+  EXPECT_FALSE(name.is_there());
+  EXPECT_FALSE(SharedMemory::remove(name.text()));
+  EXPECT_EQ(kept.bytes().size(), kBytes);
+  EXPECT_EQ(open_descriptors(), before + 1);
+  for (const int each : ends) ::close(each);
+}
+
+// ---- What cannot be had ----
+
+TEST(NotToBeHad, SizesBeyondAll) {
+  const int before = open_descriptors();
+  const SharedName name;
+  for (const std::string& which : {std::string(), name.text()}) {
+    for (const std::size_t bytes :
+         {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() - 4096,
+          std::size_t{1} << 63}) {
+      const Refused beyond =
+          refused([&] { return SharedMemory::create({.bytes = bytes, .name = which}); });
+      EXPECT_EQ(beyond.error, EFBIG) << beyond.text;
+      EXPECT_EQ(beyond.step, "size");
+    }
+    for (const bool huge : {false, true}) {
+      const Refused most = refused([&] {
+        return SharedMemory::create(
+            {.bytes = std::size_t{1} << 46, .name = which, .huge_pages = huge});
+      });
+      EXPECT_EQ(most.error, ENOMEM) << most.text;  // and no process was killed for it
+    }
+  }
+  EXPECT_FALSE(name.is_there());
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+// A limit of the process; the child that has it sees an error and no signal.
+Refused under_limit(int which, rlim_t value, std::size_t bytes, const std::string& name) {
+  const rlimit limit{value, value};
+  if (::setrlimit(static_cast<__rlimit_resource>(which), &limit) != 0) return {};
+  return refused([&] { return SharedMemory::create({.bytes = bytes, .name = name}); });
+}
+
+TEST(NotToBeHad, BeyondALimitOfTheProcess) {
+  const SharedName name;
+  for (const std::string& which : {std::string(), name.text()}) {
+    EXPECT_EQ(in_child([&] {
+                const Refused answer = under_limit(RLIMIT_FSIZE, 8192, kBytes, which);
+                return answer.error == EFBIG && says(answer, "RLIMIT_FSIZE") ? 0 : 1;
+              }),
+              0);
+    EXPECT_FALSE(name.is_there());
+    EXPECT_EQ(in_child([&] {
+                const auto next = static_cast<rlim_t>(::dup(0));
+                ::close(static_cast<int>(next));
+                const Refused answer = under_limit(RLIMIT_NOFILE, next, kBytes, which);
+                return answer.error == EMFILE ? 0 : 1;
+              }),
+              0);
+    EXPECT_FALSE(name.is_there());
+    if (handoff::test::sanitized) continue;  // its shadow is more than any limit
+    EXPECT_EQ(in_child([&] {
+                const Refused answer = under_limit(RLIMIT_AS, 1 << 20, 1 << 24, which);
+                return answer.error == ENOMEM && answer.step == "mmap" ? 0 : 1;
+              }),
+              0);
+    EXPECT_FALSE(name.is_there());
+  }
+}
+
+TEST(NotToBeHad, FromADeviceThatIsFull) {
+  const SharedName name;
+  const int code = in_child([&] {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {
+      return 77;
+    }
+    const int before = open_descriptors();
+    for (const bool huge : {false, true}) {
+      const Refused full = refused([&] {
+        return SharedMemory::create(
+            {.bytes = std::size_t{3} << 20, .name = name.text(), .huge_pages = huge});
+      });
+      if (full.error != ENOSPC || full.step != "fallocate") return 1;
+      if (name.is_there() || open_descriptors() != before) return 2;
+    }
+    SharedMemory fits = SharedMemory::create({.bytes = 500'000, .name = name.text()});
+    for (std::byte& byte : fits.bytes()) byte = std::byte{1};
+    return 0;
+  });
+  if (code == 77) GTEST_SKIP() << "no file system of one's own here";
+  EXPECT_EQ(code, 0);
+}
+
+// Each call of the way forbidden, in turn, as a container's profile or an old kernel does.
+struct Forbidden {
+  const char* step;
+  std::vector<long> calls;
+  std::optional<std::uint32_t> second;
+  bool anonymous;
+  bool named;
+};
+std::vector<Forbidden> each_call() {
+  const std::vector<long> stats{SYS_fstat, SYS_newfstatat, SYS_statx};
+  return {{"memfd_create", {SYS_memfd_create}, {}, true, false},
+          {"shm_open", {SYS_openat, SYS_open}, {}, false, true},
+          {"fchmod", {SYS_fchmod}, {}, true, true},
+          {"fstat", stats, {}, true, true},
+          {"flock", {SYS_flock}, {}, false, true},
+          {"ftruncate", {SYS_ftruncate}, {}, true, true},
+          {"fallocate", {SYS_fallocate}, {}, true, true},
+          {"seals", {SYS_fcntl}, F_ADD_SEALS, true, false}};
+}
+
+TEST(NotToBeHad, WhereACallIsForbidden) {
+  if (in_child([] { return forbid({SYS_memfd_create}, EPERM) ? 0 : 1; }) != 0) {
+    GTEST_SKIP() << "system calls cannot be filtered here";
+  }
+  const SharedName name;
+  for (const Forbidden& each : each_call()) {
+    for (const bool named : {false, true}) {
+      if (!(named ? each.named : each.anonymous)) continue;
+      for (const int error : {EPERM, ENOSYS}) {
+        SCOPED_TRACE(testing::Message() << each.step << (named ? ", named" : "") << ", " << error);
+        const int code = in_child([&] {
+          const int before = open_descriptors();
+          if (!forbid(each.calls, error, each.second)) return 1;
+          const Refused answer = refused([&] {
+            return SharedMemory::create(
+                {.bytes = kBytes, .name = named ? name.text() : std::string()});
+          });
+          if (answer.error != error || answer.step != each.step) {
+            std::fprintf(stderr, "%s, at %s\n", answer.text.c_str(), answer.step.c_str());
+            return 2;
+          }
+          return open_descriptors() == before ? 0 : 3;
+        });
+        EXPECT_EQ(code, 0);
+        EXPECT_FALSE(name.is_there());
+        ::shm_unlink(name.text().c_str());
+      }
+    }
+  }
+}
+
+TEST(NotToBeHad, WhereAttachingIsForbidden) {
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
+  memory.publish();
+  const std::vector<Forbidden> calls{
+      {"fcntl", {SYS_fcntl}, F_DUPFD_CLOEXEC, true, false},
+      {"fstat", {SYS_fstat, SYS_newfstatat, SYS_statx}, {}, true, false},
+      {"seals", {SYS_fcntl}, F_GET_SEALS, true, false},
+      {"pread", {SYS_pread64}, {}, true, false}};
+  for (const Forbidden& each : calls) {
+    SCOPED_TRACE(each.step);
+    const int code = in_child([&] {
+      const int before = open_descriptors();
+      if (!forbid(each.calls, EACCES, each.second)) return 77;
+      const Refused answer = refused([&] { return SharedMemory::attach(memory.descriptor()); });
+      if (answer.error == 0 || answer.step != each.step) return 2;
+      return open_descriptors() == before ? 0 : 3;
+    });
+    if (code == 77) GTEST_SKIP() << "system calls cannot be filtered here";
+    EXPECT_EQ(code, 0);
+  }
+}
+
+TEST(NotToBeHad, MappingsAndAllocations) {
+  using handoff::test::Call;
+  const SharedName name;
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes, .name = name.text()});
+  memory.publish();
+  SharedMemory unnamed = SharedMemory::create({.bytes = kBytes});
+  unnamed.publish();
+  const SharedName second;
+  const int before = open_descriptors();
+  for (const Call call : {Call::map, Call::allocation}) {
+    const auto ways = std::vector<std::function<void()>>{
+        [&] { (void)SharedMemory::create({.bytes = kBytes}); },
+        [&] { (void)SharedMemory::create({.bytes = kBytes, .name = second.text()}); },
+        [&] { (void)SharedMemory::create({.bytes = std::size_t{4} << 20, .huge_pages = true}); },
+        [&] { (void)SharedMemory::open(name.text()); },
+        [&] { (void)SharedMemory::attach(unnamed.descriptor()); }};
+    for (const auto& way : ways) {
+      handoff::test::until_whole(
+          call, ENOMEM,
+          [&] {
+            try {
+              way();
+            } catch (const handoff::SharedMemoryError& error) {
+              EXPECT_EQ(error.error(), ENOMEM);
+              EXPECT_STREQ(error.step(), "mmap");
+            } catch (const std::bad_alloc&) {
+              EXPECT_EQ(call, Call::allocation);
+            }
+          },
+          [&] {
+            EXPECT_EQ(open_descriptors(), before);
+            EXPECT_FALSE(second.is_there());
+          });
+    }
+  }
+  EXPECT_TRUE(name.is_there());
+}
+
+// ---- What a process that has the descriptor may do ----
+
+TEST(HostilePeer, ChangesWhatItMay) {
+  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
+  memory.publish();
+  const SharedMemory mine = SharedMemory::attach(memory.descriptor());
+  mine.bytes().back() = std::byte{1};
+  const int code = in_child([&] {
+    const int file = memory.descriptor();
+    if (::ftruncate(file, 0) == 0 || ::ftruncate(file, 1 << 24) == 0) return 1;
+    if (::fcntl(file, F_ADD_SEALS, F_SEAL_WRITE) == 0) return 2;
+    const SharedHeaderCopy garbage{};
+    if (::pwrite(file, &garbage, sizeof garbage, 0) < 0) return 3;
+    ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kFile);
+    return 0;
+  });
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(mine.bytes().size(), kBytes) << "known since it was checked";
+  EXPECT_EQ(mine.bytes().back(), std::byte{0}) << "its pages are gone, and there are others";
+  EXPECT_EQ(attach_refused(memory.descriptor()).error, EAGAIN);
+}
+
+}}  // namespace shared_memory_refusals_test
