@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+//
+// A bounded queue in shared memory, from one process to one other.
+//
+//   // The process that makes the memory:
+//   auto memory = handoff::SharedMemory::create({.bytes = SharedRing<Frame>::bytes_for(64)});
+//   auto ring = SharedRing<Frame>::create(memory.bytes(), 64);
+//   memory.publish();
+//   SharedRing<Frame>::Producer out(ring);
+//   Status s = out.push(frame);                  // waits while the ring is full
+//
+//   // The other one, which was given the memory:
+//   SharedRing<Frame>::Consumer in(SharedRing<Frame>::attach(memory.bytes()));
+//   while (in.pop(frame) == Status::ok) { ... }  // until closed and drained
+//
+//   Frame* place = nullptr;                      // in place, without a copy
+//   if (out.claim(place, 10ms) == Status::ok) { draw(*place); (void)out.publish(); }
+//   const Frame* next = nullptr;
+//   if (in.peek(next) == Status::ok) { show(*next); in.release(); }
+//
+// For: a stream between two processes, cheaper than a pipe and without a system call while both are
+//   awake. Not for: threads of one process (SpscRing); many producers (SharedMpscRing); records of
+//   different lengths (SharedByteRing); what must survive a restart of the machine (AppendLog).
+// Items: trivially copyable, and of a type for which each pattern of bits will do if the other
+//   process is not trusted. No pointers: each process has the memory elsewhere.
+// Tier: transfer.
+// Concurrency: one Producer and one Consumer at a time, each by one thread at a time, in whatever
+//   processes. SharedRing itself is a value; close(), *_died() and looks are thread-safe.
+// Order: first in, first out. What the producer did before a push happens before the pop.
+// Blocks: push, pop, claim and peek without try_: they spin for some microseconds where that can
+//   help, then sleep, as long as their Until says. try_* are wait-free.
+// Allocates: never; a wait as Until does.
+// Full: `full`, and nothing was pushed.
+// Closed: any process may close(), again and again. Pops drain, then return `closed`. A push that
+//   returned `ok` is delivered, if anybody goes on popping; one that was under way during close()
+//   may still return `closed`: then it is not.
+// Death: a process that dies changes nothing for the other, until what knows it from the kernel
+//   (a pidfd) says producer_died() or consumer_died(): the ring is closed, and nobody waits for the
+//   dead. To go on instead, make another Producer or Consumer, and say recovered(). An item that
+//   was claimed and not published is not there; one that was peeked and not released is there
+//   again for the next Consumer. While nobody says anything, waits end as their Until says.
+// Trust: an end uses no position that it has not checked. One that cannot be makes it `damaged`:
+//   it says `closed` from then on. A hostile process can hold up the other one, and lie about
+//   items; read an item once, check it, then use it. pop() copies before it gives the place back.
+// Exceptions: create() std::length_error, std::invalid_argument; attach() and the ends
+//   SharedRingError. If a visitor throws, its item is consumed.
+// Proof: docs/design/shared_ring.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/process/detail/shared_ends.hpp>
+#include <handoff/process/detail/shared_ring_head.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template <class T>
+class SharedRing {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_object_v<T> && !std::is_const_v<T>,
+                "what lies in shared memory is copied as bytes: no references, and no types with "
+                "constructors of copies of their own");
+
+ public:
+  using value_type = T;
+  class Producer;
+  class Consumer;
+
+  // What the memory of a ring needs. Throws std::length_error for 0 and for more places than there
+  // can be.
+  static std::size_t bytes_for(std::size_t capacity) {
+    return detail::bytes_of(detail::with_capacity(kShape, capacity));
+  }
+
+  // Makes a ring of at least `capacity` places, rounded up to a power of two. The memory begins at
+  // a multiple of 128 bytes and of alignof(T), and outlives all that use it.
+  static SharedRing create(std::span<std::byte> bytes, std::size_t capacity) {
+    return create(bytes, capacity, detail::RingStart{});
+  }
+  // The ring that another process, or this one, has made there.
+  static SharedRing attach(std::span<std::byte> bytes) {
+    return SharedRing(bytes, detail::SharedRingHead::attached(bytes, kShape));
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+  // No push that begins after this succeeds. Wakes both ends.
+  void close() noexcept { positions_->close(); }
+  [[nodiscard]] bool closed() const noexcept { return positions_->items.closed(); }
+
+  // To be said when the kernel has confirmed the death of the process that had this end, and not
+  // before. Closes the ring.
+  void producer_died() noexcept {
+    positions_->close();
+    positions_->disturb();
+  }
+  void consumer_died() noexcept { producer_died(); }
+  // Instead, once the successor of a dead end is there: wakes what its predecessor left asleep.
+  void recovered() noexcept { positions_->disturb(); }
+
+  // About how many items there were during the call.
+  [[nodiscard]] std::size_t was_size() const noexcept {
+    return static_cast<std::size_t>(positions_->was_size(capacity_));
+  }
+  [[nodiscard]] bool was_empty() const noexcept { return was_size() == 0; }
+
+ protected:
+  static SharedRing create(std::span<std::byte> bytes, std::size_t capacity,
+                           detail::RingStart start) {
+    const detail::SharedRingShape shape = detail::with_capacity(kShape, capacity);
+    detail::SharedRingHead::begin(bytes, shape);
+    ::new (static_cast<void*>(bytes.data() + detail::kSharedRingStart))
+        Fixed(shape, start.position);
+    detail::SharedRingHead::publish(bytes);
+    return SharedRing(bytes, shape);
+  }
+
+ private:
+  template <class>
+  friend struct detail::Books;
+
+  struct Fixed {
+    Fixed(const detail::SharedRingShape& shape, std::uint64_t start) noexcept
+        : head(shape), positions(start) {}
+    detail::SharedRingHead head;
+    detail::SharedPositions positions;
+  };
+  static constexpr detail::SharedRingShape kShape{.kind = detail::SharedRingKind::one_producer,
+                                                  .fixed_bytes = sizeof(Fixed),
+                                                  .place_bytes = sizeof(T),
+                                                  .item_bytes = sizeof(T),
+                                                  .item_alignment = alignof(T)};
+
+  SharedRing(std::span<std::byte> bytes, const detail::SharedRingShape& shape) noexcept
+      : positions_(&std::launder(reinterpret_cast<Fixed*>(bytes.data() + detail::kSharedRingStart))
+                        ->positions),
+        places_(reinterpret_cast<T*>(bytes.data() + shape.offset())),
+        capacity_(static_cast<std::size_t>(shape.capacity)) {}
+
+  T* place(std::uint64_t position) const noexcept {
+    return places_ + (static_cast<std::size_t>(position) & (capacity_ - 1));
+  }
+
+  detail::SharedPositions* positions_;
+  T* places_;
+  std::size_t capacity_;
+};
+
+// The end that pushes. Makes a successor of a dead one, too: it goes on where that one came to.
+template <class T>
+class SharedRing<T>::Producer {
+ public:
+  // Throws SharedRingError for a ring whose positions cannot be.
+  explicit Producer(SharedRing ring) : ring_(ring), end_(*ring.positions_, ring.capacity_) {
+    if (damaged()) raise(SharedRingError("a ring whose positions cannot be"));
+  }
+
+  // ok, full or closed.
+  Status try_push(const T& item) noexcept {
+    const Status status = end_.reserve(1);
+    return status == Status::ok ? push_here(item) : status;
+  }
+  // Waits while the ring is full: ok, closed, timed_out or stopped.
+  Status push(const T& item, const Until& until = {}) {
+    const Status status = end_.reserve_until(1, until);
+    return status == Status::ok ? push_here(item) : status;
+  }
+  // The first items, as many as have room; how many. 0 once closed.
+  std::size_t try_push_batch(std::span<const T> items) noexcept {
+    const auto count = static_cast<std::size_t>(end_.room(items.size()));
+    if (count == 0) return 0;
+    for (std::size_t i = 0; i < count; ++i) make(end_.position() + i, items[i]);
+    return end_.publish(count) == Status::ok ? count : 0;
+  }
+
+  // The next place, to be written in any way and then published; again and again the same one.
+  // What lies there is left from a lap ago, or zero. ok, full or closed.
+  Status try_claim(T*& place) noexcept { return claimed(end_.reserve(1), place); }
+  Status claim(T*& place, const Until& until = {}) {
+    return claimed(end_.reserve_until(1, until), place);
+  }
+  // What was claimed is an item now. ok; closed: it will not be delivered, or nothing is claimed.
+  Status publish() noexcept {
+    if (!is_claimed_) return Status::closed;
+    is_claimed_ = false;
+    return end_.publish(1);
+  }
+
+  // Whether this end found what cannot be, and has stopped working.
+  [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
+
+ private:
+  void make(std::uint64_t position, const T& item) noexcept {
+    std::construct_at(ring_.place(position), item);
+  }
+  Status push_here(const T& item) noexcept {
+    is_claimed_ = false;
+    make(end_.position(), item);
+    return end_.publish(1);
+  }
+  Status claimed(Status status, T*& place) noexcept {
+    is_claimed_ = status == Status::ok;
+    place = is_claimed_ ? ring_.place(end_.position()) : nullptr;
+    return status;
+  }
+
+  const SharedRing ring_;
+  detail::SharedProducerEnd end_;
+  bool is_claimed_ = false;
+};
+
+// The end that pops. A successor goes on where the dead one came to.
+template <class T>
+class SharedRing<T>::Consumer {
+ public:
+  // Throws SharedRingError for a ring whose positions cannot be.
+  explicit Consumer(SharedRing ring) : ring_(ring), end_(*ring.positions_, ring.capacity_) {
+    if (damaged()) raise(SharedRingError("a ring whose positions cannot be"));
+  }
+
+  // ok, empty or closed (and drained).
+  Status try_pop(T& out) noexcept {
+    const Status status = end_.find();
+    return status == Status::ok ? pop_here(out) : status;
+  }
+  // Waits while the ring is empty: ok, closed (and drained), timed_out or stopped.
+  Status pop(T& out, const Until& until = {}) {
+    const Status status = end_.find_until(until);
+    return status == Status::ok ? pop_here(out) : status;
+  }
+  // As many as there are and have room in `out`; how many.
+  std::size_t try_pop_batch(std::span<T> out) noexcept {
+    const std::size_t count = ready(out.size());
+    if (count == 0) return 0;
+    for (std::size_t i = 0; i < count; ++i) out[i] = *ring_.place(end_.position() + i);
+    end_.release(count);
+    return count;
+  }
+
+  // The first item, where it lies; again and again the same one until release(). ok, empty or
+  // closed.
+  Status try_peek(const T*& item) noexcept { return peeked(end_.find(), item); }
+  Status peek(const T*& item, const Until& until = {}) {
+    return peeked(end_.find_until(until), item);
+  }
+  // The item that was peeked is consumed; nothing if there is none.
+  void release() noexcept {
+    if (!is_peeked_) return;
+    is_peeked_ = false;
+    end_.release(1);
+  }
+
+  // Calls visitor(const T&) on each item in its place; returns how many. At most `most`, and only
+  // those that were there at the call. The visitor must not take from this ring.
+  template <class Visitor>
+  std::size_t consume(Visitor&& visitor,
+                      std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    const std::size_t count = ready(most);
+    Visited visited(end_, ring_.capacity_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const T& item = *ring_.place(visited.next());
+      visitor(item);
+    }
+    return count;
+  }
+
+  [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
+
+ private:
+  // What a visitor has seen goes back in strides, so that the producer goes on meanwhile, and at
+  // the end, also by an exception.
+  class Visited {
+   public:
+    Visited(detail::SharedConsumerEnd& end, std::size_t capacity) noexcept
+        : end_(end), stride_(detail::max<std::size_t>(capacity / 8, 1)) {}
+    ~Visited() { give_back(); }
+    Visited(const Visited&) = delete;
+    Visited& operator=(const Visited&) = delete;
+    std::uint64_t next() noexcept {
+      if (count_ == stride_) give_back();
+      return end_.position() + count_++;
+    }
+
+   private:
+    void give_back() noexcept {
+      if (count_ != 0) end_.release(count_);
+      count_ = 0;
+    }
+    detail::SharedConsumerEnd& end_;
+    const std::size_t stride_;
+    std::size_t count_ = 0;
+  };
+
+  // How many there are, `most` at most.
+  std::size_t ready(std::size_t most) noexcept {
+    is_peeked_ = false;
+    const std::uint64_t there = end_.items(detail::min<std::uint64_t>(most, ring_.capacity_));
+    return static_cast<std::size_t>(detail::min<std::uint64_t>(there, most));
+  }
+  Status pop_here(T& out) noexcept {
+    is_peeked_ = false;
+    out = *ring_.place(end_.position());
+    end_.release(1);
+    return Status::ok;
+  }
+  Status peeked(Status status, const T*& item) noexcept {
+    is_peeked_ = status == Status::ok;
+    item = is_peeked_ ? ring_.place(end_.position()) : nullptr;
+    return status;
+  }
+
+  const SharedRing ring_;
+  detail::SharedConsumerEnd end_;
+  bool is_peeked_ = false;
+};
+
+}}  // namespace handoff::HANDOFF_ABI

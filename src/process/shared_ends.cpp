@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//
+// The ends of a queue in shared memory where they meet the other one: looks at its position, the
+// close, the sleep.
+#include <handoff/process/detail/shared_ends.hpp>
+#include <handoff/sync/detail/fence.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+void SharedPositions::close() noexcept {
+  items.close();
+  room.disturb();
+}
+
+void SharedPositions::disturb() noexcept {
+  items.disturb();
+  room.disturb();
+}
+
+std::uint64_t SharedPositions::was_size(std::uint64_t capacity) const noexcept {
+  // order: acquire keeps the two loads in this order: the tail is not older than the head.
+  const std::uint64_t first = head.load(sync::order::acquire);
+  // order: relaxed, it is only a number here.
+  return detail::min(tail.load(sync::order::relaxed) - first, capacity);
+}
+
+// --- The producer. ---
+
+SharedProducerEnd::SharedProducerEnd(SharedPositions& shared, std::uint64_t capacity) noexcept
+    : shared_(&shared),
+      capacity_(capacity),
+      // order: relaxed. A predecessor's death, or its end, is known by other means.
+      tail_(shared.tail.load(sync::order::relaxed)) {
+  // order: acquire pairs with the release in release().
+  head_seen_ = shared.head.load(sync::order::acquire);
+  if (tail_ - head_seen_ <= capacity_) return;
+  head_seen_ = tail_;
+  damaged_ = true;
+}
+
+Status SharedProducerEnd::look_for_room(std::uint64_t count) noexcept {
+  // order: acquire pairs with the release in release(): what was there has been read.
+  const std::uint64_t head = shared_->head.load(sync::order::acquire);
+  if (tail_ - head > capacity_) {
+    damaged_ = true;
+    return Status::closed;
+  }
+  head_seen_ = head;
+  return capacity_ - (tail_ - head) >= count ? Status::ok : Status::full;
+}
+
+Status SharedProducerEnd::reserve_until(std::uint64_t count, const Until& until) {
+  Status status = reserve(count);
+  if (status != Status::full) return status;
+  const Status waited = shared_->room.await(
+      [&] { return (status = reserve(count)) != Status::full; }, until, BellSleepers::one);
+  return waited == Status::ok ? status : waited;
+}
+
+// The consumer sleeps, or the ring was closed while this was pushed.
+Status SharedProducerEnd::publish_to(std::uint32_t seen) noexcept {
+  if ((seen & SharedBell::kAsleep) != 0) shared_->items.wake();
+  if ((seen & SharedBell::kClosed) == 0) return Status::ok;
+  std::uint64_t end = 0;
+  // order: release pairs with the acquire in drained(): who ends there finds what was pushed. The
+  // failure needs none, only the number counts.
+  if (shared_->end.compare_exchange_strong(end, tail_ + 1, sync::order::release,
+                                           sync::order::relaxed)) {
+    return Status::ok;
+  }
+  // The consumer was first. It ended where it found nothing: behind this push or before it.
+  return end == tail_ + 1 ? Status::ok : Status::closed;
+}
+
+// --- The consumer. ---
+
+SharedConsumerEnd::SharedConsumerEnd(SharedPositions& shared, std::uint64_t capacity) noexcept
+    : shared_(&shared),
+      capacity_(capacity),
+      // order: relaxed. A predecessor's death, or its end, is known by other means.
+      head_(shared.head.load(sync::order::relaxed)),
+      tail_seen_(head_) {
+  // order: acquire pairs with the release in publish_to().
+  const std::uint64_t end = shared.end.load(sync::order::acquire);
+  if (end == 0) {
+    look_for_items();
+  } else {
+    end_at(end - 1);  // a push that was refused may lie behind
+  }
+}
+
+void SharedConsumerEnd::end_at(std::uint64_t position) noexcept {
+  ended_ = true;
+  if (position - head_ > capacity_) {
+    damage();
+  } else {
+    tail_seen_ = position;
+  }
+}
+
+void SharedConsumerEnd::look_for_items() noexcept {
+  if (ended_) return;
+  // order: acquire pairs with the release in publish(): what lies there comes before its position.
+  const std::uint64_t tail = shared_->tail.load(sync::order::acquire);
+  if (tail - head_ > capacity_) {
+    damage();
+  } else {
+    tail_seen_ = tail;
+  }
+}
+
+// The ring is closed and there was nothing.
+Status SharedConsumerEnd::drained() noexcept {
+  if (ended_) return Status::closed;
+  // order: seq_cst fence, partner is the one in SharedBell::look(). If the producer did not see the
+  // close behind its push, its fence came first, and the look below finds the push.
+  sync::fence(sync::order::seq_cst);
+  look_for_items();
+  if (tail_seen_ != head_) return Status::ok;
+  std::uint64_t end = 0;
+  // order: relaxed on success, only the number counts. Acquire on failure pairs with the release in
+  // publish_to(): what was pushed is there.
+  if (!ended_ && !shared_->end.compare_exchange_strong(end, head_ + 1, sync::order::relaxed,
+                                                       sync::order::acquire)) {
+    end_at(end - 1);
+  }
+  ended_ = true;
+  return tail_seen_ != head_ ? Status::ok : Status::closed;
+}
+
+Status SharedConsumerEnd::find_until(const Until& until) {
+  Status status = find();
+  if (status != Status::empty) return status;
+  const Status waited = shared_->items.await([&] { return (status = find()) != Status::empty; },
+                                             until, BellSleepers::one);
+  return waited == Status::ok ? status : waited;
+}
+
+void SharedConsumerEnd::damage() noexcept {
+  tail_seen_ = head_;
+  ended_ = damaged_ = true;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

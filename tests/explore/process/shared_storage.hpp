@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// What the scenarios of rings in shared memory share: the memory, and what a parent does that
+// learns of a death from the kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <handoff/sync/detail/allocate.hpp>
+#include <span>
+
+#include "explore/scenario.hpp"
+
+namespace handoff::test {
+
+// Memory that the processes of a scenario share.
+class SharedStorage {
+ public:
+  explicit SharedStorage(std::size_t bytes)
+      : bytes_(bytes), data_(sync::allocate(bytes, kAlignment)) {
+    std::memset(data_, 0, bytes);  // as the kernel gives it
+  }
+  ~SharedStorage() { sync::deallocate(data_, bytes_, kAlignment); }
+  SharedStorage(const SharedStorage&) = delete;
+  SharedStorage& operator=(const SharedStorage&) = delete;
+  [[nodiscard]] std::span<std::byte> bytes() const {
+    return {static_cast<std::byte*>(data_), bytes_};
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = 128;
+  std::size_t bytes_;
+  void* data_;
+};
+
+// A ring and its memory.
+template <class Ring>
+struct Shared {
+  explicit Shared(std::size_t capacity)
+      : storage(Ring::bytes_for(capacity)), ring(Ring::create(storage.bytes(), capacity)) {}
+  SharedStorage storage;
+  Ring ring;
+};
+
+// Two words, so that a half-written one shows.
+struct SharedItem {
+  std::uint32_t number = 0;
+  std::uint32_t copy = 0;
+};
+inline SharedItem shared_item(std::uint32_t number) { return {number, ~number}; }
+inline std::uint32_t number_of(const SharedItem& item) {
+  explore::check(item.copy == ~item.number, "the item is whole");
+  return item.number;
+}
+
+}  // namespace handoff::test

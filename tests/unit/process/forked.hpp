@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// What the tests of rings in shared memory share: pages that a child has too, and a child that is
+// always killed and waited for.
+#pragma once
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <iterator>
+#include <new>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace handoff::test {
+
+// Shared with all children, zero at first. What lies behind the asked bytes is a page that kills.
+class CommonPages {
+ public:
+  explicit CommonPages(std::size_t bytes)
+      : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
+        bytes_((bytes + page_ - 1) / page_ * page_),
+        wanted_(bytes),
+        data_(::mmap(nullptr, bytes_ + page_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                     -1, 0)) {
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+    ::mprotect(static_cast<std::byte*>(data_) + bytes_, page_, PROT_NONE);
+  }
+  ~CommonPages() { ::munmap(data_, bytes_ + page_); }
+  CommonPages(const CommonPages&) = delete;
+  CommonPages& operator=(const CommonPages&) = delete;
+
+  [[nodiscard]] std::span<std::byte> bytes() const {
+    return {static_cast<std::byte*>(data_), wanted_};
+  }
+
+ private:
+  std::size_t page_;
+  std::size_t bytes_;
+  std::size_t wanted_;
+  void* data_;
+};
+
+// Runs `function()` in a child, whose exit status says whether it returned true.
+class ForkedChild {
+ public:
+  template <class Function>
+  explicit ForkedChild(const Function& function) : pid_(::fork()) {
+    if (pid_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::alarm(60);  // a test that hangs ends
+    ::_exit(function() ? 0 : 1);
+  }
+  ~ForkedChild() {
+    if (pid_ > 0) kill();
+  }
+  ForkedChild(const ForkedChild&) = delete;
+  ForkedChild& operator=(const ForkedChild&) = delete;
+
+  // Dead and known to be.
+  void kill() {
+    ::kill(pid_, SIGKILL);
+    (void)wait();
+  }
+  // Whether it returned true.
+  [[nodiscard]] bool succeeded() {
+    const int status = wait();
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  // Until it sleeps, in the futex or elsewhere.
+  void wait_until_asleep() const {
+    char name[64];
+    std::snprintf(name, sizeof name, "/proc/%d/stat", static_cast<int>(pid_));
+    for (char state = 'R'; state != 'S';) {
+      std::FILE* const file = std::fopen(name, "re");
+      ASSERT_NE(file, nullptr);
+      const int found = std::fscanf(file, "%*d %*s %c", &state);
+      std::fclose(file);
+      ASSERT_EQ(found, 1);
+      ::usleep(200);
+    }
+  }
+
+ private:
+  int wait() {
+    int status = -1;
+    while (pid_ > 0 && ::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    return status;
+  }
+
+  pid_t pid_;
+};
+
+// From now on a futex call of this process kills it.
+inline void forbid_futexes() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = std::size(code), .filter = code};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) ::_exit(3);
+}
+
+}  // namespace handoff::test
