@@ -106,6 +106,9 @@
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_ring.hpp>
 #include <handoff/process/shared_span.hpp>
+#include <handoff/process/subprocess.hpp>
+#include <handoff/process/subprocess_exit.hpp>
+#include <handoff/process/subprocess_options.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// Another program, run beside this one and waited for.
+//
+//   auto sort = handoff::Subprocess::start(
+//       {"sort", "-n"}, {.input = "10\n9\n", .output = handoff::SubprocessOutput::captured()});
+//   const handoff::SubprocessExit end = sort.wait();
+//   if (!end.ok()) log(end.text());          // "exited with 2", "killed by SIGSEGV"
+//   const std::string sorted = sort.output();
+//
+// For: programs, and workers that may crash. Not for: a line of a shell ({"sh", "-c", line} is
+//   one), daemons that outlive this program.
+//
+// Contract:
+// - Which program: the first argument names it, looked for in PATH as execvp(3) does, unless it
+//   has a slash in it. No shell runs a file that has no #! line: that is ENOEXEC.
+// - What the child gets: streams, descriptors, variables as SubprocessOptions says; no other
+//   descriptor, also not one that was opened without O_CLOEXEC; all signals at their defaults, none
+//   blocked. It may run where the starting thread may. What else belongs to a thread (priority,
+//   namespaces, filters of system calls) is that of the thread that started the first child.
+// - Ends with this process, however that ends, and not with the thread that started it. The
+//   exception are set-user-ID programs. Its own children do not: they are killed with its group
+//   when the child has ended or the Subprocess is destroyed. execve() in this process ends it too.
+// - Concurrency: start() is thread-safe; starts run one after another, each until the program
+//   runs. Of one Subprocess: signal() and kill() by any thread at any time; all else by one thread
+//   at a time. In a process that was forked from this one, the destructor only closes.
+// - Signals go to this child or nowhere: its number may belong to another process once it has been
+//   waited for, so numbers are not used (pidfd).
+// - Blocks: start(), until the program runs or could not be run; wait(), write(), read_*(): as the
+//   Until says. The destructor, until the child is dead.
+// - Captured output is moved by wait(), write() and read_*(), all streams at once: these never wait
+//   for a child that waits for them. A child that writes more than a pipe holds (64 KiB) stands
+//   still until one of these is called.
+// - Allocates: start(), output that is captured; a wait with a std::stop_token once. The wait with
+//   a stop token has a descriptor of its own meanwhile; without one it looks every 10 ms.
+// - Destroyed: kills the child and its group, if it still runs, and waits for it.
+// - Exceptions: start(): SubprocessError (what and errno; nothing was started then),
+//   std::invalid_argument, std::bad_alloc. What has begun throws SubprocessError for what is said
+//   below, and std::bad_alloc where it allocates: then the child goes on, and the call may be
+//   repeated.
+// - Other users of children: SIGCHLD comes to this program as from any child of its own. If it
+//   ignores SIGCHLD, or waits for any child, see SubprocessExit::Kind::unknown.
+// Needs Linux 5.4 (pidfd); without, start() says so (SubprocessStep::support).
+//
+// Source: vfork(2), pidfd_open(2), close_range(2); how it works: docs/design/processes.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/process/subprocess_exit.hpp>
+#include <handoff/process/subprocess_options.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
+class RunningChild;
+}  // namespace detail
+
+class [[nodiscard("the child is killed when this is destroyed")]] Subprocess {
+ public:
+  // Runs a program. See above.
+  static Subprocess start(const std::vector<std::string>& arguments,
+                          const SubprocessOptions& options = {});
+
+  // What was moved from can only be destroyed and assigned to.
+  Subprocess(Subprocess&& other) noexcept;
+  // Kills the child it had.
+  Subprocess& operator=(Subprocess&& other) noexcept;
+  ~Subprocess();
+
+  // Its number, for people to read: what is signalled by number may be another process.
+  [[nodiscard]] int id() const;
+  // Its pidfd, to poll: readable when it has ended. Closed with the Subprocess.
+  [[nodiscard]] int descriptor() const;
+
+  // Until it has ended; meanwhile captures output. What it wrote is complete then, as far as it was
+  // captured. Again: the same answer, at once.
+  SubprocessExit wait();
+  // ... or until `until` is over: nothing. wait(0ms) only looks.
+  std::optional<SubprocessExit> wait(const Until& until);
+
+  // Sends a signal to the child. False: it has ended, and the end is known. Throws SubprocessError
+  // (EINVAL: no such signal; EPERM: it has become another user).
+  bool signal(int number);
+  // SIGKILL, to the child and to its group if it has one of its own.
+  void kill() noexcept;
+
+  // Writes to an input that is a pipe. Returns how many bytes were written: fewer if `until` is
+  // over or the child does not read any more, which closes the pipe. No SIGPIPE comes. Throws
+  // SubprocessError.
+  std::size_t write(std::string_view bytes, const Until& until = {});
+  std::size_t write(std::span<const std::byte> bytes, const Until& until = {});
+  // The child finds the end of its input. Does nothing if it is closed, or no pipe.
+  void close_input() noexcept;
+  // Whether write() can still write.
+  [[nodiscard]] bool input_is_open() const;
+
+  // What was captured and not taken so far.
+  [[nodiscard]] const std::string& output() const;
+  [[nodiscard]] const std::string& error() const;
+  // Waits until something was captured, and takes it: nothing at the end of the output, or if
+  // `until` is over. Throws SubprocessError.
+  std::string read_output(const Until& until = {});
+  std::string read_error(const Until& until = {});
+  // How many bytes went beyond the limit and were dropped.
+  [[nodiscard]] std::uint64_t output_dropped() const;
+  [[nodiscard]] std::uint64_t error_dropped() const;
+
+ private:
+  explicit Subprocess(std::unique_ptr<detail::RunningChild> child) noexcept;
+  detail::RunningChild& child() const;
+
+  std::unique_ptr<detail::RunningChild> child_;
+};
+
+}}  // namespace handoff::HANDOFF_ABI

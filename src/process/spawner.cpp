@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+//
+// The spawner's queue, its life, and clone(2).
+//
+//   SW-1  An order that was taken into the queue is answered: the thread ends with an empty queue,
+//         after the queue was closed.
+#include "spawner.hpp"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "process_place.hpp"
+
+#if defined(__GLIBC__)
+// The same as clone(), by a name that ThreadSanitizer does not replace: what it does around a clone
+// is right for a copy of the memory only.
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...) noexcept;  // NOLINT
+#define HANDOFF_CLONE __clone
+#else
+#define HANDOFF_CLONE ::clone
+#endif
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{64} << 10;
+constexpr std::size_t kGuardBytes = std::size_t{64} << 10;  // a page, however large they are
+
+struct Order {
+  ChildPlan* plan = nullptr;
+  Spawned answer;
+  Order* next = nullptr;
+  bool answered = false;  // this and `next` under the spawner's mutex
+};
+
+// A stack for children, one after another. Below it lies what nobody may touch.
+class ChildStack {
+ public:
+  ChildStack() noexcept
+      : lowest_(::mmap(nullptr, kGuardBytes + kStackBytes, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {
+    if (lowest_ == MAP_FAILED) return;
+    if (::mprotect(static_cast<std::byte*>(lowest_) + kGuardBytes, kStackBytes,
+                   PROT_READ | PROT_WRITE) != 0) {
+      give_back();
+    }
+  }
+  ~ChildStack() { give_back(); }
+  ChildStack(const ChildStack&) = delete;
+  ChildStack& operator=(const ChildStack&) = delete;
+
+  void give_back() noexcept {
+    if (is_there()) ::munmap(std::exchange(lowest_, MAP_FAILED), kGuardBytes + kStackBytes);
+  }
+  [[nodiscard]] bool is_there() const noexcept { return lowest_ != MAP_FAILED; }
+  [[nodiscard]] void* top() const noexcept {
+    return static_cast<std::byte*>(lowest_) + kGuardBytes + kStackBytes;
+  }
+
+ private:
+  void* lowest_;
+};
+
+// No handler may run in the child while it has this memory.
+class NoSignals {
+ public:
+  NoSignals() noexcept {
+    sigset_t all;
+    std::memset(&all, 0xff, sizeof all);  // those that the C library keeps for itself too
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, kKernelBytes);
+  }
+  ~NoSignals() { ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, kKernelBytes); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  static constexpr std::size_t kKernelBytes = 8;
+  sigset_t before_{};
+};
+
+// The child has these CPUs as this thread does: nothing need be said.
+void leave_out_own_cpus(ChildPlan& plan) noexcept {
+  std::array<unsigned long, kCpuSetBytes / sizeof(unsigned long)> own{};
+  static_assert(sizeof own == kCpuSetBytes);
+  if (plan.cpus == nullptr) return;
+  if (::syscall(SYS_sched_getaffinity, 0, sizeof own, own.data()) <= 0) return;
+  if (std::memcmp(own.data(), plan.cpus, sizeof own) == 0) plan.cpus = nullptr;
+}
+
+// Its program does not run, so it has ended, and nobody but this thread knows of it: it was made
+// without a signal for its end, and is none of those that a wait for any child means.
+void reap(int pidfd) noexcept {
+  siginfo_t ignored{};
+  while (::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &ignored,
+                  WEXITED | __WALL) != 0 &&
+         errno == EINTR) {
+  }
+}
+
+Spawned make_child(ChildPlan& plan, void* stack) noexcept {
+  Spawned made;
+  plan.parent = ::getpid();
+  leave_out_own_cpus(plan);
+  int pidfd = -1;
+  int error = 0;
+  {
+    const NoSignals held;
+    made.id = HANDOFF_CLONE(&run_child, stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD, &plan, &pidfd);
+    error = errno;
+  }
+  if (made.id < 0) {
+    made.error = error;
+    made.failed = SubprocessStep::clone;
+    return made;
+  }
+  made.pidfd = Descriptor(pidfd);
+  if (plan.error != 0) {
+    reap(pidfd);
+    made.pidfd.close();
+    made.error = plan.error;
+    made.failed = plan.failed;
+    return made;
+  }
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) == 0) made.resident_kib_max = usage.ru_maxrss;
+  return made;
+}
+
+class Spawner {
+ public:
+  // 0, or an errno.
+  int start() noexcept {
+    if (!stack_.is_there()) return ENOMEM;
+#if defined(__cpp_exceptions)
+    try {
+      thread_ = sync::Thread({.name = "spawner"}, [this] { run(); });
+    } catch (const std::system_error& error) {
+      return error.code().value();
+    } catch (const std::bad_alloc&) {
+      return ENOMEM;
+    }
+#else
+    thread_ = sync::Thread({.name = "spawner"}, [this] { run(); });
+#endif
+    return 0;
+  }
+
+  // False: it ends, nothing was done.
+  bool carry_out(Order& wanted) noexcept {
+    {
+      const sync::Lock lock(mutex_);
+      if (closed_) return false;
+      (last_ == nullptr ? first_ : last_->next) = &wanted;
+      last_ = &wanted;
+    }
+    ordered_.notify_one();
+    (void)answered_.await([&] {
+      const sync::Lock lock(mutex_);
+      return wanted.answered;
+    });
+    return true;
+  }
+
+  void end() noexcept {
+    {
+      const sync::Lock lock(mutex_);
+      closed_ = true;
+    }
+    ordered_.notify_one();
+    thread_.join();
+    stack_.give_back();
+  }
+
+ private:
+  void run() noexcept {
+    for (;;) {
+      Order* taken = nullptr;
+      bool over = false;
+      (void)ordered_.await([&] {
+        const sync::Lock lock(mutex_);
+        taken = first_;
+        if (taken != nullptr && (first_ = taken->next) == nullptr) last_ = nullptr;
+        over = closed_;
+        return taken != nullptr || over;
+      });
+      if (taken == nullptr) return;
+      taken->answer = make_child(*taken->plan, stack_.top());
+      {
+        const sync::Lock lock(mutex_);
+        taken->answered = true;  // and may be gone after that
+      }
+      answered_.notify_all();
+    }
+  }
+
+  sync::Mutex mutex_;
+  Order* first_ = nullptr;  // these three under the mutex
+  Order* last_ = nullptr;
+  bool closed_ = false;
+  sync::EventCount ordered_;
+  sync::EventCount answered_;
+  ChildStack stack_;
+  sync::Thread thread_;
+};
+
+constinit ProcessPlace<Spawner> the_place;
+
+std::uint64_t this_process() noexcept { return static_cast<std::uint64_t>(::getpid()); }
+
+#if !defined(HANDOFF_EXPLORE)
+// The thread must not outlive the code.
+struct AtTheEnd {
+  AtTheEnd() noexcept = default;
+  AtTheEnd(const AtTheEnd&) = delete;
+  AtTheEnd& operator=(const AtTheEnd&) = delete;
+  ~AtTheEnd() { the_place.end(this_process()); }
+};
+const AtTheEnd at_the_end;
+#endif
+
+}  // namespace
+
+Spawned spawn(ChildPlan& plan) noexcept {
+  Order order;
+  order.plan = &plan;
+  if (const int error = the_place.need(this_process()); error != 0) {
+    order.answer.error = error;
+  } else if (!the_place.get().carry_out(order)) {
+    order.answer.error = ECANCELED;
+  }
+  return std::move(order.answer);
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: MIT
+//
+// Subprocess: starts that fail, parents that die, descriptors that leak, numbers that come again,
+// and programs that take the news of children for themselves.
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <handoff/process/subprocess.hpp>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/support.hpp"
+#include "unit/process/subprocess_support.hpp"
+
+namespace handoff { namespace {
+
+using namespace std::chrono_literals;
+using test::open_descriptors;
+using test::shell;
+using test::Watched;
+
+// "step: errno" of a start that fails; "" of one that does not.
+std::string failure_of(const std::vector<std::string>& arguments, SubprocessOptions options = {}) {
+  try {
+    (void)Subprocess::start(arguments, options);
+    return "";
+  } catch (const SubprocessError& error) {
+    return std::string(to_string(error.step())) + ": " + strerrorname_np(error.code().value());
+  }
+}
+
+TEST(SubprocessFaults, WhatCannotBeRun) {
+  const test::Folder folder;
+  const std::string text = folder.file("text", "echo a\n", 0755);
+  const std::string plain = folder.file("plain", "#!/bin/sh\n", 0644);
+  const std::string lost = folder.file("lost", "#!/no/such/interpreter\n", 0755);
+  const std::string empty = folder.file("empty", "", 0755);
+  const std::string loop = (folder.path / "loop").string();
+  ASSERT_EQ(symlink("loop", loop.c_str()), 0);
+  const std::string busy = folder.file("busy", "#!/bin/sh\n", 0755);
+  const int writer = open(busy.c_str(), O_WRONLY | O_CLOEXEC);
+  const std::set<int> before = open_descriptors();
+  SubprocessOptions options;
+  options.output = options.error = SubprocessOutput::captured();
+  options.input = SubprocessInput::pipe();
+  const auto fails = [&](const std::string& program) { return failure_of({program}, options); };
+  EXPECT_EQ(fails("/no/such/file"), "execute: ENOENT");
+  EXPECT_EQ(fails("handoff-no-such-program"), "execute: ENOENT");
+  EXPECT_EQ(fails(""), "execute: ENOENT");
+  EXPECT_EQ(fails("/"), "execute: EACCES");
+  EXPECT_EQ(fails(plain), "execute: EACCES");
+  EXPECT_EQ(fails(text), "execute: ENOEXEC");
+  EXPECT_EQ(fails(empty), "execute: ENOEXEC");
+  EXPECT_EQ(fails(lost), "execute: ENOENT");
+  EXPECT_EQ(fails(loop), "execute: ELOOP");
+  EXPECT_EQ(fails(plain + "/x"), "execute: ENOTDIR");
+  EXPECT_EQ(fails(busy), "execute: ETXTBSY");
+  EXPECT_EQ(fails(std::string(5000, 'x')), "execute: ENAMETOOLONG");
+  EXPECT_EQ(failure_of({"true", std::string(std::size_t{1} << 20, 'x')}), "execute: E2BIG");
+  EXPECT_EQ(failure_of({"true"}, {.directory = "/no/such"}), "directory: ENOENT");
+  EXPECT_EQ(failure_of({"true"}, {.directory = plain}), "directory: ENOTDIR");
+  EXPECT_EQ(failure_of({"true"}, {.cpus = {8000}}), "affinity: EINVAL");
+  EXPECT_EQ(failure_of({"true"}, {.descriptors = {{.from = 900, .to = 5}}}), "descriptors: EBADF");
+  EXPECT_EQ(failure_of({"true"}, {.input = SubprocessInput::descriptor(900)}),
+            "descriptors: EBADF");
+  EXPECT_EQ(open_descriptors(), before);
+  close(writer);
+  int status = 0;
+  EXPECT_EQ(waitpid(-1, &status, WNOHANG | __WALL), -1);  // none is left behind
+}
+
+TEST(SubprocessFaults, ErrorsAreOneLine) {
+  try {
+    (void)Subprocess::start({"no\nsuch\x1b"});
+    ADD_FAILURE() << "it runs";
+  } catch (const SubprocessError& error) {
+    EXPECT_STREQ(error.what(), "no\\x0asuch\\x1b: execute: No such file or directory");
+    EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
+  }
+  try {
+    (void)Subprocess::start({"true"}, {.directory = "/no/such"});
+    ADD_FAILURE() << "it runs";
+  } catch (const SubprocessError& error) {
+    EXPECT_STREQ(error.what(), "/no/such: directory: No such file or directory");
+  }
+}
+
+TEST(SubprocessFaults, WhatMakesNoSense) {
+  const std::string zero("a\0b", 3);
+  const auto refused = [](const std::vector<std::string>& arguments, SubprocessOptions options) {
+    EXPECT_THROW((void)Subprocess::start(arguments, options), std::invalid_argument);
+  };
+  refused({}, {});
+  refused({zero}, {});
+  refused({"true"}, {.executable = zero});
+  refused({"true"}, {.directory = zero});
+  for (const std::string& bad : {zero, std::string("no value"), std::string("=x"), zero + "=1"}) {
+    refused({"true"}, {.environment = {.set = {bad}}});
+  }
+  for (const std::string& bad : {zero, std::string("A=1"), std::string()}) {
+    refused({"true"}, {.environment = {.unset = {bad}}});
+  }
+  refused({"true"}, {.input = SubprocessInput::descriptor(-1)});
+  refused({"true"}, {.output = SubprocessOutput::descriptor(-1)});
+  refused({"true"}, {.output = SubprocessOutput::same_as_output()});
+  refused({"true"}, {.descriptors = {{.from = -1, .to = 3}}});
+  refused({"true"}, {.descriptors = {{.from = 1, .to = 2}}});
+  refused({"true"}, {.descriptors = {{.from = 1, .to = 3}, {.from = 2, .to = 3}}});
+  refused({"true"}, {.cpus = {-1}});
+  refused({"true"}, {.cpus = {1 << 20}});
+  auto sleeper = Subprocess::start({"sleep", "1000"});
+  try {
+    (void)sleeper.signal(1000);
+    ADD_FAILURE() << "there is such a signal";
+  } catch (const SubprocessError& error) {
+    EXPECT_EQ(error.step(), SubprocessStep::signal);
+    EXPECT_EQ(error.code().value(), EINVAL);
+  }
+}
+
+// So many numbers below it are free.
+rlim_t limit_with(rlim_t room, const std::set<int>& taken) {
+  rlim_t limit = 0;
+  for (rlim_t free = 0; free < room; ++limit) {
+    if (taken.count(static_cast<int>(limit)) == 0) ++free;
+  }
+  return limit;
+}
+
+TEST(SubprocessFaults, NoDescriptorsLeft) {
+  (void)Subprocess::start({"true"}).wait();
+  const std::set<int> before = open_descriptors();
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  std::set<std::string> failures;
+  for (rlim_t room = 0; room < 12; ++room) {
+    const rlimit small{limit_with(room, before), limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &small);
+    failures.insert(failure_of({"true"}, {.input = SubprocessInput::pipe(),
+                                          .output = SubprocessOutput::captured(),
+                                          .error = SubprocessOutput::captured()}));
+    failures.insert(failure_of({"true"}, {.input = "bytes", .output = SubprocessOutput::null()}));
+    setrlimit(RLIMIT_NOFILE, &limit);
+    EXPECT_EQ(open_descriptors(), before) << room;
+  }
+  EXPECT_EQ(failures, (std::set<std::string>{"", "streams: EMFILE", "clone: EMFILE"}));
+}
+
+TEST(SubprocessFaults, StopWithoutADescriptor) {
+  sync::StopSource stop;
+  auto sleeper = Subprocess::start({"sleep", "1000"});
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit none{0, limit.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  std::thread later([&] { stop.request_stop(); });
+  EXPECT_FALSE(sleeper.wait({1h, stop.token()}).has_value());
+  setrlimit(RLIMIT_NOFILE, &limit);
+  later.join();
+}
+
+// Eight threads at once, and another one that opens and closes files without O_CLOEXEC: each child
+// has its three streams and the folder it lists.
+TEST(SubprocessFaults, NothingLeaksToSiblings) {
+  (void)Subprocess::start({"true"}).wait();
+  const std::set<int> before = open_descriptors();
+  std::atomic<bool> over{false};
+  std::atomic<std::size_t> wrong{0};
+  std::thread noise([&] {
+    while (!over) {
+      const int plain = open("/dev/null", O_RDONLY);
+      int pair[2];
+      const bool piped = pipe(pair) == 0;
+      std::this_thread::yield();
+      if (piped) close(pair[0]), close(pair[1]);
+      close(plain);
+    }
+  });
+  constexpr std::size_t threads = 8;
+  std::vector<std::thread> starters;
+  for (std::size_t i = 0; i < threads; ++i) {
+    starters.emplace_back([&] {
+      for (std::size_t round = 0; round < test::rounds(1000) / threads; ++round) {
+        auto list = Subprocess::start(
+            {"ls", "/proc/self/fd"},
+            {.input = round % 2 == 0 ? SubprocessInput("some") : SubprocessInput::pipe(),
+             .output = SubprocessOutput::captured(),
+             .error = SubprocessOutput::captured()});
+        if (!list.wait().ok() || list.output() != "0\n1\n2\n3\n") ++wrong;
+      }
+    });
+  }
+  for (std::thread& each : starters) each.join();
+  over = true;
+  noise.join();
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+// Roles: what these tests run in processes of their own.
+
+TEST(SubprocessRole, Run) {
+  const char* const name = getenv(test::kRoleVariable);
+  if (name == nullptr) GTEST_SKIP() << "for other tests to run";
+  const char* const argument = getenv(test::kRoleArgument);
+  const int code = test::roles().at(name)(argument != nullptr ? argument : "");
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+void tell(const std::string& line) {
+  if (write(test::kRoleOutput, line.data(), line.size()) < 0) _exit(99);
+}
+
+// A process with children of its own, which is killed: a pipe whose other end only they have says
+// when they are all gone.
+const test::RoleEntry many_children("many_children", [](const std::string&) {
+  std::vector<Subprocess> children;
+  for (int i = 0; i < 4; ++i) {
+    children.push_back(
+        Subprocess::start({"sleep", "1000"}, {.descriptors = {{test::kRoleOutput, 5}}}));
+  }
+  std::thread([&] {
+    children.push_back(
+        Subprocess::start({"sleep", "1000"}, {.descriptors = {{test::kRoleOutput, 5}}}));
+  }).join();
+  tell("ready\n");
+  for (;;) pause();
+  return 1;
+});
+const test::RoleEntry starts_all_the_time("starts_all_the_time", [](const std::string&) {
+  tell("ready\n");
+  for (;;) {
+    (void)Subprocess::start({"sleep", "1000"}, {.descriptors = {{test::kRoleOutput, 5}}});
+  }
+  return 1;
+});
+
+void expect_no_orphans(const std::string& role, std::chrono::microseconds after) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  SubprocessOptions options = test::role_options(role, "");
+  options.descriptors = {{.from = ends[1], .to = test::kRoleOutput}};
+  auto parent = Subprocess::start(test::role_arguments(), options);
+  close(ends[1]);
+  char text[16] = {};
+  ASSERT_EQ(read(ends[0], text, sizeof text), 6);
+  std::this_thread::sleep_for(after);
+  EXPECT_TRUE(parent.signal(SIGKILL));
+  EXPECT_EQ(parent.wait().text(), "killed by SIGKILL");
+  pollfd all_gone{.fd = ends[0], .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&all_gone, 1, 20'000), 1);
+  EXPECT_EQ(read(ends[0], text, sizeof text), 0);
+  close(ends[0]);
+}
+
+TEST(SubprocessFaults, DiesWithItsParent) {
+  expect_no_orphans("many_children", 0us);
+  auto random = test::random();
+  for (std::size_t round = 0; round < test::rounds(20); ++round) {
+    expect_no_orphans("starts_all_the_time", std::chrono::microseconds(random() % 5000));
+  }
+}
+
+// Filters of system calls. Those of a thread hold for the threads that it starts.
+
+bool install(const std::vector<sock_filter>& lines) {
+  sock_fprog program{static_cast<unsigned short>(lines.size()),
+                     const_cast<sock_filter*>(lines.data())};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+sock_filter line(int code, std::uint32_t k, std::size_t if_so = 0, std::size_t if_not = 0) {
+  return {static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(if_so),
+          static_cast<std::uint8_t>(if_not), k};
+}
+// The call fails, if its first argument has one of these bits (0: in any case).
+bool forbid(long call, std::uint32_t bits, int error) {
+  constexpr std::uint32_t first_argument = offsetof(seccomp_data, args);
+  return install({line(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                  line(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 3),
+                  line(BPF_LD | BPF_W | BPF_ABS, first_argument),
+                  line(BPF_JMP | BPF_JSET | BPF_K, bits, bits == 0 ? 1 : 0, bits == 0 ? 0 : 1),
+                  line(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error)),
+                  line(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)});
+}
+
+struct Forbidden {
+  const char* name;
+  long call;
+  std::uint32_t bits;
+  int error;
+  const char* failure;
+};
+const Forbidden kForbidden[] = {
+    {"pidfd_open", SYS_pidfd_open, 0, ENOSYS, "support: ENOSYS"},
+    {"pidfd_open_eperm", SYS_pidfd_open, 0, EPERM, "support: EPERM"},
+    {"pidfd_open_emfile", SYS_pidfd_open, 0, EMFILE, "streams: EMFILE"},
+    {"pidfd_send_signal", SYS_pidfd_send_signal, 0, EPERM, "support: EPERM"},
+    {"waitid", SYS_waitid, 0, EINVAL, "support: ENOSYS"},
+    {"clone", SYS_clone, CLONE_VFORK, EAGAIN, "clone: EAGAIN"},
+    {"clone_eperm", SYS_clone, CLONE_VFORK, EPERM, "clone: EPERM"},
+    {"clone_enosys", SYS_clone, CLONE_VFORK, ENOSYS, "clone: ENOSYS"},
+    {"thread", SYS_clone3, 0, EAGAIN, "spawner: EAGAIN"},
+    {"memfd", SYS_memfd_create, 0, ENOSYS, "streams: ENOSYS"},
+    {"pipe", SYS_pipe2, 0, ENFILE, "streams: ENFILE"},
+    {"prctl", SYS_prctl, PR_SET_PDEATHSIG, EPERM, "parent: EPERM"},
+    {"setpgid", SYS_setpgid, 0, EPERM, "group: EPERM"},
+    {"limits", SYS_prlimit64, 0, EPERM, "limits: EPERM"},
+    {"execve", SYS_execve, 0, ENOMEM, "execute: ENOMEM"},
+    {"close_range", SYS_close_range, 0, ENOSYS, ""},  // there is another way
+    {"affinity", SYS_sched_getaffinity, 0, EPERM, ""},
+};
+
+const test::RoleEntry forbidden_call("forbidden_call", [](const std::string& name) {
+  for (const Forbidden& each : kForbidden) {
+    if (name != each.name) continue;
+    const std::set<int> before = open_descriptors();
+    if (!forbid(each.call, each.bits, each.error)) return 90;
+    const std::string failure = failure_of(
+        {"true"},
+        {.input = "x", .output = SubprocessOutput::captured(), .limits = {.core_bytes = 0}});
+    std::printf("%s: '%s', not '%s'\n", name.c_str(), failure.c_str(), each.failure);
+    if (failure != each.failure || open_descriptors() != before) return 1;
+    int status = 0;
+    return waitpid(-1, &status, WNOHANG | __WALL) == -1 && errno == ECHILD ? 0 : 2;
+  }
+  return 91;
+});
+
+TEST(SubprocessFaults, CallsThatAreForbidden) {
+  for (const Forbidden& each : kForbidden) {
+    // A thread that cannot be started is the end of a sanitizer's runtime.
+    if (test::sanitized && std::strcmp(each.name, "thread") == 0) continue;
+    (void)test::run_role("forbidden_call", each.name);
+  }
+}
+
+// Without close_range: the descriptors are found one by one, none is left out.
+const test::RoleEntry closes_one_by_one("closes_one_by_one", [](const std::string&) {
+  for (int i = 0; i < 300; ++i) {
+    if (open("/dev/null", O_RDONLY) < 0) return 90;
+  }
+  if (!forbid(SYS_close_range, 0, ENOSYS)) return 91;
+  const std::string listed =
+      test::output_of({"ls", "/proc/self/fd"}, {.descriptors = {{.from = 250, .to = 100}}});
+  std::printf("%s\n", listed.c_str());
+  return listed == "0\n1\n100\n2\n3\n" ? 0 : 1;
+});
+TEST(SubprocessFaults, DescriptorsClosedOneByOne) { (void)test::run_role("closes_one_by_one"); }
+
+// Streams of this process that are closed: nothing else may come under their numbers.
+const test::RoleEntry no_streams("no_streams", [](const std::string&) {
+  for (const int stream : {0, 1, 2}) close(stream);
+  const int first = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  const std::string here = test::output_of({"readlink", "/proc/self/fd/0", "/proc/self/fd/2"},
+                                           {.input = SubprocessInput::inherited()});
+  const std::string both =
+      test::output_of({"sh", "-c", "cat; echo a >&2; echo b"},
+                      {.input = "x", .error = SubprocessOutput::same_as_output()});
+  return first == 0 && here == "/dev/zero\n/dev/null\n" && both == "xa\nb\n" ? 0 : 1;
+});
+TEST(SubprocessFaults, ClosedStreams) { (void)test::run_role("no_streams"); }
+
+// Others that take the news of children: the way it ended is known or said to be unknown.
+bool is_seven_or_unknown(const SubprocessExit& end) {
+  return end.kind == SubprocessExit::Kind::unknown || end.text() == "exited with 7";
+}
+const test::RoleEntry sigchld_ignored("sigchld_ignored", [](const std::string&) {
+  signal(SIGCHLD, SIG_IGN);
+  for (int i = 0; i < 50; ++i) {
+    auto child = shell("echo a; exit 7", {.output = SubprocessOutput::captured()});
+    if (!is_seven_or_unknown(child.wait()) || child.output() != "a\n") return 1;
+    if (child.signal(SIGTERM)) return 2;
+    child.kill();
+  }
+  std::puts(shell("kill -9 $$").wait().text().c_str());
+  return 0;
+});
+const test::RoleEntry waits_for_any("waits_for_any", [](const std::string&) {
+  std::atomic<bool> over{false};
+  std::thread thief([&] {
+    while (!over) {
+      int status = 0;
+      (void)waitpid(-1, &status, 0);
+    }
+  });
+  for (int i = 0; i < 50; ++i) {
+    if (!is_seven_or_unknown(shell("exit 7").wait())) return 1;
+  }
+  over = true;
+  thief.join();
+  return 0;
+});
+TEST(SubprocessFaults, ProgramsThatTakeTheNews) {
+  (void)test::run_role("sigchld_ignored");
+  (void)test::run_role("waits_for_any");
+}
+
+// In a space of numbers of its own, where the next number can be chosen.
+int stranger_with(int number) {
+  std::ofstream("/proc/sys/kernel/ns_last_pid") << number - 1;
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    setpgid(0, 0);
+    for (;;) pause();
+  }
+  if (stranger > 0) setpgid(stranger, stranger);
+  return stranger;
+}
+const test::RoleEntry numbers_again("numbers_again", [](const std::string&) {
+  if (getpid() != 1) return 77;
+  for (const bool stolen : {false, true}) {
+    for (int round = 0; round < 20; ++round) {
+      auto child = shell("exit 7");
+      const int number = child.id();
+      if (stolen) {
+        int status = 0;
+        if (waitpid(number, &status, 0) != number) return 2;
+      } else if (child.wait().code != 7) {
+        return 3;
+      }
+      const int stranger = stranger_with(number);
+      if (stranger != number) return 4;
+      if (kill(number, 0) != 0) return 5;  // by number, one would find it
+      if (child.signal(SIGKILL)) return 6;
+      child.kill();
+      if (!is_seven_or_unknown(child.wait())) return 7;
+      {
+        const Subprocess ended = std::move(child);
+      }
+      int status = 0;
+      if (waitpid(stranger, &status, WNOHANG) != 0) return 8;
+      kill(stranger, SIGKILL);
+      if (waitpid(stranger, &status, 0) != stranger) return 9;
+    }
+  }
+  return 0;
+});
+TEST(SubprocessFaults, NumbersThatComeAgain) {
+  SubprocessOptions options = test::role_options("numbers_again", "");
+  const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
+  options.executable = "";
+  std::vector<std::string> arguments{"unshare", "--pid", "--fork", "--kill-child"};
+  arguments.push_back(own);
+  arguments.insert(arguments.end(), test::role_arguments().begin() + 1,
+                   test::role_arguments().end());
+  auto child = Subprocess::start(arguments, options);
+  const SubprocessExit end = child.wait();
+  if (end.code == 1 && child.output().empty()) GTEST_SKIP() << "no right to a space of numbers";
+  EXPECT_EQ(end.text(), "exited with 0") << child.output();
+}
+
+// A process that was forked from one with a spawner has none, and makes its own. Its copies of
+// Subprocess leave the children alone.
+const test::RoleEntry forks("forks", [](const std::string&) {
+  auto kept = Subprocess::start({"sleep", "1000"});
+  const pid_t copy = fork();
+  if (copy == 0) {
+    {
+      const Subprocess destroyed = std::move(kept);
+    }
+    _exit(shell("exit 7").wait().code == 7 ? 0 : 1);
+  }
+  int status = 0;
+  if (waitpid(copy, &status, 0) != copy || status != 0) return 1;
+  if (kept.wait(0ms).has_value()) return 2;
+  return shell("exit 7").wait().code == 7 ? 0 : 3;
+});
+TEST(SubprocessFaults, ForkedPrograms) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "its runtime ends a fork that starts threads";
+#endif
+#endif
+  (void)test::run_role("forks");
+}
+
+// exit() with children: a static Subprocess is destroyed after the spawner's end, or before it.
+const test::RoleEntry exits("exits", [](const std::string&) {
+  static std::optional<Subprocess> child;
+  child.emplace(Subprocess::start({"sleep", "1000"}, {.descriptors = {{test::kRoleOutput, 5}}}));
+  std::exit(0);
+  return 1;
+});
+TEST(SubprocessFaults, ExitWithChildren) {
+  SubprocessOptions options = test::role_options("exits", "");
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  options.descriptors = {{.from = ends[1], .to = test::kRoleOutput}};
+  auto parent = Subprocess::start(test::role_arguments(), options);
+  close(ends[1]);
+  EXPECT_TRUE(parent.wait().ok());
+  char text = 0;
+  EXPECT_EQ(read(ends[0], &text, 1), 0);  // its child is gone
+  close(ends[0]);
+}
+
+}}  // namespace handoff

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+//
+// What the tests of Subprocess share: descriptors of this process, other processes as the kernel
+// knows them, and this program once more in a role.
+#pragma once
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <handoff/process/subprocess.hpp>
+
+namespace handoff::test {
+
+inline std::set<int> open_descriptors() {
+  std::set<int> open;
+  DIR* const folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return open;
+  while (const dirent* const entry = readdir(folder)) {
+    const int number = std::atoi(entry->d_name);
+    if (entry->d_name[0] != '.' && number != dirfd(folder)) open.insert(number);
+  }
+  closedir(folder);
+  return open;
+}
+
+// A process, held so that its number means no other one.
+class Watched {
+ public:
+  explicit Watched(int id) : pidfd_(static_cast<int>(syscall(SYS_pidfd_open, id, 0))) {}
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  ~Watched() { close(pidfd_); }
+
+  void kill() const { syscall(SYS_pidfd_send_signal, pidfd_, 9, nullptr, 0); }
+  bool was_there() const { return pidfd_ >= 0; }
+  // At once, or within a long time: a busy machine is no fault.
+  bool is_gone() const { return ready(0); }
+  bool goes() const { return ready(20'000); }
+
+ private:
+  bool ready(int ms) const {
+    pollfd end{.fd = pidfd_, .events = POLLIN, .revents = 0};
+    return poll(&end, 1, ms) == 1;
+  }
+  int pidfd_;
+};
+
+// A folder of temporary files, removed with the object.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "handoff-process-XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) path = name;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  }
+  // A file with this in it.
+  std::string file(const std::string& name, const std::string& text, int mode) const {
+    const std::string at = (path / name).string();
+    std::ofstream(at) << text;
+    chmod(at.c_str(), static_cast<mode_t>(mode));
+    return at;
+  }
+  std::filesystem::path path;
+};
+
+inline Subprocess shell(const std::string& line, SubprocessOptions options = {}) {
+  return Subprocess::start({"sh", "-c", line}, options);
+}
+
+// What a program writes to its output.
+inline std::string output_of(const std::vector<std::string>& arguments,
+                             SubprocessOptions options = {}) {
+  options.output = SubprocessOutput::captured();
+  auto child = Subprocess::start(arguments, options);
+  EXPECT_TRUE(child.wait().ok()) << arguments.front();
+  return child.output();
+}
+inline std::string output_of_shell(const std::string& line, SubprocessOptions options = {}) {
+  return output_of({"sh", "-c", line}, std::move(options));
+}
+
+// This program once more, with a function below a name of its own instead of tests: what it returns
+// is the exit code, and what it writes to descriptor kRoleOutput can be read. For what a process
+// can try only once, or is killed by.
+inline constexpr const char* kRoleVariable = "HANDOFF_TEST_SUBPROCESS_ROLE";
+inline constexpr const char* kRoleArgument = "HANDOFF_TEST_SUBPROCESS_ARGUMENT";
+inline constexpr int kRoleOutput = 3;
+
+using Role = int (*)(const std::string& argument);
+inline std::map<std::string, Role>& roles() {
+  static std::map<std::string, Role> all;
+  return all;
+}
+struct RoleEntry {
+  RoleEntry(const char* name, Role role) { roles()[name] = role; }
+};
+
+inline SubprocessOptions role_options(const std::string& name, const std::string& argument) {
+  SubprocessOptions options;
+  options.executable = "/proc/self/exe";
+  options.environment.set = {std::string(kRoleVariable) + "=" + name,
+                             std::string(kRoleArgument) + "=" + argument};
+  options.output = SubprocessOutput::captured();
+  return options;
+}
+inline const std::vector<std::string>& role_arguments() {
+  static const std::vector<std::string> arguments{"test", "--gtest_filter=SubprocessRole.*",
+                                                  "--gtest_brief=1"};
+  return arguments;
+}
+// Runs the role to its end.
+inline SubprocessExit run_role(const std::string& name, const std::string& argument = "") {
+  auto child = Subprocess::start(role_arguments(), role_options(name, argument));
+  const SubprocessExit end = child.wait();
+  EXPECT_EQ(end.text(), "exited with 0") << name << " " << argument << "\n" << child.output();
+  return end;
+}
+
+}  // namespace handoff::test
