@@ -34,12 +34,15 @@
 #include "support/support.hpp"
 #include "unit/process/subprocess_support.hpp"
 
-namespace handoff { namespace {
+namespace subprocess_faults_test { namespace {
+
+using namespace handoff;
+namespace support = subprocess_support;
 
 using namespace std::chrono_literals;
-using test::open_descriptors;
-using test::shell;
-using test::Watched;
+using support::open_descriptors;
+using support::shell;
+using support::Watched;
 
 // "step: errno" of a start that fails; "" of one that does not.
 std::string failure_of(const std::vector<std::string>& arguments, SubprocessOptions options = {}) {
@@ -52,7 +55,7 @@ std::string failure_of(const std::vector<std::string>& arguments, SubprocessOpti
 }
 
 TEST(SubprocessFaults, WhatCannotBeRun) {
-  const test::Folder folder;
+  const support::Folder folder;
   const std::string text = folder.file("text", "echo a\n", 0755);
   const std::string plain = folder.file("plain", "#!/bin/sh\n", 0644);
   const std::string lost = folder.file("lost", "#!/no/such/interpreter\n", 0755);
@@ -222,38 +225,38 @@ TEST(SubprocessFaults, NothingLeaksToSiblings) {
 // Roles: what these tests run in processes of their own.
 
 TEST(SubprocessRole, Run) {
-  const char* const name = getenv(test::kRoleVariable);
+  const char* const name = getenv(support::kRoleVariable);
   if (name == nullptr) GTEST_SKIP() << "for other tests to run";
-  const char* const argument = getenv(test::kRoleArgument);
-  const int code = test::roles().at(name)(argument != nullptr ? argument : "");
+  const char* const argument = getenv(support::kRoleArgument);
+  const int code = support::roles().at(name)(argument != nullptr ? argument : "");
   std::fflush(nullptr);
   _exit(code);
 }
 
 void tell(const std::string& line) {
-  if (write(test::kRoleOutput, line.data(), line.size()) < 0) _exit(99);
+  if (write(support::kRoleOutput, line.data(), line.size()) < 0) _exit(99);
 }
 
 // A process with children of its own, which is killed: a pipe whose other end only they have says
 // when they are all gone.
-const test::RoleEntry many_children("many_children", [](const std::string&) {
+const support::RoleEntry many_children("many_children", [](const std::string&) {
   std::vector<Subprocess> children;
   for (int i = 0; i < 4; ++i) {
     children.push_back(
-        Subprocess::start({"sleep", "1000"}, {.descriptors = {{test::kRoleOutput, 5}}}));
+        Subprocess::start({"sleep", "1000"}, {.descriptors = {{support::kRoleOutput, 5}}}));
   }
   std::thread([&] {
     children.push_back(
-        Subprocess::start({"sleep", "1000"}, {.descriptors = {{test::kRoleOutput, 5}}}));
+        Subprocess::start({"sleep", "1000"}, {.descriptors = {{support::kRoleOutput, 5}}}));
   }).join();
   tell("ready\n");
   for (;;) pause();
   return 1;
 });
-const test::RoleEntry starts_all_the_time("starts_all_the_time", [](const std::string&) {
+const support::RoleEntry starts_all_the_time("starts_all_the_time", [](const std::string&) {
   tell("ready\n");
   for (;;) {
-    (void)Subprocess::start({"sleep", "1000"}, {.descriptors = {{test::kRoleOutput, 5}}});
+    (void)Subprocess::start({"sleep", "1000"}, {.descriptors = {{support::kRoleOutput, 5}}});
   }
   return 1;
 });
@@ -261,9 +264,9 @@ const test::RoleEntry starts_all_the_time("starts_all_the_time", [](const std::s
 void expect_no_orphans(const std::string& role, std::chrono::microseconds after) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  SubprocessOptions options = test::role_options(role, "");
-  options.descriptors = {{.from = ends[1], .to = test::kRoleOutput}};
-  auto parent = Subprocess::start(test::role_arguments(), options);
+  SubprocessOptions options = support::role_options(role, "");
+  options.descriptors = {{.from = ends[1], .to = support::kRoleOutput}};
+  auto parent = Subprocess::start(support::role_arguments(), options);
   close(ends[1]);
   char text[16] = {};
   ASSERT_EQ(read(ends[0], text, sizeof text), 6);
@@ -334,7 +337,7 @@ const Forbidden kForbidden[] = {
     {"affinity", SYS_sched_getaffinity, 0, EPERM, ""},
 };
 
-const test::RoleEntry forbidden_call("forbidden_call", [](const std::string& name) {
+const support::RoleEntry forbidden_call("forbidden_call", [](const std::string& name) {
   for (const Forbidden& each : kForbidden) {
     if (name != each.name) continue;
     const std::set<int> before = open_descriptors();
@@ -354,41 +357,41 @@ TEST(SubprocessFaults, CallsThatAreForbidden) {
   for (const Forbidden& each : kForbidden) {
     // A thread that cannot be started is the end of a sanitizer's runtime.
     if (test::sanitized && std::strcmp(each.name, "thread") == 0) continue;
-    (void)test::run_role("forbidden_call", each.name);
+    (void)support::run_role("forbidden_call", each.name);
   }
 }
 
 // Without close_range: the descriptors are found one by one, none is left out.
-const test::RoleEntry closes_one_by_one("closes_one_by_one", [](const std::string&) {
+const support::RoleEntry closes_one_by_one("closes_one_by_one", [](const std::string&) {
   for (int i = 0; i < 300; ++i) {
     if (open("/dev/null", O_RDONLY) < 0) return 90;
   }
   if (!forbid(SYS_close_range, 0, ENOSYS)) return 91;
   const std::string listed =
-      test::output_of({"ls", "/proc/self/fd"}, {.descriptors = {{.from = 250, .to = 100}}});
+      support::output_of({"ls", "/proc/self/fd"}, {.descriptors = {{.from = 250, .to = 100}}});
   std::printf("%s\n", listed.c_str());
   return listed == "0\n1\n100\n2\n3\n" ? 0 : 1;
 });
-TEST(SubprocessFaults, DescriptorsClosedOneByOne) { (void)test::run_role("closes_one_by_one"); }
+TEST(SubprocessFaults, DescriptorsClosedOneByOne) { (void)support::run_role("closes_one_by_one"); }
 
 // Streams of this process that are closed: nothing else may come under their numbers.
-const test::RoleEntry no_streams("no_streams", [](const std::string&) {
+const support::RoleEntry no_streams("no_streams", [](const std::string&) {
   for (const int stream : {0, 1, 2}) close(stream);
   const int first = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  const std::string here = test::output_of({"readlink", "/proc/self/fd/0", "/proc/self/fd/2"},
-                                           {.input = SubprocessInput::inherited()});
+  const std::string here = support::output_of({"readlink", "/proc/self/fd/0", "/proc/self/fd/2"},
+                                              {.input = SubprocessInput::inherited()});
   const std::string both =
-      test::output_of({"sh", "-c", "cat; echo a >&2; echo b"},
-                      {.input = "x", .error = SubprocessOutput::same_as_output()});
+      support::output_of({"sh", "-c", "cat; echo a >&2; echo b"},
+                         {.input = "x", .error = SubprocessOutput::same_as_output()});
   return first == 0 && here == "/dev/zero\n/dev/null\n" && both == "xa\nb\n" ? 0 : 1;
 });
-TEST(SubprocessFaults, ClosedStreams) { (void)test::run_role("no_streams"); }
+TEST(SubprocessFaults, ClosedStreams) { (void)support::run_role("no_streams"); }
 
 // Others that take the news of children: the way it ended is known or said to be unknown.
 bool is_seven_or_unknown(const SubprocessExit& end) {
   return end.kind == SubprocessExit::Kind::unknown || end.text() == "exited with 7";
 }
-const test::RoleEntry sigchld_ignored("sigchld_ignored", [](const std::string&) {
+const support::RoleEntry sigchld_ignored("sigchld_ignored", [](const std::string&) {
   signal(SIGCHLD, SIG_IGN);
   for (int i = 0; i < 50; ++i) {
     auto child = shell("echo a; exit 7", {.output = SubprocessOutput::captured()});
@@ -399,7 +402,7 @@ const test::RoleEntry sigchld_ignored("sigchld_ignored", [](const std::string&) 
   std::puts(shell("kill -9 $$").wait().text().c_str());
   return 0;
 });
-const test::RoleEntry waits_for_any("waits_for_any", [](const std::string&) {
+const support::RoleEntry waits_for_any("waits_for_any", [](const std::string&) {
   std::atomic<bool> over{false};
   std::thread thief([&] {
     while (!over) {
@@ -415,8 +418,8 @@ const test::RoleEntry waits_for_any("waits_for_any", [](const std::string&) {
   return 0;
 });
 TEST(SubprocessFaults, ProgramsThatTakeTheNews) {
-  (void)test::run_role("sigchld_ignored");
-  (void)test::run_role("waits_for_any");
+  (void)support::run_role("sigchld_ignored");
+  (void)support::run_role("waits_for_any");
 }
 
 // In a space of numbers of its own, where the next number can be chosen.
@@ -430,7 +433,7 @@ int stranger_with(int number) {
   if (stranger > 0) setpgid(stranger, stranger);
   return stranger;
 }
-const test::RoleEntry numbers_again("numbers_again", [](const std::string&) {
+const support::RoleEntry numbers_again("numbers_again", [](const std::string&) {
   if (getpid() != 1) return 77;
   for (const bool stolen : {false, true}) {
     for (int round = 0; round < 20; ++round) {
@@ -460,13 +463,13 @@ const test::RoleEntry numbers_again("numbers_again", [](const std::string&) {
   return 0;
 });
 TEST(SubprocessFaults, NumbersThatComeAgain) {
-  SubprocessOptions options = test::role_options("numbers_again", "");
+  SubprocessOptions options = support::role_options("numbers_again", "");
   const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
   options.executable = "";
   std::vector<std::string> arguments{"unshare", "--pid", "--fork", "--kill-child"};
   arguments.push_back(own);
-  arguments.insert(arguments.end(), test::role_arguments().begin() + 1,
-                   test::role_arguments().end());
+  arguments.insert(arguments.end(), support::role_arguments().begin() + 1,
+                   support::role_arguments().end());
   auto child = Subprocess::start(arguments, options);
   const SubprocessExit end = child.wait();
   if (end.code == 1 && child.output().empty()) GTEST_SKIP() << "no right to a space of numbers";
@@ -475,7 +478,7 @@ TEST(SubprocessFaults, NumbersThatComeAgain) {
 
 // A process that was forked from one with a spawner has none, and makes its own. Its copies of
 // Subprocess leave the children alone.
-const test::RoleEntry forks("forks", [](const std::string&) {
+const support::RoleEntry forks("forks", [](const std::string&) {
   auto kept = Subprocess::start({"sleep", "1000"});
   const pid_t copy = fork();
   if (copy == 0) {
@@ -495,22 +498,22 @@ TEST(SubprocessFaults, ForkedPrograms) {
   GTEST_SKIP() << "its runtime ends a fork that starts threads";
 #endif
 #endif
-  (void)test::run_role("forks");
+  (void)support::run_role("forks");
 }
 
 // exit() with children: a static Subprocess is destroyed after the spawner's end, or before it.
-const test::RoleEntry exits("exits", [](const std::string&) {
+const support::RoleEntry exits("exits", [](const std::string&) {
   static std::optional<Subprocess> child;
-  child.emplace(Subprocess::start({"sleep", "1000"}, {.descriptors = {{test::kRoleOutput, 5}}}));
+  child.emplace(Subprocess::start({"sleep", "1000"}, {.descriptors = {{support::kRoleOutput, 5}}}));
   std::exit(0);
   return 1;
 });
 TEST(SubprocessFaults, ExitWithChildren) {
-  SubprocessOptions options = test::role_options("exits", "");
+  SubprocessOptions options = support::role_options("exits", "");
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  options.descriptors = {{.from = ends[1], .to = test::kRoleOutput}};
-  auto parent = Subprocess::start(test::role_arguments(), options);
+  options.descriptors = {{.from = ends[1], .to = support::kRoleOutput}};
+  auto parent = Subprocess::start(support::role_arguments(), options);
   close(ends[1]);
   EXPECT_TRUE(parent.wait().ok());
   char text = 0;
@@ -518,4 +521,4 @@ TEST(SubprocessFaults, ExitWithChildren) {
   close(ends[0]);
 }
 
-}}  // namespace handoff
+}}  // namespace subprocess_faults_test

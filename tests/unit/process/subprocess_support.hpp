@@ -25,7 +25,9 @@
 
 #include <handoff/process/subprocess.hpp>
 
-namespace handoff::test {
+namespace subprocess_support {
+
+using namespace handoff;
 
 inline std::set<int> open_descriptors() {
   std::set<int> open;
@@ -137,4 +139,4 @@ inline SubprocessExit run_role(const std::string& name, const std::string& argum
   return end;
 }
 
-}  // namespace handoff::test
+}  // namespace subprocess_support

@@ -25,13 +25,16 @@
 #include "support/support.hpp"
 #include "unit/process/subprocess_support.hpp"
 
-namespace handoff { namespace {
+namespace subprocess_test { namespace {
+
+using namespace handoff;
+namespace support = subprocess_support;
 
 using namespace std::chrono_literals;
-using test::output_of;
-using test::output_of_shell;
-using test::shell;
-using test::Watched;
+using support::output_of;
+using support::output_of_shell;
+using support::shell;
+using support::Watched;
 
 SubprocessOptions captured() {
   return {.output = SubprocessOutput::captured(), .error = SubprocessOutput::captured()};
@@ -117,7 +120,7 @@ TEST(Subprocess, CaptureIsBounded) {
 
 TEST(Subprocess, Streams) {
   EXPECT_EQ(output_of({"cat"}), "");  // the usual input is at its end
-  const test::Folder folder;
+  const support::Folder folder;
   const int file = open((folder.path / "out").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_GE(file, 0);
   auto to_file = shell("echo out; echo err >&2", {.output = SubprocessOutput::descriptor(file),
@@ -159,7 +162,7 @@ TEST(Subprocess, Environment) {
 }
 
 TEST(Subprocess, DirectoryAndExecutable) {
-  const test::Folder folder;
+  const support::Folder folder;
   EXPECT_EQ(output_of({"pwd"}, {.directory = "/"}), "/\n");
   folder.file("tool", "#!/bin/sh\necho \"$0 $1\"\n", 0755);
   EXPECT_EQ(output_of({"./tool", "a b"}, {.directory = folder.path.string()}), "./tool a b\n");
@@ -168,8 +171,8 @@ TEST(Subprocess, DirectoryAndExecutable) {
 }
 
 TEST(Subprocess, PathIsSearchedInOrder) {
-  const test::Folder first;
-  const test::Folder second;
+  const support::Folder first;
+  const support::Folder second;
   first.file("handoff-tool", "not for running", 0644);
   second.file("handoff-tool", "#!/bin/sh\necho second\n", 0755);
   const std::string before = getenv("PATH");
@@ -236,7 +239,7 @@ TEST(Subprocess, SignalsOfTheCaller) {
 }
 
 TEST(Subprocess, DescriptorsByNumber) {
-  const test::Folder folder;
+  const support::Folder folder;
   const auto file = [&](const char* name) {
     return open(folder.file(name, name, 0600).c_str(), O_RDONLY | O_CLOEXEC);
   };
@@ -431,4 +434,4 @@ TEST(Subprocess, Usage) {
   EXPECT_LT(large.usage.resident_bytes_max, more + (std::uint64_t{64} << 20));
 }
 
-}}  // namespace handoff
+}}  // namespace subprocess_test
