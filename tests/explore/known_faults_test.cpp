@@ -158,6 +158,23 @@ void row_of_a_killed_worker() {
   for (const Word& state : states) check(state.load(rlx) == is_done, "each row is computed");
 }
 
+// The same claims, and a master that waits until all rows have been counted: for ever, once a
+// worker was killed. Only the kernel's word of the death ends such a wait.
+template <bool wrong>
+void master_waits_for_a_killed_worker() {
+  constexpr std::uint32_t rows = 2;
+  Word next(0);
+  Word done(0);
+  Process worker([&] {
+    while (next.fetch_add(1, rlx) < rows) {
+      done.fetch_add(1, rel);
+      unpark(done, all_waiters);
+    }
+  });
+  if (!wrong) worker.wait();
+  for (std::uint32_t seen; wrong && (seen = done.load(acq)) < rows;) park(done, seen);
+}
+
 // ---- A stack of free nodes ---------------------------------------------------------------------
 
 // Nodes 1 and 2; the upper half of the head counts, if it is right.
@@ -392,6 +409,8 @@ const Known known_faults[] = {
      given_back_without_release<false>},
     {"row_of_a_killed_worker", Fault::assertion, Fault::assertion, 100,
      row_of_a_killed_worker<true>, row_of_a_killed_worker<false>, 1},
+    {"master_waits_for_a_killed_worker", Fault::deadlock, Fault::deadlock, 100,
+     master_waits_for_a_killed_worker<true>, master_waits_for_a_killed_worker<false>, 1},
     {"node_comes_back", Fault::assertion, Fault::assertion, 10'000, node_comes_back<true>,
      node_comes_back<false>},
     {"exit_flag_after_wake_up", Fault::deadlock, Fault::deadlock, 100,

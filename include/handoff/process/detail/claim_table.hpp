@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+//
+// Which process works on which block of an index range: a word a block, in memory that they share.
+//
+// For: the inside of ProcessTeam. It holds no pointer and no lock, and lies at any address. Not
+// for: threads, which do not die one by one (BlockClaims hands out blocks without a word for each).
+// Why a word a block: whatever counts claims forgets the blocks of a member that was killed. Here
+// the member's slot stands in each block that it claimed, so they can be given back, one by one.
+//
+//   free(attempts) -- claim, a worker ----------> claimed(slot, attempts + 1)
+//   claimed(slot)  -- finish, that worker ------> done | failed
+//   claimed(slot)  -- give_back, the master ----> free(attempts), or closed once tries are used up
+//   free           -- close, the master --------> closed
+//
+// Invariants
+//   CT-1  A claimed word is changed by the worker that claimed it; or by the master once the kernel
+//         has said that this process is gone. A dead process writes nothing later, so there is no
+//         lease and no heartbeat, and no block has two writers at once.
+//   CT-2  The master starts a process in a slot only after it has given back all that the one
+//         before had claimed. So a slot is name enough, without the number of its process.
+//   CT-3  Each word carries the number of its run, which never comes again. A worker that wakes in
+//         a later run than it thinks changes nothing: its compare-and-swap expects the old number.
+//         So nobody waits for workers that have not left a run.
+//   CT-4  Of all workers that finish blocks of a run, the last one sees in its next pass that all
+//         is over, unless a death is between. The bell is rung on that (team_board.hpp).
+//   CT-5  A word is read once, into a local, and checked before it is used. One that no worker
+//         could have written (`broken`) is never believed: the master opens it again.
+//
+// Concurrency: claim() and finish() by the worker of the slot; count() by the master at any time;
+// the rest by the master as above. Cost: a claim is one compare-and-swap; a pass that finds nothing
+// reads a word a block. Blocks, allocates, throws: never.
+// Proof: docs/design/process_team.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <handoff/config.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+enum class ClaimState : std::uint8_t {
+  free,  // to be claimed
+  claimed,  // a worker is at it
+  done,
+  failed,  // its kernel threw
+  closed,  // will not be claimed again: stopped, or its tries are used up
+  broken,  // none of these: the word was overwritten
+};
+
+// The meaning of a word.
+struct Claim {
+  static constexpr unsigned slot_bits = 10;
+  static constexpr unsigned attempt_bits = 4;
+  static constexpr std::uint32_t most_slots = 1U << slot_bits;
+  static constexpr std::uint32_t most_attempts = (1U << attempt_bits) - 1;
+  static constexpr std::uint64_t most_runs = (std::uint64_t{1} << 47) - 1;  // 4 years, 1 run a us
+
+  ClaimState state = ClaimState::free;
+  std::uint32_t slot = 0;  // that claimed it last; 0 before
+  std::uint32_t attempts = 0;  // claims so far
+  std::uint64_t run = 0;
+
+  static constexpr Claim of(std::uint64_t word) noexcept {
+    const auto state = static_cast<std::uint8_t>(word & 7U);
+    const auto last = static_cast<std::uint8_t>(ClaimState::closed);
+    return {.state = state <= last ? static_cast<ClaimState>(state) : ClaimState::broken,
+            .slot = static_cast<std::uint32_t>(word >> 3U) & (most_slots - 1),
+            .attempts = static_cast<std::uint32_t>(word >> (3U + slot_bits)) & most_attempts,
+            .run = word >> (3U + slot_bits + attempt_bits)};
+  }
+  constexpr std::uint64_t word() const noexcept {
+    return static_cast<std::uint64_t>(state) | std::uint64_t{slot & (most_slots - 1)} << 3U |
+           std::uint64_t{attempts & most_attempts} << (3U + slot_bits) |
+           run << (3U + slot_bits + attempt_bits);
+  }
+  friend constexpr bool operator==(const Claim&, const Claim&) noexcept = default;
+};
+
+using ClaimWord = sync::atomic<std::uint64_t>;
+
+// How many blocks are in which state.
+struct ClaimCount {
+  std::size_t free = 0;
+  std::size_t claimed = 0;
+  std::size_t done = 0;
+  std::size_t failed = 0;
+  std::size_t closed = 0;
+  std::size_t broken = 0;
+
+  constexpr bool over() const noexcept { return free == 0 && claimed == 0 && broken == 0; }
+};
+
+class ClaimTable {
+ public:
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  // What a worker's pass over the table has found.
+  struct Pass {
+    std::size_t block = none;
+    std::uint64_t word = 0;  // what claims the block; finish() wants it
+    bool over = false;  // no block, and none that another is at
+  };
+
+  // The words of one run, a block each.
+  explicit ClaimTable(std::span<ClaimWord> words) noexcept : words_(words) {}
+
+  std::size_t blocks() const noexcept { return words_.size(); }
+
+  // ---- The master
+
+  // All free. No worker knows the number `run` yet.
+  void open(std::uint64_t run) noexcept {
+    const std::uint64_t free = Claim{.run = run}.word();
+    // order: relaxed, publishing the run's number (TeamBoard::open) publishes the words.
+    for (ClaimWord& word : words_) word.store(free, sync::order::relaxed);
+  }
+
+  // Gives back what the dead process of `slot` has claimed (CT-1). A block that had its `tries`
+  // is closed. `told(block, closed)` is called for each.
+  template <class Told>
+  void give_back(std::uint64_t run, std::uint32_t slot, std::uint32_t tries,
+                 const Told& told) noexcept {
+    for (std::size_t block = 0; block < words_.size(); ++block) {
+      // order: relaxed, the dead process wrote it, and the kernel's word of the death ordered that.
+      std::uint64_t word = words_[block].load(sync::order::relaxed);
+      Claim claim = Claim::of(word);
+      if (claim.run != run || claim.state != ClaimState::claimed || claim.slot != slot) continue;
+      const bool closed = claim.attempts >= tries;
+      claim.state = closed ? ClaimState::closed : ClaimState::free;
+      // order: seq_cst, the partners are the pass of a worker (CT-4) and the claim in claim(),
+      // which takes over what the dead process has written. Fails only if the memory was
+      // overwritten: then the word is broken, or someone's.
+      if (words_[block].compare_exchange_strong(word, claim.word(), sync::order::seq_cst,
+                                                sync::order::relaxed)) {
+        told(block, closed);
+      }
+    }
+  }
+
+  // Takes all blocks that nobody has claimed. `told(block)` is called for each.
+  template <class Told>
+  void close(std::uint64_t run, const Told& told) noexcept {
+    for (std::size_t block = 0; block < words_.size(); ++block) {
+      // order: relaxed, here and on failure: the exchange decides between this and a claim.
+      std::uint64_t word = words_[block].load(sync::order::relaxed);
+      for (;;) {
+        Claim claim = Claim::of(word);
+        if (claim.run != run || claim.state != ClaimState::free) break;
+        claim.state = ClaimState::closed;
+        // order: seq_cst, the partner is the pass of a worker (CT-4).
+        if (words_[block].compare_exchange_weak(word, claim.word(), sync::order::seq_cst,
+                                                sync::order::relaxed)) {
+          told(block);
+          break;
+        }
+      }
+    }
+  }
+
+  // Opens a broken word again (CT-5); with all attempts used, so that the next death closes it.
+  void mend(std::uint64_t run, std::size_t block) noexcept {
+    const Claim claim{.attempts = Claim::most_attempts - 1, .run = run};
+    // order: seq_cst, the partner is the pass of a worker (CT-4).
+    words_[block].store(claim.word(), sync::order::seq_cst);
+  }
+
+  // What stands in the word of one block, for a table used by slots below `width`.
+  Claim look(std::uint64_t run, std::uint32_t width, std::size_t block) const noexcept {
+    // order: seq_cst, the partners are finish(), whose results are seen with it, and claim().
+    Claim claim = Claim::of(words_[block].load(sync::order::seq_cst));
+    if (claim.run != run || claim.slot >= width) claim.state = ClaimState::broken;
+    return claim;
+  }
+
+  ClaimCount count(std::uint64_t run, std::uint32_t width) const noexcept {
+    ClaimCount count;
+    for (std::size_t block = 0; block < words_.size(); ++block) {
+      switch (look(run, width, block).state) {
+        case ClaimState::free: ++count.free; break;
+        case ClaimState::claimed: ++count.claimed; break;
+        case ClaimState::done: ++count.done; break;
+        case ClaimState::failed: ++count.failed; break;
+        case ClaimState::closed: ++count.closed; break;
+        case ClaimState::broken: ++count.broken; break;
+      }
+    }
+    return count;
+  }
+
+  // ---- A worker
+
+  // Claims a block of `run` for `slot`; looks at all of them, from `from` on and around.
+  Pass claim(std::uint64_t run, std::uint32_t slot, std::size_t from) noexcept {
+    bool over = true;
+    std::size_t block = from < words_.size() ? from : 0;
+    for (std::size_t seen = 0; seen < words_.size(); ++seen) {
+      // order: seq_cst, the partners are all finish(), and what the master changes: see CT-4.
+      std::uint64_t word = words_[block].load(sync::order::seq_cst);
+      Claim claim = Claim::of(word);
+      if (claim.run == run && claim.state == ClaimState::free) {
+        claim = {ClaimState::claimed, slot, claim.attempts + 1, run};
+        // order: acquire, the partner is give_back(): what a dead process has written into the
+        // block comes before what this one writes. Relaxed if it fails: `word` is not used then.
+        if (words_[block].compare_exchange_strong(word, claim.word(), sync::order::acquire,
+                                                  sync::order::relaxed)) {
+          return {.block = block, .word = claim.word()};
+        }
+        // Another one's, whose own pass is still to come; or closed by the master, who counts next.
+        over = false;
+      }
+      over = over && (claim.run != run || claim.state != ClaimState::claimed);
+      block = block + 1 == words_.size() ? 0 : block + 1;
+    }
+    return {.over = over};
+  }
+
+  // Ends the block that claim() has given. False if the word is not as it was left: overwritten.
+  bool finish(const Pass& claimed, bool well) noexcept {
+    Claim claim = Claim::of(claimed.word);
+    claim.state = well ? ClaimState::done : ClaimState::failed;
+    std::uint64_t word = claimed.word;
+    // order: seq_cst, releases the results to look(), and comes before the loads of the pass that
+    // this worker makes next: of two that finish last, one sees the other (CT-4).
+    return words_[claimed.block].compare_exchange_strong(word, claim.word(), sync::order::seq_cst,
+                                                         sync::order::relaxed);
+  }
+
+ private:
+  std::span<ClaimWord> words_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//
+// What a team of processes shares beside its claims: the run that is on, and the bell for those who
+// sleep.
+//
+// For: the inside of ProcessTeam. Not for: threads.
+// It lies in shared memory, zeroed or constructed there, and holds no pointer into it. The master
+// calls open() and ring(); each worker is in serve() all its life.
+//
+// Invariants
+//   TB-1  The job is written only between runs. A worker copies it and then claims; only a claim
+//         makes the copy good, because a block of the run was free then (CT-3), so the run was on.
+//         What it copied of a job that was being written is thrown away with the failed claim.
+//   TB-2  A worker sleeps only on a bell that it has read before its last pass. Whatever frees a
+//         block rings the bell afterwards.
+//
+// Concurrency: see above. Blocks: serve(), between runs. Allocates, throws: never, but for what the
+// work does. Proof: docs/design/process_team.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/index_range.hpp>
+#include <handoff/process/detail/claim_table.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/park.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// What is to be done, without the arguments.
+struct TeamJob {
+  std::uint64_t count = 0;  // indices
+  std::uint64_t block = 1;  // indices in a block; the last may have fewer
+  std::uint64_t kernel = 0;  // the address of its BlockCall, the same in all processes of the team
+  std::uint64_t bytes = 0;  // of the arguments
+
+  std::uint64_t blocks() const noexcept {
+    return block == 0 ? 0 : count / block + (count % block != 0);
+  }
+  IndexRange range_of(std::size_t at) const noexcept {
+    return {at * block, count - at * block < block ? count : (at + 1) * block};
+  }
+};
+
+// Where the words lie, in each process at its own address.
+struct TeamWords {
+  static constexpr std::size_t most_bytes = 4096;  // of arguments
+  static constexpr std::size_t most_arguments = most_bytes / sizeof(std::uint64_t);
+
+  std::span<ClaimWord> arguments;  // at most most_arguments
+  std::span<ClaimWord> blocks;  // of the largest run
+};
+
+// What the worker of a slot has to say of the first exception that it caught in a run.
+class TeamSlot {
+ public:
+  static constexpr std::size_t most_text = 240;
+
+  // By the worker, while it is at a block of the run.
+  void keep(std::uint64_t run, const char* text) noexcept {
+    // order: relaxed, written by this worker, or by one that was gone before this one was started.
+    if (run_.load(sync::order::relaxed) == run) return;
+    std::size_t length = 0;
+    for (; length + 1 < most_text && text[length] != '\0'; ++length) text_[length] = text[length];
+    text_[length] = '\0';
+    // order: relaxed, finish() publishes it with the block.
+    run_.store(run, sync::order::relaxed);
+  }
+
+  // By the master, when all blocks of the run are over. False: nothing was said.
+  bool said(std::uint64_t run, char (&text)[most_text]) const noexcept {
+    // order: relaxed, look() has seen the block with which it was published.
+    if (run_.load(sync::order::relaxed) != run) return false;
+    std::memcpy(text, text_, most_text);  // once: a worker may be mad, and change it
+    text[most_text - 1] = '\0';
+    return true;
+  }
+
+ private:
+  sync::atomic<std::uint64_t> run_{0};
+  char text_[most_text] = {};
+};
+
+class TeamBoard {
+ public:
+  TeamBoard() noexcept = default;
+
+  // Begins run `run` (1 and up, each once): writes the job and frees all its blocks. `arguments`
+  // has job.bytes; there are words for them and for the blocks.
+  void open(std::uint64_t run, const TeamJob& job, const void* arguments,
+            const TeamWords& words) noexcept {
+    const std::uint64_t parts[] = {job.count, job.block, job.kernel, job.bytes};
+    for (std::size_t i = 0; i < job_parts; ++i) put(job_[i], parts[i]);
+    const auto* const bytes = static_cast<const char*>(arguments);
+    for (std::size_t at = 0; at < job.bytes; at += sizeof(std::uint64_t)) {
+      std::uint64_t part = 0;
+      std::memcpy(&part, bytes + at, detail::min<std::size_t>(sizeof part, job.bytes - at));
+      put(words.arguments[at / sizeof part], part);
+    }
+    ClaimTable(words.blocks.first(job.blocks())).open(run);
+    // order: release, the partner is the load in serve(): job, arguments and words come with it.
+    run_.store(run, sync::order::release);
+  }
+
+  // Wakes workers that sleep, at most so many.
+  void ring(std::uint32_t most) noexcept {
+    // order: release, the partner is the load in serve(): what freed a block is seen with it.
+    bell_.fetch_add(1, sync::order::release);
+    (void)sync::unpark(bell_, most, sync::ParkScope::shared);
+  }
+
+  // Ends serve() in all workers that are between runs, or come there.
+  void dismiss() noexcept {
+    dismissed_.store(1, sync::order::relaxed);  // order: relaxed, the bell brings it
+    ring(~std::uint32_t{0});
+  }
+
+  // The life of the worker in `slot`: claims and works, tells the master that all is over, sleeps.
+  //   work(run, job, arguments, range) -> bool  whether the kernel came to its end; false: it threw
+  //   tell()                                    all blocks are over
+  template <class Work, class Tell>
+  void serve(std::uint32_t slot, std::uint32_t width, const TeamWords& words, const Work& work,
+             const Tell& tell) {
+    for (;;) {
+      // order: acquire, the partner is ring(); TB-2.
+      const std::uint32_t heard = bell_.load(sync::order::acquire);
+      if (dismissed_.load(sync::order::relaxed) != 0) return;  // order: relaxed, see dismiss()
+      if (take_part(slot, width, words, work)) tell();
+      (void)sync::park(bell_, heard, sync::no_deadline, sync::ParkScope::shared);
+    }
+  }
+
+ private:
+  static constexpr std::size_t job_parts = 4;
+  using Word = sync::atomic<std::uint64_t>;
+
+  // Word by word: a worker that is late may read a job while the next one is written (TB-1).
+  static void put(Word& word, std::uint64_t value) noexcept {
+    word.store(value, sync::order::relaxed);  // order: relaxed, published by the run's number
+  }
+  static std::uint64_t get(const Word& word) noexcept {
+    return word.load(sync::order::relaxed);  // order: relaxed, as above
+  }
+
+  // True if there was a run, and all its blocks are over.
+  template <class Work>
+  bool take_part(std::uint32_t slot, std::uint32_t width, const TeamWords& words,
+                 const Work& work) {
+    // order: acquire, the partner is the store in open().
+    const std::uint64_t run = run_.load(sync::order::acquire);
+    if (run == 0) return false;
+    const TeamJob job{get(job_[0]), get(job_[1]), get(job_[2]), get(job_[3])};
+    const std::size_t parts = job.bytes / sizeof(std::uint64_t) + (job.bytes % 8 != 0);
+    if (job.blocks() > words.blocks.size() || parts > words.arguments.size()) return false;  // TB-1
+    alignas(64) std::uint64_t arguments[TeamWords::most_arguments];
+    for (std::size_t i = 0; i < parts; ++i) arguments[i] = get(words.arguments[i]);
+    ClaimTable table(words.blocks.first(job.blocks()));
+    // Each begins at a place of its own, the same in each run: its caches know it.
+    std::size_t from = table.blocks() * slot / width;
+    for (;;) {
+      const ClaimTable::Pass pass = table.claim(run, slot, from);
+      if (pass.block == ClaimTable::none) return pass.over;
+      const void* const copy = arguments;
+      (void)table.finish(pass, work(run, job, copy, job.range_of(pass.block)));
+      from = pass.block + 1;
+    }
+  }
+
+  alignas(sync::destructive_span) sync::atomic<std::uint32_t> bell_{0};
+  sync::atomic<std::uint32_t> dismissed_{0};
+  sync::atomic<std::uint64_t> run_{0};
+  Word job_[job_parts] = {Word(0), Word(0), Word(0), Word(0)};
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

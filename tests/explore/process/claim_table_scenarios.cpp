@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+//
+// The claims of a team of processes, with a death at every step: the scenarios of
+// docs/design/process_team.md.
+//
+// The kernel's part is played by a thread a process, which waits for it and then says so: what a
+// pidfd in a poll() does. The eventfd is a word that both sides wake the master by.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/process/detail/claim_table.hpp>
+#include <handoff/process/detail/team_board.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/park.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using namespace handoff;
+using detail::Claim;
+using detail::ClaimCount;
+using detail::ClaimState;
+using detail::ClaimTable;
+using detail::ClaimWord;
+using detail::TeamBoard;
+using detail::TeamJob;
+using detail::TeamSlot;
+using detail::TeamWords;
+using explore::check;
+using explore::Process;
+using explore::Thread;
+using sync::order;
+using test::Scenario;
+using test::Size;
+
+constexpr std::uint32_t all_waiters = ~std::uint32_t{0};
+
+// What wakes the master, from whichever side.
+struct Event {
+  void ring() {
+    word.fetch_add(1, order::release);
+    (void)sync::unpark(word, 1, sync::ParkScope::shared);
+  }
+  sync::atomic<std::uint32_t> word{0};
+};
+
+// A team of two slots and its master, as src/process has it, on one table.
+class Team {
+ public:
+  static constexpr std::uint32_t width = 2;
+
+  explicit Team(std::size_t blocks, std::uint32_t tries) : blocks_(blocks), tries_(tries) {}
+
+  // The worker of `slot` begins its life; the kernel tells when it ends.
+  void start(std::uint32_t slot) {
+    watchers_.push_back(std::make_unique<Thread>([this, slot] {
+      Process process([this, slot] {
+        board_.serve(
+            slot, width, words_,
+            [&](std::uint64_t, const TeamJob& job, const void* arguments, IndexRange range) {
+              return compute(job, arguments, range);
+            },
+            [&] { event_.ring(); });
+      });
+      if (process.wait()) {
+        dead_[slot].store(1, order::release);
+        event_.ring();
+      }
+    }));
+  }
+
+  // One run, as the master has it. False if a block was given up.
+  bool run(std::uint64_t number, std::uint64_t argument) {
+    run_ = number;
+    argument_.write() = argument;
+    board_.open(number, {.count = blocks_, .block = 1, .bytes = sizeof argument}, &argument,
+                words_);
+    board_.ring(all_waiters);
+    bool whole = true;
+    for (;;) {
+      const std::uint32_t heard = event_.word.load(order::acquire);
+      for (std::uint32_t slot = 0; slot < width; ++slot) {
+        if (dead_[slot].load(order::acquire) == 0) continue;
+        dead_[slot].store(0, order::relaxed);
+        table().give_back(number, slot, tries_,
+                          [&](std::size_t, bool closed) { whole &= !closed; });
+        start(slot);
+        board_.ring(all_waiters);
+      }
+      const ClaimCount count = table().count(number, width);
+      check(count.broken == 0, "no word is broken");
+      if (count.over()) return whole;
+      (void)sync::park(event_.word, heard, sync::no_deadline, sync::ParkScope::shared);
+    }
+  }
+
+  void end() {
+    board_.dismiss();
+    watchers_.clear();  // joins
+  }
+
+  ClaimTable table() { return ClaimTable(std::span(block_words_).first(blocks_)); }
+  std::uint64_t result(std::size_t index) const { return results_[index].read(); }
+
+ private:
+  // Plain cells: two that compute one index at the same time, or unordered, are a race.
+  bool compute(const TeamJob& job, const void* arguments, IndexRange range) {
+    std::uint64_t argument = 0;
+    std::memcpy(&argument, arguments, sizeof argument);
+    check(job.count == blocks_ && argument == argument_.read(), "the job is that of this run");
+    for (const std::size_t i : range) results_[i].write() = argument * 10 + i;
+    return true;
+  }
+
+  const std::size_t blocks_;
+  const std::uint32_t tries_;
+  std::uint64_t run_ = 0;
+  sync::cell<std::uint64_t> argument_;  // of the run that is on
+  TeamBoard board_;
+  std::array<ClaimWord, 1> argument_words_{ClaimWord(0)};
+  std::array<ClaimWord, 2> block_words_{ClaimWord(0), ClaimWord(0)};
+  const TeamWords words_{argument_words_, block_words_};
+  std::array<sync::cell<std::uint64_t>, 2> results_;
+  std::array<sync::atomic<std::uint32_t>, width> dead_{sync::atomic<std::uint32_t>(0),
+                                                       sync::atomic<std::uint32_t>(0)};
+  Event event_;
+  std::vector<std::unique_ptr<Thread>> watchers_;
+};
+
+// ---- The table alone ---------------------------------------------------------------------------
+
+// Two workers without a death: each block once, and the one that ends last knows.
+const Scenario two_claim("process_team/two_claim", [] {
+  std::array<ClaimWord, 2> words{ClaimWord(0), ClaimWord(0)};
+  std::array<sync::cell<int>, 2> times;
+  sync::atomic<std::uint32_t> told(0);
+  ClaimTable table(words);
+  table.open(1);
+  const auto work = [&](std::uint32_t slot) {
+    for (;;) {
+      const ClaimTable::Pass pass = table.claim(1, slot, slot);
+      if (pass.block == ClaimTable::none) {
+        if (pass.over) told.fetch_add(1, order::relaxed);
+        return;
+      }
+      times[pass.block].write() += 1;
+      check(table.finish(pass, true), "nobody else changes a claimed word");
+    }
+  };
+  {
+    Thread second([&] { work(1); });
+    work(0);
+  }
+  for (const auto& time : times) check(time.read() == 1, "each block once");
+  check(told.load(order::relaxed) != 0, "the last one saw that all is over");
+  check(table.count(1, 2).done == 2, "all done");
+  explore::outcome(told.load(order::relaxed));
+});
+
+// The master closes what is free beside a worker that claims it.
+const Scenario close_beside_a_claim("process_team/close_beside_a_claim", [] {
+  std::array<ClaimWord, 2> words{ClaimWord(0), ClaimWord(0)};
+  std::array<sync::cell<int>, 2> times;
+  sync::atomic<std::uint32_t> told(0);
+  ClaimTable table(words);
+  table.open(1);
+  Thread worker([&] {
+    for (;;) {
+      const ClaimTable::Pass pass = table.claim(1, 0, 0);
+      if (pass.block == ClaimTable::none) {
+        if (pass.over) told.store(1, order::release);
+        return;
+      }
+      times[pass.block].write() += 1;
+      (void)table.finish(pass, true);
+    }
+  });
+  std::size_t closed = 0;
+  table.close(1, [&](std::size_t) { ++closed; });
+  const bool over = table.count(1, 1).over();
+  worker.join();
+  check(over || told.load(order::acquire) == 1, "the master sees the end, or is told of it");
+  check(table.count(1, 1).done + closed == 2, "each block done or closed");
+  explore::outcome(closed);
+});
+
+// A worker dies somewhere; what it had is computed by the next one, whatever it left behind.
+const Scenario death_of_one(
+    "process_team/death_of_one",
+    [] {
+      std::array<ClaimWord, 2> words{ClaimWord(0), ClaimWord(0)};
+      std::array<sync::cell<int>, 2> rows;
+      ClaimTable table(words);
+      table.open(1);
+      const auto work = [&] {
+        for (;;) {
+          const ClaimTable::Pass pass = table.claim(1, 0, 0);
+          if (pass.block == ClaimTable::none) return;
+          rows[pass.block].write() = -1;  // half a row
+          sync::point("half");
+          rows[pass.block].write() = 1;
+          (void)table.finish(pass, true);
+        }
+      };
+      bool died = false;
+      {
+        Process worker(work);
+        died = worker.wait();
+      }
+      if (died) {
+        table.give_back(1, 0, 3, [](std::size_t, bool) {});
+        work();
+      }
+      check(table.count(1, 1).done == 2, "all done");
+      for (const auto& row : rows) check(row.read() == 1, "whole rows");
+    },
+    Size::small, 1);
+
+// What a worker says of its exception is whole when the master sees that the block has failed.
+const Scenario what_failed(
+    "process_team/what_failed",
+    [] {
+      std::array<ClaimWord, 1> words{ClaimWord(0)};
+      TeamSlot slot;
+      ClaimTable table(words);
+      table.open(1);
+      bool died = false;
+      sync::atomic<std::uint32_t> looked(0);
+      Thread master([&] {
+        if (table.count(1, 1).failed == 0) return;
+        char text[TeamSlot::most_text];
+        check(slot.said(1, text) && text[0] == 'n', "whole");
+        looked.store(1, order::relaxed);
+      });
+      {
+        Process worker([&] {
+          const ClaimTable::Pass pass = table.claim(1, 0, 0);
+          slot.keep(1, "no");
+          (void)table.finish(pass, false);
+        });
+        died = worker.wait();
+      }
+      master.join();
+      if (!died) check(table.count(1, 1).failed == 1, "told as it is");
+      explore::outcome(looked.load(order::relaxed));
+    },
+    Size::small, 1);
+
+// ---- The table, the board and the master -------------------------------------------------------
+
+const Scenario one_run(
+    "process_team/one_run",
+    [] {
+      Team team(2, 2);
+      team.start(0);
+      team.start(1);
+      check(team.run(1, 7), "nothing is given up");
+      for (std::size_t i = 0; i < 2; ++i) check(team.result(i) == 70 + i, "each row is there");
+      team.end();
+    },
+    Size::huge);
+
+// A worker that is late in the first run meets the second one.
+const Scenario next_run(
+    "process_team/next_run",
+    [] {
+      Team team(1, 2);
+      team.start(0);
+      team.start(1);
+      check(team.run(1, 7), "nothing is given up");
+      check(team.result(0) == 70, "the row of the first run");
+      check(team.run(2, 8), "nothing is given up");
+      check(team.result(0) == 80, "the row of the second run");
+      team.end();
+    },
+    Size::huge);
+
+// One worker, which may die anywhere: claimed, computed, done, before the bell. Its replacement
+// does the rest; the master never waits for ever.
+const Scenario one_worker_dies(
+    "process_team/one_worker_dies",
+    [] {
+      Team team(2, 2);
+      team.start(0);
+      check(team.run(1, 7), "one death costs no block");
+      for (std::size_t i = 0; i < 2; ++i) {
+        check(team.result(i) == 70 + i, "each row is there");
+      }
+      team.end();
+    },
+    Size::large, 1);
+
+const Scenario one_of_two_dies(
+    "process_team/one_of_two_dies",
+    [] {
+      Team team(2, 2);
+      team.start(0);
+      team.start(1);
+      check(team.run(1, 7), "one death costs no block");
+      for (std::size_t i = 0; i < 2; ++i) {
+        check(team.result(i) == 70 + i, "each row is there");
+      }
+      team.end();
+    },
+    Size::huge, 1);
+
+// Two deaths: a block that both had is given up, and all else is done.
+const Scenario tries_are_used_up(
+    "process_team/tries_are_used_up",
+    [] {
+      Team team(1, 1);
+      team.start(0);
+      const bool whole = team.run(1, 7);
+      const ClaimCount count = team.table().count(1, 2);
+      check(count.over(), "all is over");
+      check(count.closed == (whole ? 0 : 1), "told as it is");
+      if (whole) check(team.result(0) == 70, "the row is there");
+      explore::outcome(whole ? 1 : 0);
+      team.end();
+    },
+    Size::large, 2);
+
+}  // namespace

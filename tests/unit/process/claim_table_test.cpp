@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+//
+// The words of a team of processes: claims, what a death gives back, and memory that somebody has
+// scribbled over.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <handoff/process/detail/claim_table.hpp>
+#include <handoff/process/detail/team_board.hpp>
+#include <limits>
+#include <memory>
+#include <random>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "support/support.hpp"
+
+namespace {
+
+using handoff::IndexRange;
+using handoff::detail::Claim;
+using handoff::detail::ClaimCount;
+using handoff::detail::ClaimState;
+using handoff::detail::ClaimTable;
+using handoff::detail::ClaimWord;
+using handoff::detail::TeamBoard;
+using handoff::detail::TeamJob;
+using handoff::detail::TeamWords;
+using handoff::sync::order;
+
+// So many words, each zero: an atomic cannot be moved, as a vector would.
+class Words {
+ public:
+  explicit Words(std::size_t count)
+      : count_(count), words_(std::allocator<ClaimWord>().allocate(count)) {
+    for (std::size_t i = 0; i < count; ++i) std::construct_at(words_ + i, 0U);
+  }
+  ~Words() { std::allocator<ClaimWord>().deallocate(words_, count_); }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  std::span<ClaimWord> all() { return {words_, count_}; }
+
+ private:
+  std::size_t count_;
+  ClaimWord* words_;
+};
+
+TEST(ClaimTable, AWordSaysAllThatItWasMadeOf) {
+  auto random = handoff::test::random();
+  for (int i = 0; i < 10'000; ++i) {
+    const Claim claim{static_cast<ClaimState>(random() % 5),
+                      static_cast<std::uint32_t>(random() % Claim::most_slots),
+                      static_cast<std::uint32_t>(random() % (Claim::most_attempts + 1)),
+                      random() & Claim::most_runs};
+    ASSERT_EQ(Claim::of(claim.word()), claim);
+  }
+  EXPECT_EQ(Claim::of(~std::uint64_t{0}).state, ClaimState::broken);
+}
+
+TEST(ClaimTable, EachBlockIsClaimedOnceFromAnyStart) {
+  for (std::size_t from = 0; from < 7; ++from) {
+    Words words(5);
+    ClaimTable table(words.all());
+    table.open(1);
+    std::vector<std::size_t> claimed;
+    for (;;) {
+      const ClaimTable::Pass pass = table.claim(1, 3, from);
+      if (pass.block == ClaimTable::none) break;
+      claimed.push_back(pass.block);
+    }
+    std::sort(claimed.begin(), claimed.end());
+    EXPECT_EQ(claimed, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(table.count(1, 4).claimed, 5U);
+  }
+}
+
+TEST(ClaimTable, OverIsSeenOnceNobodyIsAtABlock) {
+  Words words(2);
+  ClaimTable table(words.all());
+  table.open(1);
+  const auto first = table.claim(1, 0, 0);
+  const auto second = table.claim(1, 1, 1);
+  EXPECT_FALSE(table.claim(1, 0, 0).over);
+  EXPECT_TRUE(table.finish(first, true));
+  EXPECT_FALSE(table.claim(1, 0, 0).over);
+  EXPECT_TRUE(table.finish(second, false));
+  EXPECT_TRUE(table.claim(1, 0, 0).over);
+  EXPECT_EQ(table.look(1, 2, 0).state, ClaimState::done);
+  EXPECT_EQ(table.look(1, 2, 1).state, ClaimState::failed);
+  EXPECT_TRUE(table.count(1, 2).over());
+}
+
+TEST(ClaimTable, ADeathGivesBackWhatThatSlotHadAndNothingElse) {
+  Words words(4);
+  ClaimTable table(words.all());
+  table.open(9);
+  EXPECT_TRUE(table.finish(table.claim(9, 1, 0), true));
+  (void)table.claim(9, 1, 1);
+  (void)table.claim(9, 2, 2);
+  std::vector<std::size_t> back;
+  table.give_back(9, 1, 2, [&](std::size_t block, bool closed) {
+    EXPECT_FALSE(closed);
+    back.push_back(block);
+  });
+  EXPECT_EQ(back, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(table.look(9, 3, 0).state, ClaimState::done);
+  EXPECT_EQ(table.look(9, 3, 1), (Claim{ClaimState::free, 1, 1, 9}));
+  EXPECT_EQ(table.look(9, 3, 2), (Claim{ClaimState::claimed, 2, 1, 9}));
+}
+
+TEST(ClaimTable, ABlockThatHadItsTriesIsClosed) {
+  Words words(1);
+  ClaimTable table(words.all());
+  table.open(1);
+  for (std::uint32_t attempt = 1; attempt <= 3; ++attempt) {
+    ASSERT_EQ(table.claim(1, 0, 0).block, 0U);
+    bool gone = false;
+    table.give_back(1, 0, 3, [&](std::size_t, bool closed) { gone = closed; });
+    EXPECT_EQ(gone, attempt == 3);
+  }
+  EXPECT_EQ(table.look(1, 1, 0).state, ClaimState::closed);
+  EXPECT_EQ(table.claim(1, 0, 0).block, ClaimTable::none);
+  EXPECT_TRUE(table.claim(1, 0, 0).over);
+}
+
+TEST(ClaimTable, CloseTakesWhatIsFree) {
+  Words words(3);
+  ClaimTable table(words.all());
+  table.open(1);
+  const auto mine = table.claim(1, 0, 1);
+  std::size_t closed = 0;
+  table.close(1, [&](std::size_t block) { closed += block + 1; });
+  EXPECT_EQ(closed, 1U + 3U);
+  EXPECT_TRUE(table.finish(mine, true));
+  const ClaimCount count = table.count(1, 1);
+  EXPECT_EQ(count.closed, 2U);
+  EXPECT_EQ(count.done, 1U);
+  EXPECT_TRUE(count.over());
+}
+
+// What a worker does that slept through the end of its run.
+TEST(ClaimTable, ALateWorkerChangesNothingInTheNextRun) {
+  Words words(2);
+  ClaimTable table(words.all());
+  table.open(1);
+  const auto mine = table.claim(1, 0, 0);
+  table.open(2);
+  EXPECT_EQ(table.claim(1, 0, 1).block, ClaimTable::none);
+  EXPECT_FALSE(table.finish(mine, true));
+  table.give_back(1, 0, 2, [](std::size_t, bool) { ADD_FAILURE(); });
+  table.close(1, [](std::size_t) { ADD_FAILURE(); });
+  EXPECT_EQ(table.count(2, 1).free, 2U);
+}
+
+// Words of random bytes, half of them with the right run: counted, never believed, mended.
+TEST(ClaimTable, RandomWordsAreSurvived) {
+  auto random = handoff::test::random();
+  for (std::size_t round = 0; round < handoff::test::rounds(20'000); ++round) {
+    Words words(1 + random() % 8);
+    ClaimTable table(words.all());
+    const std::uint64_t run = 1 + random() % 3;
+    for (ClaimWord& word : words.all()) {
+      Claim claim = Claim::of(random());
+      if (random() % 2 == 0) claim.run = run;
+      word.store(claim.state == ClaimState::broken ? random() | 7U : claim.word(), order::relaxed);
+    }
+    const auto width = static_cast<std::uint32_t>(1 + random() % 3);
+    const ClaimCount before = table.count(run, width);
+    EXPECT_EQ(
+        before.free + before.claimed + before.done + before.failed + before.closed + before.broken,
+        table.blocks());
+    for (std::size_t block = 0; block < table.blocks(); ++block) {
+      if (table.look(run, width, block).state == ClaimState::broken) table.mend(run, block);
+    }
+    for (std::uint32_t slot = 0; slot < width; ++slot) {
+      table.give_back(run, slot, 2,
+                      [&](std::size_t block, bool) { EXPECT_LT(block, table.blocks()); });
+    }
+    for (;;) {
+      const auto pass = table.claim(run, 0, random() % 9);
+      if (pass.block == ClaimTable::none) break;
+      ASSERT_LT(pass.block, table.blocks());
+      EXPECT_TRUE(table.finish(pass, true));
+    }
+    EXPECT_TRUE(table.count(run, width).over());
+  }
+}
+
+TEST(ClaimTable, ThreadsClaimEachBlockOnce) {
+  constexpr std::size_t blocks = 1'000;
+  Words words(blocks);
+  ClaimTable table(words.all());
+  for (std::uint64_t run = 1; run <= handoff::test::rounds(50); ++run) {
+    std::vector<int> times(blocks);
+    table.open(run);
+    const auto work = [&](std::uint32_t slot) {
+      for (;;) {
+        const auto pass = table.claim(run, slot, blocks * slot / 3);
+        if (pass.block == ClaimTable::none) return;
+        ++times[pass.block];
+        (void)table.finish(pass, true);
+      }
+    };
+    std::thread second(work, 1U);
+    std::thread third(work, 2U);
+    work(0);
+    second.join();
+    third.join();
+    ASSERT_EQ(times, std::vector<int>(blocks, 1));
+    ASSERT_EQ(table.count(run, 3).done, blocks);
+  }
+}
+
+TEST(TeamBoard, BlocksTileTheRange) {
+  auto random = handoff::test::random();
+  for (int round = 0; round < 2'000; ++round) {
+    const TeamJob job{.count = random() % 5'000, .block = 1 + random() % 100};
+    std::size_t next = 0;
+    for (std::size_t block = 0; block < job.blocks(); ++block) {
+      const IndexRange range = job.range_of(block);
+      ASSERT_EQ(range.first, next);
+      ASSERT_LT(range.first, range.last);
+      next = range.last;
+    }
+    ASSERT_EQ(next, job.count);
+  }
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const TeamJob largest{.count = most, .block = most / 3};
+  EXPECT_EQ(largest.blocks(), 3U);
+  EXPECT_EQ(largest.range_of(2).last, most);
+  EXPECT_EQ((TeamJob{.count = 5, .block = 0}.blocks()), 0U) << "hostile, and divides by nothing";
+}
+
+// Workers that are threads here: runs with arguments of every size up to the largest.
+TEST(TeamBoard, WorkersServeRunAfterRun) {
+  Words arguments(TeamWords::most_arguments);
+  Words blocks(64);
+  const TeamWords words{arguments.all(), blocks.all()};
+  TeamBoard board;
+  std::vector<std::atomic<unsigned>> times(64);
+  std::atomic<bool> wrong{false};
+  const auto serve = [&](std::uint32_t slot) {
+    board.serve(
+        slot, 2, words,
+        [&](std::uint64_t, const TeamJob& job, const void* bytes, IndexRange range) {
+          const auto* const byte = static_cast<const unsigned char*>(bytes);
+          for (std::size_t i = 0; i < job.bytes; ++i) {
+            if (byte[i] != static_cast<unsigned char>(i + job.bytes)) wrong = true;
+          }
+          for (const std::size_t i : range) ++times[i];
+          return true;
+        },
+        [] {});
+  };
+  std::thread first(serve, 0U);
+  std::thread second(serve, 1U);
+  for (std::uint64_t run = 1; run <= handoff::test::rounds(200); ++run) {
+    const std::size_t bytes = run % 5 == 0 ? TeamWords::most_bytes : run % 40;
+    std::vector<unsigned char> given(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) given[i] = static_cast<unsigned char>(i + bytes);
+    for (auto& time : times) time = 0;
+    const TeamJob job{.count = 1 + run % 64, .block = 1 + run % 3, .bytes = bytes};
+    board.open(run, job, given.data(), words);
+    board.ring(2);
+    ClaimTable table(blocks.all().first(job.blocks()));
+    while (!table.count(run, 2).over()) std::this_thread::yield();
+    for (std::size_t i = 0; i < times.size(); ++i) ASSERT_EQ(times[i], i < job.count ? 1U : 0U);
+  }
+  board.dismiss();
+  first.join();
+  second.join();
+  EXPECT_FALSE(wrong);
+}
+
+}  // namespace
