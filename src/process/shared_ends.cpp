@@ -62,9 +62,9 @@ Status SharedProducerEnd::publish_to(std::uint32_t seen) noexcept {
   if ((seen & SharedBell::kAsleep) != 0) shared_->items.wake();
   if ((seen & SharedBell::kClosed) == 0) return Status::ok;
   std::uint64_t end = 0;
-  // order: release pairs with the acquire in drained(): who ends there finds what was pushed. The
-  // failure needs none, only the number counts.
-  if (shared_->end.compare_exchange_strong(end, tail_ + 1, sync::order::release,
+  // order: relaxed. The fence in SharedBell::look() came before, so a consumer that fails here
+  // finds what was pushed.
+  if (shared_->end.compare_exchange_strong(end, tail_ + 1, sync::order::relaxed,
                                            sync::order::relaxed)) {
     return Status::ok;
   }
@@ -80,7 +80,7 @@ SharedConsumerEnd::SharedConsumerEnd(SharedPositions& shared, std::uint64_t capa
       // order: relaxed. A predecessor's death, or its end, is known by other means.
       head_(shared.head.load(sync::order::relaxed)),
       tail_seen_(head_) {
-  // order: acquire pairs with the release in publish_to().
+  // order: acquire pairs with the fence that comes before publish_to().
   const std::uint64_t end = shared.end.load(sync::order::acquire);
   if (end == 0) {
     look_for_items();
@@ -118,8 +118,8 @@ Status SharedConsumerEnd::drained() noexcept {
   look_for_items();
   if (tail_seen_ != head_) return Status::ok;
   std::uint64_t end = 0;
-  // order: relaxed on success, only the number counts. Acquire on failure pairs with the release in
-  // publish_to(): what was pushed is there.
+  // order: relaxed on success, only the number counts. Acquire on failure pairs with the fence that
+  // comes before publish_to(): what was pushed is there.
   if (!ended_ && !shared_->end.compare_exchange_strong(end, head_ + 1, sync::order::relaxed,
                                                        sync::order::acquire)) {
     end_at(end - 1);

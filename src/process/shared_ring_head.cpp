@@ -47,6 +47,15 @@ SharedRingShape with_capacity(SharedRingShape shape, std::size_t capacity) {
   return shape;
 }
 
+SharedRingShape with_producers(SharedRingShape shape, std::size_t producers) {
+  if (producers == 0 || producers > SharedRingShape::kMostProducers) {
+    raise(std::length_error("a ring has between 1 and 65536 producers, not " +
+                            std::to_string(producers)));
+  }
+  shape.producers = producers;
+  return shape;
+}
+
 std::size_t bytes_of(const SharedRingShape& shape) noexcept {
   return shape.offset() + static_cast<std::size_t>(shape.capacity * shape.place_bytes);
 }
@@ -102,6 +111,10 @@ SharedRingShape SharedRingHead::attached(std::span<std::byte> bytes,
   SharedRingShape shape = wanted;
   shape.capacity = once(head.capacity_);
   shape.producers = once(head.producers_);
+  if ((shape.producers == 0) != (wanted.producers == 0) ||
+      shape.producers > SharedRingShape::kMostProducers) {
+    refuse("it says it has " + std::to_string(shape.producers) + " producers");
+  }
   if (!std::has_single_bit(shape.capacity) || shape.capacity > most_places(shape) ||
       bytes_of(shape) > bytes.size()) {
     refuse("it says it has " + std::to_string(shape.capacity) + " places, in a memory of " +

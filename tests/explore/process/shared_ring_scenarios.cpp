@@ -6,7 +6,8 @@
 #include <handoff/process/detail/shared_ends.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/shared_ring.hpp>
-#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/stop_token.hpp>
 
 #include "explore/process/shared_storage.hpp"
 
@@ -52,7 +53,7 @@ const Scenario two_places("shared_ring/two_places", [] { one_to_one(2); });
 
 // Calls that do not wait, over a whole lap.
 const Scenario tries("shared_ring/tries", [] {
-  Shared shared(1);
+  Shared shared(1UL);
   Thread producer([&] {
     Ring::Producer out(shared.ring);
     std::uint32_t pushed = 0;
@@ -77,7 +78,7 @@ const Scenario tries("shared_ring/tries", [] {
 
 // What lies in a place is written and read there.
 const Scenario in_place("shared_ring/in_place", [] {
-  Shared shared(1);
+  Shared shared(1UL);
   Thread producer([&] {
     Ring::Producer out(shared.ring);
     for (std::uint32_t i = 1; i <= 2; ++i) {
@@ -98,7 +99,7 @@ const Scenario in_place("shared_ring/in_place", [] {
 });
 
 const Scenario batches("shared_ring/batches", [] {
-  Shared shared(2);
+  Shared shared(2UL);
   Thread producer([&] {
     Ring::Producer out(shared.ring);
     const SharedItem items[] = {shared_item(1), shared_item(2), shared_item(3)};
@@ -121,7 +122,7 @@ const Scenario batches("shared_ring/batches", [] {
 
 // Somebody else closes at any moment: what was accepted comes out, and what was not does not.
 const Scenario close_beside("shared_ring/close_beside", [] {
-  Shared shared(2);
+  Shared shared(2UL);
   std::uint32_t accepted = 0;
   Thread producer([&] {
     Ring::Producer out(shared.ring);
@@ -140,7 +141,7 @@ const Scenario close_beside("shared_ring/close_beside", [] {
 
 // The consumer gives up while the producer waits for room.
 const Scenario close_while_full("shared_ring/close_while_full", [] {
-  Shared shared(1);
+  Shared shared(1UL);
   std::uint32_t accepted = 0;
   Thread producer([&] {
     Ring::Producer out(shared.ring);
@@ -154,9 +155,38 @@ const Scenario close_while_full("shared_ring/close_while_full", [] {
   check(delivered == accepted, "accepted is delivered");
 });
 
+// Nobody makes room any more: the close is what the producer hears.
+const Scenario close_wakes("shared_ring/close_wakes", [] {
+  Shared shared(1UL);
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    check(out.push(shared_item(1)) == Status::ok, "it began before the close");
+    check(out.push(shared_item(2)) == Status::closed, "there is no room");
+  });
+  while (shared.ring.was_empty()) sync::pause();
+  shared.ring.close();
+});
+
+// A third one looks on.
+const Scenario observer("shared_ring/observer", [] {
+  Shared shared(2UL);
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    check(out.push(shared_item(1)) == Status::ok, "there is room");
+  });
+  Thread looker([&] {
+    const std::size_t size = shared.ring.was_size();
+    check(size <= 1, "never more than were pushed");
+    explore::outcome(size);
+  });
+  Ring::Consumer in(shared.ring);
+  SharedItem item;
+  (void)in.try_pop(item);
+});
+
 // A close tells what came before it.
 const Scenario close_tells("shared_ring/close_tells", [] {
-  Shared shared(1);
+  Shared shared(1UL);
   int before = 0;
   Thread closer([&] {
     before = 1;
@@ -166,7 +196,7 @@ const Scenario close_tells("shared_ring/close_tells", [] {
 });
 
 const Scenario stop("shared_ring/stop", [] {
-  Shared shared(1);
+  Shared shared(1UL);
   sync::StopSource source;
   Thread stopper([&] { source.request_stop(); });
   Ring::Consumer in(shared.ring);
@@ -175,7 +205,7 @@ const Scenario stop("shared_ring/stop", [] {
 });
 
 const Scenario time_out("shared_ring/time_out", [] {
-  Shared shared(1);
+  Shared shared(1UL);
   Thread producer([&] {
     Ring::Producer out(shared.ring);
     check(out.push(shared_item(1)) == Status::ok, "there is room");
@@ -197,7 +227,7 @@ const Scenario time_out("shared_ring/time_out", [] {
 const Scenario producer_dies(
     "shared_ring/producer_dies",
     [] {
-      Shared shared(2);
+      Shared shared(2UL);
       bool is_dead = false;
       Thread parent([&] {
         Process process([&] {
@@ -224,7 +254,7 @@ const Scenario producer_dies(
 const Scenario producer_is_replaced(
     "shared_ring/producer_is_replaced",
     [] {
-      Shared shared(1);
+      Shared shared(1UL);
       Thread parent([&] {
         bool is_dead = false;
         {
@@ -255,7 +285,7 @@ const Scenario producer_is_replaced(
 const Scenario consumer_is_replaced(
     "shared_ring/consumer_is_replaced",
     [] {
-      Shared shared(1);
+      Shared shared(1UL);
       std::uint32_t released = 0;
       Thread producer([&] {
         Ring::Producer out(shared.ring);
@@ -293,7 +323,7 @@ const Scenario consumer_is_replaced(
 const Scenario consumer_dies(
     "shared_ring/consumer_dies",
     [] {
-      Shared shared(1);
+      Shared shared(1UL);
       Thread producer([&] {
         Ring::Producer out(shared.ring);
         std::uint32_t pushed = 0;

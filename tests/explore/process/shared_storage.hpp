@@ -4,6 +4,7 @@
 // learns of a death from the kernel.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,8 +38,8 @@ class SharedStorage {
 // A ring and its memory.
 template <class Ring>
 struct Shared {
-  explicit Shared(std::size_t capacity)
-      : storage(Ring::bytes_for(capacity)), ring(Ring::create(storage.bytes(), capacity)) {}
+  explicit Shared(std::same_as<std::size_t> auto... sizes)
+      : storage(Ring::bytes_for(sizes...)), ring(Ring::create(storage.bytes(), sizes...)) {}
   SharedStorage storage;
   Ring ring;
 };

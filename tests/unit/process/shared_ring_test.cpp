@@ -13,9 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include <handoff/sync/backoff.hpp>
-
 #include "forked.hpp"
+#include "shared_item.hpp"
 #include "support/support.hpp"
 
 namespace {
@@ -24,11 +23,10 @@ using namespace handoff;
 using namespace std::chrono_literals;
 using test::CommonPages;
 using test::ForkedChild;
+using test::is_whole;
 
-struct Item {
-  std::uint64_t number;
-  std::uint64_t copy;
-};
+using test::message_of;
+using Item = test::Message;
 using Ring = SharedRing<Item>;
 
 static_assert(std::is_copy_constructible_v<Ring>);
@@ -42,9 +40,6 @@ struct Made {
   Ring ring;
 };
 
-Item item_of(std::uint64_t number) { return {number, ~number}; }
-bool is_whole(const Item& item) { return item.copy == ~item.number; }
-
 TEST(SharedRing, FirstInFirstOutUntilFullAndEmpty) {
   Made made(3);  // 4 places
   Ring::Producer out(made.ring);
@@ -53,8 +48,9 @@ TEST(SharedRing, FirstInFirstOutUntilFullAndEmpty) {
   Item item{};
   EXPECT_EQ(in.try_pop(item), Status::empty);
   for (std::uint64_t lap = 0; lap < 3; ++lap) {
-    for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(out.try_push(item_of(4 * lap + i)), Status::ok);
-    EXPECT_EQ(out.try_push(item_of(99)), Status::full);
+    for (std::uint64_t i = 0; i < 4; ++i)
+      EXPECT_EQ(out.try_push(message_of(4 * lap + i)), Status::ok);
+    EXPECT_EQ(out.try_push(message_of(99)), Status::full);
     EXPECT_EQ(made.ring.was_size(), 4U);
     for (std::uint64_t i = 0; i < 4; ++i) {
       ASSERT_EQ(in.try_pop(item), Status::ok);
@@ -98,7 +94,7 @@ TEST(SharedRing, Batches) {
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
   std::vector<Item> items;
-  for (std::uint64_t i = 0; i < 6; ++i) items.push_back(item_of(i));
+  for (std::uint64_t i = 0; i < 6; ++i) items.push_back(message_of(i));
   EXPECT_EQ(out.try_push_batch(items), 4U);
   EXPECT_EQ(out.try_push_batch(items), 0U);
   std::vector<Item> found(3);
@@ -116,7 +112,7 @@ TEST(SharedRing, AVisitorThatThrowsHasConsumedItsItem) {
   Made made(4);
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
-  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(out.try_push(item_of(i)), Status::ok);
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(out.try_push(message_of(i)), Status::ok);
   EXPECT_THROW(in.consume([](const Item& item) {
     if (item.number == 1) throw std::runtime_error("no");
   }),
@@ -130,16 +126,16 @@ TEST(SharedRing, ClosedDrainsAndRefuses) {
   Made made(4);
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
-  ASSERT_EQ(out.try_push(item_of(1)), Status::ok);
+  ASSERT_EQ(out.try_push(message_of(1)), Status::ok);
   Item* place = nullptr;
   ASSERT_EQ(out.try_claim(place), Status::ok);
-  *place = item_of(2);
+  *place = message_of(2);
   made.ring.close();
   made.ring.close();
   EXPECT_TRUE(made.ring.closed());
   EXPECT_EQ(out.publish(), Status::ok) << "claimed before, and nothing has ended yet";
-  EXPECT_EQ(out.try_push(item_of(3)), Status::closed);
-  EXPECT_EQ(out.push(item_of(3)), Status::closed);
+  EXPECT_EQ(out.try_push(message_of(3)), Status::closed);
+  EXPECT_EQ(out.push(message_of(3)), Status::closed);
   EXPECT_EQ(out.try_claim(place), Status::closed);
   std::vector<Item> items(2);
   EXPECT_EQ(out.try_push_batch(items), 0U);
@@ -178,15 +174,15 @@ TEST(SharedRing, WaitsEndByTimeAndByStop) {
   Item item{};
   EXPECT_EQ(in.pop(item, 1ms), Status::timed_out);
   EXPECT_EQ(in.pop(item, 0ms), Status::timed_out);
-  ASSERT_EQ(out.push(item_of(1)), Status::ok);
-  EXPECT_EQ(out.push(item_of(2), 1ms), Status::timed_out);
+  ASSERT_EQ(out.push(message_of(1)), Status::ok);
+  EXPECT_EQ(out.push(message_of(2), 1ms), Status::timed_out);
   std::stop_source stop;
   std::jthread stopper([&] {
     std::this_thread::sleep_for(2ms);
     stop.request_stop();
   });
-  EXPECT_EQ(out.push(item_of(2), stop.get_token()), Status::stopped);
-  EXPECT_EQ(out.push(item_of(2), stop.get_token()), Status::stopped);
+  EXPECT_EQ(out.push(message_of(2), stop.get_token()), Status::stopped);
+  EXPECT_EQ(out.push(message_of(2), stop.get_token()), Status::stopped);
   EXPECT_EQ(in.pop(item, stop.get_token()), Status::ok) << "what is there comes first";
   EXPECT_EQ(in.pop(item, stop.get_token()), Status::stopped);
 }
@@ -216,7 +212,7 @@ TEST(SharedRing, WhatCannotBeIsRefused) {
 bool push_all(Ring ring, std::uint64_t count) {
   Ring::Producer out(ring);
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (out.push(item_of(i)) != Status::ok) return false;
+    if (out.push(message_of(i)) != Status::ok) return false;
   }
   ring.close();
   return true;
@@ -253,7 +249,7 @@ TEST(SharedRing, AnItemWakesASleepingProcess) {
   });
   child.wait_until_asleep();
   Ring::Producer out(made.ring);
-  EXPECT_EQ(out.push(item_of(5)), Status::ok);
+  EXPECT_EQ(out.push(message_of(5)), Status::ok);
   child.wait_until_asleep();
   made.ring.close();
   EXPECT_TRUE(child.succeeded());
@@ -263,8 +259,8 @@ TEST(SharedRing, APlaceWakesASleepingProcess) {
   Made made(1);
   ForkedChild child([&] {
     Ring::Producer out(Ring::attach(made.pages.bytes()));
-    return out.push(item_of(1)) == Status::ok && out.push(item_of(2)) == Status::ok &&
-           out.push(item_of(3)) == Status::closed;
+    return out.push(message_of(1)) == Status::ok && out.push(message_of(2)) == Status::ok &&
+           out.push(message_of(3)) == Status::closed;
   });
   Ring::Consumer in(made.ring);
   child.wait_until_asleep();
@@ -283,7 +279,7 @@ TEST(SharedRing, NoSystemCallWhileTheOtherIsAwake) {
     Ring::Producer out(made.ring);
     test::forbid_futexes();
     for (std::uint64_t i = 0; i < count;) {
-      const Status said = out.try_push(item_of(i));
+      const Status said = out.try_push(message_of(i));
       if (said == Status::closed) return false;
       if (said == Status::ok) {
         ++i;
@@ -327,7 +323,7 @@ TEST(SharedRing, AKilledProducerLeavesWholeItemsAndASuccessorGoesOn) {
     while (in.try_pop(item) == Status::ok) expect_next();
     Ring::Producer successor(made.ring);
     made.ring.recovered();
-    ASSERT_EQ(successor.push(item_of(next)), Status::ok);
+    ASSERT_EQ(successor.push(message_of(next)), Status::ok);
     made.ring.producer_died();
     ASSERT_EQ(in.pop(item), Status::ok);
     expect_next();
@@ -344,22 +340,22 @@ TEST(SharedRing, AKilledConsumerBlocksNobody) {
     for (;;) ::pause();
   });
   Ring::Producer out(made.ring);
-  ASSERT_EQ(out.push(item_of(0)), Status::ok);
-  ASSERT_EQ(out.push(item_of(1)), Status::ok);
-  EXPECT_EQ(out.push(item_of(2), 1ms), Status::timed_out);
+  ASSERT_EQ(out.push(message_of(0)), Status::ok);
+  ASSERT_EQ(out.push(message_of(1)), Status::ok);
+  EXPECT_EQ(out.push(message_of(2), 1ms), Status::timed_out);
   child.kill();
   {
     Ring::Consumer successor(made.ring);
     Item item{};
     ASSERT_EQ(successor.try_pop(item), Status::ok);
     EXPECT_EQ(item.number, 0U) << "peeked and not released";
-    EXPECT_EQ(out.push(item_of(2)), Status::ok);
+    EXPECT_EQ(out.push(message_of(2)), Status::ok);
   }
   std::jthread owner([&] {
     std::this_thread::sleep_for(2ms);
     made.ring.consumer_died();
   });
-  EXPECT_EQ(out.push(item_of(3)), Status::closed);
+  EXPECT_EQ(out.push(message_of(3)), Status::closed);
 }
 
 // --- What others may write there. ---
@@ -371,16 +367,7 @@ TEST(SharedRing, RandomImagesAreRefusedOrSurvived) {
   Made made(4);
   const std::span<std::byte> bytes = made.pages.bytes();
   const std::vector<std::byte> whole(bytes.begin(), bytes.end());
-  const auto spoil = [&] {
-    const std::size_t changes = random() % 8;
-    for (std::size_t i = 0; i < changes; ++i) {
-      // Words of the ends, or any byte.
-      const std::size_t at = random() % 2 == 0 ? random() % bytes.size() / 128 * 128 + random() % 24
-                                               : random() % bytes.size();
-      bytes[at % bytes.size()] =
-          static_cast<std::byte>(random() % 3 == 0 ? random() : random() % 6);
-    }
-  };
+  const auto spoil = [&] { test::spoil(bytes, random); };
   const auto use = [&] {
     Ring ring = Ring::attach(bytes);
     Ring::Producer out(ring);

@@ -37,13 +37,16 @@ struct SharedRingShape {
   std::uint64_t item_bytes;
   std::uint64_t item_alignment;
   std::uint64_t capacity = 0;  // places, a power of two
-  std::uint64_t producers = 1;  // which may push at the same time
+  std::uint64_t producers = 0;  // which may push at the same time, where there is a word for each
 
-  // Where the places begin.
+  static constexpr std::uint64_t kProducerBytes = sizeof(sync::atomic<std::uint32_t>);
+  static constexpr std::uint64_t kMostProducers = 1 << 16;
+
+  // Where the places begin: behind the mark, what is fixed, and the producers' words.
   [[nodiscard]] constexpr std::size_t offset() const noexcept {
     const std::uint64_t unit = alignment();
-    return static_cast<std::size_t>((sync::destructive_span + fixed_bytes + unit - 1) / unit *
-                                    unit);
+    const std::uint64_t before = sync::destructive_span + fixed_bytes + producers * kProducerBytes;
+    return static_cast<std::size_t>((before + unit - 1) / unit * unit);
   }
   // What the memory must begin at a multiple of.
   [[nodiscard]] constexpr std::size_t alignment() const noexcept {
@@ -55,6 +58,8 @@ struct SharedRingShape {
 // `capacity` rounded up to a power of two. Throws std::length_error for 0 and more than there can
 // be.
 SharedRingShape with_capacity(SharedRingShape shape, std::size_t capacity);
+// With a word for each of so many producers. Throws std::length_error for 0 and more than 65536.
+SharedRingShape with_producers(SharedRingShape shape, std::size_t producers);
 // Where what stands before the places begins: behind the mark.
 inline constexpr std::size_t kSharedRingStart = sync::destructive_span;
 // All bytes of such a ring.

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// Claims of places in shared memory, and what becomes of a dead producer's.
+#include <bit>
+#include <handoff/core/detail/min_max.hpp>
+#include <handoff/process/detail/shared_tickets.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+// A claim that was overtaken so often is kept busy by something else than producers.
+constexpr unsigned kMostTries = 1 << 14;
+
+}  // namespace
+
+SharedTickets::SharedTickets(SharedTicketWords& words, std::byte* places, std::size_t stride,
+                             std::size_t capacity) noexcept
+    : words_(&words),
+      places_(places),
+      stride_(stride),
+      mask_(capacity - 1),
+      shift_(static_cast<unsigned>(std::countr_zero(capacity))) {}
+
+void SharedTickets::close() noexcept {
+  words_->items.close();
+  words_->room.disturb();
+}
+
+std::size_t SharedTickets::was_size() const noexcept {
+  // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
+  const std::uint64_t head = words_->head.load(sync::order::relaxed);
+  // order: relaxed, the same.
+  const auto size = static_cast<std::int64_t>(words_->tail.load(sync::order::relaxed) - head);
+  return size < 0 ? 0 : detail::min(static_cast<std::size_t>(size), capacity());
+}
+
+// --- A producer. ---
+
+// Others may have claimed the place, or the consumer even have given it back.
+void SharedTickets::pass(std::uint64_t position) noexcept {
+  // order: release pairs with the acquire in claim(): that the place was claimed is known to all
+  // that come behind it. The failure needs none, `position` is not used.
+  words_->tail.compare_exchange_strong(position, position + 1, sync::order::release,
+                                       sync::order::relaxed);
+}
+
+Status SharedTickets::claim(std::uint32_t producer, std::uint64_t& position,
+                            bool& damaged) noexcept {
+  for (unsigned tries = 0; tries < kMostTries && !damaged; ++tries) {
+    if (words_->items.closed()) return Status::closed;
+    // order: acquire pairs with the release in pass(): all places before were claimed, so the word
+    // below is never older than the claim of one lap before.
+    position = words_->tail.load(sync::order::acquire);
+    const std::uint64_t free = word_of(position, kFree);
+    // order: acquire pairs with the release in release(): what lay there has been read.
+    std::uint64_t seen = word(position).load(sync::order::acquire);
+    if (seen == free) {
+      const std::uint64_t mine = free | kClaimed | (std::uint64_t{producer} << kStateBits);
+      // order: relaxed, the load above has acquired this same word.
+      if (word(position).compare_exchange_strong(seen, mine, sync::order::relaxed,
+                                                 sync::order::relaxed)) {
+        pass(position);
+        return Status::ok;
+      }
+      continue;
+    }
+    const auto ahead = static_cast<std::int64_t>(lap_of(seen) - lap_of(free));
+    if (ahead == 0 && state_of(seen) == kSealed) return Status::closed;
+    if (ahead >= 0) {
+      pass(position);
+    } else if (ahead == -static_cast<std::int64_t>(kLapOne)) {
+      return Status::full;  // one lap behind: not given back yet
+    } else {
+      break;
+    }
+  }
+  damaged = true;
+  return Status::closed;
+}
+
+void SharedTickets::publish(std::uint64_t position) noexcept {
+  // order: release pairs with the acquire in find(): the item is there.
+  word(position).store(word_of(position, kFull), sync::order::release);
+  words_->items.ring();
+}
+
+void SharedTickets::drop(std::uint64_t position) noexcept {
+  // order: release pairs with the acquire in find(): what was written there is over.
+  word(position).store(word_of(position, kDropped), sync::order::release);
+  words_->items.ring();
+}
+
+// --- The consumer. ---
+
+std::uint64_t SharedTickets::first() const noexcept {
+  // order: relaxed. A predecessor's death, or its end, is known by other means.
+  std::uint64_t position = words_->head.load(sync::order::relaxed);
+  // It may have given places back and not have said so here.
+  for (std::size_t i = 0; i < capacity(); ++i, ++position) {
+    // order: relaxed, the same; find() looks again.
+    const std::uint64_t seen = word(position).load(sync::order::relaxed);
+    if (lap_of(seen) != lap_of(word_of(position, kFree) + kLapOne)) break;
+  }
+  return position;
+}
+
+Status SharedTickets::find(std::uint64_t& position, bool& damaged) noexcept {
+  for (unsigned tries = 0; tries < kMostTries && !damaged; ++tries) {
+    const std::uint64_t free = word_of(position, kFree);
+    // order: acquire pairs with the releases in publish(), drop() and bury().
+    std::uint64_t seen = word(position).load(sync::order::acquire);
+    if (lap_of(seen) != lap_of(free)) break;
+    switch (state_of(seen)) {
+      case kFull: return Status::ok;
+      case kClaimed: return Status::empty;
+      case kSealed: return Status::closed;
+      case kDropped:
+        release(position);
+        ++position;
+        continue;
+      default: break;
+    }
+    if (seen != free) break;
+    if (!words_->items.closed()) return Status::empty;
+    // order: relaxed, only who is first counts: this end, or a claim.
+    if (word(position).compare_exchange_strong(seen, free | kSealed, sync::order::relaxed,
+                                               sync::order::relaxed)) {
+      return Status::closed;
+    }
+  }
+  damaged = true;
+  return Status::closed;
+}
+
+void SharedTickets::release(std::uint64_t position) noexcept {
+  // order: release pairs with the acquire in claim(): what lay there has been read.
+  word(position).store(word_of(position, kFree) + kLapOne, sync::order::release);
+  // order: relaxed, for looks and for a successor, which knows by other means that this one ended.
+  words_->head.store(position + 1, sync::order::relaxed);
+  words_->room.ring();
+}
+
+// --- The one that knows of deaths. ---
+
+std::size_t SharedTickets::bury(std::uint32_t producer) noexcept {
+  std::size_t dropped = 0;
+  const std::uint64_t claimed = kClaimed | (std::uint64_t{producer} << kStateBits);
+  for (std::size_t i = 0; i < capacity(); ++i) {
+    // order: relaxed. A claim of the dead one comes before its death, and that before this.
+    std::uint64_t seen = word(i).load(sync::order::relaxed);
+    if ((seen & (kLapOne - 1)) != claimed) continue;
+    // order: release pairs with the acquire in find(): what the dead one wrote there is over.
+    dropped += word(i).compare_exchange_strong(seen, lap_of(seen) | kDropped, sync::order::release,
+                                               sync::order::relaxed);
+  }
+  // It may have died before it woke anybody.
+  words_->items.disturb();
+  return dropped;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// What the tests of rings in shared memory send, and how they spoil its memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+
+namespace handoff::test {
+
+struct Message {
+  std::uint64_t number;
+  std::uint64_t copy;
+};
+inline Message message_of(std::uint64_t number) { return {number, ~number}; }
+inline bool is_whole(const Message& message) { return message.copy == ~message.number; }
+
+// Up to seven bytes become others: of the words that both sides share, which begin at multiples of
+// 128, or anywhere.
+inline void spoil(std::span<std::byte> bytes, std::mt19937_64& random) {
+  for (std::uint64_t changes = random() % 8; changes != 0; --changes) {
+    const std::size_t at = random() % bytes.size();
+    const std::size_t word = at / 128 * 128 + random() % 24;
+    bytes[random() % 2 == 0 && word < bytes.size() ? word : at] =
+        static_cast<std::byte>(random() % 3 == 0 ? random() : random() % 6);
+  }
+}
+
+}  // namespace handoff::test
