@@ -31,8 +31,8 @@ using test::Message;
 using test::message_of;
 using Many = SharedMpscRing<Message>;
 
-struct Made {
-  Made(std::size_t capacity, std::size_t producers)
+struct MadeOfMany {
+  MadeOfMany(std::size_t capacity, std::size_t producers)
       : pages(Many::bytes_for(capacity, producers)),
         ring(Many::create(pages.bytes(), capacity, producers)) {}
   CommonPages pages;
@@ -40,7 +40,7 @@ struct Made {
 };
 
 TEST(SharedMpscRing, FirstInFirstOutUntilFullAndEmpty) {
-  Made made(3, 2);  // 4 places
+  MadeOfMany made(3, 2);  // 4 places
   EXPECT_EQ(made.ring.capacity(), 4U);
   EXPECT_EQ(Many::attach(made.pages.bytes()).producers(), 2U);
   Many::Producer one(made.ring, 0);
@@ -65,7 +65,7 @@ TEST(SharedMpscRing, FirstInFirstOutUntilFullAndEmpty) {
 }
 
 TEST(SharedMpscRing, InPlaceAndDropped) {
-  Made made(2, 2);
+  MadeOfMany made(2, 2);
   Many::Producer one(made.ring, 0);
   Many::Consumer in(made.ring);
   const Message* front = nullptr;
@@ -95,7 +95,7 @@ TEST(SharedMpscRing, InPlaceAndDropped) {
 }
 
 TEST(SharedMpscRing, ClosedDrainsWaitsForClaimsAndRefuses) {
-  Made made(4, 2);
+  MadeOfMany made(4, 2);
   Many::Producer one(made.ring, 0);
   Many::Producer two(made.ring, 1);
   Many::Consumer in(made.ring);
@@ -124,7 +124,7 @@ TEST(SharedMpscRing, WhatCannotBeIsRefused) {
   EXPECT_THROW((void)Many::bytes_for(1, 0), std::length_error);
   EXPECT_THROW((void)Many::bytes_for(1, 65537), std::length_error);
   EXPECT_THROW((void)Many::bytes_for(~std::size_t{0} / 2, 1), std::length_error);
-  Made made(4, 3);
+  MadeOfMany made(4, 3);
   EXPECT_THROW(Many::create(made.pages.bytes(), 1024, 3), std::length_error);
   EXPECT_THROW(Many::create(made.pages.bytes(), 4, 1000), std::length_error);
   EXPECT_THROW(SharedRing<Message>::attach(made.pages.bytes()), SharedRingError);
@@ -139,7 +139,7 @@ TEST(SharedMpscRing, WhatCannotBeIsRefused) {
 }
 
 TEST(SharedMpscRing, WaitsEndByTimeAndByStop) {
-  Made made(1, 1);
+  MadeOfMany made(1, 1);
   Many::Producer out(made.ring, 0);
   Many::Consumer in(made.ring);
   Message message{};
@@ -159,7 +159,7 @@ TEST(SharedMpscRing, WaitsEndByTimeAndByStop) {
 // Each producer's numbers have its slot in the upper half.
 std::uint64_t number_of(std::uint64_t slot, std::uint64_t i) { return (slot << 32) | i; }
 
-bool push_all(Many ring, std::size_t slot, std::uint64_t count) {
+bool push_from(Many ring, std::size_t slot, std::uint64_t count) {
   Many::Producer out(ring, slot);
   for (std::uint64_t i = 0; i < count; ++i) {
     if (out.push(message_of(number_of(slot, i))) != Status::ok) return false;
@@ -170,12 +170,12 @@ bool push_all(Many ring, std::size_t slot, std::uint64_t count) {
 TEST(SharedMpscRing, EachMessageOnceAndInOrderBetweenProcesses) {
   constexpr std::size_t producers = 3;
   for (const std::size_t capacity : {1U, 4U, 1024U}) {
-    Made made(capacity, producers);
+    MadeOfMany made(capacity, producers);
     const std::uint64_t count = test::rounds(capacity < 64 ? 10'000 : 100'000) / producers;
     std::vector<std::unique_ptr<ForkedChild>> children;
     for (std::size_t slot = 0; slot < producers; ++slot) {
       children.push_back(std::make_unique<ForkedChild>(
-          [&] { return push_all(Many::attach(made.pages.bytes()), slot, count); }));
+          [&] { return push_from(Many::attach(made.pages.bytes()), slot, count); }));
     }
     Many::Consumer in(made.ring);
     std::uint64_t next[producers] = {};
@@ -194,7 +194,7 @@ TEST(SharedMpscRing, EachMessageOnceAndInOrderBetweenProcesses) {
 }
 
 TEST(SharedMpscRing, AnItemWakesASleepingProcess) {
-  Made made(4, 1);
+  MadeOfMany made(4, 1);
   ForkedChild child([&] {
     Many::Consumer in(made.ring);
     Message message{};
@@ -209,11 +209,11 @@ TEST(SharedMpscRing, AnItemWakesASleepingProcess) {
 }
 
 TEST(SharedMpscRing, APlaceWakesSleepingProcesses) {
-  Made made(1, 3);
+  MadeOfMany made(1, 3);
   Many::Producer out(made.ring, 0);
   ASSERT_EQ(out.push(message_of(0)), Status::ok);
-  ForkedChild one([&] { return push_all(made.ring, 1, 1); });
-  ForkedChild two([&] { return push_all(made.ring, 2, 1); });
+  ForkedChild one([&] { return push_from(made.ring, 1, 1); });
+  ForkedChild two([&] { return push_from(made.ring, 2, 1); });
   one.wait_until_asleep();
   two.wait_until_asleep();
   Many::Consumer in(made.ring);
@@ -224,7 +224,7 @@ TEST(SharedMpscRing, APlaceWakesSleepingProcesses) {
 }
 
 TEST(SharedMpscRing, NoSystemCallWhileTheOthersAreAwake) {
-  Made made(64, 2);
+  MadeOfMany made(64, 2);
   const std::uint64_t count = test::rounds(20'000);
   const auto push = [&](std::size_t slot) {
     Many::Producer out(made.ring, slot);
@@ -256,7 +256,7 @@ TEST(SharedMpscRing, NoSystemCallWhileTheOthersAreAwake) {
 
 // A dead producer's claim holds up the rest until its death is told.
 TEST(SharedMpscRing, ADeadProducersPlaceIsPassedOver) {
-  Made made(4, 2);
+  MadeOfMany made(4, 2);
   ForkedChild child([&] {
     Many::Producer out(made.ring, 0);
     Message* place = nullptr;
@@ -282,13 +282,13 @@ TEST(SharedMpscRing, ADeadProducersPlaceIsPassedOver) {
 // Killed at any instant, again and again, beside one that lives: its messages come whole and in
 // order up to some point, the other's all.
 TEST(SharedMpscRing, ProducersAreKilledAndReplaced) {
-  Made made(8, 2);
+  MadeOfMany made(8, 2);
   const std::size_t kills = test::rounds(50);
   const std::uint64_t count = test::rounds(20'000);
-  ForkedChild living([&] { return push_all(made.ring, 1, count); });
+  ForkedChild living([&] { return push_from(made.ring, 1, count); });
   std::jthread parent([&] {
     for (std::size_t i = 0; i < kills; ++i) {
-      ForkedChild child([&] { return push_all(made.ring, 0, 1ULL << 30); });
+      ForkedChild child([&] { return push_from(made.ring, 0, 1ULL << 30); });
       std::this_thread::sleep_for(std::chrono::microseconds(100 * (i % 20)));
       child.kill();
       EXPECT_LE(made.ring.producer_died(0), 1U);
@@ -318,7 +318,7 @@ TEST(SharedMpscRing, ProducersAreKilledAndReplaced) {
 }
 
 TEST(SharedMpscRing, AKilledConsumerBlocksNobody) {
-  Made made(2, 1);
+  MadeOfMany made(2, 1);
   ForkedChild child([&] {
     Many::Consumer in(made.ring);
     const Message* message = nullptr;
@@ -346,7 +346,7 @@ TEST(SharedMpscRing, AKilledConsumerBlocksNobody) {
 
 // --- What others may write there. ---
 
-void use_spoilt(std::span<std::byte> bytes, std::mt19937_64& random, std::size_t& damaged) {
+void use_spoilt_many(std::span<std::byte> bytes, std::mt19937_64& random, std::size_t& damaged) {
   Many ring = Many::attach(bytes);
   Many::Producer out(ring, random() % 4);
   Many::Consumer in(ring);
@@ -376,7 +376,7 @@ void use_spoilt(std::span<std::byte> bytes, std::mt19937_64& random, std::size_t
 
 TEST(SharedMpscRing, RandomImagesAreRefusedOrSurvived) {
   auto random = test::random();
-  Made made(4, 3);
+  MadeOfMany made(4, 3);
   const std::span<std::byte> bytes = made.pages.bytes();
   const std::vector<std::byte> whole(bytes.begin(), bytes.end());
   std::size_t refused = 0;
@@ -391,7 +391,7 @@ TEST(SharedMpscRing, RandomImagesAreRefusedOrSurvived) {
       test::spoil(bytes, random);
     }
     try {
-      use_spoilt(bytes, random, damaged);
+      use_spoilt_many(bytes, random, damaged);
     } catch (const SharedRingError&) {
       ++refused;
     }

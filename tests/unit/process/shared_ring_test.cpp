@@ -33,15 +33,15 @@ static_assert(std::is_copy_constructible_v<Ring>);
 static_assert(!std::is_copy_constructible_v<Ring::Producer>);
 static_assert(!std::is_move_constructible_v<Ring::Consumer>);
 
-struct Made {
-  explicit Made(std::size_t capacity)
+struct MadeRing {
+  explicit MadeRing(std::size_t capacity)
       : pages(Ring::bytes_for(capacity)), ring(Ring::create(pages.bytes(), capacity)) {}
   CommonPages pages;
   Ring ring;
 };
 
 TEST(SharedRing, FirstInFirstOutUntilFullAndEmpty) {
-  Made made(3);  // 4 places
+  MadeRing made(3);  // 4 places
   Ring::Producer out(made.ring);
   Ring::Consumer in(Ring::attach(made.pages.bytes()));
   EXPECT_EQ(made.ring.capacity(), 4U);
@@ -61,7 +61,7 @@ TEST(SharedRing, FirstInFirstOutUntilFullAndEmpty) {
 }
 
 TEST(SharedRing, InPlace) {
-  Made made(2);
+  MadeRing made(2);
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
   Item* place = nullptr;
@@ -90,7 +90,7 @@ TEST(SharedRing, InPlace) {
 }
 
 TEST(SharedRing, Batches) {
-  Made made(4);
+  MadeRing made(4);
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
   std::vector<Item> items;
@@ -109,7 +109,7 @@ TEST(SharedRing, Batches) {
 }
 
 TEST(SharedRing, AVisitorThatThrowsHasConsumedItsItem) {
-  Made made(4);
+  MadeRing made(4);
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
   for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(out.try_push(message_of(i)), Status::ok);
@@ -123,7 +123,7 @@ TEST(SharedRing, AVisitorThatThrowsHasConsumedItsItem) {
 }
 
 TEST(SharedRing, ClosedDrainsAndRefuses) {
-  Made made(4);
+  MadeRing made(4);
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
   ASSERT_EQ(out.try_push(message_of(1)), Status::ok);
@@ -149,7 +149,7 @@ TEST(SharedRing, ClosedDrainsAndRefuses) {
 }
 
 TEST(SharedRing, APublicationBehindTheEndIsRefusedAndNeverSeen) {
-  Made made(4);
+  MadeRing made(4);
   Ring::Producer out(made.ring);
   Item* place = nullptr;
   ASSERT_EQ(out.try_claim(place), Status::ok);
@@ -168,7 +168,7 @@ TEST(SharedRing, APublicationBehindTheEndIsRefusedAndNeverSeen) {
 }
 
 TEST(SharedRing, WaitsEndByTimeAndByStop) {
-  Made made(1);
+  MadeRing made(1);
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
   Item item{};
@@ -209,7 +209,7 @@ TEST(SharedRing, WhatCannotBeIsRefused) {
 
 // --- Between processes. ---
 
-bool push_all(Ring ring, std::uint64_t count) {
+bool push_to_ring(Ring ring, std::uint64_t count) {
   Ring::Producer out(ring);
   for (std::uint64_t i = 0; i < count; ++i) {
     if (out.push(message_of(i)) != Status::ok) return false;
@@ -218,7 +218,7 @@ bool push_all(Ring ring, std::uint64_t count) {
   return true;
 }
 
-void expect_all(Ring ring, std::uint64_t count) {
+void expect_of_ring(Ring ring, std::uint64_t count) {
   Ring::Consumer in(ring);
   Item item{};
   std::uint64_t next = 0;
@@ -232,16 +232,16 @@ void expect_all(Ring ring, std::uint64_t count) {
 TEST(SharedRing, EachMessageOnceAndInOrderBetweenProcesses) {
   const std::uint64_t count = test::rounds(100'000);
   for (const std::size_t capacity : {1U, 2U, 64U, 4096U}) {
-    Made made(capacity);
+    MadeRing made(capacity);
     const std::uint64_t messages = capacity < 64 ? count / 10 : count;
-    ForkedChild child([&] { return push_all(Ring::attach(made.pages.bytes()), messages); });
-    expect_all(made.ring, messages);
+    ForkedChild child([&] { return push_to_ring(Ring::attach(made.pages.bytes()), messages); });
+    expect_of_ring(made.ring, messages);
     EXPECT_TRUE(child.succeeded());
   }
 }
 
 TEST(SharedRing, AnItemWakesASleepingProcess) {
-  Made made(4);
+  MadeRing made(4);
   ForkedChild child([&] {
     Ring::Consumer in(Ring::attach(made.pages.bytes()));
     Item item{};
@@ -256,7 +256,7 @@ TEST(SharedRing, AnItemWakesASleepingProcess) {
 }
 
 TEST(SharedRing, APlaceWakesASleepingProcess) {
-  Made made(1);
+  MadeRing made(1);
   ForkedChild child([&] {
     Ring::Producer out(Ring::attach(made.pages.bytes()));
     return out.push(message_of(1)) == Status::ok && out.push(message_of(2)) == Status::ok &&
@@ -273,7 +273,7 @@ TEST(SharedRing, APlaceWakesASleepingProcess) {
 
 // Each futex call would be the end of the process that makes it.
 TEST(SharedRing, NoSystemCallWhileTheOtherIsAwake) {
-  Made made(64);
+  MadeRing made(64);
   const std::uint64_t count = test::rounds(100'000);
   ForkedChild child([&] {
     Ring::Producer out(made.ring);
@@ -306,8 +306,8 @@ TEST(SharedRing, NoSystemCallWhileTheOtherIsAwake) {
 
 TEST(SharedRing, AKilledProducerLeavesWholeItemsAndASuccessorGoesOn) {
   for (std::size_t round = 0; round < test::rounds(20); ++round) {
-    Made made(8);
-    ForkedChild child([&] { return push_all(made.ring, ~std::uint64_t{0}); });
+    MadeRing made(8);
+    ForkedChild child([&] { return push_to_ring(made.ring, ~std::uint64_t{0}); });
     Ring::Consumer in(made.ring);
     Item item{};
     std::uint64_t next = 0;
@@ -332,7 +332,7 @@ TEST(SharedRing, AKilledProducerLeavesWholeItemsAndASuccessorGoesOn) {
 }
 
 TEST(SharedRing, AKilledConsumerBlocksNobody) {
-  Made made(2);
+  MadeRing made(2);
   ForkedChild child([&] {
     Ring::Consumer in(made.ring);
     const Item* item = nullptr;
@@ -364,7 +364,7 @@ TEST(SharedRing, AKilledConsumerBlocksNobody) {
 // ring are changed, or all of them; before the ends are made, or later.
 TEST(SharedRing, RandomImagesAreRefusedOrSurvived) {
   auto random = test::random();
-  Made made(4);
+  MadeRing made(4);
   const std::span<std::byte> bytes = made.pages.bytes();
   const std::vector<std::byte> whole(bytes.begin(), bytes.end());
   const auto spoil = [&] { test::spoil(bytes, random); };
