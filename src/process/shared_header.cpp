@@ -3,8 +3,8 @@
 // The header of shared memory: made, published, copied, checked.
 #include "shared_header.hpp"
 
-#include <errno.h>
-
+#include <cerrno>
+#include <cstddef>
 #include <handoff/core/detail/byte_hash.hpp>
 #include <limits>
 #include <span>

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
 // Handles of shared memory, and the list of those that this process has.
-#include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <ctime>
 #include <handoff/core/detail/byte_hash.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_span.hpp>
 #include <handoff/sync/mutex.hpp>
+#include <memory>
 #include <new>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -43,7 +45,7 @@ using detail::SharedHeaderCopy;
 // No two memories of one boot have the same.
 std::uint64_t new_key(const FileFacts& facts) noexcept {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
   const struct {
     std::uint64_t device, number, seconds, nanoseconds;
   } words{facts.device, facts.number, static_cast<std::uint64_t>(now.tv_sec),
@@ -211,6 +213,9 @@ void check_options(const SharedMemoryOptions& options) {
 SharedFailure take_memory(const AttachOptions& options, SharedMapping& mapping) noexcept {
   const int file = mapping.file.get();
   SharedHeaderCopy header;
+  if (mapping.facts.bytes == 0) {
+    return {.step = "header", .error = EAGAIN, .why = "its creator has not given it a size yet"};
+  }
   if (const auto failure = detail::read_header(file, header)) return failure;
   const detail::SharedRefusal refusal = detail::refusal_of(
       header,

@@ -3,10 +3,7 @@
 // Files in memory: made, named, reserved, sealed, checked.
 #include "shared_pages.hpp"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -15,7 +12,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -35,6 +35,8 @@ namespace {
 
 constexpr std::uint64_t kSharedPage = 4096;  // the header's; the system's may be larger
 constexpr std::size_t kSharedNameMost = 255;
+// So little is taken without asking what is left, which takes longer than the rest.
+constexpr std::uint64_t kAlwaysLeft = std::uint64_t{16} << 20U;
 constexpr int kSharedSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 SharedFailure call_failed(const char* step, const char* why = "") noexcept {
@@ -64,9 +66,9 @@ std::uint64_t memory_left() noexcept {
   if (read <= 0) return unknown;
   std::uint64_t sum = 0;
   for (const char* const name : {"MemAvailable:", "SwapFree:"}) {
-    const char* const line = ::strstr(text.data(), name);
+    const char* const line = std::strstr(text.data(), name);
     if (line == nullptr) return unknown;
-    sum += ::strtoull(line + ::strlen(name), nullptr, 10) * 1024;
+    sum += std::strtoull(line + std::strlen(name), nullptr, 10) * 1024;
   }
   return sum;
 }
@@ -228,7 +230,7 @@ SharedFailure remove_left_behind(const std::string& name, int file) noexcept {
 
 SharedFailure fill_file(int file, std::uint64_t bytes, PageKind kind, Pages& pages) noexcept {
   if (const SharedFailure failure = limit_of_files(bytes)) return failure;
-  if (kind != PageKind::huge && bytes > memory_left()) {
+  if (kind != PageKind::huge && bytes > kAlwaysLeft && bytes > memory_left()) {
     // The kernel would take pages as long as there are some, and then kill a process.
     return refused_as("size", ENOMEM, "the system has not so much memory left");
   }
@@ -283,7 +285,7 @@ SharedFailure read_header(int file, SharedHeaderCopy& header) noexcept {
 
 SharedFailure reopen_for_reading(int file, int& reopened) noexcept {
   std::array<char, 32> path{"/proc/self/fd/"};  // and a number, and a zero
-  char* const number_at = path.data() + ::strlen(path.data());
+  char* const number_at = path.data() + std::strlen(path.data());
   std::to_chars(number_at, path.data() + path.size() - 1, file);
   const int number = uninterrupted([&] { return ::open(path.data(), O_RDONLY | O_CLOEXEC); });
   if (number < 0) return call_failed("open", "/proc cannot be used here");

@@ -103,7 +103,7 @@ class SharedMemory {
   // By the creator, once the memory is filled. What it wrote before, those that attach see.
   void publish();
 
-  // As many as create() was asked for, at the beginning of a page; none if empty.
+  // As many as create() was asked for, from a multiple of 4096 on; none if empty.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept;
   [[nodiscard]] bool writable() const noexcept;
   // The same in all processes that have this memory; another one for other memory. 0: empty.

@@ -44,6 +44,7 @@ using handoff::detail::SharedHeaderCopy;
 using handoff::test::end_of;
 using handoff::test::forbid;
 using handoff::test::in_child;
+using handoff::test::kill_at;
 using handoff::test::open_descriptors;
 using handoff::test::Refused;
 using handoff::test::refused;
@@ -126,7 +127,7 @@ TEST(AttachRefuses, AllButTheRightFile) {
   EXPECT_EQ(attach_refused(File(::open("/", O_RDONLY | O_DIRECTORY))).step, "seals");
   EXPECT_NE(attach_refused(File(::open("/", O_PATH))).error, 0);
 
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, sizeof(SharedHeaderCopy) - 1}) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{64}, sizeof(SharedHeaderCopy) - 1}) {
     const Refused cut = attach_refused(File(made(right_header(), bytes, kSealed)));
     EXPECT_EQ(cut.step, "header");
     EXPECT_TRUE(says(cut, "within its first page")) << cut.text;
@@ -150,6 +151,7 @@ TEST(AttachRefuses, WhatIsHalfMade) {
   EXPECT_TRUE(says(early, "not published")) << early.text;
   const Refused empty = attach_refused(File(made({}, kFile, kSealed)));
   EXPECT_EQ(empty.error, EAGAIN) << empty.text;
+  EXPECT_EQ(attach_refused(File(made({}, 0, kSealed))).error, EAGAIN);
   memory.publish();
   EXPECT_TRUE(SharedMemory::attach(memory.descriptor()).valid());
 }
@@ -278,15 +280,113 @@ TEST(Names, CutShortOrNeverMade) {
   EXPECT_EQ(open_refused(name.text()).error, 0);
   ASSERT_EQ(::ftruncate(memory.descriptor(), kFile - 4096), 0);
   EXPECT_TRUE(says(open_refused(name.text()), "size is not as it was made"));
-  ASSERT_EQ(::ftruncate(memory.descriptor(), 0), 0);
+  ASSERT_EQ(::ftruncate(memory.descriptor(), 10), 0);
   EXPECT_TRUE(says(open_refused(name.text()), "within its first page"));
+  ASSERT_EQ(::ftruncate(memory.descriptor(), 0), 0);
+  EXPECT_EQ(open_refused(name.text()).error, EAGAIN)
+      << "its creator may be about to give it a size";
+}
+
+// Killed at each call of the way: what it leaves is refused, and can be taken away.
+TEST(Names, OfACreatorThatWasKilledOnTheWay) {
+  const SharedName name;
+  const std::vector<std::vector<long>> calls{
+      {SYS_fchmod}, {SYS_flock}, {SYS_ftruncate}, {SYS_fallocate}};
+  for (const std::vector<long>& each : calls) {
+    SCOPED_TRACE(each.front());
+    const int end = in_child([&] {
+      if (!kill_at(each)) return 77;
+      return SharedMemory::create({.bytes = kBytes, .name = name.text()}).valid() ? 1 : 2;
+    });
+    if (end == 77) GTEST_SKIP() << "system calls cannot be filtered here";
+    EXPECT_EQ(end, -SIGSYS);
+    EXPECT_EQ(open_refused(name.text()).error, EAGAIN);
+    EXPECT_EQ(
+        refused([&] { return SharedMemory::create({.bytes = 1, .name = name.text()}); }).error,
+        EEXIST);
+    EXPECT_TRUE(SharedMemory::remove(name.text()));
+    EXPECT_TRUE(SharedMemory::create({.bytes = 1, .name = name.text()}).valid());
+    EXPECT_FALSE(name.is_there());
+  }
+}
+
+// All want to be the creator, at once: one is, and the others get what it made, whole.
+struct Race {
+  std::string name;
+  int start[2], end[2], done[2];  // pipes: begin, the creator may end, one that attached has ended
+};
+constexpr int kCreated = 10, kAttached = 20;
+
+int take_part(const Race& race, int number) {
+  ::close(race.start[1]);
+  ::close(race.end[1]);
+  char ignored = 0;
+  (void)!::read(race.start[0], &ignored, 1);
+  SharedMemory memory;
+  const Refused taken = refused([&] {
+    memory = SharedMemory::create({.bytes = kBytes, .name = race.name});
+    return true;
+  });
+  if (taken.error == 0) {
+    for (std::byte& byte : memory.bytes()) byte = static_cast<std::byte>(number + 1);
+    memory.publish();
+    (void)!::read(race.end[0], &ignored, 1);
+    return kCreated;
+  }
+  if (taken.error != EEXIST) return 1;
+  Refused early;
+  do
+    early = refused([&] {
+      memory = SharedMemory::open(race.name);
+      return true;
+    });
+  while (early.error == EAGAIN);
+  if (early.error != 0) {
+    std::fprintf(stderr, "%s\n", early.text.c_str());
+    return 2;
+  }
+  const std::byte first = memory.bytes().front();
+  const bool whole = std::all_of(memory.bytes().begin(), memory.bytes().end(),
+                                 [first](std::byte byte) { return byte == first; });
+  return whole && first != std::byte{0} ? kAttached : 3;
+}
+
+TEST(Names, OfManyThatStartTogether) {
+  constexpr int many = 8;
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    const SharedName name;
+    Race race{.name = name.text(), .start = {}, .end = {}, .done = {}};
+    ASSERT_TRUE(::pipe(race.start) == 0 && ::pipe(race.end) == 0 && ::pipe(race.done) == 0);
+    std::vector<pid_t> members;
+    for (int i = 0; i < many; ++i) {
+      members.push_back(start_child([&, i] {
+        const int code = take_part(race, i);
+        if (code != kCreated) (void)!::write(race.done[1], "", 1);
+        return code;
+      }));
+    }
+    for (const int each : {race.start[0], race.start[1], race.done[1]}) ::close(each);
+    char told[many];
+    for (ssize_t have = 0, more = 1; have < many - 1 && more > 0; have += more) {
+      more = ::read(race.done[0], told, sizeof told);
+    }
+    for (const int each : {race.end[0], race.end[1], race.done[0]}) ::close(each);
+    int created = 0, attached = 0;
+    for (const pid_t each : members) {
+      const int code = end_of(each);
+      created += code == kCreated ? 1 : 0;
+      attached += code == kAttached ? 1 : 0;
+    }
+    EXPECT_EQ(created, 1);
+    EXPECT_EQ(attached, many - 1);
+  }
 }
 
 TEST(Names, OpenToOthers) {
   const SharedName name;
   SharedMemory memory = SharedMemory::create({.bytes = kBytes, .name = name.text()});
   memory.publish();
-  for (const mode_t mode : {0640, 0604, 0666, 0700, 04600}) {
+  for (const mode_t mode : {0640U, 0604U, 0666U, 0700U, 04600U}) {
     ASSERT_EQ(::chmod(name.path().c_str(), mode), 0);
     const Refused wide = open_refused(name.text());
     EXPECT_EQ(wide.step, "owner") << mode;

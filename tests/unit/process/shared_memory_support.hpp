@@ -106,10 +106,10 @@ Refused refused(const Call& call) {
   return {};
 }
 
-// From here on these system calls of this process return `error`. `second`: only with this second
-// argument. For children.
-inline bool forbid(const std::vector<long>& calls, int error,
-                   std::optional<std::uint32_t> second = {}) {
+// From here on these system calls of this process have this end. `second`: only with this second
+// argument. False if that cannot be had. For children.
+inline bool filter_calls(const std::vector<long>& calls, std::uint32_t end,
+                         std::optional<std::uint32_t> second = {}) {
   std::vector<sock_filter> program;
   const auto add = [&](std::uint16_t code, std::uint32_t value, std::uint8_t yes = 0,
                        std::uint8_t no = 0) { program.push_back({code, yes, no, value}); };
@@ -120,13 +120,22 @@ inline bool forbid(const std::vector<long>& calls, int error,
       add(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + sizeof(std::uint64_t));
       add(BPF_JMP | BPF_JEQ | BPF_K, *second, 0, 1);
     }
-    add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error));
+    add(BPF_RET | BPF_K, end);
   }
   add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   const sock_fprog filter{.len = static_cast<unsigned short>(program.size()),
                           .filter = program.data()};
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+// They return `error`.
+inline bool forbid(const std::vector<long>& calls, int error,
+                   std::optional<std::uint32_t> second = {}) {
+  return filter_calls(calls, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error), second);
+}
+// They kill this process, as SIGKILL would at this very place; it ends by SIGSYS.
+inline bool kill_at(const std::vector<long>& calls) {
+  return filter_calls(calls, SECCOMP_RET_KILL_PROCESS);
 }
 
 }  // namespace handoff::test

@@ -199,7 +199,7 @@ TEST_P(EachForm, DescriptorsAreClosedOnExec) {
 }
 
 TEST_P(EachForm, IsForItsUserOnly) {
-  for (const mode_t mask : {0000, 0077, 0777}) {
+  for (const mode_t mask : {0000U, 0077U, 0777U}) {
     const SharedName own;
     const mode_t before = ::umask(mask);
     const SharedMemory memory = form.create(own);
