@@ -66,6 +66,19 @@ const Scenario refused("process_place/refused", [] {
   explore::outcome(said[0] == 0 ? 1 : 0);
 });
 
+// The state is the same after the second refusal as after the first, and the place is not.
+const Scenario refused_again("process_place/refused_again", [] {
+  begin(2);
+  Place place;
+  int other_said = 0;
+  explore::Thread other([&] { other_said = place.need(kProcess); });
+  int said = place.need(kProcess);
+  said += place.need(kProcess);
+  other.join();
+  explore::check(said + other_said == 2 * EAGAIN, "two are told");
+  explore::check(Made::begun == 3 && place.get().value.read() == 3, "made after all");
+});
+
 const Scenario ended("process_place/ended", [] {
   begin();
   Place place;
