@@ -409,7 +409,7 @@ const Known known_faults[] = {
      given_back_without_release<false>},
     {"row_of_a_killed_worker", Fault::assertion, Fault::assertion, 100,
      row_of_a_killed_worker<true>, row_of_a_killed_worker<false>, 1},
-    {"master_waits_for_a_killed_worker", Fault::deadlock, Fault::deadlock, 100,
+    {"master_waits_for_a_killed_worker", Fault::deadlock, Fault::deadlock, 1000,
      master_waits_for_a_killed_worker<true>, master_waits_for_a_killed_worker<false>, 1},
     {"node_comes_back", Fault::assertion, Fault::assertion, 10'000, node_comes_back<true>,
      node_comes_back<false>},
