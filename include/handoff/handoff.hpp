@@ -103,6 +103,7 @@
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/pool/wait_cycle.hpp>
 #include <handoff/process/offset_ptr.hpp>
+#include <handoff/process/shared_broadcast.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>

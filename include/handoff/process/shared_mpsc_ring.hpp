@@ -118,7 +118,7 @@ class SharedMpscRing {
   std::size_t producer_died(std::size_t slot) noexcept {
     if (slot >= producers_) return 0;
     const std::size_t dropped = tickets_.bury(static_cast<std::uint32_t>(slot));
-    // order: release pairs with the acquire in Producer: its predecessor's claims are gone.
+    // order: release pairs with the acquire in Producer(): see there.
     slots_[slot].store(kAbsent, sync::order::release);
     return dropped;
   }
@@ -193,8 +193,8 @@ class SharedMpscRing<T>::Producer {
   Producer(SharedMpscRing ring, std::size_t slot)
       : ring_(ring), slot_(static_cast<std::uint32_t>(slot)) {
     std::uint32_t before = kAbsent;
-    // order: acquire pairs with the releases in producer_died() and ~Producer(): what the one
-    // before had claimed is over.
+    // order: acquire pairs with the release in producer_died(): the search for the dead one's
+    // claims does not come upon this one's.
     if (slot >= ring_.producers_ ||
         !ring_.slots_[slot].compare_exchange_strong(before, kPresent, sync::order::acquire,
                                                     sync::order::relaxed)) {
@@ -203,7 +203,7 @@ class SharedMpscRing<T>::Producer {
   }
   ~Producer() {
     drop();
-    // order: release pairs with the acquire in Producer().
+    // order: relaxed, it has no claims any more.
     ring_.slots_[slot_].store(kAbsent, sync::order::release);
   }
   Producer(const Producer&) = delete;
