@@ -18,16 +18,16 @@ namespace detail {
 namespace {
 
 // Closes what was opened, unless it is kept.
-class Descriptor {
+class HeldFile {
  public:
-  explicit Descriptor(FileTap* tap) noexcept : tap_(tap) {}
-  ~Descriptor() {
+  explicit HeldFile(FileTap* tap) noexcept : tap_(tap) {}
+  ~HeldFile() {
     if (number_ >= 0) {
       (void)perform_whole({.kind = FileCallKind::close, .descriptor = number_}, tap_);
     }
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  HeldFile(const HeldFile&) = delete;
+  HeldFile& operator=(const HeldFile&) = delete;
 
   void set(long number) noexcept { number_ = static_cast<int>(number); }
   int get() const noexcept { return number_; }
@@ -51,7 +51,7 @@ int flags_of(const OpenFileOptions& options) noexcept {
 }
 
 // The directory that the path must not leave, for the time of the call.
-void open_beneath(Descriptor& directory, const OpenFileOptions& options) {
+void open_beneath(HeldFile& directory, const OpenFileOptions& options) {
   if (options.beneath.empty()) return;
   const long result = perform_whole({.kind = FileCallKind::open,
                                      .path = options.beneath.c_str(),
@@ -61,7 +61,7 @@ void open_beneath(Descriptor& directory, const OpenFileOptions& options) {
   directory.set(result);
 }
 
-void open_in(int directory, Descriptor& file, const std::string& path,
+void open_in(int directory, HeldFile& file, const std::string& path,
              const OpenFileOptions& options) {
   FileCall call{.kind = FileCallKind::open,
                 .descriptor = directory,
@@ -106,8 +106,8 @@ OpenFile OpenFile::open(const std::string& path, const OpenFileOptions& options)
   auto state = std::make_unique<OpenFileState>();
   state->path = path;
   state->tap = options.tap;
-  Descriptor beneath(options.tap);
-  Descriptor file(options.tap);
+  HeldFile beneath(options.tap);
+  HeldFile file(options.tap);
   open_beneath(beneath, options);
   open_in(beneath.get() < 0 ? AT_FDCWD : beneath.get(), file, path, options);
   state->opened = opened_now();

@@ -22,7 +22,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{64} << 10;  // what a pipe holds
+constexpr std::size_t kPipeBytes = std::size_t{64} << 10;  // what a pipe holds
 constexpr unsigned kProcessGroup = 1U << 2;  // PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9
 
 long send_signal(int pidfd, int number, unsigned flags) noexcept {
@@ -142,7 +142,7 @@ RunningChild::RunningChild(const SubprocessOptions& options, const std::string& 
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (StreamAccess::kind(*outputs[i]) != StreamKind::captured) continue;
     captures_[i].limit = StreamAccess::limit(*outputs[i]);
-    buffer_.resize(kBufferBytes);
+    buffer_.resize(kPipeBytes);
   }
 }
 
@@ -213,7 +213,7 @@ bool RunningChild::turn(PipeWait& wait, bool room) {
   wait.add(room ? input_.get() : -1, POLLOUT);
   if (!wait.sleep()) return false;
   for (std::size_t i = 0; i < captures_.size(); ++i) {
-    if (wait.is_ready(i + 1)) (void)take_some(captures_[i], kBufferBytes);
+    if (wait.is_ready(i + 1)) (void)take_some(captures_[i], kPipeBytes);
   }
   if (wait.is_ready(0)) finish();
   return true;

@@ -226,26 +226,26 @@ std::uint64_t this_process() noexcept { return static_cast<std::uint64_t>(::getp
 
 #if !defined(HANDOFF_EXPLORE)
 // The thread must not outlive the code.
-struct AtTheEnd {
-  AtTheEnd() noexcept = default;
-  AtTheEnd(const AtTheEnd&) = delete;
-  AtTheEnd& operator=(const AtTheEnd&) = delete;
-  ~AtTheEnd() { the_place.end(this_process()); }
+struct SpawnersEnd {
+  SpawnersEnd() noexcept = default;
+  SpawnersEnd(const SpawnersEnd&) = delete;
+  SpawnersEnd& operator=(const SpawnersEnd&) = delete;
+  ~SpawnersEnd() { the_place.end(this_process()); }
 };
-const AtTheEnd at_the_end;
+const SpawnersEnd the_spawners_end;
 #endif
 
 }  // namespace
 
 Spawned spawn(ChildPlan& plan) noexcept {
-  Order order;
-  order.plan = &plan;
+  Order wanted;
+  wanted.plan = &plan;
   if (const int error = the_place.need(this_process()); error != 0) {
-    order.answer.error = error;
-  } else if (!the_place.get().carry_out(order)) {
-    order.answer.error = ECANCELED;
+    wanted.answer.error = error;
+  } else if (!the_place.get().carry_out(wanted)) {
+    wanted.answer.error = ECANCELED;
   }
-  return std::move(order.answer);
+  return std::move(wanted.answer);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
