@@ -23,20 +23,19 @@ struct SubprocessUsage {
 
 // How a child ended.
 struct [[nodiscard("it says whether the program did its work")]] SubprocessExit {
+  // In which way. `unknown`: somebody else has taken the news of the end, in a program that ignores
+  // SIGCHLD or waits for any child. Kernels since 6.15 keep it even then.
   enum class Kind : std::uint8_t {
     exited,  // by itself, with `code`
     signalled,  // by `signal`
-    // It has ended, but somebody else has taken the news: the program ignores SIGCHLD or waits for
-    // any child. Only on kernels before 6.15, which do not keep it. `usage` is unknown (0) in any
-    // such case.
-    unknown,
+    unknown,  // it has ended; nobody knows how
   };
 
-  Kind kind = Kind::unknown;
+  Kind kind = Kind::unknown;  // which of the next three means anything
   int code = 0;  // 0 .. 255
   int signal = 0;  // the number of the signal
-  bool core_dumped = false;  // by a signal
-  SubprocessUsage usage = {};
+  bool core_dumped = false;  // by that signal
+  SubprocessUsage usage = {};  // 0 where others have taken the news, whatever is known of the end
 
   // Whether it exited with 0.
   [[nodiscard]] bool ok() const noexcept { return kind == Kind::exited && code == 0; }
