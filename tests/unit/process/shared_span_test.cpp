@@ -126,7 +126,7 @@ TEST(SharedSpan, WhateverItsBitsAre) {
   const auto bytes = memory.bytes();
   auto random = handoff::test::random();
   std::size_t inside = 0;
-  for (std::size_t i = 0; i < handoff::test::rounds(100'000); ++i) {
+  for (std::size_t i = 0; i < handoff::test::rounds(20'000); ++i) {
     const std::array<std::uint64_t, 3> bits{
         random() % 8 == 0 ? random() : memory.key(),
         random() % 4 == 0 ? random() : random() % (kBytes + 100),
