@@ -104,6 +104,7 @@
 #include <handoff/pool/wait_cycle.hpp>
 #include <handoff/process/offset_ptr.hpp>
 #include <handoff/process/shared_broadcast.hpp>
+#include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>

@@ -11,8 +11,8 @@ std::uint64_t SharedSequence::resume() noexcept {
   // order: relaxed, the same.
   if (place(tail)->load(sync::order::relaxed) != whole(tail)) return tail;
   // It died before it could count this message, which consumers may have read.
-  // order: release pairs with the acquire in tail().
-  shared_->tail.store(tail + 1, sync::order::release);
+  // order: relaxed, consumers find a message by the word of its place.
+  shared_->tail.store(tail + 1, sync::order::relaxed);
   return tail + 1;
 }
 
@@ -26,7 +26,7 @@ void SharedSequence::write(std::uint64_t position, const std::uint64_t* message)
   }
   // order: release pairs with the first acquire in read(): the message is there.
   word->store(whole(position), sync::order::release);
-  // order: release pairs with the acquire in tail().
+  // order: release pairs with the acquire in tail(): what it counts is there.
   shared_->tail.store(position + 1, sync::order::release);
   shared_->items.ring();
 }

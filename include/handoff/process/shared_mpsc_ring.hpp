@@ -204,7 +204,7 @@ class SharedMpscRing<T>::Producer {
   ~Producer() {
     drop();
     // order: relaxed, it has no claims any more.
-    ring_.slots_[slot_].store(kAbsent, sync::order::release);
+    ring_.slots_[slot_].store(kAbsent, sync::order::relaxed);
   }
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;

@@ -78,6 +78,22 @@ const Scenario lapped_in_two_places("shared_broadcast/lapped_in_two_places", [] 
   follow(in, 4);
 });
 
+// A count that says that there is something is believed.
+const Scenario behind("shared_broadcast/behind", [] {
+  Shared shared(2UL);
+  Ticks::Consumer in(shared.ring);
+  Thread producer([&] {
+    Ticks::Producer out(shared.ring);
+    for (std::uint64_t i = 1; i <= 2; ++i) check(out.push(tick_of(i)) == Status::ok, "never full");
+  });
+  Tick tick;
+  const std::uint64_t count = in.was_behind();
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    check(in.try_pop(tick) == Status::ok && number_of(tick) == i, "it is there");
+  }
+  explore::outcome(count);
+});
+
 // Two consumers sleep on one bell.
 const Scenario two_consumers("shared_broadcast/two_consumers", [] {
   Shared shared(2UL);

@@ -284,7 +284,7 @@ TEST(SharedBroadcast, RandomImagesAreRefusedOrSurvived) {
     while (in.try_pop(message) == Status::ok && pops < 99) ++pops;
     EXPECT_LE(pops, 4);
   };
-  const std::size_t images = test::rounds(100'000);
+  const std::size_t images = test::images();
   for (std::size_t i = 0; i < images; ++i) {
     std::copy(whole.begin(), whole.end(), bytes.begin());
     if (i % 4 == 0) {

@@ -8,6 +8,8 @@
 #include <random>
 #include <span>
 
+#include "support/support.hpp"
+
 namespace handoff::test {
 
 struct Message {
@@ -16,6 +18,9 @@ struct Message {
 };
 inline Message message_of(std::uint64_t number) { return {number, ~number}; }
 inline bool is_whole(const Message& message) { return message.copy == ~message.number; }
+
+// How many spoilt memories a test looks at.
+inline std::size_t images() noexcept { return deep() ? 1'000'000 : sanitized ? 1000 : 20'000; }
 
 // Up to seven bytes become others: of the words that both sides share, which begin at multiples of
 // 128, or anywhere.

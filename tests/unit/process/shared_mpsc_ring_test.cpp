@@ -381,7 +381,7 @@ TEST(SharedMpscRing, RandomImagesAreRefusedOrSurvived) {
   const std::vector<std::byte> whole(bytes.begin(), bytes.end());
   std::size_t refused = 0;
   std::size_t damaged = 0;
-  const std::size_t images = test::rounds(100'000);
+  const std::size_t images = test::images();
   for (std::size_t i = 0; i < images; ++i) {
     std::copy(whole.begin(), whole.end(), bytes.begin());
     if (i % 4 == 0) {

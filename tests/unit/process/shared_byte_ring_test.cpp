@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+//
+// SharedByteRing: records of all lengths, round the end, in place; between processes; lengths that
+// cannot be.
+#include <handoff/process/shared_byte_ring.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <handoff/process/shared_ring.hpp>
+
+#include "forked.hpp"
+#include "shared_item.hpp"
+#include "support/support.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using test::CommonPages;
+using test::ForkedChild;
+using Bytes = std::vector<std::byte>;
+
+struct MadeBytes {
+  explicit MadeBytes(std::size_t capacity)
+      : pages(SharedByteRing::bytes_for(capacity)),
+        ring(SharedByteRing::create(pages.bytes(), capacity)) {}
+  CommonPages pages;
+  SharedByteRing ring;
+};
+
+// Record i: its length and its bytes follow from i.
+Bytes record_of(std::uint64_t i, std::size_t most) {
+  Bytes record(static_cast<std::size_t>(i * 7919 % (most + 1)));
+  for (std::size_t k = 0; k < record.size(); ++k) record[k] = static_cast<std::byte>(i + k);
+  return record;
+}
+bool is_record(std::span<const std::byte> found, std::uint64_t i, std::size_t most) {
+  const Bytes wanted = record_of(i, most);
+  return std::equal(found.begin(), found.end(), wanted.begin(), wanted.end());
+}
+
+TEST(SharedByteRing, RecordsOfAllLengthsComeInOrder) {
+  MadeBytes made(100);  // 128
+  EXPECT_EQ(made.ring.capacity(), 128U);
+  EXPECT_EQ(made.ring.most(), 56U);
+  SharedByteRing::Producer out(made.ring);
+  SharedByteRing::Consumer in(SharedByteRing::attach(made.pages.bytes()));
+  std::span<const std::byte> found;
+  EXPECT_EQ(in.try_peek(found), Status::empty);
+  std::uint64_t pushed = 0;
+  for (std::uint64_t popped = 0; popped < 2000;) {
+    while (out.try_push(record_of(pushed, 56)) == Status::ok) ++pushed;
+    for (std::uint64_t some = 1 + popped % 3; some != 0 && popped != pushed; --some, ++popped) {
+      ASSERT_EQ(in.try_peek(found), Status::ok);
+      ASSERT_TRUE(is_record(found, popped, 56));
+      in.release();
+      in.release();
+    }
+  }
+  EXPECT_FALSE(in.damaged());
+}
+
+TEST(SharedByteRing, TheLongestRecordAlwaysFitsOnceTheRingIsEmpty) {
+  for (std::size_t before = 0; before < 16; ++before) {
+    MadeBytes made(128);
+    SharedByteRing::Producer out(made.ring);
+    SharedByteRing::Consumer in(made.ring);
+    std::span<const std::byte> found;
+    for (std::size_t i = 0; i < before; ++i) {
+      ASSERT_EQ(out.try_push(Bytes(0)), Status::ok);
+      ASSERT_EQ(in.try_peek(found), Status::ok);
+      EXPECT_TRUE(found.empty());
+      in.release();
+    }
+    ASSERT_EQ(out.try_push(record_of(56, 56)), Status::ok);
+    ASSERT_EQ(in.try_peek(found), Status::ok);
+    EXPECT_TRUE(is_record(found, 56, 56));
+    in.release();
+    EXPECT_TRUE(made.ring.was_empty());
+  }
+}
+
+TEST(SharedByteRing, InPlaceAndShorterThanClaimed) {
+  MadeBytes made(128);
+  SharedByteRing::Producer out(made.ring);
+  SharedByteRing::Consumer in(made.ring);
+  std::span<std::byte> place;
+  std::span<const std::byte> found;
+  EXPECT_EQ(out.publish(0), Status::closed) << "nothing was claimed";
+  ASSERT_EQ(out.try_claim(50, place), Status::ok);
+  ASSERT_EQ(place.size(), 50U);
+  EXPECT_EQ(in.try_peek(found), Status::empty);
+  EXPECT_THROW((void)out.publish(51), std::logic_error);
+  std::memcpy(place.data(), "abc", 3);
+  EXPECT_EQ(out.publish(3), Status::ok);
+  EXPECT_EQ(made.ring.was_size(), 16U);
+  ASSERT_EQ(in.peek(found), Status::ok);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(std::memcmp(found.data(), "abc", 3), 0);
+  in.release();
+  ASSERT_EQ(out.try_push(Bytes(56)), Status::ok);
+  EXPECT_EQ(out.try_claim(56, place), Status::full);
+  EXPECT_TRUE(place.empty());
+  EXPECT_EQ(out.claim(56, place, 1ms), Status::timed_out);
+  EXPECT_EQ(out.try_claim(8, place), Status::ok) << "a shorter one has room";
+}
+
+TEST(SharedByteRing, ConsumeTakesWhatIsThere) {
+  MadeBytes made(256);
+  SharedByteRing::Producer out(made.ring);
+  SharedByteRing::Consumer in(made.ring);
+  for (std::uint64_t i = 0; i < 5; ++i) ASSERT_EQ(out.try_push(record_of(i, 20)), Status::ok);
+  std::uint64_t next = 0;
+  const auto visit = [&](std::span<const std::byte> record) {
+    EXPECT_TRUE(is_record(record, next++, 20));
+  };
+  EXPECT_EQ(in.consume(visit, 2), 2U);
+  EXPECT_EQ(in.consume(visit), 3U);
+  EXPECT_EQ(in.consume(visit), 0U);
+  ASSERT_EQ(out.try_push(Bytes(1)), Status::ok);
+  EXPECT_THROW(in.consume([](auto) { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_TRUE(made.ring.was_empty());
+}
+
+TEST(SharedByteRing, ClosedDrainsAndRefuses) {
+  MadeBytes made(64);
+  SharedByteRing::Producer out(made.ring);
+  SharedByteRing::Consumer in(made.ring);
+  std::span<const std::byte> found;
+  ASSERT_EQ(out.try_push(Bytes(5)), Status::ok);
+  made.ring.close();
+  EXPECT_TRUE(made.ring.closed());
+  EXPECT_EQ(out.try_push(Bytes(5)), Status::closed);
+  EXPECT_EQ(out.push(Bytes(5)), Status::closed);
+  EXPECT_EQ(in.peek(found), Status::ok);
+  in.release();
+  EXPECT_EQ(in.peek(found), Status::closed);
+}
+
+TEST(SharedByteRing, WhatCannotBeIsRefused) {
+  EXPECT_THROW((void)SharedByteRing::bytes_for(0), std::length_error);
+  EXPECT_THROW((void)SharedByteRing::bytes_for(~std::size_t{0}), std::length_error);
+  MadeBytes made(1);
+  EXPECT_EQ(made.ring.capacity(), 64U);
+  SharedByteRing::Producer out(made.ring);
+  std::span<std::byte> place;
+  EXPECT_THROW((void)out.try_push(Bytes(25)), std::length_error);
+  EXPECT_THROW((void)out.push(Bytes(25)), std::length_error);
+  EXPECT_THROW((void)out.try_claim(~std::size_t{0}, place), std::length_error);
+  EXPECT_THROW(SharedRing<std::byte>::attach(made.pages.bytes()), SharedRingError);
+  EXPECT_THROW(SharedByteRing::attach(made.pages.bytes().first(100)), SharedRingError);
+}
+
+// --- Between processes. ---
+
+bool push_records(SharedByteRing ring, std::uint64_t count, std::size_t most) {
+  SharedByteRing::Producer out(ring);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (out.push(record_of(i, most)) != Status::ok) return false;
+  }
+  ring.close();
+  return true;
+}
+
+TEST(SharedByteRing, EachRecordOnceAndInOrderBetweenProcesses) {
+  for (const std::size_t capacity : {std::size_t{128}, std::size_t{1} << 16}) {
+    MadeBytes made(capacity);
+    const std::uint64_t count = test::rounds(capacity < 1024 ? 10'000 : 100'000);
+    ForkedChild child([&] { return push_records(made.ring, count, 56); });
+    SharedByteRing::Consumer in(made.ring);
+    std::span<const std::byte> found;
+    std::uint64_t next = 0;
+    while (in.peek(found, 20s) == Status::ok) {
+      ASSERT_TRUE(is_record(found, next++, 56));
+      in.release();
+    }
+    EXPECT_EQ(next, count);
+    EXPECT_TRUE(child.succeeded());
+  }
+}
+
+TEST(SharedByteRing, ARecordWakesASleepingProcess) {
+  MadeBytes made(64);
+  ForkedChild child([&] {
+    SharedByteRing::Consumer in(made.ring);
+    std::span<const std::byte> found;
+    return in.peek(found) == Status::ok && found.size() == 5;
+  });
+  child.wait_until_asleep();
+  SharedByteRing::Producer out(made.ring);
+  EXPECT_EQ(out.push(Bytes(5)), Status::ok);
+  EXPECT_TRUE(child.succeeded());
+}
+
+TEST(SharedByteRing, AKilledProducerLeavesWholeRecordsAndASuccessorGoesOn) {
+  for (std::size_t round = 0; round < test::rounds(20); ++round) {
+    MadeBytes made(256);
+    ForkedChild child([&] { return push_records(made.ring, ~std::uint64_t{0}, 120); });
+    SharedByteRing::Consumer in(made.ring);
+    std::span<const std::byte> found;
+    std::uint64_t next = 0;
+    for (std::size_t i = 0; i < 20 * round; ++i) {
+      ASSERT_EQ(in.peek(found, 20s), Status::ok);
+      ASSERT_TRUE(is_record(found, next++, 120));
+      in.release();
+    }
+    child.kill();
+    for (; in.try_peek(found) == Status::ok; in.release()) {
+      ASSERT_TRUE(is_record(found, next++, 120));
+    }
+    SharedByteRing::Producer successor(made.ring);
+    made.ring.recovered();
+    ASSERT_EQ(successor.push(record_of(next, 120)), Status::ok);
+    ASSERT_EQ(in.peek(found), Status::ok);
+    EXPECT_TRUE(is_record(found, next, 120));
+  }
+}
+
+// --- What others may write there. ---
+
+TEST(SharedByteRing, RandomImagesAreRefusedOrSurvived) {
+  auto random = test::random();
+  MadeBytes made(256);
+  const std::span<std::byte> bytes = made.pages.bytes();
+  const Bytes whole(bytes.begin(), bytes.end());
+  std::size_t refused = 0;
+  std::size_t damaged = 0;
+  std::uint64_t sum = 0;
+  const auto use = [&] {
+    SharedByteRing ring = SharedByteRing::attach(bytes);
+    SharedByteRing::Producer out(ring);
+    SharedByteRing::Consumer in(ring);
+    std::span<const std::byte> found;
+    const auto read = [&](std::span<const std::byte> record) {
+      for (const std::byte byte : record) sum += std::to_integer<unsigned>(byte);
+    };
+    for (int i = 0; i < 6; ++i) {
+      (void)out.try_push(Bytes(random() % 25));
+      test::spoil(bytes, random);
+      (void)out.try_push(Bytes(random() % 25));
+      if (in.try_peek(found) == Status::ok) read(found);
+      in.release();
+      EXPECT_LE(in.consume(read, 40), 32U);
+    }
+    damaged += in.damaged() || out.damaged();
+  };
+  const std::size_t images = test::images();
+  for (std::size_t i = 0; i < images; ++i) {
+    std::copy(whole.begin(), whole.end(), bytes.begin());
+    if (i % 4 == 0) {
+      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+      if (i % 8 == 0) std::copy_n(whole.begin(), 640, bytes.begin());
+    }
+    try {
+      use();
+    } catch (const SharedRingError&) {
+      ++refused;
+    }
+  }
+  EXPECT_NE(refused, 0U);
+  EXPECT_NE(damaged, 0U);
+  EXPECT_LT(refused + damaged, images);
+  EXPECT_NE(sum, 0U);
+}
+
+}  // namespace
