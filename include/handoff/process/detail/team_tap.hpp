@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// For tests of ProcessTeam: refuses workers, and is told of each step that a worker takes.
+#pragma once
+
+#include <cstddef>
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Made before the team, whose processes call their own copies of it.
+class TeamTap {
+ public:
+  // The errno with which the worker of `slot` is refused; 0: it is started.
+  virtual int before_start(std::size_t /*slot*/) noexcept { return 0; }
+
+  // By a worker. Steps: started, claimed, computed, over (all is, the master is told next), told.
+  virtual void at(const char* /*step*/, std::size_t /*slot*/) noexcept {}
+
+ protected:
+  ~TeamTap() = default;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

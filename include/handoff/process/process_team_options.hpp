@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// What a ProcessTeam may be told when it is made, and what it tells of deaths.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/core/index_range.hpp>
+#include <handoff/process/detail/team_tap.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+// What becomes of a block whose worker ended before the block was done.
+enum class OnCrash : std::uint8_t {
+  give_again,  // another worker does it, until it has had its tries
+  report,  // it is lost at once
+  reset_all,  // all blocks of the run are done again, for results that depend on each other
+};
+
+// When fewer workers can be started than were asked for.
+enum class OnFewerWorkers : std::uint8_t {
+  accept,  // the team works with those: see width()
+  refuse,  // the constructor throws
+};
+
+struct ProcessTeamOptions {
+  // Workers, without the caller; 0: as many as this process may use CPUs (affinity cut by the
+  // cgroup quota). At most ProcessTeam::max_width.
+  std::size_t width = 0;
+
+  // What debuggers and `top` show for the workers; the kernel keeps 15 characters.
+  std::string name = "handoff-worker";
+
+  // Where the workers may run: worker i on cpus[i % size] alone; empty: anywhere.
+  std::vector<int> cpus = {};
+
+  // How many workers a block may end before it is given up; 1 to 15.
+  std::uint32_t tries = 2;
+
+  // A worker that is at one block for longer is killed, and that counts as a try; 0: never. It is
+  // looked at so often that it may take a quarter more.
+  std::chrono::nanoseconds limit{0};
+
+  // New workers in the place of dead ones, at most, in any second; 1 and more.
+  std::uint32_t replacements_per_second = 100;
+
+  OnCrash on_crash = OnCrash::give_again;
+  OnFewerWorkers on_fewer = OnFewerWorkers::accept;
+
+  detail::TeamTap* tap = nullptr;  // for tests
+};
+
+// How a worker ended.
+struct WorkerEnd {
+  enum class Kind : std::uint8_t {
+    unknown,  // it is gone; why is not known, because the fork server went with it
+    exited,  // its kernel called exit() with `code`
+    signalled,  // by `signal`
+    overdue,  // killed by the team: longer than ProcessTeamOptions::limit at a block
+  };
+
+  Kind kind = Kind::unknown;
+  int code = 0;  // 0 .. 255
+  int signal = 0;  // the number of the signal
+
+  // "exited with 3", "killed by signal 11", "killed at the limit", "ended in an unknown way".
+  [[nodiscard]] std::string text() const;
+};
+
+// A block that was given up.
+struct LostBlock {
+  IndexRange indices;
+  WorkerEnd end;  // of the last worker that had it
+};
+
+// What the kernel threw in its process. Only the text comes over.
+class KernelFailure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Blocks were given up; ProcessTeam::lost() has all of them.
+class BlocksLost : public std::runtime_error {
+ public:
+  explicit BlocksLost(const LostBlock& first);
+  // The first of them.
+  [[nodiscard]] const LostBlock& first() const noexcept { return first_; }
+
+ private:
+  LostBlock first_;
+};
+
+// What could not be done.
+enum class ProcessTeamStep : std::uint8_t {
+  memory,  // the memory that the team shares could not be had
+  server,  // the fork server did not start, or did not answer
+  support,  // the kernel, or a filter of system calls, knows no pidfds
+  worker,  // no worker could be started, or fewer than OnFewerWorkers::refuse wants
+  kernel,  // the kernel's code was loaded after the team was made: its workers do not have it
+  lives,  // workers end, one after another, before they have done anything
+};
+// The enumerator's name.
+const char* to_string(ProcessTeamStep step) noexcept;
+
+// Why a team cannot work: code() is the errno. what() is one line.
+class ProcessTeamError : public std::system_error {
+ public:
+  ProcessTeamError(ProcessTeamStep step, int error);
+  // What could not be done.
+  [[nodiscard]] ProcessTeamStep step() const noexcept { return step_; }
+
+ private:
+  ProcessTeamStep step_;
+};
+
+}}  // namespace handoff::HANDOFF_ABI

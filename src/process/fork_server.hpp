@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// A process that does nothing but fork workers: a copy of the program as it was when the team was
+// made, with one thread and without its descriptors.
+//
+// A fork of it costs the same however large the program has become, and finds no lock held by a
+// thread that is not there. The master asks over a socket that keeps messages apart and gets a
+// pidfd for each worker, made by the worker's parent before anybody could have reaped it: no number
+// of a process is ever used for a signal or a wait.
+//
+// Invariants
+//   FS-1  The pidfd is the fact of a death. What the server says of it is only the reason, and may
+//         never come.
+//   FS-2  A worker ends with the server (PR_SET_PDEATHSIG; the server has one thread, so the trap
+//         of the thread that ends does not exist), and the server with the master (its pidfd).
+//   FS-3  Every wait for the server has an end: a server that does not answer is killed.
+//
+// Concurrency: one thread at a time, the master's.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/process/process_team_options.hpp>
+#include <string>
+#include <vector>
+
+#include "descriptor.hpp"
+#include "team_arena.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// What the server and the workers need to know. It stands still while the server lives; each of
+// them has a copy at the same address.
+struct ServerPlan {
+  const TeamArena* arena = nullptr;
+  std::uint32_t width = 0;
+  std::string name;
+  std::vector<int> cpus;
+  TeamTap* tap = nullptr;
+  int event = -1;  // an eventfd, by which workers tell the master
+};
+
+// What goes over the socket.
+struct ServerRequest {
+  enum Kind : std::uint32_t { start, stop } kind = start;
+  std::uint32_t slot = 0;
+  std::uint32_t serial = 0;  // of the worker: each has another
+};
+struct ServerAnswer {
+  enum Kind : std::uint32_t {
+    ready,  // with the server's own pidfd, or an error
+    started,  // with the worker's pidfd, or an error
+    ended,
+  } kind = ready;
+  std::uint32_t slot = 0;
+  std::uint32_t serial = 0;
+  std::int32_t error = 0;
+  WorkerEnd end = {};
+};
+
+// The server's life, and the worker's. They do not return.
+[[noreturn]] void be_server(const ServerPlan& plan, int socket, pid_t master) noexcept;
+[[noreturn]] void be_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept;
+
+// Whether this process is a worker of a team.
+bool is_team_worker() noexcept;
+
+// Closes all descriptors above standard error but those in [first, last), which are sorted.
+void close_all_but(const int* first, const int* last) noexcept;
+
+class ForkServer {
+ public:
+  explicit ForkServer(const ServerPlan& plan) noexcept : plan_(plan) {}
+  ~ForkServer() { stop(); }
+  ForkServer(const ForkServer&) = delete;
+  ForkServer& operator=(const ForkServer&) = delete;
+
+  // 0, or the errno; ENOSYS or EPERM where there are no pidfds.
+  int start() noexcept;
+  // Ends the workers and the server, and waits for that.
+  void stop() noexcept;
+  // The same without asking: after its death, or if it does not answer.
+  void kill() noexcept;
+
+  bool is_running() const noexcept { return pidfd_.is_open(); }
+  // Readable once the server is gone.
+  int pidfd() const noexcept { return pidfd_.get(); }
+
+  // Starts a worker, with a larger serial than all before; 0, or the errno. ETIMEDOUT, EPIPE: the
+  // server has been killed, or was dead.
+  int start_worker(std::uint32_t slot, std::uint32_t serial, Descriptor& pidfd) noexcept;
+
+  // Why a worker ended whose pidfd says that it is gone.
+  WorkerEnd end_of(std::uint32_t slot, std::uint32_t serial) noexcept;
+
+  // In a fork of the master: forgets the server, whose end is none of its business.
+  void forget() noexcept;
+
+ private:
+  bool receive(ServerAnswer& answer, Descriptor& passed) noexcept;
+  void reap() noexcept;
+
+  const ServerPlan& plan_;
+  Descriptor socket_;
+  Descriptor pidfd_;
+  std::uint32_t first_serial_ = 0;  // of this server; 0: it has started none
+  std::vector<ServerAnswer> ends_;  // heard while something else was waited for
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+//
+// The fork server's own life, and the worker's.
+//
+// The server calls nothing that could wait for a lock which a thread of the program held when it
+// was forked: no allocation, no stream but to throw its contents away.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/kernel.hpp>
+
+#include "fork_server.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+// No handler and no destructor of the program: those are for the program to call, once.
+[[noreturn]] void leave_now(int status) noexcept {
+  for (;;) (void)::syscall(SYS_exit_group, status);
+}
+
+// All but those of faults and limits: blocking them would only turn a crash into a hang. The
+// program's Ctrl-C is the master's matter.
+void block_signals() noexcept {
+  sigset_t blocked;
+  sigfillset(&blocked);
+  for (const int kept :
+       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU, SIGXFSZ}) {
+    sigdelset(&blocked, kept);
+  }
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+  // The program may ignore it, and then nobody could be waited for.
+  struct sigaction usual{};
+  usual.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &usual, nullptr);
+}
+
+int open_pidfd(pid_t process) noexcept {
+  return static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+}
+
+void kill_by(int pidfd) noexcept {
+  (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
+}
+
+class Server {
+ public:
+  Server(const ServerPlan& plan, int socket) noexcept : plan_(plan), socket_(socket) {}
+
+  [[noreturn]] void serve(pid_t master) noexcept;
+
+ private:
+  struct Child {
+    int pidfd = -1;
+    std::uint32_t serial = 0;
+  };
+
+  void get_ready(pid_t master) noexcept;
+  void start(const ServerRequest& request) noexcept;
+  void bury(std::uint32_t slot) noexcept;
+  [[noreturn]] void end(bool asked) noexcept;
+  bool answer(const ServerAnswer& answer, int passed) const noexcept;
+
+  const ServerPlan& plan_;
+  const int socket_;
+  int master_ = -1;  // a pidfd
+  Child children_[Claim::most_slots];  // by slot
+};
+
+bool Server::answer(const ServerAnswer& answer, int passed) const noexcept {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  ServerAnswer sent = answer;
+  iovec part{&sent, sizeof sent};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (passed >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof passed);
+    std::memcpy(CMSG_DATA(head), &passed, sizeof passed);
+  }
+  while (::sendmsg(socket_, &message, MSG_NOSIGNAL) < 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
+void Server::get_ready(pid_t master) noexcept {
+  block_signals();
+  (void)::prctl(PR_SET_NAME, "handoff-forks", 0, 0, 0);
+  int kept[] = {socket_, plan_.event};
+  std::sort(std::begin(kept), std::end(kept));
+  close_all_but(std::begin(kept), std::end(kept));
+  __fpurge(stdout);  // what the program has not yet written is the program's to write
+  master_ = open_pidfd(master);
+  const int error = errno;
+  // The number was the master's while it was the parent of this process.
+  if (::getppid() != master) leave_now(0);
+  const int self = master_ < 0 ? -1 : open_pidfd(::getpid());
+  const bool heard = answer({.kind = ServerAnswer::ready,
+                             .error = master_ < 0 ? error
+                                      : self < 0  ? errno
+                                                  : 0},
+                            self);
+  if (!heard || self < 0) leave_now(1);
+  ::close(self);
+}
+
+void Server::serve(pid_t master) noexcept {
+  get_ready(master);
+  pollfd polled[2 + Claim::most_slots];
+  std::uint32_t slots[2 + Claim::most_slots] = {};
+  for (;;) {
+    polled[0] = {.fd = socket_, .events = POLLIN, .revents = 0};
+    polled[1] = {.fd = master_, .events = POLLIN, .revents = 0};
+    nfds_t count = 2;
+    for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
+      if (children_[slot].pidfd < 0) continue;
+      slots[count] = slot;
+      polled[count++] = {.fd = children_[slot].pidfd, .events = POLLIN, .revents = 0};
+    }
+    if (::poll(polled, count, -1) < 0) continue;
+    if ((polled[1].revents & POLLIN) != 0) end(false);
+    for (nfds_t i = 2; i < count; ++i) {
+      if (polled[i].revents != 0) bury(slots[i]);
+    }
+    if (polled[0].revents == 0) continue;
+    ServerRequest request;
+    const ssize_t bytes = ::recv(socket_, &request, sizeof request, MSG_DONTWAIT);
+    if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (bytes != static_cast<ssize_t>(sizeof request)) end(false);  // the master closed its end
+    if (request.kind == ServerRequest::stop) end(true);
+    start(request);
+  }
+}
+
+void Server::start(const ServerRequest& request) noexcept {
+  const std::uint32_t slot = request.slot;
+  ServerAnswer said{.kind = ServerAnswer::started, .slot = slot, .serial = request.serial};
+  if (slot >= plan_.width || children_[slot].pidfd >= 0) {
+    said.error = EBUSY;
+  } else if (plan_.tap != nullptr) {
+    said.error = plan_.tap->before_start(slot);
+  }
+  if (said.error == 0) {
+    const pid_t server = ::getpid();
+    const pid_t worker = ::fork();
+    if (worker == 0) be_worker(plan_, slot, server);
+    if (worker < 0) {
+      said.error = errno;
+    } else {
+      const int pidfd = open_pidfd(worker);  // it is ours and not yet waited for: nobody else's
+      if (pidfd < 0) {
+        said.error = errno;
+        (void)::kill(worker, SIGKILL);
+        while (::waitpid(worker, nullptr, 0) < 0 && errno == EINTR) {
+        }
+      } else {
+        children_[slot] = {pidfd, request.serial};
+      }
+    }
+  }
+  if (!answer(said, said.error == 0 ? children_[slot].pidfd : -1)) end(false);
+}
+
+// Reaps the worker, and says how it ended.
+void Server::bury(std::uint32_t slot) noexcept {
+  Child& child = children_[slot];
+  siginfo_t info{};
+  int result = -1;
+  do {
+    result = ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(child.pidfd), &info,
+                      WEXITED | WNOHANG);
+  } while (result != 0 && errno == EINTR);
+  ServerAnswer said{.kind = ServerAnswer::ended, .slot = slot, .serial = child.serial};
+  if (result == 0 && info.si_code == CLD_EXITED) {
+    said.end = {.kind = WorkerEnd::Kind::exited, .code = info.si_status};
+  } else if (result == 0 && (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)) {
+    said.end = {.kind = WorkerEnd::Kind::signalled, .signal = info.si_status};
+  }
+  ::close(child.pidfd);
+  child = {};
+  if (!answer(said, -1)) end(false);
+}
+
+// Workers that have been dismissed get a moment to end by themselves.
+void Server::end(bool asked) noexcept {
+  int patience = asked ? 100 : 0;  // milliseconds
+  for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
+    const int pidfd = children_[slot].pidfd;
+    if (pidfd < 0) continue;
+    pollfd polled{.fd = pidfd, .events = POLLIN, .revents = 0};
+    if (::poll(&polled, 1, patience) == 0) {
+      patience = 0;
+      kill_by(pidfd);
+    }
+  }
+  for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
+    if (children_[slot].pidfd < 0) continue;
+    siginfo_t info;
+    while (::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(children_[slot].pidfd), &info,
+                    WEXITED) != 0 &&
+           errno == EINTR) {
+    }
+  }
+  leave_now(0);
+}
+
+// ---- The worker --------------------------------------------------------------------------------
+
+// exit() in a kernel: only what the worker itself has printed is written.
+void leave(int status, void*) noexcept {
+  (void)::fflush(stdout);
+  leave_now(status);
+}
+
+bool this_is_a_worker = false;  // written once, by the only thread there is
+
+void tell_step(const ServerPlan& plan, const char* step, std::uint32_t slot) noexcept {
+  if (plan.tap != nullptr) plan.tap->at(step, slot);
+}
+
+void keep_failure(TeamSlot& slot, std::uint64_t run) noexcept {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    slot.keep(run, error.what());
+  } catch (...) {
+    slot.keep(run, "an exception that is no std::exception");
+  }
+}
+
+void prepare_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept {
+  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  this_is_a_worker = true;
+  if (::getppid() != server) leave_now(0);  // it died before it was watched
+  (void)::prctl(PR_SET_NAME, plan.name.c_str(), 0, 0, 0);
+  close_all_but(&plan.event, &plan.event + 1);
+  if (!plan.cpus.empty()) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(plan.cpus[slot % plan.cpus.size()]), &set);
+    if (::sched_setaffinity(0, sizeof set, &set) != 0) leave_now(errno);
+  }
+  (void)::on_exit(&leave, nullptr);
+}
+
+}  // namespace
+
+bool is_team_worker() noexcept { return this_is_a_worker; }
+
+void close_all_but(const int* first, const int* last) noexcept {
+  unsigned next = 3;
+  const auto close_up_to = [](unsigned from, unsigned to) noexcept {
+    if (from > to || ::syscall(SYS_close_range, from, to, 0) == 0) return;
+    // Older kernels: as many as there can be.
+    const long limit = ::sysconf(_SC_OPEN_MAX);
+    const unsigned most = limit > 0 ? static_cast<unsigned>(limit) : 65536;
+    for (unsigned number = from; number <= std::min(to, most); ++number) {
+      ::close(static_cast<int>(number));
+    }
+  };
+  for (; first != last; ++first) {
+    const auto kept = static_cast<unsigned>(*first);
+    if (kept > next) close_up_to(next, kept - 1);
+    next = std::max(next, kept + 1);
+  }
+  close_up_to(next, ~0U);
+}
+
+void be_server(const ServerPlan& plan, int socket, pid_t master) noexcept {
+  Server(plan, socket).serve(master);
+}
+
+void be_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept {
+  prepare_worker(plan, slot, server);
+  TeamSlot& own = plan.arena->slot(slot);
+  tell_step(plan, "started", slot);
+  plan.arena->board().serve(
+      slot, plan.width, plan.arena->words(),
+      [&](std::uint64_t run, const TeamJob& job, const void* arguments, IndexRange range) {
+        tell_step(plan, "claimed", slot);
+        const auto kernel = std::bit_cast<BlockCall>(job.kernel);
+        const bool well =
+            attempt([&] { kernel(arguments, range); }, [&] { keep_failure(own, run); });
+        tell_step(plan, "computed", slot);
+        return well;
+      },
+      [&] {
+        tell_step(plan, "over", slot);
+        const std::uint64_t one = 1;
+        (void)!::write(plan.event, &one, sizeof one);
+        tell_step(plan, "told", slot);
+      });
+  leave_now(0);
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

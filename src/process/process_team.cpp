@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// ProcessTeam: its calls, and what it throws.
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <handoff/core/misuse.hpp>
+#include <handoff/process/process_team.hpp>
+#include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <utility>
+
+#include "team_crew.hpp"
+#include "team_run.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI {
+namespace detail {
+
+// The code of the program at one moment: a kernel outside is in no worker.
+class LoadedCode {
+ public:
+  LoadedCode() { ::dl_iterate_phdr(&LoadedCode::add, this); }
+
+  bool has(std::uintptr_t address) const noexcept {
+    return std::any_of(segments_.begin(), segments_.end(), [address](const Segment& segment) {
+      return address - segment.first < segment.bytes;
+    });
+  }
+
+ private:
+  struct Segment {
+    std::uintptr_t first;
+    std::uintptr_t bytes;
+  };
+
+  static int add(dl_phdr_info* info, std::size_t, void* self) {
+    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& header = info->dlpi_phdr[i];
+      if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+      static_cast<LoadedCode*>(self)->segments_.push_back(
+          {info->dlpi_addr + header.p_vaddr, header.p_memsz});
+    }
+    return 0;
+  }
+
+  std::vector<Segment> segments_;
+};
+
+}  // namespace detail
+
+namespace {
+
+ProcessTeamOptions checked(ProcessTeamOptions options) {
+  if (options.width == 0) options.width = sync::recent_cpu_budget().width();
+  if (options.width > ProcessTeam::max_width) {
+    misuse("ProcessTeam: a width above ProcessTeam::max_width was asked for");
+  }
+  if (options.tries == 0 || options.tries > detail::Claim::most_attempts) {
+    misuse("ProcessTeam: `tries` is a number from 1 to 15");
+  }
+  for (const int cpu : options.cpus) {
+    if (cpu < 0 || cpu >= 1024) misuse("ProcessTeam: no such CPU in `cpus`");
+  }
+  return options;
+}
+
+}  // namespace
+
+// ---- What is told ------------------------------------------------------------------------------
+
+std::string WorkerEnd::text() const {
+  switch (kind) {
+    case Kind::exited: return "exited with " + std::to_string(code);
+    case Kind::signalled: return "killed by signal " + std::to_string(signal);
+    case Kind::overdue: return "killed at the limit";
+    case Kind::unknown: break;
+  }
+  return "ended in an unknown way";
+}
+
+BlocksLost::BlocksLost(const LostBlock& first)
+    : std::runtime_error("ProcessTeam: indices from " + std::to_string(first.indices.first) +
+                         " to below " + std::to_string(first.indices.last) +
+                         " were given up, their worker " + first.end.text()),
+      first_(first) {}
+
+const char* to_string(ProcessTeamStep step) noexcept {
+  switch (step) {
+    case ProcessTeamStep::memory: return "memory";
+    case ProcessTeamStep::server: return "server";
+    case ProcessTeamStep::support: return "support";
+    case ProcessTeamStep::worker: return "worker";
+    case ProcessTeamStep::kernel: return "kernel";
+    case ProcessTeamStep::lives: return "lives";
+  }
+  return "unknown";
+}
+
+ProcessTeamError::ProcessTeamError(ProcessTeamStep step, int error)
+    : std::system_error(error, std::generic_category(),
+                        std::string("ProcessTeam: ") + to_string(step)),
+      step_(step) {}
+
+// ---- The team ----------------------------------------------------------------------------------
+
+class ProcessTeam::Master {
+ public:
+  explicit Master(ProcessTeamOptions options)
+      : options_(checked(std::move(options))),
+        owner_(::getpid()),
+        crew_(options_, options_.width, max_blocks) {}
+
+  std::size_t width() const noexcept { return crew_.width(); }
+  const Tally& tally() const noexcept { return tally_; }
+  const std::vector<LostBlock>& lost() const noexcept { return lost_; }
+
+  Tally run(std::size_t count, BlockCall call, const void* arguments, std::size_t bytes,
+            const RunOptions& options) {
+    if (::getpid() != owner_) misuse("ProcessTeam: run() in a fork of the program that made it");
+    const sync::Lock turn(turn_);
+    const auto kernel = std::bit_cast<std::uintptr_t>(call);
+    if (!code_.has(kernel)) throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT);
+    lost_.clear();
+    tally_ = {};
+    if (count == 0) return tally_;
+    const detail::TeamJob job{
+        .count = count, .block = block_for(count, options), .kernel = kernel, .bytes = bytes};
+    tally_ = detail::TeamRun(crew_, options_, number_, lost_).lead(job, arguments, options);
+    if (tally_.first_failure != nullptr) std::rethrow_exception(tally_.first_failure);
+    return tally_;
+  }
+
+ private:
+  // So many that members finish together and a death costs little; each is worth its claim.
+  std::size_t block_for(std::size_t count, const RunOptions& options) const noexcept {
+    constexpr std::size_t blocks_each = 32;
+    const auto divided = [count](std::size_t by) noexcept { return (count - 1) / by + 1; };
+    const std::size_t wanted = options.block > 1    ? options.block
+                               : options.block == 1 ? 1
+                                                    : divided(crew_.width() * blocks_each);
+    return std::max(wanted, divided(max_blocks));
+  }
+
+  const ProcessTeamOptions options_;
+  const std::int64_t owner_;
+  const detail::LoadedCode code_;  // before the fork
+  detail::TeamCrew crew_;
+  sync::Mutex turn_;  // one run at a time
+  std::uint64_t number_ = 0;
+  Tally tally_;
+  std::vector<LostBlock> lost_;
+};
+
+ProcessTeam::ProcessTeam(const ProcessTeamOptions& options)
+    : master_(std::make_unique<Master>(options)) {}
+ProcessTeam::~ProcessTeam() = default;
+ProcessTeam::ProcessTeam(ProcessTeam&&) noexcept = default;
+ProcessTeam& ProcessTeam::operator=(ProcessTeam&&) noexcept = default;
+
+std::size_t ProcessTeam::width() const noexcept { return master_->width(); }
+const Tally& ProcessTeam::tally() const noexcept { return master_->tally(); }
+const std::vector<LostBlock>& ProcessTeam::lost() const noexcept { return master_->lost(); }
+
+Tally ProcessTeam::run_blocks(std::size_t count, BlockCall call, const void* arguments,
+                              std::size_t bytes, const RunOptions& options) {
+  // There the team may be half made: it was when its workers were forked.
+  if (detail::is_team_worker()) misuse("ProcessTeam: run() from inside a kernel");
+  return master_->run(count, call, arguments, bytes, options);
+}
+
+}}  // namespace handoff::HANDOFF_ABI
