@@ -21,6 +21,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -136,6 +138,21 @@ inline bool forbid(const std::vector<long>& calls, int error,
 // They kill this process, as SIGKILL would at this very place; it ends by SIGSYS.
 inline bool kill_at(const std::vector<long>& calls) {
   return filter_calls(calls, SECCOMP_RET_KILL_PROCESS);
+}
+// fallocate of more than so many bytes is interrupted, each time.
+inline bool interrupt_reservations_beyond(std::uint32_t bytes) {
+  constexpr std::uint32_t low_half = offsetof(seccomp_data, args) + 3 * sizeof(std::uint64_t);
+  sock_filter program[]{
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_fallocate},
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, low_half},
+      {BPF_JMP | BPF_JGT | BPF_K, 0, 1, bytes},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EINTR},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+  };
+  const sock_fprog filter{.len = std::size(program), .filter = program};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 }  // namespace handoff::test

@@ -308,6 +308,39 @@ TEST(SharedMemory, ReservesThroughSignals) {
   EXPECT_EQ(failure.text, "");
 }
 
+// The kernel takes back what a call has reserved when it interrupts it: only smaller ones get
+// there.
+TEST(SharedMemory, ReservesInSmallerPartsWhenItIsInterrupted) {
+  const int end = in_child([] {
+    if (!handoff::test::interrupt_reservations_beyond(100'000)) return 77;
+    const SharedMemory memory = SharedMemory::create({.bytes = 3'000'000});
+    struct stat now{};
+    return ::fstat(memory.descriptor(), &now) == 0 && now.st_blocks * 512 >= 3'000'000 ? 0 : 1;
+  });
+  if (end == 77) GTEST_SKIP() << "system calls cannot be filtered here";
+  EXPECT_EQ(end, 0);
+}
+
+// No program can be made of it, where the kernel knows how to say so; it works where it does not.
+TEST(SharedMemory, IsSealedAgainstExecution) {
+  constexpr unsigned no_exec = 8, seal_exec = 0x20;  // newer than some headers
+  const int probe = ::memfd_create("probe", MFD_CLOEXEC | no_exec);
+  if (probe >= 0) {
+    const SharedMemory memory = SharedMemory::create({.bytes = 1});
+    EXPECT_NE(static_cast<unsigned>(::fcntl(memory.descriptor(), F_GET_SEALS)) & seal_exec, 0u);
+    ::close(probe);
+  }
+  const int end = in_child([] {
+    if (!handoff::test::forbid({SYS_memfd_create}, EINVAL,
+                               MFD_CLOEXEC | MFD_ALLOW_SEALING | no_exec)) {
+      return 77;
+    }
+    return SharedMemory::create({.bytes = 1}).valid() ? 0 : 1;
+  });
+  if (end == 77) GTEST_SKIP() << "system calls cannot be filtered here";
+  EXPECT_EQ(end, 0);
+}
+
 TEST(SharedMemory, MoreThanFourGigabytes) {
   if (!handoff::test::deep()) GTEST_SKIP() << "only in a deep run";
   constexpr std::size_t bytes = (std::size_t{4} << 30) + 12345;
