@@ -86,14 +86,14 @@ void load_use_and_unload(std::span<char*> paths, int round) {
   void* const object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) return expect(false, dlerror(), round);
   const auto use = reinterpret_cast<int (*)()>(dlsym(object, "use_the_library"));
-  expect(use != nullptr && use() == 24, "it did not do its work", round);
+  expect(use != nullptr && use() == 25, "it did not do its work", round);
   for (const char* each : paths) expect(is_mapped(each), "not listed while loaded", round);
   pthread_barrier_t worked;
   pthread_barrier_t unloaded;
   pthread_barrier_init(&worked, nullptr, 2);
   pthread_barrier_init(&unloaded, nullptr, 2);
   std::thread outlives([&] {
-    expect(use() == 24, "it did not do its work on another thread", round);
+    expect(use() == 25, "it did not do its work on another thread", round);
     pthread_barrier_wait(&worked);
     pthread_barrier_wait(&unloaded);
   });

@@ -13,6 +13,7 @@
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/process/subprocess.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/team/thread_team.hpp>
@@ -78,14 +79,20 @@ void use_queues(std::atomic<int>& sum) {
   other.join();
 }
 
+// The thread that starts children ends with the object.
+void use_programs(std::atomic<int>& sum) {
+  if (Subprocess::start({"true"}).wait().ok()) Add{&sum}();
+}
+
 }  // namespace stranger
 
-// 24 where all went well.
+// 25 where all went well.
 extern "C" int use_the_library() {
   std::atomic<int> sum{0};
   stranger::use_pools(sum);   // 3 times 5
   stranger::use_team(sum);    // 2
   stranger::use_events(sum);  // 3
   stranger::use_queues(sum);  // 4
+  stranger::use_programs(sum);  // 1
   return sum;
 }
