@@ -30,6 +30,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 template <class T>
 class offset_ptr {
  public:
+  // For std::pointer_traits and std::to_address().
   using element_type = T;
 
   constexpr offset_ptr() noexcept = default;  // null
@@ -51,6 +52,7 @@ class offset_ptr {
   }
   ~offset_ptr() = default;
 
+  // The target's address in this process; null if there is none.
   [[nodiscard]] T* get() const noexcept { return at(code_); }
 
   // The target if all `count` elements of it lie within `bytes` and as they must be aligned.
@@ -64,8 +66,11 @@ class offset_ptr {
     return target;
   }
 
+  // The target, which must be there. Not checked.
   std::add_lvalue_reference_t<T> operator*() const noexcept { return *get(); }
+  // The target's member, likewise.
   T* operator->() const noexcept { return get(); }
+  // False: null.
   explicit operator bool() const noexcept { return code_ != 0; }
 
   friend bool operator==(const offset_ptr& a, const offset_ptr& b) noexcept {

@@ -68,6 +68,7 @@ class SharedMemoryError : public std::runtime_error {
   int error_;
 };
 
+// What create() makes.
 struct SharedMemoryOptions {
   std::size_t bytes = 0;  // at least 1
   std::uint64_t layout = 0;  // what will lie there: shared_layout<T...>(), or any number
@@ -76,6 +77,7 @@ struct SharedMemoryOptions {
   bool only_creator_writes = false;  // sealed so; not with a name
 };
 
+// What attach() and open() want; what is there must be like it.
 struct AttachOptions {
   std::uint64_t layout = 0;  // that of create()
   std::size_t bytes = 0;  // at least so many; 0: as many as there are
@@ -93,6 +95,7 @@ class SharedMemory {
   [[nodiscard]] static SharedMemory create(const SharedMemoryOptions& options);
   // What another handle or process made, without a name. The descriptor stays the caller's.
   [[nodiscard]] static SharedMemory attach(int descriptor, const AttachOptions& options = {});
+  // What a process of this user made with this name.
   [[nodiscard]] static SharedMemory open(const std::string& name,
                                          const AttachOptions& options = {});
   // Takes away a name that its creator left behind when it was killed. False: there is none. Throws
@@ -105,6 +108,7 @@ class SharedMemory {
 
   // As many as create() was asked for, from a multiple of 4096 on; none if empty.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept;
+  // Whether bytes() may be written to here; false if empty.
   [[nodiscard]] bool writable() const noexcept;
   // The same in all processes that have this memory; another one for other memory. 0: empty.
   [[nodiscard]] std::uint64_t key() const noexcept;
@@ -112,6 +116,7 @@ class SharedMemory {
   [[nodiscard]] int descriptor() const noexcept;
   // A new one, close-on-exec, the caller's to close. It can only be mapped for reading.
   [[nodiscard]] int read_only_descriptor() const;
+  // False: empty.
   [[nodiscard]] bool valid() const noexcept { return mapping_ != nullptr; }
 
  private:

@@ -86,10 +86,13 @@ class SharedSpan {
     return {static_cast<T*>(detail::find_in(memory, place)), static_cast<std::size_t>(place.count)};
   }
 
-  // As they stand there: not checked.
+  // The memory's key; like the two below, as it stands there and not checked.
   [[nodiscard]] constexpr std::uint64_t key() const noexcept { return key_; }
+  // Where in memory.bytes() it begins.
   [[nodiscard]] constexpr std::uint64_t first_byte() const noexcept { return first_byte_; }
+  // Elements.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return count_; }
+  // Whether it has no elements.
   [[nodiscard]] constexpr bool empty() const noexcept { return count_ == 0; }
 
  private:
