@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -308,13 +309,15 @@ sock_filter line(int code, std::uint32_t k, std::size_t if_so = 0, std::size_t i
   return {static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(if_so),
           static_cast<std::uint8_t>(if_not), k};
 }
-// The call fails, if its first argument has one of these bits (0: in any case).
-bool forbid(long call, std::uint32_t bits, int error) {
-  constexpr std::uint32_t first_argument = offsetof(seccomp_data, args);
+// The call fails, if its argument has one of these bits (0: in any case), or with JEQ is this.
+bool forbid(long call, std::uint32_t bits, int error, std::size_t argument = 0,
+            int compare = BPF_JSET) {
+  const std::size_t place = offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t);
+  const bool any = bits == 0;
   return install({line(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                   line(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 3),
-                  line(BPF_LD | BPF_W | BPF_ABS, first_argument),
-                  line(BPF_JMP | BPF_JSET | BPF_K, bits, bits == 0 ? 1 : 0, bits == 0 ? 0 : 1),
+                  line(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(place)),
+                  line(BPF_JMP | compare | BPF_K, bits, any ? 1 : 0, any ? 0 : 1),
                   line(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error)),
                   line(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)});
 }
@@ -431,6 +434,70 @@ const support::RoleEntry waits_for_any("waits_for_any", [](const std::string&) {
 TEST(SubprocessFaults, ProgramsThatTakeTheNews) {
   (void)support::run_role("sigchld_ignored");
   (void)support::run_role("waits_for_any");
+}
+
+// Kernels that do not keep the news (PIDFD_GET_INFO), or signal groups by number only.
+const support::RoleEntry news_is_lost("news_is_lost", [](const std::string&) {
+  signal(SIGCHLD, SIG_IGN);
+  if (!forbid(SYS_ioctl, 0xC040FF0B, ENOTTY, 1, BPF_JEQ)) return 90;
+  const SubprocessExit end = shell("exit 7").wait();
+  return end.kind == SubprocessExit::Kind::unknown && end.code == 0 && !end.ok() ? 0 : 1;
+});
+const support::RoleEntry groups_by_number("groups_by_number", [](const std::string&) {
+  constexpr std::uint32_t process_group = 1U << 2;
+  if (!forbid(SYS_pidfd_send_signal, process_group, EINVAL, 3)) return 90;
+  for (const bool killed : {false, true}) {
+    auto parent = shell(killed ? "sleep 1000 & echo $!; wait" : "sleep 1000 & echo $!",
+                        {.output = SubprocessOutput::captured()});
+    const Watched grandchild(std::stoi(parent.read_output()));
+    if (!grandchild.was_there()) return 1;
+    if (killed) parent.kill();
+    if (parent.wait().text() != (killed ? "killed by SIGKILL" : "exited with 0")) return 2;
+    if (!grandchild.goes()) return 3;
+    parent.kill();  // nobody is there any more
+  }
+  // Without a leader that is known to be there, no number is signalled.
+  auto stolen = shell("sleep 1000 & echo $!; read line",
+                      {.input = SubprocessInput::pipe(), .output = SubprocessOutput::captured()});
+  const Watched grandchild(std::stoi(stolen.read_output()));
+  stolen.close_input();
+  int status = 0;
+  if (waitpid(stolen.id(), &status, 0) != stolen.id()) return 4;
+  (void)stolen.wait();
+  if (grandchild.is_gone()) return 5;
+  grandchild.kill();
+  return grandchild.goes() ? 0 : 6;
+});
+TEST(SubprocessFaults, OlderKernels) {
+  (void)support::run_role("news_is_lost");
+  (void)support::run_role("groups_by_number");
+}
+
+// A debugger sees the end of a child first, and its parent when the debugger has seen it.
+TEST(SubprocessFaults, ChildInADebugger) {
+  auto child = Subprocess::start({"sleep", "1000"});
+  int told[2];
+  int tell_it[2];
+  ASSERT_EQ(pipe2(told, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(tell_it, O_CLOEXEC), 0);
+  const pid_t debugger = fork();
+  if (debugger == 0) {
+    char said = ptrace(PTRACE_SEIZE, child.id(), nullptr, nullptr) == 0 ? 'y' : 'n';
+    if (write(told[1], &said, 1) != 1 || read(tell_it[0], &said, 1) != 1) _exit(1);
+    _exit(0);
+  }
+  char said = 0;
+  ASSERT_EQ(read(told[0], &said, 1), 1);
+  child.kill();
+  const std::optional<SubprocessExit> early = child.wait(20ms);
+  if (said == 'y') {
+    EXPECT_FALSE(early.has_value());
+  }
+  ASSERT_EQ(write(tell_it[1], &said, 1), 1);
+  EXPECT_EQ(child.wait().text(), "killed by SIGKILL");
+  int status = 0;
+  EXPECT_EQ(waitpid(debugger, &status, 0), debugger);
+  for (const int each : {told[0], told[1], tell_it[0], tell_it[1]}) close(each);
 }
 
 // In a space of numbers of its own, where the next number can be chosen.
