@@ -4,8 +4,8 @@
 // the range is done all the same.
 //
 //   struct Rows {
-//     const float* a;  // both lie in memory that is shared, and was mapped before the team was
-//     made float* c;
+//     const float* a;  // both in shared memory, which was mapped before the team was made
+//     float* c;
 //   };
 //   void compute_rows(handoff::IndexRange range, const Rows& rows) {
 //     for (const std::size_t i : range) rows.c[i] = 2 * rows.a[i];

@@ -251,6 +251,63 @@ const Scenario what_failed(
     },
     Size::small, 1);
 
+// A word that was overwritten is opened again, and done.
+const Scenario mended("process_team/mended", [] {
+  std::array<ClaimWord, 1> arguments{ClaimWord(0)};
+  std::array<ClaimWord, 1> words{ClaimWord(0)};
+  const TeamWords all{arguments, words};
+  TeamBoard board;
+  ClaimTable table(words);
+  sync::cell<int> times;
+  board.open(1, {.count = 1, .block = 1}, nullptr, all);
+  words[0].store(7, order::relaxed);
+  Thread worker([&] {
+    board.serve(
+        0, 1, all,
+        [&](std::uint64_t, const TeamJob&, const void*, IndexRange) {
+          times.write() += 1;
+          board.dismiss();
+          return true;
+        },
+        [] {});
+  });
+  check(table.count(1, 1).broken == 1, "found");
+  table.mend(1, 0);
+  board.ring(1);
+  worker.join();
+  check(times.read() == 1 && table.count(1, 1).done == 1, "done once");
+});
+
+// A survivor that is in the middle of its pass claims what a dead worker had, without a bell.
+const Scenario given_back_beside_a_pass(
+    "process_team/given_back_beside_a_pass",
+    [] {
+      std::array<ClaimWord, 1> words{ClaimWord(0)};
+      sync::cell<int> row;
+      ClaimTable table(words);
+      table.open(1);
+      const auto work = [&](std::uint32_t slot) {
+        const ClaimTable::Pass pass = table.claim(1, slot, 0);
+        if (pass.block == ClaimTable::none) return;
+        row.write() += 1;
+        (void)table.finish(pass, true);
+      };
+      Thread survivor([&] {
+        for (int passes = 0; passes < 2; ++passes) work(1);
+      });
+      bool died = false;
+      {
+        Process worker([&] { work(0); });
+        died = worker.wait();
+      }
+      if (died) {
+        table.give_back(1, 0, 3, [](std::size_t, bool) {});
+      }
+      survivor.join();
+      explore::outcome(table.count(1, 2).done);
+    },
+    Size::small, 1);
+
 // ---- The table, the board and the master -------------------------------------------------------
 
 const Scenario one_run(

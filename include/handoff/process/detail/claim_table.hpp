@@ -22,7 +22,7 @@
 //         a later run than it thinks changes nothing: its compare-and-swap expects the old number.
 //         So nobody waits for workers that have not left a run.
 //   CT-4  Of all workers that finish blocks of a run, the last one sees in its next pass that all
-//         is over, unless a death is between. The bell is rung on that (team_board.hpp).
+//         is over, unless a death is between: then the master rings, and it makes another pass.
 //   CT-5  A word is read once, into a local, and checked before it is used. One that no worker
 //         could have written (`broken`) is never believed: the master opens it again.
 //
@@ -130,10 +130,10 @@ class ClaimTable {
       if (claim.run != run || claim.state != ClaimState::claimed || claim.slot != slot) continue;
       const bool closed = claim.attempts >= tries;
       claim.state = closed ? ClaimState::closed : ClaimState::free;
-      // order: seq_cst, the partners are the pass of a worker (CT-4) and the claim in claim(),
-      // which takes over what the dead process has written. Fails only if the memory was
-      // overwritten: then the word is broken, or someone's.
-      if (words_[block].compare_exchange_strong(word, claim.word(), sync::order::seq_cst,
+      // order: release, the partner is the load in claim(): what the dead process has written into
+      // the block comes before what the next one writes. Fails only if the memory was overwritten:
+      // then the word is broken, or someone's.
+      if (words_[block].compare_exchange_strong(word, claim.word(), sync::order::release,
                                                 sync::order::relaxed)) {
         told(block, closed);
       }
@@ -150,8 +150,8 @@ class ClaimTable {
         Claim claim = Claim::of(word);
         if (claim.run != run || claim.state != ClaimState::free) break;
         claim.state = ClaimState::closed;
-        // order: seq_cst, the partner is the pass of a worker (CT-4).
-        if (words_[block].compare_exchange_weak(word, claim.word(), sync::order::seq_cst,
+        // order: relaxed, nothing comes with it; a pass finds it by its own exchange (CT-4).
+        if (words_[block].compare_exchange_weak(word, claim.word(), sync::order::relaxed,
                                                 sync::order::relaxed)) {
           told(block);
           break;
@@ -163,14 +163,14 @@ class ClaimTable {
   // Opens a broken word again (CT-5); with all attempts used, so that the next death closes it.
   void mend(std::uint64_t run, std::size_t block) noexcept {
     const Claim claim{.attempts = Claim::most_attempts - 1, .run = run};
-    // order: seq_cst, the partner is the pass of a worker (CT-4).
-    words_[block].store(claim.word(), sync::order::seq_cst);
+    // order: relaxed, the bell that is rung next brings it.
+    words_[block].store(claim.word(), sync::order::relaxed);
   }
 
   // What stands in the word of one block, for a table used by slots below `width`.
   Claim look(std::uint64_t run, std::uint32_t width, std::size_t block) const noexcept {
-    // order: seq_cst, the partners are finish(), whose results are seen with it, and claim().
-    Claim claim = Claim::of(words_[block].load(sync::order::seq_cst));
+    // order: acquire, the partner is finish(), whose results are seen with it.
+    Claim claim = Claim::of(words_[block].load(sync::order::acquire));
     if (claim.run != run || claim.slot >= width) claim.state = ClaimState::broken;
     return claim;
   }
@@ -197,19 +197,19 @@ class ClaimTable {
     bool over = true;
     std::size_t block = from < words_.size() ? from : 0;
     for (std::size_t seen = 0; seen < words_.size(); ++seen) {
-      // order: seq_cst, the partners are all finish(), and what the master changes: see CT-4.
+      // order: seq_cst, the partners are all finish() (CT-4), and give_back(), which it acquires.
       std::uint64_t word = words_[block].load(sync::order::seq_cst);
       Claim claim = Claim::of(word);
       if (claim.run == run && claim.state == ClaimState::free) {
         claim = {ClaimState::claimed, slot, claim.attempts + 1, run};
-        // order: acquire, the partner is give_back(): what a dead process has written into the
-        // block comes before what this one writes. Relaxed if it fails: `word` is not used then.
-        if (words_[block].compare_exchange_strong(word, claim.word(), sync::order::acquire,
+        // order: relaxed, the load has acquired what there was: no value comes back, as each claim
+        // counts an attempt. If it fails, `word` is the newest: claimed by another, whose own pass
+        // is still to come, or closed.
+        if (words_[block].compare_exchange_strong(word, claim.word(), sync::order::relaxed,
                                                   sync::order::relaxed)) {
           return {.block = block, .word = claim.word()};
         }
-        // Another one's, whose own pass is still to come; or closed by the master, who counts next.
-        over = false;
+        claim = Claim::of(word);
       }
       over = over && (claim.run != run || claim.state != ClaimState::claimed);
       block = block + 1 == words_.size() ? 0 : block + 1;
