@@ -175,7 +175,7 @@ int ForkServer::start_worker(std::uint32_t slot, std::uint32_t serial, Descripto
       pidfd = std::move(passed);
       return 0;
     }
-    if (answer.kind == ServerAnswer::ended && ends_.size() < 2 * plan_.width) {
+    if (answer.kind == ServerAnswer::ended && ends_.size() < most_ends()) {
       ends_.push_back(answer);
     }
   }
@@ -203,7 +203,7 @@ WorkerEnd ForkServer::end_of(std::uint32_t slot, std::uint32_t serial) noexcept 
     if (!receive(answer, passed)) break;
     if (answer.kind != ServerAnswer::ended) continue;
     if (is_it(answer)) return answer.end;
-    if (ends_.size() < 2 * plan_.width) ends_.push_back(answer);
+    if (ends_.size() < most_ends()) ends_.push_back(answer);
   }
   return {};
 }

@@ -102,6 +102,7 @@ class ForkServer {
  private:
   bool receive(ServerAnswer& answer, Descriptor& passed) noexcept;
   void reap() noexcept;
+  std::size_t most_ends() const noexcept { return std::size_t{2} * plan_.width; }
 
   const ServerPlan& plan_;
   Descriptor socket_;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include <memory>
+#include <new>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -16,8 +16,11 @@ constexpr std::size_t rounded(std::size_t bytes) noexcept {
 // `count` objects at `at`, which moves on behind them.
 template <class T, class... Arguments>
 std::span<T> place(char*& at, std::size_t count, Arguments... arguments) noexcept {
-  auto* const first = static_cast<T*>(static_cast<void*>(at));
-  for (std::size_t i = 0; i < count; ++i) std::construct_at(first + i, arguments...);
+  T* first = nullptr;
+  for (std::size_t i = 0; i < count; ++i) {
+    T* const made = ::new (static_cast<void*>(at + i * sizeof(T))) T(arguments...);
+    if (i == 0) first = made;
+  }
   at += rounded(count * sizeof(T));
   return {first, count};
 }

@@ -51,7 +51,9 @@ struct ProcessTeamOptions {
   // New workers in the place of dead ones, at most, in any second; 1 and more.
   std::uint32_t replacements_per_second = 100;
 
+  // What becomes of a block whose worker ended before the block was done.
   OnCrash on_crash = OnCrash::give_again;
+  // Whether fewer workers than asked for will do.
   OnFewerWorkers on_fewer = OnFewerWorkers::accept;
 
   detail::TeamTap* tap = nullptr;  // for tests
@@ -66,7 +68,7 @@ struct WorkerEnd {
     overdue,  // killed by the team: longer than ProcessTeamOptions::limit at a block
   };
 
-  Kind kind = Kind::unknown;
+  Kind kind = Kind::unknown;  // which of these
   int code = 0;  // 0 .. 255
   int signal = 0;  // the number of the signal
 
