@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The sleeping side of a bell and its wake-ups.
+#include <algorithm>
+#include <chrono>
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -15,14 +17,16 @@ void wake_all(const sync::atomic<std::uint32_t>& word) noexcept {
   sync::unpark(word, kAll, sync::ParkScope::shared);
 }
 
+sync::Deadline nap_end() noexcept { return sync::deadline_after(std::chrono::milliseconds(1)); }
+
 }  // namespace
 
 void SharedBell::wake() noexcept {
   // order: relaxed, what it leads to is a compare-and-swap.
   std::uint32_t seen = word_.load(sync::order::relaxed);
   while ((seen & kAsleep) != 0) {
-    // order: relaxed. The fence in look() came before, the fence in mark() comes after a mark that
-    // reads this.
+    // order: relaxed. The heavy fence in mark() comes after a mark that reads this, and makes the
+    // change known that came before.
     if (word_.compare_exchange_weak(seen, (seen & ~kAsleep) + kEpoch, sync::order::relaxed,
                                     sync::order::relaxed)) {
       wake_all(word_);
@@ -44,12 +48,11 @@ void SharedBell::close() noexcept {
   wake_all(word_);
 }
 
-std::uint32_t SharedBell::mark() noexcept {
+SharedBell::Mark SharedBell::mark() noexcept {
   // order: relaxed, ordered by the fence below.
   const std::uint32_t before = word_.fetch_or(kAsleep, sync::order::relaxed);
-  // order: seq_cst fence, partner is the one in look().
-  sync::fence(sync::order::seq_cst);
-  return before | kAsleep;
+  const bool is_ordered = sync::shared_fence_heavy();  // partner is the light half in look()
+  return {before | kAsleep, is_ordered};
 }
 
 void SharedBell::withdraw(BellSleepers sleepers) noexcept {
@@ -60,13 +63,17 @@ void SharedBell::withdraw(BellSleepers sleepers) noexcept {
 
 void SharedBell::stop(void* bell) noexcept { static_cast<SharedBell*>(bell)->disturb(); }
 
-Status SharedBell::sleep(std::uint32_t seen, sync::Deadline deadline,
+Status SharedBell::sleep(const Mark& mine, sync::Deadline deadline,
                          const sync::StopToken& token) noexcept {
   // Runs at once if the stop was requested already; later it changes the word before it wakes, so
   // that a sleep that has not begun yet does not begin.
   const sync::StopCallback on_stop(token, &SharedBell::stop, this);
   if (token.stop_requested()) return Status::stopped;
-  if (!sync::park(word_, seen, deadline, sync::ParkScope::shared)) return Status::timed_out;
+  // Where the kernel refuses the fence a ringer may miss the mark: short naps instead.
+  const sync::Deadline nap = mine.is_ordered ? deadline : std::min(deadline, nap_end());
+  if (!sync::park(word_, mine.seen, nap, sync::ParkScope::shared) && nap == deadline) {
+    return Status::timed_out;
+  }
   return token.stop_requested() ? Status::stopped : Status::ok;
 }
 

@@ -3,7 +3,8 @@
 // The ends of a queue in shared memory where they meet the other one: looks at its position, the
 // close, the sleep.
 #include <handoff/process/detail/shared_ends.hpp>
-#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/detail/shared_fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -49,9 +50,8 @@ Status SharedProducerEnd::look_for_room(std::uint64_t count) noexcept {
   return capacity_ - (tail_ - head) >= count ? Status::ok : Status::full;
 }
 
-Status SharedProducerEnd::reserve_until(std::uint64_t count, const Until& until) {
-  Status status = reserve(count);
-  if (status != Status::full) return status;
+Status SharedProducerEnd::wait_for_room(std::uint64_t count, const Until& until) {
+  Status status = Status::full;
   const Status waited = shared_->room.await(
       [&] { return (status = reserve(count)) != Status::full; }, until, BellSleepers::one);
   return waited == Status::ok ? status : waited;
@@ -62,9 +62,9 @@ Status SharedProducerEnd::publish_to(std::uint32_t seen) noexcept {
   if ((seen & SharedBell::kAsleep) != 0) shared_->items.wake();
   if ((seen & SharedBell::kClosed) == 0) return Status::ok;
   std::uint64_t end = 0;
-  // order: relaxed. The fence in SharedBell::look() came before, so a consumer that fails here
-  // finds what was pushed.
-  if (shared_->end.compare_exchange_strong(end, tail_ + 1, sync::order::relaxed,
+  // order: release pairs with the acquire in drained(): a consumer that goes on up to there finds
+  // what was pushed. The failure needs none, only the number counts.
+  if (shared_->end.compare_exchange_strong(end, tail_ + 1, sync::order::release,
                                            sync::order::relaxed)) {
     return Status::ok;
   }
@@ -80,7 +80,7 @@ SharedConsumerEnd::SharedConsumerEnd(SharedPositions& shared, std::uint64_t capa
       // order: relaxed. A predecessor's death, or its end, is known by other means.
       head_(shared.head.load(sync::order::relaxed)),
       tail_seen_(head_) {
-  // order: acquire pairs with the fence that comes before publish_to().
+  // order: acquire pairs with the release in publish_to().
   const std::uint64_t end = shared.end.load(sync::order::acquire);
   if (end == 0) {
     look_for_items();
@@ -112,14 +112,18 @@ void SharedConsumerEnd::look_for_items() noexcept {
 // The ring is closed and there was nothing.
 Status SharedConsumerEnd::drained() noexcept {
   if (ended_) return Status::closed;
-  // order: seq_cst fence, partner is the one in SharedBell::look(). If the producer did not see the
-  // close behind its push, its fence came first, and the look below finds the push.
-  sync::fence(sync::order::seq_cst);
+  // Partner is the light half in SharedBell::look(). If the producer did not see the close behind
+  // its push, its half came first, and the look below finds the push.
+  if (!sync::shared_fence_heavy()) {
+    // The kernel refuses it. A store is seen by all long before this ends.
+    for (sync::Backoff backoff(sync::Spin::allowed); backoff.snooze();) {
+    }
+  }
   look_for_items();
   if (tail_seen_ != head_) return Status::ok;
   std::uint64_t end = 0;
-  // order: relaxed on success, only the number counts. Acquire on failure pairs with the fence that
-  // comes before publish_to(): what was pushed is there.
+  // order: relaxed on success, only the number counts. Acquire on failure pairs with the release in
+  // publish_to(): what was pushed is there.
   if (!ended_ && !shared_->end.compare_exchange_strong(end, head_ + 1, sync::order::relaxed,
                                                        sync::order::acquire)) {
     end_at(end - 1);
@@ -128,9 +132,8 @@ Status SharedConsumerEnd::drained() noexcept {
   return tail_seen_ != head_ ? Status::ok : Status::closed;
 }
 
-Status SharedConsumerEnd::find_until(const Until& until) {
-  Status status = find();
-  if (status != Status::empty) return status;
+Status SharedConsumerEnd::wait_for_items(const Until& until) {
+  Status status = Status::empty;
   const Status waited = shared_->items.await([&] { return (status = find()) != Status::empty; },
                                              until, BellSleepers::one);
   return waited == Status::ok ? status : waited;

@@ -16,6 +16,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <iterator>
 #include <new>
@@ -105,17 +106,19 @@ class ForkedChild {
   pid_t pid_;
 };
 
-// From now on a futex call of this process kills it.
-inline void forbid_futexes() {
+// From now on this call of this process ends as `action` says.
+inline void filter_call(long number, std::uint32_t action) {
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, action),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog program{.len = std::size(code), .filter = code};
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) ::_exit(3);
 }
+inline void forbid_futexes() { filter_call(SYS_futex, SECCOMP_RET_KILL_PROCESS); }
+inline void refuse_membarrier() { filter_call(SYS_membarrier, SECCOMP_RET_ERRNO | EPERM); }
 
 }  // namespace handoff::test

@@ -271,6 +271,26 @@ TEST(SharedRing, APlaceWakesASleepingProcess) {
   EXPECT_TRUE(child.succeeded());
 }
 
+// Whatever the other one may have missed, such a sleeper looks again soon.
+TEST(SharedRing, ASleeperWhoseFenceTheKernelRefusesNaps) {
+  MadeRing made(1);
+  ForkedChild child([&] {
+    Ring::Consumer in(made.ring);
+    test::refuse_membarrier();
+    Item item{};
+    return in.pop(item) == Status::ok && in.pop(item) == Status::ok &&
+           in.pop(item) == Status::closed;
+  });
+  Ring::Producer out(made.ring);
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    child.wait_until_asleep();
+    EXPECT_EQ(out.push(message_of(i)), Status::ok);
+  }
+  child.wait_until_asleep();
+  made.ring.close();
+  EXPECT_TRUE(child.succeeded());
+}
+
 // Each futex call would be the end of the process that makes it.
 TEST(SharedRing, NoSystemCallWhileTheOtherIsAwake) {
   MadeRing made(64);

@@ -2,15 +2,15 @@
 //
 // A word in shared memory that sleepers of several processes wait on. Not for users.
 //
-//   ringer:   change;  fence;  asleep ?  then a new epoch, wake all
-//   sleeper:  asleep;  fence;  look;     sleep while the word is what it was
+//   ringer:   change;  light fence;  asleep ?  then a new epoch, wake all
+//   sleeper:  asleep;  heavy fence;  look;     sleep while the word is what it was
 //
-// Of the two fences one comes first: if the ringer's, the look sees the change; if the sleeper's,
-// the ringer sees the mark. No system call is made for those who are awake.
-// A process may die at any step here. A dead sleeper leaves its mark: one wake-up for nobody. A
-// dead ringer may have taken the mark away and woken nobody: so what tells of its death disturbs()
-// the bell. The word holds a hint and the close bit, nothing that anybody trusts: a hostile value
-// costs a look or a sleep, which ends as the caller's Until says.
+// The fences are those of shared_fence.hpp. Of the two one comes first: if the ringer's, the look
+// sees the change; if the sleeper's, the ringer sees the mark. No system call is made for those who
+// are awake. A process may die at any step here. A dead sleeper leaves its mark: one wake-up for
+// nobody. A dead ringer may have taken the mark away and woken nobody: so what tells of its death
+// disturbs() the bell. The word holds a hint and the close bit, nothing that anybody trusts: a
+// hostile value costs a look or a sleep, which ends as the caller's Until says.
 //   SB-1  A sleeper sleeps on the value that its mark made or found; each wake-up, disturb() and
 //         close() makes another one. So a wake-up that comes before the sleep prevents it.
 //   SB-2  The close bit is never taken away.
@@ -25,7 +25,7 @@
 #include <handoff/core/until.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/shared_fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -44,9 +44,8 @@ class SharedBell {
 
   // By the ringer, after its change: 0 if there is nothing else to do; else the word.
   [[nodiscard]] std::uint32_t look() const noexcept {
-    // order: seq_cst fence, partner is the one in mark() and, for the close bit, the one in
-    // SharedConsumerEnd::drained().
-    sync::fence(sync::order::seq_cst);
+    // Partner is the heavy fence in mark() and, for the close bit, in SharedConsumerEnd::drained().
+    sync::shared_fence_light();
     // order: relaxed, ordered by the fence above.
     return word_.load(sync::order::relaxed) & (kAsleep | kClosed);
   }
@@ -71,18 +70,18 @@ class SharedBell {
   // Until `condition()` was true (ok), a stop or the deadline. Spins first where that can help.
   template <class Condition>
   Status await(const Condition& condition, const Until& until, BellSleepers sleepers) {
-    for (sync::Backoff backoff;;) {
+    for (sync::Backoff backoff(sync::shared_spin_policy());;) {
       if (condition()) return Status::ok;
       if (!backoff.snooze()) break;
     }
     const sync::StopToken stop = until.stop_token();
     for (;;) {
-      const std::uint32_t seen = mark();
+      const Mark mine = mark();
       if (condition()) {
         withdraw(sleepers);
         return Status::ok;
       }
-      const Status slept = sleep(seen, until.deadline(), stop);
+      const Status slept = sleep(mine, until.deadline(), stop);
       if (slept == Status::ok) {
         if (condition()) return Status::ok;  // without a mark that would cost a wake-up
         continue;
@@ -95,10 +94,14 @@ class SharedBell {
  private:
   static constexpr std::uint32_t kEpoch = 4;
 
-  std::uint32_t mark() noexcept;
+  struct Mark {
+    std::uint32_t seen;
+    bool is_ordered;  // whether a ringer surely sees it
+  };
+  Mark mark() noexcept;
   void withdraw(BellSleepers sleepers) noexcept;
   // ok: woken, perhaps for no reason.
-  Status sleep(std::uint32_t seen, sync::Deadline deadline, const sync::StopToken& stop) noexcept;
+  Status sleep(const Mark& mine, sync::Deadline deadline, const sync::StopToken& stop) noexcept;
   static void stop(void* bell) noexcept;
 
   sync::atomic<std::uint32_t> word_;

@@ -72,7 +72,10 @@ class SharedProducerEnd {
     return detail::min(most, capacity_ - (tail_ - head_seen_));
   }
   // Waits while they are not free: ok, closed, timed_out or stopped.
-  Status reserve_until(std::uint64_t count, const Until& until);
+  Status reserve_until(std::uint64_t count, const Until& until) {
+    const Status status = reserve(count);
+    return status != Status::full ? status : wait_for_room(count, until);
+  }
 
   // What was reserved is there now. ok; closed: it will never be delivered.
   Status publish(std::uint64_t count) noexcept {
@@ -86,6 +89,7 @@ class SharedProducerEnd {
 
  private:
   Status look_for_room(std::uint64_t count) noexcept;
+  Status wait_for_room(std::uint64_t count, const Until& until);
   Status publish_to(std::uint32_t seen) noexcept;
 
   SharedPositions* shared_;
@@ -116,7 +120,10 @@ class SharedConsumerEnd {
     return shared_->items.closed() || damaged_ ? drained() : Status::empty;
   }
   // Waits while there is nothing: ok, closed, timed_out or stopped.
-  Status find_until(const Until& until);
+  Status find_until(const Until& until) {
+    const Status status = find();
+    return status != Status::empty ? status : wait_for_items(until);
+  }
 
   // The first `count` may be written over now.
   void release(std::uint64_t count) noexcept {
@@ -131,6 +138,7 @@ class SharedConsumerEnd {
 
  private:
   void look_for_items() noexcept;
+  Status wait_for_items(const Until& until);
   void end_at(std::uint64_t position) noexcept;
   Status drained() noexcept;
 
