@@ -134,8 +134,7 @@ TEST(SharedMpscRing, WhatCannotBeIsRefused) {
   EXPECT_THROW(Many::Producer(made.ring, 2), SharedRingError);
   EXPECT_EQ(made.ring.producer_died(2), 0U);
   EXPECT_EQ(made.ring.producer_died(3), 0U);
-  Many::Producer(made.ring, 2);
-  Many::Producer(made.ring, 2);
+  for (int i = 0; i < 2; ++i) const Many::Producer next(made.ring, 2);
 }
 
 TEST(SharedMpscRing, WaitsEndByTimeAndByStop) {
@@ -173,6 +172,7 @@ TEST(SharedMpscRing, EachMessageOnceAndInOrderBetweenProcesses) {
     MadeOfMany made(capacity, producers);
     const std::uint64_t count = test::rounds(capacity < 64 ? 10'000 : 100'000) / producers;
     std::vector<std::unique_ptr<ForkedChild>> children;
+    children.reserve(producers);
     for (std::size_t slot = 0; slot < producers; ++slot) {
       children.push_back(std::make_unique<ForkedChild>(
           [&] { return push_from(Many::attach(made.pages.bytes()), slot, count); }));

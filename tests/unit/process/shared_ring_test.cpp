@@ -94,6 +94,7 @@ TEST(SharedRing, Batches) {
   Ring::Producer out(made.ring);
   Ring::Consumer in(made.ring);
   std::vector<Item> items;
+  items.reserve(6);
   for (std::uint64_t i = 0; i < 6; ++i) items.push_back(message_of(i));
   EXPECT_EQ(out.try_push_batch(items), 4U);
   EXPECT_EQ(out.try_push_batch(items), 0U);
