@@ -72,7 +72,10 @@ class SharedBroadcast {
   class Producer;
   class Consumer;
   // Where a consumer begins.
-  enum class From : std::uint8_t { now, oldest };
+  enum class From : std::uint8_t {
+    now,  // with the next one that is pushed
+    oldest,  // with the oldest that is still there
+  };
 
   // What the memory of a ring needs. Throws std::length_error for 0 and for more places than there
   // can be.
@@ -97,7 +100,9 @@ class SharedBroadcast {
     return SharedBroadcast(bytes, detail::SharedRingHead::attached(bytes, kShape));
   }
 
+  // Places: a consumer that is further behind loses the oldest items.
   [[nodiscard]] std::size_t capacity() const noexcept { return sequence_.capacity(); }
+  // Whether close() was called, by any process.
   [[nodiscard]] bool closed() const noexcept { return sequence_.shared().items.closed(); }
 
   // To be said when the kernel has confirmed the death of the producer, and not before. Closes.

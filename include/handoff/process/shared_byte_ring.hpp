@@ -61,6 +61,7 @@ class SharedByteRing {
   // The ring that another process, or this one, has made there.
   static SharedByteRing attach(std::span<std::byte> bytes);
 
+  // Bytes that the records and their headers share.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   // The bytes of the longest record.
   [[nodiscard]] std::size_t most() const noexcept;
@@ -163,6 +164,7 @@ class SharedByteRing::Consumer {
     return count;
   }
 
+  // Whether this end found what cannot be, and has stopped working.
   [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
 
  private:

@@ -106,7 +106,9 @@ class SharedMpscRing {
     return SharedMpscRing(bytes, detail::SharedRingHead::attached(bytes, kShape));
   }
 
+  // Places: items that fit in.
   [[nodiscard]] std::size_t capacity() const noexcept { return tickets_.capacity(); }
+  // How many producers there may be at a time: their numbers are below this.
   [[nodiscard]] std::size_t producers() const noexcept { return producers_; }
 
   // No push that begins after this succeeds. Wakes all.
@@ -332,6 +334,7 @@ class SharedMpscRing<T>::Consumer {
     return count;
   }
 
+  // Whether this end found what cannot be, and has stopped working.
   [[nodiscard]] bool damaged() const noexcept { return damaged_; }
 
  private:

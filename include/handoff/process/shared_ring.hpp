@@ -94,6 +94,7 @@ class SharedRing {
     return SharedRing(bytes, detail::SharedRingHead::attached(bytes, kShape));
   }
 
+  // Places: items that fit in.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
   // No push that begins after this succeeds. Wakes both ends.
@@ -276,6 +277,7 @@ class SharedRing<T>::Consumer {
     return count;
   }
 
+  // Whether this end found what cannot be, and has stopped working.
   [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
 
  private:
