@@ -11,7 +11,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 // As a number, so that another byte order is another magic. The last byte is the version.
-constexpr std::uint64_t kMagic = 0x676e'6972'6f64'6801;
+constexpr std::uint64_t kRingMagic = 0x676e'6972'6f64'6801;
 
 // The most places that a ring of this shape can have.
 std::uint64_t most_places(const SharedRingShape& shape) noexcept {
@@ -86,7 +86,7 @@ void SharedRingHead::begin(std::span<std::byte> bytes, const SharedRingShape& sh
 
 void SharedRingHead::publish(std::span<std::byte> bytes) noexcept {
   // order: release pairs with the acquire in attached(): the ring is made before it is found.
-  mark(bytes).store(kMagic, sync::order::release);
+  mark(bytes).store(kRingMagic, sync::order::release);
 }
 
 SharedRingShape SharedRingHead::attached(std::span<std::byte> bytes,
@@ -94,7 +94,7 @@ SharedRingShape SharedRingHead::attached(std::span<std::byte> bytes,
   check_alignment(bytes, wanted);
   if (bytes.size() < wanted.offset()) refuse("the memory is too short for one");
   // order: acquire pairs with the release in publish().
-  if (mark(bytes).load(sync::order::acquire) != kMagic) {
+  if (mark(bytes).load(sync::order::acquire) != kRingMagic) {
     refuse("the memory holds none, or one that is not made yet, or of another version");
   }
   const auto& head =

@@ -12,12 +12,15 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
 
-bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+bool global_membarrier(int command) noexcept {
+  return ::syscall(SYS_membarrier, command, 0, 0) == 0;
+}
 
 }  // namespace
 
 // Until it is made the light half is a full fence.
-const bool detail::shared_membarrier_works = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+const bool detail::shared_membarrier_works =
+    global_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
 
 Spin shared_spin_policy() noexcept {
   static const Spin policy = [] {
@@ -29,7 +32,7 @@ Spin shared_spin_policy() noexcept {
 
 bool shared_fence_heavy() noexcept {
   fence(order::seq_cst);  // order: this thread's own half; partner is shared_fence_light()
-  return membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+  return global_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::sync

@@ -9,9 +9,9 @@ import time
 import unittest
 from pathlib import Path
 
+from lab_support import PROGRAM as HANDOFF
 from terminal import call_at_a_terminal, terminals_exist
 
-HANDOFF = Path(os.environ["HANDOFF_PROGRAM"])
 PROGRAM = HANDOFF.parent / "handoff-copy"
 
 

@@ -42,8 +42,9 @@ class offset_ptr {
     requires(!std::is_same_v<U, T> && std::is_convertible_v<U*, T*>)
   // NOLINTNEXTLINE(google-explicit-constructor): like U*
   offset_ptr(const offset_ptr<U>& other) noexcept : code_(code(other.get())) {}
+  // NOLINTNEXTLINE(cert-oop54-cpp): assigned to itself it gets the same code again
   offset_ptr& operator=(const offset_ptr& other) noexcept {
-    code_ = code(other.get());  // itself too: the same code again
+    code_ = code(other.get());
     return *this;
   }
   offset_ptr& operator=(T* target) noexcept {
