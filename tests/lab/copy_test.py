@@ -12,7 +12,7 @@ from pathlib import Path
 from lab_support import PROGRAM as HANDOFF
 from terminal import call_at_a_terminal, terminals_exist
 
-PROGRAM = HANDOFF.parent / "handoff-copy"
+PROGRAM = Path(HANDOFF).parent / "handoff-copy"
 
 
 def tree(folder, files=30, bytes_each=5000):
