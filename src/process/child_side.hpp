@@ -40,7 +40,7 @@ struct ChildPlan {
   bool own_group = false;
   bool no_new_privileges = false;
 
-  const char* const* executables = nullptr;  // the first that there is; null behind the last
+  const char* const* executables = nullptr;  // tried in this order; ends with null
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
 

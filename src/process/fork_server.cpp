@@ -18,6 +18,8 @@
 #include <handoff/sync/clock.hpp>
 #include <utility>
 
+#include "no_signals.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
@@ -41,23 +43,6 @@ bool await(int first, int second, sync::Deadline deadline) noexcept {
   }
 }
 
-// All signals of this thread (so Linux has it) wait while it lives: a handler of the program must
-// not run in the child.
-class SignalsHeld {
- public:
-  SignalsHeld() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsHeld() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 bool send(int socket, const ServerRequest& request) noexcept {
   for (;;) {
     const ssize_t sent = ::send(socket, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -77,7 +62,7 @@ int ForkServer::start() noexcept {
   pid_t server = -1;
   int error = 0;
   {
-    const SignalsHeld held;
+    const NoSignals held;
     server = ::fork();
     if (server == 0) be_server(plan_, its.get(), master);
     error = errno;

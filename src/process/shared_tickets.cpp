@@ -122,7 +122,7 @@ Status SharedTickets::find(std::uint64_t& position, bool& damaged) noexcept {
     }
     if (seen != free) break;
     if (!words_->items.closed()) return Status::empty;
-    // order: relaxed, only who is first counts: this end, or a claim.
+    // order: relaxed, the exchange decides which comes first, this end or a claim.
     if (word(position).compare_exchange_strong(seen, free | kSealed, sync::order::relaxed,
                                                sync::order::relaxed)) {
       return Status::closed;

@@ -26,6 +26,7 @@
 #include <system_error>
 #include <utility>
 
+#include "no_signals.hpp"
 #include "process_place.hpp"
 
 #if defined(__GLIBC__)
@@ -78,22 +79,7 @@ class ChildStack {
   void* lowest_;
 };
 
-// No handler may run in the child while it has this memory.
-class NoSignals {
- public:
-  NoSignals() noexcept {
-    sigset_t all;
-    std::memset(&all, 0xff, sizeof all);  // those that the C library keeps for itself too
-    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, kKernelBytes);
-  }
-  ~NoSignals() { ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, kKernelBytes); }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-
- private:
-  static constexpr std::size_t kKernelBytes = 8;
-  sigset_t before_{};
-};
+;
 
 // The child has these CPUs as this thread does: nothing need be said.
 void leave_out_own_cpus(ChildPlan& plan) noexcept {

@@ -78,7 +78,7 @@ const Scenario lapped_in_two_places("shared_broadcast/lapped_in_two_places", [] 
   follow(in, 4);
 });
 
-// A count that says that there is something is believed.
+// A consumer relies on was_behind(): if it counts a message, a pop finds one.
 const Scenario behind("shared_broadcast/behind", [] {
   Shared shared(2UL);
   Ticks::Consumer in(shared.ring);

@@ -15,7 +15,9 @@ using namespace std::chrono_literals;
 using explore::check;
 using explore::Process;
 using explore::Thread;
+using test::claim_and_publish;
 using test::number_of;
+using test::peek_and_release;
 using test::Scenario;
 using test::shared_item;
 using test::SharedItem;
@@ -108,21 +110,10 @@ const Scenario in_place("shared_mpsc_ring/in_place", [] {
   });
   Thread producer([&] {
     Ring::Producer out(shared.ring, 1);
-    for (std::uint32_t i = 1; i <= 2; ++i) {
-      SharedItem* place = nullptr;
-      check(out.claim(place) == Status::ok, "it waits for room");
-      place->number = i;
-      place->copy = ~i;
-      check(out.publish() == Status::ok, "it is claimed");
-    }
+    for (std::uint32_t i = 1; i <= 2; ++i) claim_and_publish(out, i);
   });
   Ring::Consumer in(shared.ring);
-  for (std::uint32_t i = 1; i <= 2; ++i) {
-    const SharedItem* item = nullptr;
-    check(in.peek(item) == Status::ok, "it comes");
-    check(number_of(*item) == i, "in order, and nothing that was dropped");
-    in.release();
-  }
+  for (std::uint32_t i = 1; i <= 2; ++i) peek_and_release(in, i);
 });
 
 // A close at any moment: what was accepted comes out.

@@ -18,7 +18,9 @@ using namespace std::chrono_literals;
 using explore::check;
 using explore::Process;
 using explore::Thread;
+using test::claim_and_publish;
 using test::number_of;
+using test::peek_and_release;
 using test::Scenario;
 using test::shared_item;
 using test::SharedItem;
@@ -81,21 +83,10 @@ const Scenario in_place("shared_ring/in_place", [] {
   Shared shared(1UL);
   Thread producer([&] {
     Ring::Producer out(shared.ring);
-    for (std::uint32_t i = 1; i <= 2; ++i) {
-      SharedItem* place = nullptr;
-      check(out.claim(place) == Status::ok, "it waits for room");
-      place->number = i;
-      place->copy = ~i;
-      check(out.publish() == Status::ok, "not closed");
-    }
+    for (std::uint32_t i = 1; i <= 2; ++i) claim_and_publish(out, i);
   });
   Ring::Consumer in(shared.ring);
-  for (std::uint32_t i = 1; i <= 2; ++i) {
-    const SharedItem* item = nullptr;
-    check(in.peek(item) == Status::ok, "it waits for an item");
-    check(number_of(*item) == i, "in order");
-    in.release();
-  }
+  for (std::uint32_t i = 1; i <= 2; ++i) peek_and_release(in, i);
 });
 
 const Scenario batches("shared_ring/batches", [] {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <handoff/core/status.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <span>
 
@@ -53,6 +54,25 @@ inline SharedItem shared_item(std::uint32_t number) { return {number, ~number}; 
 inline std::uint32_t number_of(const SharedItem& item) {
   explore::check(item.copy == ~item.number, "the item is whole");
   return item.number;
+}
+
+// One item in place, in any ring: waits for room.
+template <class Producer>
+void claim_and_publish(Producer& out, std::uint32_t number) {
+  SharedItem* place = nullptr;
+  explore::check(out.claim(place) == Status::ok, "it waits for room");
+  place->number = number;
+  place->copy = ~number;
+  explore::check(out.publish() == Status::ok, "it is claimed, and the ring is open");
+}
+
+// The next item in place is this one, and nothing that was dropped before it.
+template <class Consumer>
+void peek_and_release(Consumer& in, std::uint32_t number) {
+  const SharedItem* item = nullptr;
+  explore::check(in.peek(item) == Status::ok, "it waits for an item");
+  explore::check(number_of(*item) == number, "in order");
+  in.release();
 }
 
 }  // namespace handoff::test
