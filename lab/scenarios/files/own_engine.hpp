@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -93,26 +92,10 @@ class OwnEngine final : public Way {
 
   void read(const Transfer& transfer) override {
     if (transfer.bytes <= kSector) return read_small(transfer);
-    const std::size_t block = transfer.cached ? kCachedBlock : transfer.block;
-    make_blocks(transfer.cached ? kCachedBlocks : kBlocks, block);
-    Slots free(blocks_->count());
-    Pending pending;
-    for (std::size_t file = 0; file < transfer.paths.size(); ++file) {
-      const OpenFile opened = OpenFile::open(transfer.paths[file], {.direct = !transfer.cached});
-      for (std::uint64_t at = 0; at < transfer.bytes; at += block) {
-        const std::size_t slot = free.take();
-        const auto into = (*blocks_)[slot].first(
-            static_cast<std::size_t>(std::min<std::uint64_t>(block, transfer.bytes - at)));
-        FileRequest request{.operation = FileOperation::read, .file = opened, .offset = at};
-        request.into = into;
-        request.direct = !transfer.cached;
-        post(std::move(request), pending, [&, slot, into, file, at](const FileResult& result) {
-          if (result.ok()) transfer.take(file, at, into.first(result.bytes()));
-          free.give(slot);
-        });
-      }
-    }
-    pending.wait();
+    make_blocks(transfer.cached ? kCachedBlocks : kBlocks,
+                transfer.cached ? kCachedBlock : transfer.block);
+    Blocks work(transfer, blocks_->block());
+    follow(work);
   }
 
   void remove(const std::vector<std::string>& paths) override {
@@ -161,31 +144,6 @@ class OwnEngine final : public Way {
   static constexpr std::size_t kBlocks = 16;
   static constexpr std::uint64_t kImages = std::uint64_t{1} << 30;  // bytes of all together
 
-  // Slots that are not in use, handed out to the thread that submits.
-  class Slots {
-   public:
-    explicit Slots(std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) free_.push_back(i);
-    }
-    std::size_t take() {
-      std::unique_lock lock(mutex_);
-      there_.wait(lock, [this] { return !free_.empty(); });
-      const std::size_t slot = free_.back();
-      free_.pop_back();
-      return slot;
-    }
-    void give(std::size_t slot) {
-      const std::lock_guard lock(mutex_);
-      free_.push_back(slot);
-      there_.notify_one();
-    }
-
-   private:
-    std::mutex mutex_;
-    std::condition_variable there_;
-    std::vector<std::size_t> free_;
-  };
-
   template <class Then>
   void post(FileRequest request, Pending& pending, Then then) {
     pending.add();
@@ -229,16 +187,91 @@ class OwnEngine final : public Way {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   }
 
-  // One of so many chains of requests: each begins the next one when it has ended.
+  // All files from their beginnings to their ends, a block at a time.
+  class Blocks {
+   public:
+    struct Turn {
+      std::size_t file = 0;
+      std::uint64_t at = 0;
+    };
+
+    Blocks(const Transfer& transfer, std::size_t block)
+        : transfer_(transfer), block_(block), in_a_file_((transfer.bytes + block - 1) / block) {
+      for (const std::string& path : transfer.paths) {
+        files_.push_back(OpenFile::open(path, {.direct = !transfer.cached}));
+      }
+    }
+
+    bool next(Turn& turn, std::span<std::byte> block, FileRequest& request) {
+      const std::uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
+      turn = {static_cast<std::size_t>(number / in_a_file_), number % in_a_file_ * block_};
+      if (turn.file >= files_.size()) return false;
+      request = {.operation = FileOperation::read, .file = files_[turn.file], .offset = turn.at};
+      request.into = block.first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(block_, transfer_.bytes - turn.at)));
+      request.direct = !transfer_.cached;
+      return true;
+    }
+    void ended(const Turn& turn, std::span<std::byte> block, const FileResult& result) {
+      transfer_.take(turn.file, turn.at, block.first(result.bytes()));
+    }
+
+   private:
+    const Transfer& transfer_;
+    std::uint64_t block_;
+    std::uint64_t in_a_file_;
+    std::vector<OpenFile> files_;
+    std::atomic<std::uint64_t> next_{0};
+  };
+
+  // Sectors of one file at places drawn before, each timed.
+  class Sectors {
+   public:
+    struct Turn {
+      std::size_t number = 0;
+      std::uint64_t since = 0;
+    };
+
+    Sectors(Random& random, FileOperation operation, const OpenFile& file)
+        : random_(random), operation_(operation), file_(file) {}
+
+    bool next(Turn& turn, std::span<std::byte> block, FileRequest& request) {
+      turn.number = next_.fetch_add(1, std::memory_order_relaxed);
+      if (turn.number >= random_.offsets.size()) return false;
+      turn.since = now_ns();
+      request = {.operation = operation_, .file = file_, .offset = random_.offsets[turn.number]};
+      if (operation_ == FileOperation::write) {
+        stamp(block, 0, request.offset, random_.generation);
+        request.from = std::span<const std::byte>(block);
+      } else {
+        request.into = block;
+      }
+      return true;
+    }
+    void ended(const Turn& turn, std::span<std::byte> block, const FileResult& /*result*/) {
+      random_.ns[turn.number] = static_cast<std::uint32_t>(now_ns() - turn.since);
+      const std::uint64_t offset = random_.offsets[turn.number];
+      if (operation_ == FileOperation::read && !looks_right(block, 0, offset)) {
+        random_.report->wrong(Fault::place, 0, offset);
+      }
+    }
+
+   private:
+    Random& random_;
+    FileOperation operation_;
+    const OpenFile& file_;
+    std::atomic<std::size_t> next_{0};
+  };
+
+  // One of so many chains of requests: each begins the next one when it has ended, on the thread
+  // that it ended on, whose cache has the block.
+  template <class Work>
   struct Chain {
     OwnEngine& way;
-    Random& random;
-    FileOperation operation;
-    std::atomic<std::size_t>& next;
+    Work& work;
     Pending& pending;
     std::span<std::byte> block;
-    std::size_t number = 0;
-    std::uint64_t since = 0;
+    typename Work::Turn turn = {};
 
     // A request that ends before post() does, on this thread, is followed by a turn of the loop:
     // beginning the next one inside its callback would be a recursion.
@@ -252,23 +285,11 @@ class OwnEngine final : public Way {
     }
 
     void post_next() {
-      number = next.fetch_add(1, std::memory_order_relaxed);
-      if (number >= random.offsets.size()) return pending.done();
-      since = now_ns();
-      FileRequest request{
-          .operation = operation, .file = way.file_, .offset = random.offsets[number]};
-      if (operation == FileOperation::write) {
-        stamp(block, 0, request.offset, random.generation);
-        request.from = std::span<const std::byte>(block);
-      } else {
-        request.into = block;
-      }
+      FileRequest request;
+      if (!work.next(turn, block, request)) return pending.done();
       const Status status = way.engine_.post(std::move(request), [this](FileResult result) {
-        random.ns[number] = static_cast<std::uint32_t>(now_ns() - since);
         if (!result.ok()) return pending.done(result);
-        if (operation == FileOperation::read && !looks_right(block, 0, random.offsets[number])) {
-          random.report->wrong(Fault::place, 0, random.offsets[number]);
-        }
+        work.ended(turn, block, result);
         if (here.chain == this) {
           *here.ended = true;
         } else {
@@ -285,16 +306,22 @@ class OwnEngine final : public Way {
     static inline thread_local Here here{};
   };
 
-  void touch(Random& random, FileOperation operation) {
-    std::atomic<std::size_t> next{0};
+  // Does all of the work by as many chains as there are blocks of memory.
+  template <class Work>
+  void follow(Work& work) {
     Pending pending;
-    std::vector<Chain> chains;
-    for (std::size_t i = 0; i < random.depth; ++i) {
-      chains.push_back({*this, random, operation, next, pending, (*blocks_)[i]});
+    std::vector<Chain<Work>> chains;
+    for (std::size_t i = 0; i < blocks_->count(); ++i) {
+      chains.push_back({*this, work, pending, (*blocks_)[i]});
       pending.add();
     }
-    for (Chain& chain : chains) chain.begin();
+    for (Chain<Work>& chain : chains) chain.begin();
     pending.wait();
+  }
+
+  void touch(Random& random, FileOperation operation) {
+    Sectors work(random, operation, file_);
+    follow(work);
   }
 
   Task task_;
