@@ -103,6 +103,8 @@
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/pool/wait_cycle.hpp>
 #include <handoff/process/offset_ptr.hpp>
+#include <handoff/process/process_pool.hpp>
+#include <handoff/process/process_pool_options.hpp>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/process_team_options.hpp>
 #include <handoff/process/shared_broadcast.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A process that does nothing but fork workers: a copy of the program as it was when the team was
-// made, with one thread and without its descriptors.
+// A process that does nothing but fork workers: a copy of the program as it was when the team or
+// the pool was made, with one thread and without its descriptors.
 //
 // A fork of it costs the same however large the program has become, and finds no lock held by a
 // thread that is not there. The master asks over a socket that keeps messages apart and gets a
@@ -19,6 +19,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,19 +29,41 @@
 #include <vector>
 
 #include "descriptor.hpp"
-#include "team_arena.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+struct ServerPlan;
+
+// What all workers of a server are there for. It stands still while the server lives.
+class WorkerLife {
+ public:
+  // All that the worker of a slot does; it ends when this returns. In the worker.
+  virtual void live(const ServerPlan& plan, std::uint32_t slot) noexcept = 0;
+  // Brings all workers to that end, as soon as each has done what it is at. By the master.
+  virtual void dismiss() noexcept = 0;
+
+ protected:
+  ~WorkerLife() = default;
+};
 
 // What the server and the workers need to know. It stands still while the server lives; each of
 // them has a copy at the same address.
 struct ServerPlan {
-  const TeamArena* arena = nullptr;
+  WorkerLife* life = nullptr;
   std::uint32_t width = 0;
   std::string name;
   std::vector<int> cpus;
   TeamTap* tap = nullptr;
   int event = -1;  // an eventfd, by which workers tell the master
+
+  // By a worker.
+  void tell_master() const noexcept {
+    const std::uint64_t one = 1;
+    (void)!::write(event, &one, sizeof one);
+  }
+  void tell_step(const char* step, std::uint32_t slot) const noexcept {
+    if (tap != nullptr) tap->at(step, slot);
+  }
 };
 
 // What goes over the socket.

@@ -18,11 +18,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <exception>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/kernel.hpp>
+#include <handoff/process/detail/claim_table.hpp>
 
 #include "fork_server.hpp"
 
@@ -235,20 +232,6 @@ void leave(int status, void*) noexcept {
 
 bool this_is_a_worker = false;  // written once, by the only thread there is
 
-void tell_step(const ServerPlan& plan, const char* step, std::uint32_t slot) noexcept {
-  if (plan.tap != nullptr) plan.tap->at(step, slot);
-}
-
-void keep_failure(TeamSlot& slot, std::uint64_t run) noexcept {
-  try {
-    throw;
-  } catch (const std::exception& error) {
-    slot.keep(run, error.what());
-  } catch (...) {
-    slot.keep(run, "an exception that is no std::exception");
-  }
-}
-
 void prepare_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept {
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   this_is_a_worker = true;
@@ -293,24 +276,8 @@ void be_server(const ServerPlan& plan, int socket, pid_t master) noexcept {
 
 void be_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept {
   prepare_worker(plan, slot, server);
-  TeamSlot& own = plan.arena->slot(slot);
-  tell_step(plan, "started", slot);
-  plan.arena->board().serve(
-      slot, plan.width, plan.arena->words(),
-      [&](std::uint64_t run, const TeamJob& job, const void* arguments, IndexRange range) {
-        tell_step(plan, "claimed", slot);
-        const auto kernel = std::bit_cast<BlockCall>(job.kernel);
-        const bool well =
-            attempt([&] { kernel(arguments, range); }, [&] { keep_failure(own, run); });
-        tell_step(plan, "computed", slot);
-        return well;
-      },
-      [&] {
-        tell_step(plan, "over", slot);
-        const std::uint64_t one = 1;
-        (void)!::write(plan.event, &one, sizeof one);
-        tell_step(plan, "told", slot);
-      });
+  plan.tell_step("started", slot);
+  plan.life->live(plan, slot);
   leave_now(0);
 }
 

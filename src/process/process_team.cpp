@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // ProcessTeam: its calls, and what it throws.
-#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,44 +11,12 @@
 #include <handoff/sync/mutex.hpp>
 #include <utility>
 
+#include "loaded_code.hpp"
 #include "team_crew.hpp"
+#include "team_life.hpp"
 #include "team_run.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
-namespace detail {
-
-// The code of the program at one moment: a kernel outside is in no worker.
-class LoadedCode {
- public:
-  LoadedCode() { ::dl_iterate_phdr(&LoadedCode::add, this); }
-
-  bool has(std::uintptr_t address) const noexcept {
-    return std::any_of(segments_.begin(), segments_.end(), [address](const Segment& segment) {
-      return address - segment.first < segment.bytes;
-    });
-  }
-
- private:
-  struct Segment {
-    std::uintptr_t first;
-    std::uintptr_t bytes;
-  };
-
-  static int add(dl_phdr_info* info, std::size_t, void* self) {
-    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
-      const ElfW(Phdr)& header = info->dlpi_phdr[i];
-      if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
-      static_cast<LoadedCode*>(self)->segments_.push_back(
-          {info->dlpi_addr + header.p_vaddr, header.p_memsz});
-    }
-    return 0;
-  }
-
-  std::vector<Segment> segments_;
-};
-
-}  // namespace detail
-
 namespace {
 
 ProcessTeamOptions checked(ProcessTeamOptions options) {
@@ -110,7 +77,8 @@ class ProcessTeam::Master {
   explicit Master(ProcessTeamOptions options)
       : options_(checked(std::move(options))),
         owner_(::getpid()),
-        crew_(options_, options_.width, max_blocks) {}
+        life_(options_.width, max_blocks),
+        crew_(options_, options_.width, life_) {}
 
   std::size_t width() const noexcept { return crew_.width(); }
   const Tally& tally() const noexcept { return tally_; }
@@ -127,7 +95,8 @@ class ProcessTeam::Master {
     if (count == 0) return tally_;
     const detail::TeamJob job{
         .count = count, .block = block_for(count, options), .kernel = kernel, .bytes = bytes};
-    tally_ = detail::TeamRun(crew_, options_, number_, lost_).lead(job, arguments, options);
+    detail::TeamRun run(crew_, life_.arena(), options_, number_, lost_);
+    tally_ = run.lead(job, arguments, options);
     if (tally_.first_failure != nullptr) std::rethrow_exception(tally_.first_failure);
     return tally_;
   }
@@ -146,6 +115,7 @@ class ProcessTeam::Master {
   const ProcessTeamOptions options_;
   const std::int64_t owner_;
   const detail::LoadedCode code_;  // before the fork
+  detail::TeamLife life_;
   detail::TeamCrew crew_;
   sync::Mutex turn_;  // one run at a time
   std::uint64_t number_ = 0;

@@ -28,17 +28,15 @@ int open_event() noexcept {
 
 }  // namespace
 
-TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, std::size_t blocks)
+TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life)
     : rate_(std::max<std::uint32_t>(options.replacements_per_second, 1)),
       owner_(::getpid()),
+      life_(life),
       tokens_(rate_),
       tokens_at_(sync::clock::now()) {
-  if (const int error = arena_.map(width, blocks); error != 0) {
-    throw ProcessTeamError(ProcessTeamStep::memory, error);
-  }
   event_ = Descriptor(open_event());
   if (!event_.is_open()) throw ProcessTeamError(ProcessTeamStep::server, errno);
-  plan_ = {.arena = &arena_,
+  plan_ = {.life = &life,
            .width = static_cast<std::uint32_t>(width),
            .name = options.name,
            .cpus = options.cpus,
@@ -65,7 +63,7 @@ TeamCrew::~TeamCrew() {
     server_.forget();
     return;
   }
-  arena_.board().dismiss();
+  life_.dismiss();
   server_.stop();
   // If the server was dead already its workers are so, or will be at once.
   for (const Worker& worker : workers_) {
@@ -103,12 +101,17 @@ int TeamCrew::refill() noexcept {
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
     if (is_alive(slot)) continue;
     if (!take_token()) return refused_;
-    int error = 0;
-    if (!server_.is_running()) error = refused_ = server_.start();
-    if (error == 0) error = start_worker(slot);
-    if (error != 0) return error;
+    if (const int error = restart(slot); error != 0) return error;
   }
   return 0;
+}
+
+int TeamCrew::restart(std::uint32_t slot) noexcept {
+  if (!server_.is_running()) {
+    refused_ = server_.start();
+    if (refused_ != 0) return refused_;
+  }
+  return start_worker(slot);
 }
 
 sync::Deadline TeamCrew::next_refill() const noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The workers of a ProcessTeam as its master knows them: a pidfd a slot, and the server that makes
-// new ones.
+// The workers of a ProcessTeam or a ProcessPool as their master knows them: a pidfd a slot, and the
+// server that makes new ones.
 //
 // Concurrency: one thread at a time.
 #pragma once
@@ -18,7 +18,6 @@
 
 #include "descriptor.hpp"
 #include "fork_server.hpp"
-#include "team_arena.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -29,13 +28,13 @@ class TeamCrew {
     WorkerEnd end;
   };
 
-  // Maps the memory and starts all workers. Throws ProcessTeamError.
-  TeamCrew(const ProcessTeamOptions& options, std::size_t width, std::size_t blocks);
+  // Starts all workers. Of the options those count that say what a worker is and how many there may
+  // be. Throws ProcessTeamError.
+  TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life);
   ~TeamCrew();
   TeamCrew(const TeamCrew&) = delete;
   TeamCrew& operator=(const TeamCrew&) = delete;
 
-  const TeamArena& arena() const noexcept { return arena_; }
   std::uint32_t width() const noexcept { return plan_.width; }
   std::size_t alive() const noexcept;
   bool is_alive(std::uint32_t slot) const noexcept { return workers_[slot].pidfd.is_open(); }
@@ -50,6 +49,9 @@ class TeamCrew {
   // Starts workers in the slots that have none, while the rate allows. What the last one refused
   // said, or 0.
   int refill() noexcept;
+  // Starts a worker in a slot that has none, whatever the rate; 0, or the errno. For one that ended
+  // because it was to.
+  int restart(std::uint32_t slot) noexcept;
   // When a slot is empty for want of rate: when it gets its worker. Else never.
   sync::Deadline next_refill() const noexcept;
 
@@ -69,7 +71,7 @@ class TeamCrew {
 
   const std::uint32_t rate_;
   const std::int64_t owner_;  // the process that made it: forks of it end nothing
-  TeamArena arena_;
+  WorkerLife& life_;
   Descriptor event_;
   ServerPlan plan_;
   ForkServer server_{plan_};

@@ -44,7 +44,7 @@ Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions&
   watched_.assign(crew_.width(), {});
   watched_at_ = idle_since_ = sync::clock::now();
   open();
-  crew_.arena().board().ring(crew_.width());
+  arena_.board().ring(crew_.width());
   while (!count().over()) {
     crew_.wait(next_look(options), deaths);
     if (!deaths.empty()) handle(deaths);
@@ -56,9 +56,7 @@ Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions&
   return settle();
 }
 
-void TeamRun::open() {
-  crew_.arena().board().open(++number_, job_, arguments_, crew_.arena().words());
-}
+void TeamRun::open() { arena_.board().open(++number_, job_, arguments_, arena_.words()); }
 
 // What the dead had is given to others, or given up.
 void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {
@@ -81,7 +79,7 @@ void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {
   if (had_any && all_again && !given_up_) return begin_again();
   // What was stopped is not begun again.
   if (closed_ != Closed::no) close(closed_);
-  crew_.arena().board().ring(crew_.width());
+  arena_.board().ring(crew_.width());
 }
 
 // OnCrash::reset_all: nobody must be at a block of the run any more when it begins anew.
@@ -127,7 +125,7 @@ ClaimCount TeamRun::count() {
                   [&](std::size_t closed) { lost_.push_back({job_.range_of(closed), {}}); });
   }
   if (count.broken != 0) {
-    crew_.arena().board().ring(crew_.width());
+    arena_.board().ring(crew_.width());
     count = words.count(number_, crew_.width());
   }
   const std::size_t ended = words.blocks() - count.free - count.claimed - count.broken;
@@ -204,7 +202,7 @@ std::exception_ptr TeamRun::first_failure() const {
   if (!lost_.empty()) return std::make_exception_ptr(BlocksLost(lost_.front()));
   for (std::uint32_t slot = 0; slot < crew_.width(); ++slot) {
     char text[TeamSlot::most_text];
-    if (!crew_.arena().slot(slot).said(number_, text)) continue;
+    if (!arena_.slot(slot).said(number_, text)) continue;
     return std::make_exception_ptr(KernelFailure(text));
   }
   return nullptr;

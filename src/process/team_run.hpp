@@ -21,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "team_arena.hpp"
 #include "team_crew.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -28,9 +29,9 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 class TeamRun {
  public:
   // `number` is that of the last run; each run takes the next, or more.
-  TeamRun(TeamCrew& crew, const ProcessTeamOptions& options, std::uint64_t& number,
-          std::vector<LostBlock>& lost) noexcept
-      : crew_(crew), options_(options), number_(number), lost_(lost) {}
+  TeamRun(TeamCrew& crew, const TeamArena& arena, const ProcessTeamOptions& options,
+          std::uint64_t& number, std::vector<LostBlock>& lost) noexcept
+      : crew_(crew), arena_(arena), options_(options), number_(number), lost_(lost) {}
 
   // Returns when all is over. The Tally has the first failure.
   Tally lead(const TeamJob& job, const void* arguments, const RunOptions& options);
@@ -56,10 +57,11 @@ class TeamRun {
   Tally settle() const;
   std::exception_ptr first_failure() const;
   ClaimTable table() const noexcept {
-    return ClaimTable(crew_.arena().words().blocks.first(job_.blocks()));
+    return ClaimTable(arena_.words().blocks.first(job_.blocks()));
   }
 
   TeamCrew& crew_;
+  const TeamArena& arena_;
   const ProcessTeamOptions& options_;
   std::uint64_t& number_;
   std::vector<LostBlock>& lost_;

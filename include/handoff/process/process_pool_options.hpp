@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// What a ProcessPool may be told when it is made, what may be said of one job, and what a Future
+// has if the job's workers died.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <handoff/config.hpp>
+#include <handoff/core/on_full.hpp>
+#include <handoff/process/detail/team_tap.hpp>
+#include <handoff/process/process_team_options.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+struct ProcessPoolOptions {
+  // Workers; 0: as many as this process may use CPUs (affinity cut by the cgroup quota). At most
+  // ProcessPool::max_width.
+  std::size_t width = 0;
+
+  // Jobs that may be in the pool at a time, waiting or at a worker; 1 to ProcessPool::max_capacity.
+  // Each place takes about 8 KiB of shared memory.
+  std::size_t capacity = 64;
+
+  // What submit() does with one job too many: wait or reject.
+  OnFull on_full = OnFull::wait;
+
+  // What debuggers and `top` show for the workers; the kernel keeps 15 characters.
+  std::string name = "handoff-worker";
+
+  // Where the workers may run: worker i on cpus[i % size] alone; empty: anywhere.
+  std::vector<int> cpus = {};
+
+  // How many workers a job may end before it is given up; 1 to 15.
+  std::uint32_t tries = 2;
+
+  // A worker that is at one job for longer is killed, and that counts as a try; 0: never. It is
+  // looked at so often that it may take a quarter more.
+  std::chrono::nanoseconds limit{0};
+
+  // A worker that has done so many jobs ends, and another one takes its place; 0: never.
+  std::size_t recycle_after = 0;
+
+  // So does one that, after a job, has so many bytes more of resident memory than at its beginning;
+  // 0: never. It is read from /proc after each job.
+  std::size_t recycle_memory = 0;
+
+  // New workers in the place of dead ones, at most, in any second; 1 and more. Those that were
+  // recycled do not count.
+  std::uint32_t replacements_per_second = 100;
+
+  // Whether fewer workers than asked for will do.
+  OnFewerWorkers on_fewer = OnFewerWorkers::accept;
+
+  detail::TeamTap* tap = nullptr;  // for tests
+};
+
+// What may be said of one job.
+struct ProcessJobOptions {
+  // If a stop has been requested when the job would begin, it is not begun: it counts as cancelled,
+  // and its Future has NotRun (stopped). A request takes a moment to reach the pool: a job that
+  // waits there may begin meanwhile. A std::stop_token converts to one.
+  sync::StopToken stop = {};
+
+  // If this moment has passed when the job would begin, it is not begun: it counts as expired, and
+  // its Future has NotRun (timed_out). A moment of std::chrono::steady_clock.
+  sync::Deadline deadline = sync::no_deadline;
+
+  // What NotRun calls it; a literal, or what outlives the job.
+  const char* name = "";
+};
+
+// What the Future of a job has whose workers ended before it was done, as often as
+// ProcessPoolOptions::tries says.
+class WorkerDied : public std::runtime_error {
+ public:
+  WorkerDied(const WorkerEnd& end, std::uint32_t attempts);
+
+  // How the last worker that had it ended.
+  [[nodiscard]] const WorkerEnd& end() const noexcept { return end_; }
+  // How many it ended.
+  [[nodiscard]] std::uint32_t attempts() const noexcept { return attempts_; }
+
+ private:
+  WorkerEnd end_;
+  std::uint32_t attempts_;
+};
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "inherited_pages.hpp"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+int InheritedPages::map(std::size_t bytes) noexcept {
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return errno;
+  memory_ = memory;
+  bytes_ = bytes;
+  next_ = static_cast<char*>(memory);
+  // Lack of memory is an error here, and no signal later. Older kernels do not know the call: there
+  // the writes of place() take the first pages.
+  if (::madvise(memory, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return errno;
+  return 0;
+}
+
+InheritedPages::~InheritedPages() {
+  if (memory_ != nullptr) ::munmap(memory_, bytes_);
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// A ProcessPool as its own process has it: which job lies in which place, and the thread that hears
+// of ends.
+//
+// The thread waits for the kernel's word only: descriptors and time. Each time that it wakes it
+// looks at the words of all jobs; what a worker tells is a reason to wake and nothing else.
+//
+// Concurrency: thread-safe, but for the destructor. The crew is the thread's, and wake() anybody's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <handoff/config.hpp>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/process/detail/claim_table.hpp>
+#include <handoff/process/detail/process_job.hpp>
+#include <handoff/process/process_pool_options.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <optional>
+#include <vector>
+
+#include "job_life.hpp"
+#include "loaded_code.hpp"
+#include "team_crew.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class JobMaster {
+ public:
+  // The options have been checked. Throws as ProcessPool does.
+  explicit JobMaster(const ProcessPoolOptions& options);
+  ~JobMaster();  // finishes
+  JobMaster(const JobMaster&) = delete;
+  JobMaster& operator=(const JobMaster&) = delete;
+
+  std::int64_t owner() const noexcept { return owner_; }
+  std::size_t width() const noexcept { return crew_.width(); }
+  Tally tally() const;
+
+  // A place, counted as accepted: publish() follows.
+  Status reserve(JobCall call, const ProcessJobOptions& options, bool may_wait,
+                 std::uint32_t& place);
+  void publish(std::uint32_t place, ProcessJob& job, JobCall call, const void* arguments,
+               std::size_t bytes, const ProcessJobOptions& options) noexcept;
+
+  Status wait(const Until& until);
+  Tally close(const Closing& closing);
+
+ private:
+  enum class Ending : std::uint8_t { none, done, threw, died, cancelled, expired, refused };
+
+  // A job in its place; without one, nothing.
+  struct Entry {
+    ProcessJob* job = nullptr;
+    std::uint64_t number = 0;
+    sync::StopToken stop;
+    sync::Deadline deadline = sync::no_deadline;
+    std::optional<sync::StopCallback> on_stop;
+    Ending never_open = Ending::none;  // else it was stopped or late before
+
+    std::uint32_t deaths = 0;
+    WorkerEnd end;  // of the last of these workers
+    bool is_mended = false;
+    Claim watched;  // for the limit: this claim was there ...
+    sync::Deadline since;  // ... at this moment first
+
+    void clear() noexcept;
+  };
+
+  // A job that is out of its place.
+  struct Ended {
+    ProcessJob* job = nullptr;
+    Ending how = Ending::none;
+    std::uint32_t deaths = 0;
+    WorkerEnd end;
+    alignas(64) std::array<std::byte, JobPlace::most_bytes> bytes;
+  };
+
+  // Why no job can be done; no error: they can.
+  struct Refusal {
+    ProcessTeamStep step = ProcessTeamStep::worker;
+    int error = 0;
+  };
+
+  Status try_reserve(std::uint32_t& place) noexcept;
+  bool is_here() const noexcept;
+
+  // The thread's.
+  void dispatch() noexcept;
+  void bury() noexcept;
+  void look() noexcept;
+  std::size_t take_ended(std::size_t from) noexcept;
+  Ending ending_of(Entry& entry, std::size_t place) noexcept;
+  Ending why_not_begin(const Entry& entry) const noexcept;
+  void settle() noexcept;
+  std::exception_ptr failure() const noexcept;
+  void look_at_limit() noexcept;
+  void refill() noexcept;
+  void refuse_all(ProcessTeamStep step, int error) noexcept;
+  bool plan() noexcept;
+  bool has_jobs() const noexcept;
+  ClaimTable word(std::size_t place) const noexcept {
+    return JobBoard::job(life_.arena().words(), place);
+  }
+  Claim look_at(const Entry& entry, std::size_t place) const noexcept {
+    return word(place).look(entry.number, crew_.width(), 0);
+  }
+
+  const ProcessPoolOptions options_;
+  const std::int64_t owner_;
+  const LoadedCode code_;  // before the fork
+  JobLife life_;
+  TeamCrew crew_;
+
+  mutable sync::Mutex mutex_;
+  // Guarded by the mutex.
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;  // places
+  std::uint64_t number_ = 0;  // of the last job
+  Tally tally_;
+  std::optional<Closing> closing_;
+  bool is_ending_ = false;
+  sync::Deadline wakes_at_ = sync::no_deadline;  // the thread, by itself
+  bool wants_jobs_ = false;  // the thread is to hear of each new one
+  sync::ThreadId dispatcher_ = nullptr;  // the thread
+
+  // The thread's own.
+  std::vector<TeamCrew::Death> deaths_;
+  Ended ended_;
+  Refusal refusal_;
+  sync::Deadline now_;
+  bool must_ring_ = false;  // a word was mended
+  std::size_t idle_deaths_ = 0;  // of workers that were at no job, since a job was ended
+  bool is_weary_ = false;  // too many of them: no new worker but for a job
+  int refused_ = 0;  // why there is no worker
+  sync::Deadline none_since_ = sync::no_deadline;  // since when there is none
+  sync::Deadline watched_at_;
+  sync::Deadline idle_since_;  // since when nobody has been seen at a job, nor ended one
+
+  sync::EventCount room_;  // a place was freed
+  sync::EventCount idle_;  // nothing is unfinished
+  sync::Thread thread_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

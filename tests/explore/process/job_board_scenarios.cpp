@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+//
+// The jobs of a pool of processes, with a death at every step: the scenarios of
+// docs/design/process_pool.md.
+//
+// The kernel's part is played by a thread a process, which waits for it and then says so, as in
+// claim_table_scenarios.cpp.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/process/detail/claim_table.hpp>
+#include <handoff/process/detail/job_board.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/park.hpp>
+#include <memory>
+#include <vector>
+
+#include "explore/scenario.hpp"
+
+namespace {
+
+using handoff::detail::Claim;
+using handoff::detail::ClaimState;
+using handoff::detail::ClaimTable;
+using handoff::detail::ClaimWord;
+using handoff::detail::JobBoard;
+using handoff::detail::JobSlot;
+using handoff::explore::check;
+using handoff::explore::outcome;
+using handoff::explore::Process;
+using handoff::explore::Thread;
+using handoff::sync::order;
+using handoff::test::Scenario;
+using handoff::test::Size;
+namespace sync = handoff::sync;
+
+// A pool of two slots and two places and its master, as src/process has it.
+class JobPool {
+ public:
+  static constexpr std::uint32_t width = 2;
+
+  JobPool(std::uint32_t tries, bool recycles) : tries_(tries), recycles_(recycles) {}
+
+  // The worker of `slot` begins its life; the kernel tells when it ends.
+  void start(std::uint32_t slot) {
+    watchers_.push_back(std::make_unique<Thread>([this, slot] {
+      {
+        Process process([this, slot] {
+          board_.serve(slot, words_,
+                       [&](const ClaimTable::Pass& pass) { return work(slot, pass); });
+        });
+        (void)process.wait();
+      }
+      ended_[slot].store(1, order::release);
+      ring();
+    }));
+  }
+
+  void submit(std::size_t place, std::uint64_t number, std::uint64_t argument) {
+    arguments_[place].write() = argument;
+    numbers_[place] = number;
+    JobBoard::open(words_, place, number);
+    board_.ring();
+  }
+
+  // Until the job in the place has ended. False if it was given up.
+  bool await(std::size_t place) {
+    for (;;) {
+      const std::uint32_t heard = event_.load(order::acquire);
+      bury();
+      const Claim claim = word(place).look(numbers_[place], width, 0);
+      check(claim.state != ClaimState::broken, "no word is broken");
+      if (claim.state == ClaimState::done) return true;
+      if (claim.state == ClaimState::closed) return false;
+      (void)sync::park(event_, heard, sync::no_deadline, sync::ParkScope::shared);
+    }
+  }
+
+  ClaimTable word(std::size_t place) { return JobBoard::job(words_, place); }
+  std::uint64_t number(std::size_t place) const { return numbers_[place]; }
+  std::uint64_t result(std::size_t place) const { return results_[place].read(); }
+
+  void end() {
+    board_.dismiss();
+    watchers_.clear();  // joins
+  }
+
+ private:
+  void ring() {
+    event_.fetch_add(1, order::release);
+    (void)sync::unpark(event_, 1, sync::ParkScope::shared);
+  }
+
+  // Plain cells: two that do one job at the same time, or unordered, are a race.
+  bool work(std::uint32_t slot, const ClaimTable::Pass& pass) {
+    results_[pass.block].write() = 0;  // half of it
+    results_[pass.block].write() = arguments_[pass.block].read() * 10;
+    check(JobBoard::finish(words_, pass, true), "nobody else changes a claimed word");
+    ring();
+    if (recycles_) slots_[slot].retire();
+    return !recycles_;
+  }
+
+  void bury() {
+    for (std::uint32_t slot = 0; slot < width; ++slot) {
+      if (ended_[slot].load(order::acquire) == 0) continue;
+      ended_[slot].store(0, order::relaxed);
+      check(slots_[slot].take_retired() == recycles_, "the master knows why it ended");
+      for (std::size_t place = 0; place < numbers_.size(); ++place) {
+        if (numbers_[place] == 0) continue;
+        word(place).give_back(numbers_[place], slot, tries_, [](std::size_t, bool) {});
+      }
+      start(slot);
+      board_.ring();
+    }
+  }
+
+  const std::uint32_t tries_;
+  const bool recycles_;
+  JobBoard board_;
+  std::array<ClaimWord, 2> places_{ClaimWord(0), ClaimWord(0)};
+  const JobBoard::Words words_{places_};
+  std::array<JobSlot, width> slots_;
+  std::array<std::uint64_t, 2> numbers_{};  // the master's
+  std::array<sync::cell<std::uint64_t>, 2> arguments_;
+  std::array<sync::cell<std::uint64_t>, 2> results_;
+  std::array<sync::atomic<std::uint32_t>, width> ended_{sync::atomic<std::uint32_t>(0),
+                                                        sync::atomic<std::uint32_t>(0)};
+  sync::atomic<std::uint32_t> event_{0};
+  std::vector<std::unique_ptr<Thread>> watchers_;
+};
+
+// Jobs that come while the worker looks, sleeps or goes to sleep.
+const Scenario jobs_one_by_one("process_pool/one_by_one", [] {
+  JobPool pool(2, false);
+  pool.start(0);
+  pool.submit(0, 1, 7);
+  check(pool.await(0) && pool.result(0) == 70, "the first result");
+  pool.submit(1, 2, 8);
+  check(pool.await(1) && pool.result(1) == 80, "the second result");
+  pool.end();
+});
+
+// A worker that knows the word of a job meets the next one in the same place.
+const Scenario place_again(
+    "process_pool/place_again",
+    [] {
+      JobPool pool(2, false);
+      pool.start(0);
+      pool.start(1);
+      pool.submit(0, 1, 7);
+      check(pool.await(0) && pool.result(0) == 70, "the first result");
+      pool.submit(0, 2, 8);
+      check(pool.await(0) && pool.result(0) == 80, "the second result");
+      pool.end();
+    },
+    Size::huge);
+
+// The master closes a job, which is stopped or late, beside a worker that claims it.
+const Scenario job_closed_beside_a_claim(
+    "process_pool/close_beside_a_claim",
+    [] {
+      JobPool pool(2, false);
+      pool.start(0);
+      pool.submit(0, 1, 7);
+      bool is_closed = false;
+      pool.word(0).close(pool.number(0), [&](std::size_t) { is_closed = true; });
+      check(pool.await(0) == !is_closed, "done or closed, never both");
+      if (!is_closed) check(pool.result(0) == 70, "the result");
+      // The place is free again, at once.
+      pool.submit(0, 2, 8);
+      check(pool.await(0) && pool.result(0) == 80, "the next result");
+      outcome(is_closed ? 1 : 0);
+      pool.end();
+    },
+    Size::large);
+
+// A worker dies somewhere: looking, claimed, half done, done, before it has told, asleep.
+const Scenario worker_dies(
+    "process_pool/worker_dies",
+    [] {
+      JobPool pool(2, false);
+      pool.start(0);
+      pool.submit(0, 1, 7);
+      check(pool.await(0) && pool.result(0) == 70, "one death costs no job");
+      pool.end();
+    },
+    Size::large, 1);
+
+const Scenario one_of_two_workers_dies(
+    "process_pool/one_of_two_dies",
+    [] {
+      JobPool pool(2, false);
+      pool.start(0);
+      pool.start(1);
+      pool.submit(0, 1, 7);
+      pool.submit(1, 2, 8);
+      check(pool.await(0) && pool.result(0) == 70, "one death costs no job");
+      check(pool.await(1) && pool.result(1) == 80, "nor the other one");
+      pool.end();
+    },
+    Size::huge, 1);
+
+// The job that ended its only try is given up; the place is used again.
+const Scenario job_given_up(
+    "process_pool/given_up",
+    [] {
+      JobPool pool(1, false);
+      pool.start(0);
+      pool.submit(0, 1, 7);
+      const bool is_done = pool.await(0);
+      if (is_done) check(pool.result(0) == 70, "the result");
+      pool.submit(0, 2, 8);
+      (void)pool.await(0);
+      outcome(is_done ? 1 : 0);
+      pool.end();
+    },
+    Size::huge, 1);
+
+// A worker that ends after each job, while the next one is on its way.
+const Scenario worker_recycled(
+    "process_pool/recycled",
+    [] {
+      JobPool pool(2, true);
+      pool.start(0);
+      pool.submit(0, 1, 7);
+      pool.submit(1, 2, 8);
+      check(pool.await(0) && pool.result(0) == 70, "the first result");
+      check(pool.await(1) && pool.result(1) == 80, "the second result");
+      pool.end();
+    },
+    Size::large);
+
+}  // namespace

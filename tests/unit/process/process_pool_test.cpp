@@ -1,0 +1,796 @@
+// SPDX-License-Identifier: MIT
+//
+// ProcessPool: each job has its result or its reason, whatever dies and whenever.
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <handoff/process/process_pool.hpp>
+#include <handoff/process/process_team.hpp>
+#include <handoff/process/shared_memory.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/support.hpp"
+#include "team_support.hpp"
+
+namespace process_pool_test { namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using team_support::becomes_true;
+using team_support::has_ended;
+using team_support::open_descriptors;
+using team_support::servers_of;
+using team_support::workers;
+
+// ---- Kernels -----------------------------------------------------------------------------------
+
+struct Numbers {
+  std::uint64_t a;
+  std::uint64_t b;
+};
+
+std::uint64_t mix(std::uint64_t value) {
+  for (int i = 0; i < 50; ++i) value = value * 6364136223846793005U + 1442695040888963407U;
+  return value;
+}
+std::uint64_t add(const Numbers& numbers) { return mix(numbers.a) + numbers.b; }
+
+// What lies in the memory that all processes of a test have.
+struct Board {
+  std::atomic<std::uint32_t> begun;
+  std::atomic<std::uint32_t> deaths;
+  std::atomic<bool> gate;
+  std::array<std::atomic<std::uint32_t>, 4096> calls;
+};
+class SharedBoard {
+ public:
+  SharedBoard() : memory_(SharedMemory::create({.bytes = sizeof(Board)})) {}
+  Board* operator->() const { return get(); }
+  Board* get() const { return static_cast<Board*>(static_cast<void*>(memory_.bytes().data())); }
+
+ private:
+  SharedMemory memory_;
+};
+
+struct OnBoard {
+  Board* board;
+  std::uint64_t value;
+};
+
+// The number of the process that did it.
+pid_t who(const OnBoard& job) {
+  ++job.board->begun;
+  return ::getpid();
+}
+// Waits for the gate.
+std::uint64_t wait_for_gate(const OnBoard& job) {
+  ++job.board->begun;
+  while (!job.board->gate) std::this_thread::sleep_for(200us);
+  return job.value;
+}
+std::uint64_t count_call(const OnBoard& job) {
+  ++job.board->calls[job.value];
+  return mix(job.value);
+}
+
+struct Deadly {
+  Board* board;
+  std::uint32_t times;
+  void (*die)();
+};
+std::uint64_t die_some_times(const Deadly& deadly) {
+  if (deadly.board->deaths.fetch_add(1) < deadly.times) deadly.die();
+  return 42;
+}
+constexpr std::uint32_t always = 1'000'000;
+
+// Without the handlers of a sanitizer, which would report it and exit.
+void die_by(int signal) {
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+const std::pair<const char*, void (*)()> ways_to_die[] = {
+    {"killed by signal 9", [] { ::raise(SIGKILL); }},
+    {"killed by signal 11", [] { die_by(SIGSEGV); }},
+    {"killed by signal 6", [] { die_by(SIGABRT); }},
+    {"exited with 0", [] { std::exit(0); }},
+    {"exited with 3", [] { ::_exit(3); }},
+};
+
+template <class Error, class R>
+std::optional<Error> error_of(Future<R>& future) {
+  try {
+    (void)future.get();
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+// ---- Right results -----------------------------------------------------------------------------
+
+TEST(ProcessPool, EachJobHasItsOwnResult) {
+  ProcessPool pool{{.width = 3}};
+  EXPECT_EQ(pool.width(), 3U);
+  const std::size_t count = test::sanitized ? 2000 : 10'000;
+  std::vector<Future<std::uint64_t>> futures;
+  futures.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) futures.push_back(pool.submit<add>(Numbers{i, 7}));
+  for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(futures[i].get(), mix(i) + 7) << i;
+  pool.wait();
+  const Tally tally = pool.tally();
+  EXPECT_EQ(tally.accepted, count);
+  EXPECT_EQ(tally.done, count);
+  EXPECT_TRUE(tally.balanced());
+}
+
+TEST(ProcessPool, JobsRunInOtherProcesses) {
+  const SharedBoard board;
+  ProcessPool pool(2);
+  const std::vector<pid_t> there = workers();
+  ASSERT_EQ(there.size(), 2U);
+  for (int i = 0; i < 20; ++i) {
+    const pid_t worker = pool.submit<who>(OnBoard{board.get(), 0}).get();
+    EXPECT_NE(std::find(there.begin(), there.end(), worker), there.end());
+  }
+}
+
+struct Large {
+  std::array<unsigned char, ProcessPool::max_arguments> bytes;
+};
+static_assert(sizeof(Large) == ProcessPool::max_result);
+Large reversed(const Large& given) {
+  Large result = given;
+  std::reverse(result.bytes.begin(), result.bytes.end());
+  return result;
+}
+struct alignas(64) Aligned {
+  unsigned char byte;
+};
+Aligned next_aligned(const Aligned& given) {
+  if (reinterpret_cast<std::uintptr_t>(&given) % 64 != 0) throw std::runtime_error("not aligned");
+  return {static_cast<unsigned char>(given.byte + 1)};
+}
+// A result that has no default.
+struct Made {
+  explicit Made(int given) : value(given) {}
+  int value;
+};
+Made make(const int& value) { return Made(value); }
+void touch(const OnBoard& job) { ++job.board->calls[job.value]; }
+double half(const double& value) noexcept { return value / 2; }
+
+TEST(ProcessPool, ArgumentsAndResultsOfEachKindAreCopiedWhole) {
+  const SharedBoard board;
+  ProcessPool pool(2);
+  auto random = test::random();
+  for (int i = 0; i < 20; ++i) {
+    Large given;
+    for (unsigned char& byte : given.bytes) byte = static_cast<unsigned char>(random());
+    Large result = pool.submit<reversed>(given).get();
+    std::reverse(result.bytes.begin(), result.bytes.end());
+    ASSERT_EQ(result.bytes, given.bytes);
+  }
+  EXPECT_EQ(pool.submit<next_aligned>(Aligned{7}).get().byte, 8);
+  EXPECT_EQ(pool.submit<make>(5).get().value, 5);
+  EXPECT_EQ(pool.submit<half>(5.0).get(), 2.5);
+  pool.submit<touch>(OnBoard{board.get(), 3}).get();
+  EXPECT_EQ(board->calls[3], 1U);
+}
+
+TEST(ProcessPool, ManyThreadsSubmit) {
+  const SharedBoard board;
+  ProcessPool pool{{.width = 2, .capacity = 8}};
+  const std::uint64_t each = test::rounds(200);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> users;
+  for (std::uint64_t user = 0; user < 8; ++user) {
+    users.emplace_back([&, user] {
+      std::vector<Future<std::uint64_t>> futures;
+      for (std::uint64_t i = 0; i < each; ++i) {
+        futures.push_back(pool.submit<count_call>(OnBoard{board.get(), user * each + i}));
+      }
+      for (std::uint64_t i = 0; i < each; ++i) wrong += futures[i].get() != mix(user * each + i);
+    });
+  }
+  for (std::thread& user : users) user.join();
+  EXPECT_EQ(wrong, 0);
+  for (std::uint64_t i = 0; i < 8 * each; ++i) ASSERT_EQ(board->calls[i], 1U) << i;
+  EXPECT_EQ(pool.close().done, 8 * each);
+}
+
+TEST(ProcessPool, WhatFollowsAJobMaySubmitTheNext) {
+  const SharedBoard board;
+  ProcessPool pool{{.width = 1, .capacity = 1}};
+  Future<std::uint64_t> second;
+  auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1}).then([&](std::uint64_t value) {
+    second = pool.submit<add>(Numbers{2, 0});
+    // Now it is full, and must not wait for itself.
+    EXPECT_THROW((void)pool.submit<add>(Numbers{3, 0}), NotRun);
+    EXPECT_THROW(pool.wait(), std::logic_error);
+    EXPECT_THROW((void)pool.close(), std::logic_error);
+    return value;
+  });
+  board->gate = true;
+  EXPECT_EQ(first.get(), 1U);
+  EXPECT_EQ(second.get(), mix(2));
+}
+
+// ---- Full, stopped, late, closed ---------------------------------------------------------------
+
+TEST(ProcessPool, AFullPoolRefusesOrWaits) {
+  const SharedBoard board;
+  ProcessPool pool{{.width = 1, .capacity = 2, .on_full = OnFull::reject}};
+  auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
+  auto second = pool.submit<wait_for_gate>(OnBoard{board.get(), 2});
+  Future<std::uint64_t> third;
+  EXPECT_EQ(pool.try_submit<wait_for_gate>(OnBoard{board.get(), 3}, third), Status::full);
+  EXPECT_FALSE(third.valid());
+  try {
+    (void)pool.submit<wait_for_gate>(OnBoard{board.get(), 3});
+    FAIL() << "it must throw";
+  } catch (const NotRun& refused) {
+    EXPECT_EQ(refused.status(), Status::full);
+  }
+  EXPECT_EQ(pool.tally().accepted, 2U);
+  EXPECT_EQ(pool.wait(5ms), Status::timed_out);
+  board->gate = true;
+  EXPECT_EQ(first.get() + second.get(), 3U);
+  pool.wait();
+  EXPECT_EQ(pool.try_submit<wait_for_gate>(OnBoard{board.get(), 3}, third), Status::ok);
+  EXPECT_EQ(third.get(), 3U);
+}
+
+TEST(ProcessPool, SubmitWaitsForRoomUpToItsStopOrDeadline) {
+  const SharedBoard board;
+  ProcessPool pool{{.width = 1, .capacity = 1}};
+  auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
+  const auto status_of_submit = [&](const ProcessJobOptions& options) {
+    try {
+      (void)pool.submit<add>(Numbers{1, 1}, options);
+    } catch (const NotRun& refused) {
+      return refused.status();
+    }
+    return Status::ok;
+  };
+  EXPECT_EQ(status_of_submit({.deadline = sync::deadline_after(5ms)}), Status::timed_out);
+  sync::StopSource source;
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(5ms);
+    source.request_stop();
+  });
+  EXPECT_EQ(status_of_submit({.stop = source.token()}), Status::stopped);
+  stopper.join();
+  std::thread opener([&] {
+    std::this_thread::sleep_for(5ms);
+    board->gate = true;
+  });
+  EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
+  opener.join();
+  EXPECT_EQ(first.get(), 1U);
+  EXPECT_EQ(pool.close().accepted, 2U);
+}
+
+TEST(ProcessPool, AStopOrADeadlineKeepsAJobFromBeginning) {
+  const SharedBoard board;
+  ProcessPool pool(1);
+  auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
+  EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
+  sync::StopSource source;
+  auto stopped = pool.submit<who>(OnBoard{board.get(), 0}, {.stop = source.token(), .name = "s"});
+  auto late = pool.submit<who>(OnBoard{board.get(), 0}, {.deadline = sync::deadline_after(5ms)});
+  auto right = pool.submit<who>(OnBoard{board.get(), 0}, {.stop = source.token()});
+  const auto expired = error_of<NotRun>(late);  // though the worker is busy
+  ASSERT_TRUE(expired);
+  EXPECT_EQ(expired->status(), Status::timed_out);
+  EXPECT_FALSE(stopped.is_ready());
+  source.request_stop();
+  const auto cancelled = error_of<NotRun>(stopped);
+  ASSERT_TRUE(cancelled);
+  EXPECT_EQ(cancelled->status(), Status::stopped);
+  EXPECT_NE(std::string(cancelled->what()).find("'s'"), std::string::npos);
+  EXPECT_TRUE(error_of<NotRun>(right));
+  auto after = pool.submit<who>(OnBoard{board.get(), 0}, {.stop = source.token()});
+  EXPECT_TRUE(error_of<NotRun>(after)) << "it was stopped before";
+  auto past = pool.submit<who>(OnBoard{board.get(), 0}, {.deadline = sync::clock::now()});
+  EXPECT_TRUE(error_of<NotRun>(past));
+  board->gate = true;
+  EXPECT_EQ(first.get(), 1U) << "what had begun goes on";
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.done, 1U);
+  EXPECT_EQ(tally.cancelled, 3U);
+  EXPECT_EQ(tally.expired, 2U);
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(board->begun, 1U);
+}
+
+TEST(ProcessPool, AClosedPoolTakesNothingAndFinishesOrAbandons) {
+  const SharedBoard board;
+  for (const bool finishes : {true, false}) {
+    board->gate = false;
+    board->begun = 0;
+    ProcessPool pool(1);
+    std::vector<Future<std::uint64_t>> futures;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      futures.push_back(pool.submit<wait_for_gate>(OnBoard{board.get(), i}));
+    }
+    EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
+    std::thread opener([&] {
+      std::this_thread::sleep_for(5ms);
+      board->gate = true;
+    });
+    const Tally tally = pool.close(finishes ? Closing::finish : Closing::abandon);
+    opener.join();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.pending, 0U);
+    EXPECT_EQ(tally.done, finishes ? 10U : board->begun.load());
+    for (auto& future : futures) EXPECT_TRUE(future.is_ready());
+    EXPECT_THROW((void)pool.submit<add>(Numbers{1, 1}), NotRun);
+    Future<std::uint64_t> none;
+    EXPECT_EQ(pool.try_submit<add>(Numbers{1, 1}, none), Status::closed);
+    EXPECT_EQ(pool.close(Closing::abandon).done, tally.done) << "as the first";
+  }
+}
+
+TEST(ProcessPool, FinishUntilLetsTheRestExpire) {
+  const SharedBoard board;
+  ProcessPool pool(1);
+  auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
+  auto second = pool.submit<wait_for_gate>(OnBoard{board.get(), 2});
+  EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
+  std::thread opener([&] {
+    (void)error_of<NotRun>(second);
+    board->gate = true;
+  });
+  const Tally tally = pool.close(Closing::finish_until(5ms));
+  opener.join();
+  EXPECT_EQ(tally.done, 1U);
+  EXPECT_EQ(tally.expired, 1U);
+  EXPECT_EQ(first.get(), 1U);
+}
+
+TEST(ProcessPool, ItsEndFinishesWhatIsQueued) {
+  const SharedBoard board;
+  std::vector<Future<std::uint64_t>> futures;
+  {
+    ProcessPool pool(2);
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      futures.push_back(pool.submit<count_call>(OnBoard{board.get(), i}));
+    }
+    ProcessPool moved(std::move(pool));
+    futures.push_back(moved.submit<count_call>(OnBoard{board.get(), 50}));
+  }
+  for (std::uint64_t i = 0; i < futures.size(); ++i) {
+    EXPECT_TRUE(futures[i].is_ready());
+    EXPECT_EQ(futures[i].get(), mix(i));
+  }
+}
+
+// ---- Deaths ------------------------------------------------------------------------------------
+
+TEST(ProcessPool, AJobWhoseWorkerEndsIsGivenAgain) {
+  const SharedBoard board;
+  ProcessPool pool(2);
+  for (const auto& [what, die] : ways_to_die) {
+    board->deaths = 0;
+    EXPECT_EQ(pool.submit<die_some_times>(Deadly{board.get(), 1, die}).get(), 42U) << what;
+    EXPECT_EQ(board->deaths, 2U) << what;
+  }
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.done, std::size(ways_to_die));
+  EXPECT_EQ(tally.failed, 0U);
+}
+
+TEST(ProcessPool, AJobThatAlwaysKillsFailsAndNoOtherDoes) {
+  const SharedBoard board;
+  ProcessPool pool(2);
+  for (const auto& [what, die] : ways_to_die) {
+    board->deaths = 0;
+    std::vector<Future<std::uint64_t>> others;
+    for (std::uint64_t i = 0; i < 20; ++i) others.push_back(pool.submit<add>(Numbers{i, 0}));
+    auto deadly = pool.submit<die_some_times>(Deadly{board.get(), always, die});
+    for (std::uint64_t i = 20; i < 40; ++i) others.push_back(pool.submit<add>(Numbers{i, 0}));
+    const auto died = error_of<WorkerDied>(deadly);
+    ASSERT_TRUE(died) << what;
+    EXPECT_EQ(died->end().text(), what);
+    EXPECT_EQ(died->attempts(), 2U);
+    EXPECT_NE(std::string(died->what()).find(what), std::string::npos);
+    EXPECT_EQ(board->deaths, 2U);
+    for (std::uint64_t i = 0; i < 40; ++i) EXPECT_EQ(others[i].get(), mix(i));
+  }
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.failed, std::size(ways_to_die));
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_THROW(std::rethrow_exception(tally.first_failure), WorkerDied);
+}
+
+TEST(ProcessPool, WhatIsStoppedIsNotBegunAgain) {
+  const SharedBoard board;
+  ProcessPool pool{{.width = 1, .tries = 5}};
+  sync::StopSource source;
+  auto future = pool.submit<wait_for_gate>(OnBoard{board.get(), 1}, {.stop = source.token()});
+  EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
+  source.request_stop();
+  for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
+  const auto died = error_of<WorkerDied>(future);
+  ASSERT_TRUE(died);
+  EXPECT_EQ(died->attempts(), 1U);
+  EXPECT_EQ(died->end().text(), "killed by signal 9");
+  EXPECT_EQ(board->begun, 1U);
+}
+
+TEST(ProcessPool, TriesSayHowOften) {
+  const SharedBoard board;
+  for (const std::uint32_t tries : {1U, 4U}) {
+    board->deaths = 0;
+    ProcessPool pool{{.width = 2, .tries = tries}};
+    auto deadly =
+        pool.submit<die_some_times>(Deadly{board.get(), always, [] { ::raise(SIGKILL); }});
+    const auto died = error_of<WorkerDied>(deadly);
+    ASSERT_TRUE(died);
+    EXPECT_EQ(died->attempts(), tries);
+    EXPECT_EQ(board->deaths, tries);
+  }
+}
+
+std::uint64_t throw_text(const int& length) {
+  if (length < 0) throw 5;
+  throw std::runtime_error(std::string(static_cast<std::size_t>(length), 'x'));
+}
+
+TEST(ProcessPool, AnExceptionComesOverAsText) {
+  ProcessPool pool(1);
+  const pid_t worker = workers().front();
+  for (const int length : {0, 10, 4095, 10'000}) {
+    auto future = pool.submit<throw_text>(length);
+    const auto failure = error_of<KernelFailure>(future);
+    ASSERT_TRUE(failure);
+    const auto kept = static_cast<std::size_t>(std::min(length, 4095));
+    EXPECT_EQ(std::string(failure->what()), std::string(kept, 'x'));
+  }
+  auto other = pool.submit<throw_text>(-1);
+  EXPECT_NE(std::string(error_of<KernelFailure>(other).value().what()).find("no std::exception"),
+            std::string::npos);
+  EXPECT_EQ(pool.submit<add>(Numbers{1, 2}).get(), mix(1) + 2);
+  EXPECT_EQ(workers().front(), worker) << "it goes on";
+  EXPECT_EQ(pool.close().failed, 5U);
+}
+
+TEST(ProcessPool, KillsAtRandomCostNoResult) {
+  ProcessPool pool{{.width = 4, .tries = 15, .replacements_per_second = 10'000}};
+  auto random = test::random();
+  std::atomic<bool> over{false};
+  std::atomic<int> kills{0};
+  std::thread killer([&, seed = random()] {
+    std::mt19937_64 mine(seed);
+    while (!over) {
+      const std::uint64_t pause = mine() % (test::sanitized ? 50'000 : 3000);
+      std::this_thread::sleep_for(std::chrono::microseconds(pause));
+      const std::vector<pid_t> alive = workers();
+      if (!alive.empty() && ::kill(alive[mine() % alive.size()], SIGKILL) == 0) ++kills;
+    }
+  });
+  const std::uint64_t count = test::rounds(2000);
+  for (std::uint64_t i = 0; i < count || kills < 10;) {
+    std::vector<Future<std::uint64_t>> futures;
+    for (std::uint64_t k = 0; k < 50; ++k) futures.push_back(pool.submit<add>(Numbers{k, i}));
+    for (std::uint64_t k = 0; k < 50; ++k) ASSERT_EQ(futures[k].get(), mix(k) + i);
+    i += 50;
+  }
+  over = true;
+  killer.join();
+  EXPECT_EQ(pool.tally().failed, 0U);
+}
+
+TEST(ProcessPool, AllWorkersAndTheForkServerMayDie) {
+  const SharedBoard board;
+  ProcessPool pool(3);
+  for (const bool with_server : {false, true, true}) {
+    board->begun = 0;
+    board->gate = false;
+    std::vector<Future<std::uint64_t>> futures;
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      futures.push_back(pool.submit<wait_for_gate>(OnBoard{board.get(), i}));
+    }
+    EXPECT_TRUE(becomes_true([&] { return board->begun >= 3; }));
+    if (with_server) {
+      for (const pid_t server : servers_of(::getpid())) ::kill(server, SIGKILL);
+    } else {
+      for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
+    }
+    board->gate = true;
+    for (std::uint64_t i = 0; i < 6; ++i) EXPECT_EQ(futures[i].get(), i);
+  }
+  // Between jobs: they are replaced without one.
+  for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
+  EXPECT_TRUE(becomes_true([&] {
+    const std::vector<pid_t> there = workers();
+    return there.size() == 3 && std::none_of(there.begin(), there.end(), has_ended);
+  }));
+  EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
+}
+
+std::uint64_t stop_some_times(const Deadly& deadly) {
+  if (deadly.board->deaths.fetch_add(1) < deadly.times) ::raise(SIGSTOP);
+  return 42;
+}
+
+TEST(ProcessPool, AWorkerThatStandsStillIsKilledAtTheLimit) {
+  const SharedBoard board;
+  ProcessPool pool{{.width = 2, .limit = test::sanitized ? 600ms : 150ms}};
+  auto once = pool.submit<stop_some_times>(Deadly{board.get(), 1, nullptr});
+  EXPECT_EQ(once.get(), 42U);
+  board->deaths = 0;
+  auto always_stopped = pool.submit<stop_some_times>(Deadly{board.get(), always, nullptr});
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(pool.submit<add>(Numbers{i, 0}).get(), mix(i)) << "the other worker goes on";
+  }
+  const auto died = error_of<WorkerDied>(always_stopped);
+  ASSERT_TRUE(died);
+  EXPECT_EQ(died->end().text(), "killed at the limit");
+  // Stopped between jobs, all of them.
+  for (const pid_t worker : workers()) ::kill(worker, SIGSTOP);
+  EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
+}
+
+// One that is stopped between jobs keeps none from the others, without any limit.
+TEST(ProcessPool, AStoppedWorkerHoldsUpNoOther) {
+  ProcessPool pool(2);
+  ::kill(workers().front(), SIGSTOP);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(pool.submit<add>(Numbers{i, 0}).get(), mix(i));
+    if (i % 5 == 0) std::this_thread::sleep_for(1ms);  // so that the other one sleeps, too
+  }
+}
+
+// ---- At each step of the protocol --------------------------------------------------------------
+
+// Kills the worker that is the `at`th to pass a step.
+class KillsAtStep final : public detail::TeamTap {
+ public:
+  struct Shared {
+    std::atomic<int> passed;
+    std::atomic<int> at;
+    std::array<char, 16> step;
+  };
+  explicit KillsAtStep(Shared& shared) : shared_(shared) {}
+  void at(const char* step, std::size_t) noexcept override {
+    if (std::strcmp(step, shared_.step.data()) != 0) return;
+    if (++shared_.passed == shared_.at) ::raise(SIGKILL);
+  }
+
+ private:
+  Shared& shared_;
+};
+
+TEST(ProcessPool, KilledAtEachStep) {
+  const SharedMemory memory = SharedMemory::create({.bytes = sizeof(KillsAtStep::Shared)});
+  auto& shared = *static_cast<KillsAtStep::Shared*>(static_cast<void*>(memory.bytes().data()));
+  KillsAtStep tap(shared);
+  for (const char* const step : {"started", "claimed", "computed", "over", "told", "retired"}) {
+    for (int at = 1; at <= (test::sanitized ? 2 : 4); ++at) {
+      std::strncpy(shared.step.data(), step, shared.step.size() - 1);
+      shared.passed = 0;
+      shared.at = at;
+      ProcessPool pool{{.width = 2, .recycle_after = 3, .tap = &tap}};
+      std::vector<Future<std::uint64_t>> futures;
+      for (std::uint64_t i = 0; i < 20; ++i) futures.push_back(pool.submit<add>(Numbers{i, 5}));
+      for (std::uint64_t i = 0; i < 20; ++i) ASSERT_EQ(futures[i].get(), mix(i) + 5) << step;
+      EXPECT_TRUE(becomes_true([&] { return shared.passed >= at; })) << "never came to " << step;
+      EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1) << step;
+    }
+  }
+}
+
+// ---- Recycling ---------------------------------------------------------------------------------
+
+TEST(ProcessPool, AWorkerEndsAfterSoManyJobs) {
+  const SharedBoard board;
+  ProcessPool pool{{.width = 1, .recycle_after = 5, .replacements_per_second = 1}};
+  std::vector<pid_t> by;
+  for (int i = 0; i < 50; ++i) by.push_back(pool.submit<who>(OnBoard{board.get(), 0}).get());
+  std::size_t runs = 1;
+  for (std::size_t i = 1; i < by.size(); ++i) {
+    const bool is_next = by[i] != by[i - 1];
+    runs += is_next;
+    EXPECT_EQ(is_next, i % 5 == 0) << i;
+  }
+  EXPECT_EQ(runs, 10U);
+  EXPECT_EQ(pool.close().failed, 0U);
+  EXPECT_TRUE(becomes_true([] { return workers().size() == 1; })) << "the count stays";
+}
+
+std::size_t leak(const std::size_t& bytes) {
+  auto* const kept = static_cast<unsigned char*>(std::malloc(bytes));
+  for (std::size_t i = 0; kept != nullptr && i < bytes; i += 512) {
+    static_cast<volatile unsigned char*>(kept)[i] = 1;
+  }
+  return static_cast<std::size_t>(::getpid());
+}
+
+TEST(ProcessPool, AWorkerEndsWhenItHasGrown) {
+  constexpr std::size_t mib = 1 << 20;
+  ProcessPool pool{{.width = 1, .recycle_memory = 20 * mib}};
+  std::vector<std::size_t> by;
+  for (int i = 0; i < 100; ++i) by.push_back(pool.submit<leak>(mib).get());
+  const std::size_t processes = std::set<std::size_t>(by.begin(), by.end()).size();
+  EXPECT_GE(processes, 4U) << "at most about 20 MiB each";
+  EXPECT_LE(processes, test::sanitized ? 100U : 20U) << "and shadows, under a sanitizer";
+  EXPECT_EQ(pool.close().failed, 0U);
+}
+
+// ---- Workers that cannot be had ----------------------------------------------------------------
+
+class Refuses final : public detail::TeamTap {
+ public:
+  explicit Refuses(std::atomic<std::uint32_t>& may) : may_(may) {}
+  int before_start(std::size_t) noexcept override { return may_ == 0 ? EAGAIN : 0; }
+
+ private:
+  std::atomic<std::uint32_t>& may_;
+};
+
+TEST(ProcessPool, NoWorkerToBeHadIsAnErrorAndTheyMayComeBack) {
+  const SharedBoard board;
+  const std::size_t before = open_descriptors();
+  Refuses tap(board->deaths);
+  EXPECT_THROW(ProcessPool({.width = 2, .tap = &tap}), ProcessTeamError);
+  EXPECT_EQ(open_descriptors(), before);
+  board->deaths = 1;
+  ProcessPool pool{{.width = 2, .tap = &tap}};
+  board->deaths = 0;
+  for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
+  EXPECT_TRUE(becomes_true([] { return workers().empty(); }));
+  auto refused = pool.submit<add>(Numbers{1, 1});
+  const auto error = error_of<ProcessTeamError>(refused);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->step(), ProcessTeamStep::worker);
+  EXPECT_EQ(error->code().value(), EAGAIN);
+  board->deaths = 1;
+  EXPECT_EQ(pool.submit<add>(Numbers{2, 1}).get(), mix(2) + 1) << "they are back";
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_EQ(tally.done, 1U);
+}
+
+class DiesAtStart final : public detail::TeamTap {
+ public:
+  void at(const char* step, std::size_t) noexcept override {
+    if (std::strcmp(step, "started") == 0) ::_exit(1);
+  }
+};
+
+TEST(ProcessPool, WorkersThatNeverWorkAreAnErrorAndNoLoop) {
+  DiesAtStart tap;
+  ProcessPool pool{{.width = 2, .replacements_per_second = 1000, .tap = &tap}};
+  for (int i = 0; i < (test::sanitized ? 1 : 2); ++i) {
+    auto job = pool.submit<add>(Numbers{1, 1});
+    const auto error = error_of<ProcessTeamError>(job);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->step(), ProcessTeamStep::lives);
+  }
+}
+
+// ---- Misuse ------------------------------------------------------------------------------------
+
+struct Nested {
+  ProcessPool* pool;
+};
+std::uint64_t submit_within(const Nested& nested) {
+  return nested.pool->submit<add>(Numbers{1, 1}).get();
+}
+
+TEST(ProcessPool, ACallFromInsideAKernelIsMisuse) {
+  ProcessPool pool(1);
+  auto nested = pool.submit<submit_within>(Nested{&pool});
+  const auto failure = error_of<KernelFailure>(nested);
+  ASSERT_TRUE(failure);
+  EXPECT_NE(std::string(failure->what()).find("from inside"), std::string::npos);
+}
+
+TEST(ProcessPool, OptionsThatCannotBeAreMisuse) {
+  EXPECT_THROW(ProcessPool({.width = 1025}), std::logic_error);
+  EXPECT_THROW(ProcessPool({.width = 1, .capacity = 0}), std::logic_error);
+  EXPECT_THROW(ProcessPool({.width = 1, .capacity = 4097}), std::logic_error);
+  EXPECT_THROW(ProcessPool({.width = 1, .on_full = OnFull::grow}), std::logic_error);
+  EXPECT_THROW(ProcessPool({.width = 1, .tries = 0}), std::logic_error);
+  EXPECT_THROW(ProcessPool({.width = 1, .tries = 16}), std::logic_error);
+  EXPECT_THROW(ProcessPool({.width = 1, .cpus = {-1}}), std::logic_error);
+}
+
+// ---- Ends --------------------------------------------------------------------------------------
+
+TEST(ProcessPool, NothingIsLeftBehind) {
+  const std::size_t before = open_descriptors();
+  for (std::size_t round = 0; round < test::rounds(10) + 1; ++round) {
+    std::vector<pid_t> there;
+    {
+      ProcessPool pool(3);
+      EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
+      there = workers();
+      EXPECT_EQ(there.size(), 3U);
+      std::ifstream maps("/proc/self/maps");
+      for (std::string line; std::getline(maps, line);) {
+        EXPECT_EQ(line.find("/dev/shm/"), std::string::npos) << "a name that could be left";
+      }
+      if (round == 0) {
+        for (const pid_t worker : there) ::kill(worker, SIGSTOP);
+      }
+    }
+    for (const pid_t worker : there) EXPECT_TRUE(has_ended(worker));
+    EXPECT_TRUE(servers_of(::getpid()).empty());
+    EXPECT_EQ(open_descriptors(), before);
+  }
+}
+
+// In a fork of the program it can be destroyed, and is there afterwards.
+TEST(ProcessPool, AForkOfTheProgramEndsNothing) {
+  auto pool = std::make_unique<ProcessPool>(2);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(30);
+    bool is_misuse = false;
+    try {
+      (void)pool->submit<add>(Numbers{1, 1});
+    } catch (const std::logic_error&) {
+      is_misuse = true;
+    }
+    pool.reset();
+    ::_exit(is_misuse ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(pool->submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
+}
+
+TEST(ProcessPool, WhenTheMasterIsKilledNoWorkerIsLeft) {
+  for (const bool is_busy : {false, true}) {
+    const SharedBoard board;
+    const pid_t master = ::fork();
+    ASSERT_GE(master, 0);
+    if (master == 0) {
+      ProcessPool pool(3);
+      std::vector<Future<std::uint64_t>> futures;
+      for (std::uint64_t i = 0; is_busy && i < 3; ++i) {
+        futures.push_back(pool.submit<wait_for_gate>(OnBoard{board.get(), i}));
+      }
+      const std::vector<pid_t> its = workers();
+      for (std::size_t i = 0; i < its.size(); ++i) {
+        board->calls[i] = static_cast<std::uint32_t>(its[i]);
+      }
+      board->calls[3] = static_cast<std::uint32_t>(servers_of(::getpid()).front());
+      ::pause();
+      ::_exit(0);
+    }
+    EXPECT_TRUE(becomes_true([&] { return board->calls[3] != 0; }));
+    ::kill(master, SIGKILL);
+    ::waitpid(master, nullptr, 0);
+    for (std::size_t i = 0; i < 4; ++i) {
+      ASSERT_NE(board->calls[i], 0U);
+      EXPECT_TRUE(becomes_true([&] { return has_ended(static_cast<pid_t>(board->calls[i])); }));
+    }
+  }
+}
+
+}}  // namespace process_pool_test
