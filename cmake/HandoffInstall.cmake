@@ -18,7 +18,7 @@ install(TARGETS handoff EXPORT handoffTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/handoff ${PROJECT_BINARY_DIR}/include/handoff
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 # Apart, so that a program gets eventpp's names only if it asks for them.
 set(handoff_compat_dir ${CMAKE_INSTALL_INCLUDEDIR}/handoff-compat)
 install(TARGETS handoff_eventpp EXPORT handoffTargets INCLUDES DESTINATION ${handoff_compat_dir})

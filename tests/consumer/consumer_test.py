@@ -104,6 +104,12 @@ class PkgConfig(Consumer):
              "-o", program, *flags)
         self.assertEqual(call(program).strip(), settings.version)
 
+    def test_a_program_in_c_finds_its_header(self):
+        prefix = self.install(settings.build)
+        flags = shlex.split(self.pkg_config(prefix, "--cflags-only-I"))
+        call(settings.compiler, "-x", "c", "-std=c99", "-pedantic-errors", "-Wall", "-Wextra",
+             "-Werror", "-fsyntax-only", SOURCE / "tests" / "c" / "peer.c", *flags)
+
 
 class InstalledPrograms(Consumer):
     """Found by CMake and by pkg-config, from this build."""

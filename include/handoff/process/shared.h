@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+//
+// Shared memory, and rings of records in it: for C, and for what calls C.
+//
+//   // The process that makes them:
+//   struct handoff_memory* memory;
+//   struct handoff_ring* ring;
+//   size_t bytes;
+//   handoff_ring_bytes(1 << 20, &bytes);
+//   if (handoff_memory_create(NULL, bytes, 0, 0, &memory) != 0) return fail(handoff_last_error());
+//   handoff_ring_create(memory, 0, 1 << 20);
+//   handoff_memory_publish(memory);
+//   handoff_ring_attach(memory, 0, HANDOFF_PRODUCER, &ring);
+//   handoff_ring_push(ring, text, strlen(text), HANDOFF_FOREVER);
+//
+//   // The other one, which was given the descriptor of the memory:
+//   handoff_memory_attach(descriptor, 0, 0, 0, &memory);
+//   handoff_ring_attach(memory, 0, HANDOFF_CONSUMER, &ring);
+//   while (handoff_ring_pop(ring, buffer, sizeof buffer, &bytes, HANDOFF_FOREVER) == 0) { ... }
+//
+// For: C from C99 on, and languages that call it (Python by ctypes), beside each other and beside
+//   C++: the memory is that of SharedMemory, the ring a SharedByteRing, so one end may be in C++.
+//   What holds for those holds here: what is refused, order, closing, deaths, trust.
+// Not for: C++ programs (shared_memory.hpp, shared_byte_ring.hpp). Items of one size are records
+//   that all have that size. Many producers: a ring for each.
+// Returns: HANDOFF_OK, or more: an outcome that is no error; or less: the negative of an errno, and
+//   handoff_last_error() says why.
+//   -EINVAL    a null pointer, a handle of another kind, an end that this handle is not, nothing
+//              claimed, a number that can never be
+//   -EMSGSIZE  a record longer than the ring takes or than the buffer is
+//   -EPROTO    no such memory or ring there, or another process has damaged it
+//   -EAGAIN    memory that its creator has not published yet
+//   -EACCES    a ring in memory that was mapped for reading only; or as the system says
+//   -ENOENT    no memory of this name;  -EEXIST  there is one
+//   -ENOMEM, and others, as the system says. -EIO: none of these.
+//   A handle that could not be made is null.
+// Concurrency: a handle belongs to one thread at a time; handoff_ring_close(), _peer_died() and
+//   _recovered() are thread-safe.
+// Blocks: push, pop, claim and peek with a timeout that is not HANDOFF_NO_WAIT; signals do not end
+//   that. So wait for 100 ms at a time where Ctrl-C should be heeded (Python).
+// Exceptions: none comes out. Allocates: a handle.
+#pragma once
+
+// NOLINTBEGIN(modernize-deprecated-headers): C has no others.
+#include <stddef.h>
+#include <stdint.h>
+// NOLINTEND(modernize-deprecated-headers)
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+// Grows when anything here changes.
+#define HANDOFF_SHARED_VERSION 1
+// That of the library which is loaded. Not a code.
+int handoff_shared_version(void);
+
+// What is not an error. The values are those of handoff::Status.
+enum handoff_outcome {
+  HANDOFF_OK = 0,
+  HANDOFF_FULL = 1,  // no room now, and no wait was asked for
+  HANDOFF_EMPTY = 2,  // no record now, and no wait was asked for
+  HANDOFF_CLOSED = 3,  // never again: nothing is accepted, or all has been taken
+  HANDOFF_TIMED_OUT = 5,  // waited for as long as was asked
+};
+
+// Timeouts, in nanoseconds: up to 0 and from then on. Less than 0 waits for ever.
+enum handoff_timeout { HANDOFF_FOREVER = -1, HANDOFF_NO_WAIT = 0 };
+
+// The last call of this thread that failed: one line, or "". It stays until another one fails.
+const char* handoff_last_error(void);
+
+// --- Memory. ---
+
+struct handoff_memory;
+
+enum handoff_memory_flag {
+  HANDOFF_HUGE_PAGES = 1,  // create: pages of 2 MiB, where the system has some
+  HANDOFF_ONLY_CREATOR_WRITES = 2,  // create, without a name: sealed so
+  HANDOFF_READ_ONLY = 4,  // attach, open: a store ends the process that makes it
+};
+
+// New and all zero. `name`: "/name", or null for none. `layout`: any number that says what will lie
+// there; others must say the same.
+int handoff_memory_create(const char* name, size_t bytes, uint64_t layout, unsigned flags,
+                          struct handoff_memory** out);
+// What another handle or process made. `bytes`: at least so many, 0: as many as there are. The
+// descriptor stays the caller's.
+int handoff_memory_attach(int descriptor, uint64_t layout, size_t bytes, unsigned flags,
+                          struct handoff_memory** out);
+int handoff_memory_open(const char* name, uint64_t layout, size_t bytes, unsigned flags,
+                        struct handoff_memory** out);
+// Gives the handle back; null does nothing. Memory that rings of this process use stays mapped
+// until the last of them is given back. The creator's takes the name away.
+int handoff_memory_free(struct handoff_memory* memory);
+// Takes away a name that its creator left behind when it was killed. -EBUSY: it lives.
+int handoff_memory_remove(const char* name);
+
+// By the creator, once the memory is filled: from now on others may attach.
+int handoff_memory_publish(struct handoff_memory* memory);
+// Where it lies in this process, and how many bytes.
+int handoff_memory_bytes(struct handoff_memory* memory, void** data, size_t* bytes);
+// The handle's, close-on-exec: to be handed over.
+int handoff_memory_descriptor(struct handoff_memory* memory, int* descriptor);
+// A new one, the caller's to close, which can only be mapped for reading.
+int handoff_memory_read_only_descriptor(struct handoff_memory* memory, int* descriptor);
+
+// --- Rings. ---
+
+struct handoff_ring;
+
+// What a handle does. One producer and one consumer at a time, in whatever processes.
+enum handoff_ring_role {
+  HANDOFF_WATCHER = 0,  // neither: it closes, looks, and tells of deaths
+  HANDOFF_PRODUCER = 1,
+  HANDOFF_CONSUMER = 2,
+};
+
+struct handoff_ring_state {
+  uint64_t capacity;  // bytes that records share, with a word of 8 bytes before each
+  uint64_t most;  // bytes of the longest record
+  uint64_t size;  // about how many bytes there were, with those words
+  uint32_t closed;  // 1: no more is accepted
+  uint32_t damaged;  // 1: this end found what cannot be, and has stopped working
+};
+
+// The memory that a ring of so many bytes needs: a multiple of 128, so that another one may lie
+// behind it.
+int handoff_ring_bytes(size_t capacity, size_t* bytes);
+// Makes a ring from byte `offset` on, a multiple of 128; by the memory's creator, before it
+// publishes.
+int handoff_ring_create(struct handoff_memory* memory, size_t offset, size_t capacity);
+// A handle of the ring that was made there; `role`: a handoff_ring_role. The successor of an end
+// that died goes on where that one came to.
+int handoff_ring_attach(struct handoff_memory* memory, size_t offset, int role,
+                        struct handoff_ring** out);
+// Gives the handle back, and does not close the ring; null does nothing.
+int handoff_ring_free(struct handoff_ring* ring);
+
+// A record of 0 bytes and more. HANDOFF_FULL, _TIMED_OUT, _CLOSED: it was not pushed.
+int handoff_ring_push(struct handoff_ring* ring, const void* record, size_t bytes,
+                      int64_t timeout_ns);
+// Copies the first record into `buffer`, which has room for `room` bytes, and takes it. `bytes`:
+// how long it is, also with -EMSGSIZE: then it is still there.
+int handoff_ring_pop(struct handoff_ring* ring, void* buffer, size_t room, size_t* bytes,
+                     int64_t timeout_ns);
+
+// In place: room for a record of up to `bytes`, to be written in any way; then the first `bytes` of
+// it are a record. A later claim or push replaces it.
+int handoff_ring_claim(struct handoff_ring* ring, size_t bytes, void** place, int64_t timeout_ns);
+int handoff_ring_publish(struct handoff_ring* ring, size_t bytes);
+// In place: the first record, where it lies, until it is released; then it is taken. Nothing peeked
+// is nothing done.
+int handoff_ring_peek(struct handoff_ring* ring, const void** record, size_t* bytes,
+                      int64_t timeout_ns);
+int handoff_ring_release(struct handoff_ring* ring);
+
+// By any process, again and again: no push that begins later succeeds, and both ends are woken.
+// What was pushed can still be popped.
+int handoff_ring_close(struct handoff_ring* ring);
+// By what knows from the system that the process of an end is gone, and not before: closes the
+// ring, so that nobody waits for the dead.
+int handoff_ring_peer_died(struct handoff_ring* ring);
+// Instead, once a successor is there: wakes what the dead one left asleep.
+int handoff_ring_recovered(struct handoff_ring* ring);
+int handoff_ring_look(struct handoff_ring* ring, struct handoff_ring_state* state);
+
+#if defined(__cplusplus)
+}
+#endif

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: MIT
+//
+// handoff/process/shared.h: the C face of SharedMemory and SharedByteRing. Each call checks its
+// handles, makes the C++ call, and turns what comes out of it, exceptions too, into a number.
+#include <handoff/process/shared.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/process/shared_byte_ring.hpp>
+#include <handoff/process/shared_memory.hpp>
+#include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// Handles begin with what kind they are: C's callers may have no types that tell them apart.
+struct handoff_memory {
+  static constexpr std::uint32_t kKind = 0x6d65'6d68;
+  explicit handoff_memory(handoff::SharedMemory made) noexcept : memory(std::move(made)) {}
+
+  const std::uint32_t kind = kKind;
+  handoff::SharedMemory memory;
+  std::size_t users = 1;  // the handle, while it is not given back, and the rings
+  bool is_given_back = false;
+};
+
+struct handoff_ring {
+  static constexpr std::uint32_t kKind = 0x676e'6972;
+  handoff_ring(handoff_memory& in, std::size_t offset);
+  ~handoff_ring();
+  handoff_ring(const handoff_ring&) = delete;
+  handoff_ring& operator=(const handoff_ring&) = delete;
+
+  const std::uint32_t kind = kKind;
+  handoff_memory& memory;
+  handoff::SharedByteRing ring;
+  std::optional<handoff::SharedByteRing::Producer> producer;
+  std::optional<handoff::SharedByteRing::Consumer> consumer;
+  bool is_claimed = false;
+};
+
+namespace {
+
+using CProducer = handoff::SharedByteRing::Producer;
+using CConsumer = handoff::SharedByteRing::Consumer;
+
+// --- How a call ends. ---
+
+static_assert(HANDOFF_OK == static_cast<int>(handoff::Status::ok) &&
+              HANDOFF_FULL == static_cast<int>(handoff::Status::full) &&
+              HANDOFF_EMPTY == static_cast<int>(handoff::Status::empty) &&
+              HANDOFF_CLOSED == static_cast<int>(handoff::Status::closed) &&
+              HANDOFF_TIMED_OUT == static_cast<int>(handoff::Status::timed_out));
+
+struct CErrorText {
+  char text[256];
+};
+struct CErrorTag;
+char (&c_error_text() noexcept)[sizeof(CErrorText::text)] {
+  return handoff::sync::thread_slot<CErrorText, CErrorTag>::get().text;
+}
+
+int c_failed(int error, std::string_view why) noexcept {
+  auto& text = c_error_text();
+  const std::size_t length = std::min(why.size(), sizeof text - 1);
+  std::memcpy(text, why.data(), length);
+  text[length] = '\0';
+  return -error;
+}
+
+// Refused before the C++ call.
+struct CRefusal {
+  int error;
+  const char* why;
+};
+
+// The exception that is being handled, as a number.
+int c_caught() noexcept {
+  try {
+    throw;
+  } catch (const CRefusal& refusal) {
+    return c_failed(refusal.error, refusal.why);
+  } catch (const handoff::SharedMemoryError& error) {
+    return c_failed(error.error(), error.what());
+  } catch (const handoff::SharedRingError& error) {
+    return c_failed(EPROTO, error.what());
+  } catch (const std::bad_alloc&) {
+    return c_failed(ENOMEM, "not enough memory for a handle");
+  } catch (const std::logic_error& error) {
+    return c_failed(EINVAL, error.what());
+  } catch (const std::exception& error) {
+    return c_failed(EIO, error.what());
+  } catch (...) {
+    return c_failed(EIO, "an exception of an unknown type");
+  }
+}
+
+template <class Call>
+int c_call(const Call& call) noexcept {
+  try {
+    return call();
+  } catch (...) {
+    return c_caught();
+  }
+}
+
+int c_outcome(handoff::Status status, bool damaged) noexcept {
+  if (status == handoff::Status::closed && damaged) {
+    return c_failed(EPROTO,
+                    "the ring holds what no end of it writes: this end has stopped working");
+  }
+  return static_cast<int>(status);
+}
+
+// --- What is handed in. ---
+
+[[noreturn]] void c_refuse(const char* why) { throw CRefusal{.error = EINVAL, .why = why}; }
+void c_check(bool right, const char* why) {
+  if (!right) c_refuse(why);
+}
+
+template <class Handle>
+Handle& c_checked(Handle* handle) {
+  c_check(handle != nullptr, "the handle is null");
+  c_check(handle->kind == Handle::kKind, "this is no handle of the kind that the call takes");
+  return *handle;
+}
+
+// Where a call puts what it makes: null until it is there.
+template <class Handle>
+void c_check_place(Handle** out) {
+  c_check(out != nullptr, "the place of the handle is null");
+  *out = nullptr;
+}
+
+CProducer& c_producer(handoff_ring* handle) {
+  handoff_ring& ring = c_checked(handle);
+  if (!ring.producer.has_value()) c_refuse("this handle is not attached as HANDOFF_PRODUCER");
+  return *ring.producer;
+}
+
+CConsumer& c_consumer(handoff_ring* handle) {
+  handoff_ring& ring = c_checked(handle);
+  if (!ring.consumer.has_value()) c_refuse("this handle is not attached as HANDOFF_CONSUMER");
+  return *ring.consumer;
+}
+
+handoff::Until c_until(std::int64_t timeout_ns) noexcept {
+  if (timeout_ns < 0) return {};
+  return std::chrono::nanoseconds(timeout_ns);
+}
+
+// --- Memory: it stays as long as its handle or a ring needs it. ---
+
+constinit handoff::sync::Mutex c_users;
+
+void c_share(handoff_memory& memory) noexcept {
+  const handoff::sync::Lock lock(c_users);
+  ++memory.users;
+}
+
+void c_give_back(handoff_memory& memory) noexcept {
+  {
+    const handoff::sync::Lock lock(c_users);
+    if (--memory.users != 0) return;
+  }
+  delete &memory;
+}
+
+template <class Make>
+int c_make_memory(handoff_memory** out, const Make& make) noexcept {
+  return c_call([&] {
+    c_check_place(out);
+    *out = std::make_unique<handoff_memory>(make()).release();
+    return HANDOFF_OK;
+  });
+}
+
+handoff::AttachOptions c_attach_options(std::uint64_t layout, std::size_t bytes, unsigned flags) {
+  c_check((flags & ~unsigned{HANDOFF_READ_ONLY}) == 0, "a flag that this call does not have");
+  return {.layout = layout, .bytes = bytes, .writable = flags == 0};
+}
+
+// What the rings that begin at `offset` may use.
+std::span<std::byte> c_behind(const handoff_memory& memory, std::size_t offset) {
+  if (!memory.memory.writable()) {
+    throw CRefusal{.error = EACCES, .why = "a ring needs memory that is not HANDOFF_READ_ONLY"};
+  }
+  const std::span<std::byte> bytes = memory.memory.bytes();
+  c_check(offset <= bytes.size(), "the ring would begin behind the end of the memory");
+  return bytes.subspan(offset);
+}
+
+}  // namespace
+
+handoff_ring::handoff_ring(handoff_memory& in, std::size_t offset)
+    : memory(in), ring(handoff::SharedByteRing::attach(c_behind(in, offset))) {
+  c_share(in);
+}
+
+handoff_ring::~handoff_ring() { c_give_back(memory); }
+
+extern "C" {
+
+int handoff_shared_version(void) { return HANDOFF_SHARED_VERSION; }
+
+const char* handoff_last_error(void) { return c_error_text(); }
+
+// --- Memory. ---
+
+int handoff_memory_create(const char* name, size_t bytes, uint64_t layout, unsigned flags,
+                          handoff_memory** out) {
+  return c_make_memory(out, [&] {
+    constexpr unsigned known = HANDOFF_HUGE_PAGES | HANDOFF_ONLY_CREATOR_WRITES;
+    c_check((flags & ~known) == 0, "a flag that this call does not have");
+    c_check(name == nullptr || *name != '\0', "the name is empty: null is memory without one");
+    return handoff::SharedMemory::create(
+        {.bytes = bytes,
+         .layout = layout,
+         .name = name == nullptr ? std::string() : std::string(name),
+         .huge_pages = (flags & HANDOFF_HUGE_PAGES) != 0,
+         .only_creator_writes = (flags & HANDOFF_ONLY_CREATOR_WRITES) != 0});
+  });
+}
+
+int handoff_memory_attach(int descriptor, uint64_t layout, size_t bytes, unsigned flags,
+                          handoff_memory** out) {
+  return c_make_memory(out, [&] {
+    return handoff::SharedMemory::attach(descriptor, c_attach_options(layout, bytes, flags));
+  });
+}
+
+int handoff_memory_open(const char* name, uint64_t layout, size_t bytes, unsigned flags,
+                        handoff_memory** out) {
+  return c_make_memory(out, [&] {
+    c_check(name != nullptr, "the name is null");
+    return handoff::SharedMemory::open(name, c_attach_options(layout, bytes, flags));
+  });
+}
+
+int handoff_memory_free(handoff_memory* memory) {
+  if (memory == nullptr) return HANDOFF_OK;
+  return c_call([&] {
+    handoff_memory& mine = c_checked(memory);
+    {
+      const handoff::sync::Lock lock(c_users);
+      c_check(!std::exchange(mine.is_given_back, true), "the handle was given back before");
+    }
+    c_give_back(mine);
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_memory_remove(const char* name) {
+  return c_call([&] {
+    c_check(name != nullptr, "the name is null");
+    if (handoff::SharedMemory::remove(name)) return int{HANDOFF_OK};
+    return c_failed(ENOENT, "there is no memory of this name");
+  });
+}
+
+int handoff_memory_publish(handoff_memory* memory) {
+  return c_call([&] {
+    c_checked(memory).memory.publish();
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_memory_bytes(handoff_memory* memory, void** data, size_t* bytes) {
+  return c_call([&] {
+    const std::span<std::byte> all = c_checked(memory).memory.bytes();
+    c_check(data != nullptr && bytes != nullptr, "a place for an answer is null");
+    *data = all.data();
+    *bytes = all.size();
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_memory_descriptor(handoff_memory* memory, int* descriptor) {
+  return c_call([&] {
+    const int found = c_checked(memory).memory.descriptor();
+    c_check(descriptor != nullptr, "a place for an answer is null");
+    *descriptor = found;
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_memory_read_only_descriptor(handoff_memory* memory, int* descriptor) {
+  return c_call([&] {
+    const handoff::SharedMemory& mine = c_checked(memory).memory;
+    c_check(descriptor != nullptr, "a place for an answer is null");
+    *descriptor = mine.read_only_descriptor();
+    return HANDOFF_OK;
+  });
+}
+
+// --- Rings. ---
+
+int handoff_ring_bytes(size_t capacity, size_t* bytes) {
+  return c_call([&] {
+    c_check(bytes != nullptr, "a place for an answer is null");
+    constexpr std::size_t unit = handoff::sync::destructive_span;
+    *bytes = (handoff::SharedByteRing::bytes_for(capacity) + unit - 1) / unit * unit;
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_create(handoff_memory* memory, size_t offset, size_t capacity) {
+  return c_call([&] {
+    (void)handoff::SharedByteRing::create(c_behind(c_checked(memory), offset), capacity);
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_attach(handoff_memory* memory, size_t offset, int role, handoff_ring** out) {
+  return c_call([&] {
+    c_check_place(out);
+    c_check(role >= HANDOFF_WATCHER && role <= HANDOFF_CONSUMER, "the role is none");
+    auto made = std::make_unique<handoff_ring>(c_checked(memory), offset);
+    if (role == HANDOFF_PRODUCER) made->producer.emplace(made->ring);
+    if (role == HANDOFF_CONSUMER) made->consumer.emplace(made->ring);
+    *out = made.release();
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_free(handoff_ring* ring) {
+  if (ring == nullptr) return HANDOFF_OK;
+  return c_call([&] {
+    delete &c_checked(ring);
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_claim(handoff_ring* ring, size_t bytes, void** place, int64_t timeout_ns) {
+  return c_call([&] {
+    c_check(place != nullptr, "a place for an answer is null");
+    *place = nullptr;
+    CProducer& end = c_producer(ring);
+    ring->is_claimed = false;
+    if (bytes > ring->ring.most()) {
+      return c_failed(EMSGSIZE, "the record is longer than the ring takes");
+    }
+    std::span<std::byte> room;
+    const handoff::Status status =
+        timeout_ns == 0 ? end.try_claim(bytes, room) : end.claim(bytes, room, c_until(timeout_ns));
+    ring->is_claimed = status == handoff::Status::ok;
+    *place = room.data();
+    return c_outcome(status, end.damaged());
+  });
+}
+
+int handoff_ring_publish(handoff_ring* ring, size_t bytes) {
+  return c_call([&] {
+    CProducer& end = c_producer(ring);
+    c_check(ring->is_claimed, "nothing is claimed");
+    const handoff::Status status = end.publish(bytes);
+    ring->is_claimed = false;
+    return c_outcome(status, end.damaged());
+  });
+}
+
+int handoff_ring_push(handoff_ring* ring, const void* record, size_t bytes, int64_t timeout_ns) {
+  return c_call([&] {
+    c_check(record != nullptr || bytes == 0, "the record is null");
+    void* place = nullptr;
+    const int said = handoff_ring_claim(ring, bytes, &place, timeout_ns);
+    if (said != HANDOFF_OK) return said;
+    if (bytes != 0) std::memcpy(place, record, bytes);
+    return handoff_ring_publish(ring, bytes);
+  });
+}
+
+int handoff_ring_peek(handoff_ring* ring, const void** record, size_t* bytes, int64_t timeout_ns) {
+  return c_call([&] {
+    c_check(record != nullptr && bytes != nullptr, "a place for an answer is null");
+    *record = nullptr;
+    *bytes = 0;
+    CConsumer& end = c_consumer(ring);
+    std::span<const std::byte> found;
+    const handoff::Status status =
+        timeout_ns == 0 ? end.try_peek(found) : end.peek(found, c_until(timeout_ns));
+    *record = found.data();
+    *bytes = found.size();
+    return c_outcome(status, end.damaged());
+  });
+}
+
+int handoff_ring_release(handoff_ring* ring) {
+  return c_call([&] {
+    c_consumer(ring).release();
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_pop(handoff_ring* ring, void* buffer, size_t room, size_t* bytes,
+                     int64_t timeout_ns) {
+  return c_call([&] {
+    c_check(buffer != nullptr || room == 0, "the buffer is null");
+    const void* record = nullptr;
+    const int said = handoff_ring_peek(ring, &record, bytes, timeout_ns);
+    if (said != HANDOFF_OK) return said;
+    if (*bytes > room) return c_failed(EMSGSIZE, "the record is longer than the buffer");
+    if (*bytes != 0) std::memcpy(buffer, record, *bytes);
+    return handoff_ring_release(ring);
+  });
+}
+
+int handoff_ring_close(handoff_ring* ring) {
+  return c_call([&] {
+    c_checked(ring).ring.close();
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_peer_died(handoff_ring* ring) {
+  return c_call([&] {
+    c_checked(ring).ring.producer_died();  // the same for either end
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_recovered(handoff_ring* ring) {
+  return c_call([&] {
+    c_checked(ring).ring.recovered();
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_look(handoff_ring* ring, handoff_ring_state* state) {
+  return c_call([&] {
+    const handoff_ring& mine = c_checked(ring);
+    c_check(state != nullptr, "a place for an answer is null");
+    const bool damaged = (mine.producer.has_value() && mine.producer->damaged()) ||
+                         (mine.consumer.has_value() && mine.consumer->damaged());
+    *state = {.capacity = mine.ring.capacity(),
+              .most = mine.ring.most(),
+              .size = mine.ring.was_size(),
+              .closed = mine.ring.closed() ? 1U : 0U,
+              .damaged = damaged ? 1U : 0U};
+    return HANDOFF_OK;
+  });
+}
+
+}  // extern "C"

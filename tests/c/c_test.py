@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""handoff/process/shared.h from C and from Python (ctypes): 100000 records between processes in
+Python, C and C++; misuse, killed peers and names; the header as a C compiler sees it.
+"""
+
+import argparse
+import errno
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from ctypes import byref, c_size_t, c_void_p, create_string_buffer
+from pathlib import Path
+
+import shared
+from shared import CLOSED, CONSUMER, EMPTY, FULL, NO_WAIT, OK, PRODUCER, TIMED_OUT, WATCHER
+from shared import Memory, Ring
+
+HERE = Path(__file__).resolve().parent
+COUNT = 100_000
+LAYOUT = 42
+SECOND = 1_000_000_000
+STRICT = ("-pedantic-errors", "-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror")
+settings = None  # the command line
+library = None
+
+
+def as_c(*arguments):
+    """The compiler of this build, which takes what it is given for C."""
+    done = subprocess.run([settings.compiler, "-x", "c", *map(str, arguments)],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(done.stdout + done.stderr)
+
+
+def start(program, role, memory, count, **keywords):
+    descriptor = memory.descriptor()
+    return subprocess.Popen([*program, role, str(descriptor), str(count)], text=True,
+                            stdout=subprocess.PIPE, pass_fds=(descriptor,), **keywords)
+
+
+def python():
+    return [sys.executable, str(HERE / "shared.py"), settings.library]
+
+
+class Header(unittest.TestCase):
+    def test_a_c_compiler_takes_it(self):
+        for standard in ("c99", "c11", "c17"):
+            as_c(f"-std={standard}", *STRICT, "-I", settings.include, "-fsyntax-only",
+                 HERE / "peer.c")
+
+    def test_the_library_has_each_function_and_python_knows_it(self):
+        text = (Path(settings.include) / "handoff/process/shared.h").read_text()
+        text = re.sub(r"//.*", "", text)
+        names = set(re.findall(r"\b(handoff_\w+)\(", text))
+        self.assertEqual(names, set(shared.ARGUMENTS))
+        for name in names:
+            self.assertTrue(hasattr(library, name), name)
+        for name, value in re.findall(r"\bHANDOFF_(\w+) = (-?\d+)", text):
+            self.assertEqual(getattr(shared, name), int(value), name)
+        version, = re.findall(r"define HANDOFF_SHARED_VERSION (\d+)", text)
+        self.assertEqual(shared.VERSION, int(version))
+
+
+class Exchange(unittest.TestCase):
+    """Each language with each other one, but C++ with itself (tests/unit)."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        path = Path(settings.library)
+        program = Path(cls.folder.name) / "peer"
+        as_c("-std=c99", "-O1", *STRICT, "-I", settings.include, HERE / "peer.c", "-x", "none",
+             path, f"-Wl,-rpath,{path.parent}", "-o", program)
+        cls.programs = {"python": python(), "c": [str(program)], "cpp": [settings.peer]}
+
+    def exchange(self, producer, consumer, capacity):
+        with Ring.memory(library, capacity, LAYOUT) as memory:
+            ends = [start(self.programs[program], role, memory, COUNT)
+                    for program, role in ((consumer, "consume"), (producer, "produce"))]
+            try:
+                told = [end.communicate(timeout=120)[0] for end in ends]
+            finally:
+                for end in ends:
+                    end.kill()
+                    end.wait()
+            self.assertEqual([end.returncode for end in ends], [0, 0])
+            self.assertEqual(told[0], f"{COUNT} right\n")
+
+    def test_python_to_python(self):
+        self.exchange("python", "python", 1 << 16)
+
+    def test_python_to_cpp_and_back(self):
+        self.exchange("python", "cpp", 1 << 10)
+        self.exchange("cpp", "python", 1 << 10)
+
+    def test_c_to_the_others(self):
+        for producer, consumer in (("c", "cpp"), ("cpp", "c"), ("c", "python"), ("c", "c")):
+            with self.subTest(f"{producer} to {consumer}"):
+                self.exchange(producer, consumer, 1 << 14)
+
+
+class Use(unittest.TestCase):
+    def refused(self, error, call, *arguments):
+        with self.assertRaises(OSError) as caught:
+            call(*arguments)
+        self.assertEqual(caught.exception.errno, error, caught.exception)
+        self.assertTrue(caught.exception.strerror)
+        return caught.exception.strerror
+
+    def test_what_each_call_says(self):
+        with Ring.memory(library, 128) as memory, Ring(memory, PRODUCER) as out, \
+                Ring(memory, CONSUMER) as into:
+            self.assertEqual(into.pop(NO_WAIT), EMPTY)
+            self.assertEqual(into.pop(1000), TIMED_OUT)
+            self.assertEqual(out.push(b""), OK)
+            self.assertEqual(out.push(b"x" * 56), OK)
+            self.assertEqual(out.push(b"x" * 56, NO_WAIT), FULL)
+            self.assertEqual(out.push(b"x" * 56, 1000), TIMED_OUT)
+            self.refused(errno.EMSGSIZE, out.push, b"x" * 57)
+            self.refused(errno.EINVAL, out.pop)
+            self.refused(errno.EINVAL, into.push, b"x")
+            self.assertEqual(into.pop(), b"")
+            out.close()
+            self.assertEqual(out.push(b"x"), CLOSED)
+            self.assertEqual(into.pop(), b"x" * 56)
+            self.assertEqual(into.pop(), CLOSED)
+            self.assertEqual((into.look().closed, into.look().damaged), (1, 0))
+
+    def test_a_buffer_of_the_wrong_size(self):
+        with Ring.memory(library, 128) as memory, Ring(memory, PRODUCER) as out, \
+                Ring(memory, CONSUMER) as into:
+            out.push(b"123456789")
+            right, into.buffer = into.buffer, create_string_buffer(8)
+            self.refused(errno.EMSGSIZE, into.pop)
+            self.assertEqual(into.size.value, 9)
+            into.buffer = right
+            self.assertEqual(into.pop(), b"123456789")
+
+    def test_null_everywhere_is_a_code(self):
+        quiet = {"handoff_shared_version", "handoff_last_error", "handoff_memory_free",
+                 "handoff_ring_free"}
+        for name, types in shared.ARGUMENTS.items():
+            if name not in quiet:
+                zeros = [kind(0) if kind in NUMBERS else None for kind in types]
+                self.assertEqual(getattr(library, name)(*zeros), -errno.EINVAL, name)
+                self.assertTrue(library.handoff_last_error(), name)
+        self.assertEqual(library.handoff_memory_free(None), OK)
+        self.assertEqual(library.handoff_ring_free(None), OK)
+
+    def test_handles_of_the_other_kind(self):
+        with Ring.memory(library, 128) as memory, Ring(memory, CONSUMER) as into:
+            other = c_void_p()
+            size = c_size_t()
+            for said in (library.handoff_ring_push(memory.handle, b"x", 1, NO_WAIT),
+                         library.handoff_ring_free(memory.handle),
+                         library.handoff_memory_free(into.handle),
+                         library.handoff_memory_bytes(into.handle, byref(other), byref(size)),
+                         library.handoff_ring_attach(into.handle, 0, CONSUMER, byref(other))):
+                self.assertEqual(said, -errno.EINVAL)
+            self.assertEqual(into.pop(NO_WAIT), EMPTY)
+
+    def test_what_cannot_be_attached_to(self):
+        with Ring.memory(library, 128, LAYOUT) as memory:
+            descriptor = memory.descriptor()
+            said = self.refused(errno.EPROTO, Memory.attach, library, descriptor, LAYOUT + 1)
+            self.assertIn("layout", said)
+            self.refused(errno.EPROTO, Memory.attach, library, descriptor, LAYOUT, 1 << 30)
+            self.refused(errno.EBADF, Memory.attach, library, -1)
+            self.refused(errno.EPROTO, Ring, memory, CONSUMER, 128)
+            self.refused(errno.EINVAL, Ring, memory, CONSUMER, 1)
+            self.refused(errno.EINVAL, Ring, memory, CONSUMER, 1 << 40)
+            self.refused(errno.EINVAL, Ring, memory, 3)
+            with Memory.attach(library, descriptor, LAYOUT, 0, shared.READ_ONLY) as view:
+                self.refused(errno.EACCES, Ring, view, CONSUMER)
+        with Memory.create(library, 64) as early:
+            self.refused(errno.EAGAIN, Memory.attach, library, early.descriptor())
+        with tempfile.TemporaryFile() as file:
+            self.refused_somehow(Memory.attach, library, file.fileno())
+
+    def refused_somehow(self, call, *arguments):
+        with self.assertRaises(OSError):
+            call(*arguments)
+
+    def test_bytes_are_shared(self):
+        with Memory.create(library, 100) as memory:
+            memory.view()[:5] = b"hello"
+            memory.publish()
+            with Memory.attach(library, memory.descriptor()) as other:
+                self.assertEqual(bytes(other.view()[:6]), b"hello\0")
+                self.assertEqual(len(other.view()), 100)
+
+    def test_names(self):
+        name = f"/handoff_c_test_{os.getpid()}".encode()
+        place = Path("/dev/shm" + name.decode())
+        self.refused(errno.ENOENT, Memory.open, library, name)
+        with Ring.memory(library, 1 << 10, LAYOUT, name) as memory:
+            self.addCleanup(place.unlink, missing_ok=True)
+            self.refused(errno.EEXIST, Memory.create, library, 64, 0, name)
+            with Memory.open(library, name, LAYOUT) as other, Ring(other, PRODUCER) as out, \
+                    Ring(memory, CONSUMER) as into:
+                out.push(b"by name")
+                self.assertEqual(into.pop(), b"by name")
+            self.assertTrue(place.exists())
+        self.assertFalse(place.exists())
+        self.assertEqual(library.handoff_memory_remove(name), -errno.ENOENT)
+
+    def test_a_ring_keeps_its_memory(self):
+        memory = Ring.memory(library, 128)
+        with Ring(memory, PRODUCER) as out, Ring(memory, CONSUMER) as into:
+            handle = memory.handle
+            memory.__exit__()
+            self.assertEqual(library.handoff_memory_free(handle), -errno.EINVAL)
+            out.push(b"still there")
+            self.assertEqual(into.pop(), b"still there")
+
+
+class Deaths(unittest.TestCase):
+    """A peer that is killed is a code, once somebody says so; nothing crashes, nobody hangs."""
+
+    def killed_producer(self, memory, seen):
+        peer = start(python(), "produce", memory, 1 << 40)
+        with Ring(memory, CONSUMER) as into:
+            for i in range(seen):
+                self.assertEqual(into.pop(60 * SECOND), shared.record_of(i))
+            peer.send_signal(signal.SIGKILL)
+            peer.communicate()
+            while isinstance(record := into.pop(1_000_000), bytes):
+                self.assertEqual(record, shared.record_of(seen))
+                seen += 1
+            self.assertEqual(record, TIMED_OUT, "nobody has said it")
+        return seen
+
+    def test_what_it_pushed_is_there_and_a_successor_goes_on(self):
+        for first in (0, 1, 1000):
+            with Ring.memory(library, 1 << 10, LAYOUT) as memory:
+                seen = self.killed_producer(memory, first)
+                with Ring(memory, PRODUCER) as out, Ring(memory, CONSUMER) as into:
+                    into.recovered()
+                    out.push(shared.record_of(seen))
+                    self.assertEqual(into.pop(SECOND), shared.record_of(seen))
+                    into.peer_died()
+                    self.assertEqual(out.push(b"x"), CLOSED)
+                    self.assertEqual(into.pop(), CLOSED)
+
+    def test_a_word_about_the_death_ends_a_wait_for_ever(self):
+        with Ring.memory(library, 1 << 10, LAYOUT) as memory, Ring(memory, CONSUMER) as into, \
+                Ring(memory, WATCHER) as watcher:
+            peer = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+            said = []
+            waiting = threading.Thread(target=lambda: said.append(into.pop()))
+            waiting.start()
+            peer.kill()
+            peer.wait()
+            watcher.peer_died()
+            waiting.join(60)
+            self.assertEqual(said, [CLOSED])
+
+    def test_a_consumer_that_is_killed_stops_nobody_for_longer_than_asked(self):
+        with Ring.memory(library, 256, LAYOUT) as memory, Ring(memory, PRODUCER) as out:
+            peer = start(python(), "consume", memory, 1 << 40)
+            for i in range(100):
+                self.assertEqual(out.push(shared.record_of(i), 60 * SECOND), OK)
+            peer.kill()
+            peer.communicate()
+            while (said := out.push(b"x" * 100, 1_000_000)) == OK:
+                pass
+            self.assertEqual(said, TIMED_OUT)
+            out.peer_died()
+            self.assertEqual(out.push(b"x"), CLOSED)
+
+
+NUMBERS = {shared.c_int, shared.c_int64, shared.c_size_t, shared.c_uint, shared.c_uint64}
+
+
+def main():
+    global settings, library
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--library", required=True, help="the shared library")
+    parser.add_argument("--peer", required=True, help="the program of peer.cpp")
+    parser.add_argument("--include", required=True, help="the folder of the headers")
+    parser.add_argument("--compiler", required=True)
+    settings, rest = parser.parse_known_args()
+    library = shared.load(settings.library)
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// One end of a ring, in C99: peer produce|consume DESCRIPTOR COUNT. Record i is its number and
+// i % 40 bytes that follow from it.
+#include <handoff/process/shared.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kLongest = 48 };
+
+static size_t make_record(uint64_t i, unsigned char* record) {
+  size_t more = (size_t)(i % 40);
+  size_t k;
+  memcpy(record, &i, sizeof i);
+  for (k = 0; k < more; ++k) record[sizeof i + k] = (unsigned char)(i + k);
+  return sizeof i + more;
+}
+
+static int failed(const char* what, int code) {
+  fprintf(stderr, "%s: %d, %s\n", what, code, handoff_last_error());
+  return 1;
+}
+
+static int produce(struct handoff_ring* ring, uint64_t count) {
+  unsigned char record[kLongest];
+  uint64_t i;
+  for (i = 0; i < count; ++i) {
+    const size_t bytes = make_record(i, record);
+    const int said = handoff_ring_push(ring, record, bytes, HANDOFF_FOREVER);
+    if (said != HANDOFF_OK) return failed("push", said);
+  }
+  return handoff_ring_close(ring);
+}
+
+static int consume(struct handoff_ring* ring, uint64_t count) {
+  unsigned char found[kLongest];
+  unsigned char wanted[kLongest];
+  size_t bytes = 0;
+  uint64_t i = 0;
+  int said;
+  while ((said = handoff_ring_pop(ring, found, sizeof found, &bytes, HANDOFF_FOREVER)) == 0) {
+    if (bytes != make_record(i, wanted) || memcmp(found, wanted, bytes) != 0) {
+      return failed("a wrong record", (int)i);
+    }
+    ++i;
+  }
+  if (said != HANDOFF_CLOSED || i != count) return failed("pop", said);
+  printf("%lu right\n", (unsigned long)i);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  struct handoff_memory* memory = NULL;
+  struct handoff_ring* ring = NULL;
+  int is_producer, said;
+  uint64_t count;
+  if (argc != 4) return failed("peer produce|consume DESCRIPTOR COUNT", argc);
+  if (handoff_shared_version() != HANDOFF_SHARED_VERSION) return failed("another version", 0);
+  is_producer = strcmp(argv[1], "produce") == 0;
+  count = strtoul(argv[3], NULL, 10);
+  said = handoff_memory_attach(atoi(argv[2]), 42, 0, 0, &memory);
+  if (said != HANDOFF_OK) return failed("memory", said);
+  said = handoff_ring_attach(memory, 0, is_producer ? HANDOFF_PRODUCER : HANDOFF_CONSUMER, &ring);
+  if (said != HANDOFF_OK) return failed("ring", said);
+  said = is_producer ? produce(ring, count) : consume(ring, count);
+  handoff_ring_free(ring);
+  handoff_memory_free(memory);
+  return said;
+}
