@@ -84,6 +84,9 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
   run->add_option("--wait-quiet", options.wait_quiet_s,
                   "wait up to SECONDS for other programs to use less than 0.1 CPUs")
       ->type_name("SECONDS");
+  run->add_option("--kill", options.kill,
+                  "matmul: kill RATE random workers a second; what that cost is beside the metric")
+      ->type_name("RATE");
   run->add_flag("--json", options.json, "print the results as JSON, no tables");
   run->add_flag("--verbose", options.verbose, "print the tables of an overview too");
   run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");

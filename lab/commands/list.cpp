@@ -34,8 +34,10 @@ void print(const Parameter& parameter) {
                                   : fmt::format("{}", fmt::join(parameter.words, ", "));
   const std::string of =
       parameter.metrics.empty() ? "" : fmt::format("; of {}", fmt::join(parameter.metrics, ", "));
+  const std::string otherwise =
+      parameter.defaults.empty() ? "none" : fmt::format("{}", fmt::join(parameter.defaults, ", "));
   fmt::print("    {:<18} {}\n{:23}default {}; allowed {}{}\n", parameter.name, parameter.meaning,
-             "", fmt::join(parameter.defaults, ", "), allowed, of);
+             "", otherwise, allowed, of);
 }
 
 void print(const Contender& contender) {

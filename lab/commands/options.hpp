@@ -31,6 +31,7 @@ struct RunOptions {
   std::vector<std::string> settings;    // n=512,1024
   std::vector<std::string> metrics;     // none: all; in an overview, those that belong there
   std::vector<std::string> contenders;  // patterns; none: all
+  std::string kill;                     // so many workers a second; empty: none
   std::optional<double> wait_quiet_s;   // wait so long at most for a quiet moment
   bool json = false;
   bool verbose = false;  // the tables too, where an overview prints its ladder

@@ -14,6 +14,7 @@
 #include "commands/session.hpp"
 #include "commands/settings.hpp"
 #include "harness/atomic_file.hpp"
+#include "harness/contender_list.hpp"
 #include "harness/user_error.hpp"
 #include "harness/wait_quiet.hpp"
 #include "report/html.hpp"
@@ -22,6 +23,29 @@
 
 namespace handoff::lab {
 namespace {
+
+bool has_real_input(const RunOptions& options) {
+  return !options.a.empty() || !options.b.empty() || !options.result.empty();
+}
+
+// --kill RATE is a setting of the scenario whose workers can be killed.
+RunOptions with_kills(RunOptions options) {
+  if (options.kill.empty()) return options;
+  if (options.scenarios != std::vector<std::string>{"matmul"} || has_real_input(options)) {
+    throw UserError(
+        "--kill goes with matmul alone, and its own matrices: "
+        "handoff run matmul --kill RATE");
+  }
+  options.settings.push_back(fmt::format("{}={}", kill_parameter, options.kill));
+  return options;
+}
+
+// Those whom --kill leaves out.
+std::size_t others_than_survivors(const std::vector<Contender>& contenders) {
+  return static_cast<std::size_t>(
+      std::count_if(contenders.begin(), contenders.end(),
+                    [](const Contender& contender) { return !contender.survives_kills(); }));
+}
 
 struct Chosen {
   Scenario* scenario;
@@ -60,6 +84,12 @@ Chosen choose(const RunOptions& options, const std::vector<Contender>& contender
       if (contender.applies(cell)) block.push_back({contender, cell});
     }
     if (!block.empty()) result.blocks.push_back(std::move(block));
+  }
+  if (result.blocks.empty() && !options.kill.empty() &&
+      others_than_survivors(contenders) == contenders.size()) {
+    throw UserError(
+        "--kill: a killed worker would end or hang the contenders chosen; "
+        "own.process_team goes on");
   }
   if (result.blocks.empty()) {
     throw UserError(
@@ -114,6 +144,15 @@ void require_writable_outputs(const RunOptions& options) {
   }
 }
 
+void say_who_is_left_out(const RunOptions& options, const Session& session) {
+  const Scenario& scenario = scenario_named(session.scenarios(), options.scenarios.front());
+  const std::size_t left_out = others_than_survivors(
+      chosen(contenders_of(scenario, session.contenders()), options.contenders));
+  if (left_out == 0) return;
+  fmt::print(stderr, "--kill: {} contenders are left out, a killed worker would end or hang them\n",
+             left_out);
+}
+
 void wait_for_quiet(const RunOptions& options, Interrupt& interrupt) {
   if (!options.wait_quiet_s) return;
   const std::chrono::duration<double> most(*options.wait_quiet_s);
@@ -127,10 +166,6 @@ void require_seconds_to_wait(const RunOptions& options) {
   const double seconds = options.wait_quiet_s.value_or(0);
   if (seconds >= 0 && seconds <= most) return;
   throw UserError(fmt::format("--wait-quiet takes seconds from 0 to {}, not {}", most, seconds));
-}
-
-bool has_real_input(const RunOptions& options) {
-  return !options.a.empty() || !options.b.empty() || !options.result.empty();
 }
 
 int run_real_input(const RunOptions& options, Interrupt& interrupt) {
@@ -160,7 +195,8 @@ void write_page(const RunOptions& options, const Result& result, bool whole, Int
 
 }  // namespace
 
-int run(const RunOptions& options) {
+int run(const RunOptions& asked) {
+  const RunOptions options = with_kills(asked);
   require_seconds_to_wait(options);
   Interrupt interrupt;
   if (has_real_input(options)) return run_real_input(options, interrupt);
@@ -176,6 +212,7 @@ int run(const RunOptions& options) {
   if (!overview) {
     fmt::print(stderr, "launches {}, seed {}\n", session.plan().launches, session.plan().seed);
   }
+  if (!options.kill.empty()) say_who_is_left_out(options, session);
   wait_for_quiet(options, interrupt);
   std::optional<Interrupted> interrupted;
   try {

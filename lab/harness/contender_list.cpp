@@ -42,10 +42,13 @@ std::vector<fs::path> executables_of(const nlohmann::json& entry, const fs::path
 std::string Contender::kind() const { return name.substr(0, name.find('.')); }
 
 bool Contender::applies(const Cell& cell) const {
+  if (cell.find(kill_parameter) != nullptr && !survives_kills()) return false;
   return std::all_of(when.begin(), when.end(), [&](const auto& condition) {
     const auto& values = condition.second;
     const std::string* value = cell.find(condition.first);
-    return value == nullptr || std::find(values.begin(), values.end(), *value) != values.end();
+    return value == nullptr || std::any_of(values.begin(), values.end(), [&](const auto& allowed) {
+             return allowed == *value || allowed == "any";
+           });
   });
 }
 

@@ -12,14 +12,17 @@
 
 namespace handoff::lab {
 
+// The parameter by which workers are killed: no contender applies with it that does not name it.
+inline constexpr const char* kill_parameter = "kill";
+
 struct Contender {
   std::string scenario;
   std::string name;
   // The same code in several layouts, of which each launch takes one; none: not built.
   std::vector<std::filesystem::path> executables;
   std::string package;               // what it needs beside the compiler; may be empty
-  // Where it applies, by parameter, of which `metric` is one. A cell without a parameter meets what
-  // is asked of it.
+  // Where it applies, by parameter, of which `metric` is one; "any": with any value. A cell without
+  // a parameter meets what is asked of it.
   std::map<std::string, std::vector<std::string>> when;
   // Of a queue: the order in which items come out: fifo, per producer, none; empty: it is none, or
   // nobody says.
@@ -28,6 +31,7 @@ struct Contender {
 
   [[nodiscard]] std::string kind() const;  // own, seed, peer, limit
   [[nodiscard]] bool built() const { return !executables.empty(); }
+  [[nodiscard]] bool survives_kills() const { return when.contains(kill_parameter); }
   [[nodiscard]] bool applies(const Cell& cell) const;
 };
 

@@ -124,6 +124,7 @@ std::vector<Cell> Scenario::cells_of(const Metric& metric, const Values& values)
     if (!parameter.belongs_to(metric.name)) continue;
     const auto given = std::find_if(values.begin(), values.end(),
                                     [&](const auto& v) { return v.first == parameter.name; });
+    if (given == values.end() && parameter.defaults.empty()) continue;
     std::vector<Cell> longer;
     for (const Cell& cell : cells) {
       for (const auto& value : given == values.end() ? parameter.defaults : given->second) {

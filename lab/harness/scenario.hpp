@@ -28,7 +28,7 @@ struct Metric {
 struct Parameter {
   std::string name;
   std::string meaning;
-  std::vector<std::string> defaults;
+  std::vector<std::string> defaults;  // none: a cell has it only where it is set
   std::vector<std::string> words;  // what is allowed; empty: whole numbers from low to high
   std::uint64_t low = 0;
   std::uint64_t high = 0;

@@ -25,7 +25,10 @@ std::vector<Extra> extras_of(const CellView& cell) {
          return row.per_item.voluntary_switches + row.per_item.involuntary_switches;
        },
        short_number},
-      {"peak memory", [](const Row& row) { return row.peak_memory_bytes; }, size_text}};
+      {"peak memory", [](const Row& row) { return row.peak_memory_bytes; }, size_text},
+      {"killed", [](const Row& row) { return figure_named(row.figures, "killed"); }, short_number},
+      {"times as long", [](const Row& row) { return figure_named(row.figures, "times_as_long"); },
+       short_number}};
   std::erase_if(known, [&](const Extra& extra) {
     return std::all_of(cell.rows.begin(), cell.rows.end(),
                        [&](const Row* row) { return std::isnan(extra.value(*row)); });

@@ -23,7 +23,8 @@ class Mail : public Scenario {
   const std::vector<Parameter>& parameters() const override {
     static const std::vector<Parameter> parameters{
         {"width", "carriers", {"1", "2"}, {}, 1, 8},
-        {"pace", "letters a second", {"100"}, {}, 1, 1000, {"delay"}}};
+        {"pace", "letters a second", {"100"}, {}, 1, 1000, {"delay"}},
+        {"kill", "carriers that are robbed", {}, {}, 1, 9}};
     return parameters;
   }
   std::shared_ptr<const Problem> problem(const Cell&) override { return nullptr; }
@@ -52,6 +53,11 @@ TEST(Cells, AreOfEachMetricWithTheParametersThatAreItsOwn) {
             (std::vector<std::string>{"delay: width=3 pace=7", "delay: width=3 pace=8"}));
   EXPECT_EQ(texts(Mail().cells({{"pace", {"7"}}, {"width", {"3"}}})),
             (std::vector<std::string>{"speed: width=3", "delay: width=3 pace=7"}));
+}
+
+TEST(Cells, HaveAParameterWithoutDefaultsOnlyWhereItIsSet) {
+  EXPECT_EQ(texts(Mail().cells({{"kill", {"2", "3"}}, {"width", {"1"}}}, {"speed"})),
+            (std::vector<std::string>{"speed: width=1 kill=2", "speed: width=1 kill=3"}));
 }
 
 TEST(Cells, RefuseWhatTheScenarioOrTheMetricDoesNotHave) {
@@ -105,6 +111,17 @@ TEST(Contender, AppliesByMetricAndByTheParametersThatTheMetricHas) {
   contender.when = {{"pace", {"9"}}};
   EXPECT_FALSE(contender.applies(Mail().cells({}, {"delay"}).front()));
   EXPECT_TRUE(contender.applies(Mail().cells({}, {"speed"}).front()));
+}
+
+TEST(Contender, AppliesWhereWorkersAreKilledOnlyIfItSaysSo) {
+  const Cell cell = Mail().cells({{"kill", {"2"}}}, {"speed"}).front();
+  Contender contender{"mail", "own.pigeon", {}, {}, {}};
+  EXPECT_FALSE(contender.applies(cell));
+  contender.when = {{"kill", {"any"}}};
+  EXPECT_TRUE(contender.applies(cell));
+  EXPECT_TRUE(contender.applies(Mail().cells({}, {"speed"}).front()));
+  contender.when["width"] = {"3"};
+  EXPECT_FALSE(contender.applies(cell));
 }
 
 }}  // namespace scenario_test

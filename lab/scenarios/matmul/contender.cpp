@@ -11,21 +11,20 @@
 #include <stdexcept>
 
 namespace handoff::lab::matmul {
-namespace {
 
-constexpr std::align_val_t alignment{4096};
-
-struct Free {
-  void operator()(std::byte* memory) const { ::operator delete(memory, alignment); }
-};
-using Memory = std::unique_ptr<std::byte, Free>;
-
-Memory allocate(std::size_t bytes) {
-  return Memory(static_cast<std::byte*>(::operator new(bytes, alignment)));
+// Weak: a contender's own takes its place.
+[[gnu::weak]] std::shared_ptr<std::byte> matrix_memory(std::size_t bytes) {
+  constexpr std::align_val_t alignment{4096};
+  return {static_cast<std::byte*>(::operator new(bytes, alignment)),
+          [](std::byte* memory) { ::operator delete(memory, alignment); }};
 }
 
+namespace {
+
+using Memory = std::shared_ptr<std::byte>;
+
 Memory copy(std::span<const std::byte> bytes) {
-  Memory memory = allocate(bytes.size());
+  Memory memory = matrix_memory(bytes.size());
   std::memcpy(memory.get(), bytes.data(), bytes.size());
   return memory;
 }
@@ -48,7 +47,7 @@ Prepared prepare_as(const Parameters& parameters, std::span<const std::byte> inp
   auto bench = std::make_shared<Bench>();
   bench->a = copy(input.subspan(0, m * k * sizeof(T)));
   bench->b = copy(input.subspan(m * k * sizeof(T), k * n * sizeof(T)));
-  bench->c = allocate(output_bytes);
+  bench->c = matrix_memory(output_bytes);
   std::memset(bench->c.get(), 0, output_bytes);
   const Operands<T> operands{reinterpret_cast<const T*>(bench->a.get()),
                              reinterpret_cast<const T*>(bench->b.get()),
@@ -58,8 +57,11 @@ Prepared prepare_as(const Parameters& parameters, std::span<const std::byte> inp
                              k};
   bench->task = std::make_unique<Task>(Task{m, n, k, parameters.number("width"),
                                             kernel_named(parameters.text("kernel")), operands,
-                                            bench->c.get()});
-  return {[bench, operation = contender(*bench->task)](Burst&) { operation(); },
+                                            bench->c.get(), parameters.number("kill", 0)});
+  return {[bench, operation = contender(*bench->task)](Burst& burst) {
+            bench->task->burst = &burst;
+            operation();
+          },
           {bench->c.get(), output_bytes}};
 }
 

@@ -42,8 +42,8 @@ class Matrices {
 
 class SquareProduct final : public Problem {
  public:
-  SquareProduct(std::shared_ptr<const Matrices> matrices, bool slow_kernel)
-      : matrices_(std::move(matrices)), slow_kernel_(slow_kernel) {}
+  SquareProduct(std::shared_ptr<const Matrices> matrices, bool slow_kernel, bool with_kills)
+      : matrices_(std::move(matrices)), slow_kernel_(slow_kernel), with_kills_(with_kills) {}
 
   const MemoryFile& input() const override { return matrices_->input(); }
 
@@ -61,12 +61,14 @@ class SquareProduct final : public Problem {
   }
 
   double metric(const Reading& reading) const override {
-    return flops() * reading.operations / reading.wall_ns;
+    return flops() * reading.items / reading.wall_ns;
   }
 
   std::chrono::nanoseconds slowest_operation() const override {
+    constexpr double products_with_kills = 9;  // killed_products.hpp
     const double flops_per_ns = slow_kernel_ ? 0.1 : 1;
-    return std::chrono::nanoseconds(std::llround(flops() / flops_per_ns));
+    const double products = with_kills_ ? products_with_kills : 1;
+    return std::chrono::nanoseconds(std::llround(products * flops() / flops_per_ns));
   }
 
  private:
@@ -92,6 +94,7 @@ class SquareProduct final : public Problem {
 
   std::shared_ptr<const Matrices> matrices_;
   bool slow_kernel_;
+  bool with_kills_;
 };
 
 bool is_naive(const Cell& cell) { return cell.at("kernel").starts_with("naive"); }
@@ -116,7 +119,13 @@ class Matmul final : public Scenario {
          "how a row is computed (naive: the article's loop; tile: a library on a block of rows)",
          {"ikj", "tile"},
          {"naive", "naive_restrict", "ikj", "tile"}},
-        {"width", "members, the caller included", {"2"}, {}, 1, 256}};
+        {"width", "members, the caller included; of a process team without it", {"2"}, {}, 1, 256},
+        {"kill",
+         "so many workers a second are killed at random (--kill); the answer must be right",
+         {},
+         {},
+         1,
+         1000}};
     return parameters;
   }
 
@@ -138,7 +147,7 @@ class Matmul final : public Scenario {
       matrices_.reset();  // the old ones first: two of 4096 do not fit everywhere
       matrices_ = std::make_shared<const Matrices>(n);
     }
-    return std::make_shared<SquareProduct>(matrices_, is_naive(cell));
+    return std::make_shared<SquareProduct>(matrices_, is_naive(cell), cell.find("kill") != nullptr);
   }
 
   std::vector<Variable> variables(const std::vector<Cell>& cells,
