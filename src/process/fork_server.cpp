@@ -18,6 +18,7 @@
 #include <handoff/sync/clock.hpp>
 #include <utility>
 
+#include "kept_names.hpp"
 #include "no_signals.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -26,6 +27,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kServerPatience{5};  // with a server that does not answer
+constexpr std::chrono::milliseconds kStopPatience{300};  // until it has heard that it should end
+constexpr std::chrono::milliseconds kNudgePause = 20ms;  // until it is told to go on, again
 
 int milliseconds_until(sync::Deadline deadline) noexcept {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - sync::clock::now());
@@ -41,6 +44,33 @@ bool await(int first, int second, sync::Deadline deadline) noexcept {
     if (ready > 0) return (polled[0].revents & POLLIN) != 0;
     if (ready == 0 || errno != EINTR) return false;
   }
+}
+
+int send_by(int pidfd, int signal) noexcept {
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+
+// Waits as await() does. A server that does not answer may have been stopped, with or without
+// intent: it is told to go on. That is no harm to one that is only slow.
+bool await_nudging(int first, int pidfd, sync::Deadline late) noexcept {
+  for (;;) {
+    if (await(first, pidfd, std::min(late, sync::deadline_after(kNudgePause)))) return true;
+    const bool is_dead = pidfd != first && await(pidfd, -1, sync::clock::now());
+    if (is_dead || sync::clock::now() >= late) return false;
+    (void)send_by(pidfd, SIGCONT);
+  }
+}
+
+// A pidfd of a child that has not given its own yet. Its number is its own while it lives, or was
+// not waited for; what is no child of this process is none of them.
+Descriptor pidfd_of_child(pid_t child) noexcept {
+  Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  siginfo_t info;
+  if (pidfd.is_open() && ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd.get()),
+                                  &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    pidfd.close();
+  }
+  return pidfd;
 }
 
 bool send(int socket, const ServerRequest& request) noexcept {
@@ -59,6 +89,7 @@ int ForkServer::start() noexcept {
   Descriptor mine(ends[0]);
   Descriptor its(ends[1]);
   const pid_t master = ::getpid();
+  have_places_for_names();
   pid_t server = -1;
   int error = 0;
   {
@@ -74,8 +105,8 @@ int ForkServer::start() noexcept {
   Descriptor passed;
   // Its pidfd comes from itself: by the time that we asked for one by its number the number might
   // be another's. Without a pidfd its end cannot be awaited; it ends with the socket.
-  const bool said = await(socket_.get(), -1, sync::deadline_after(kServerPatience)) &&
-                    receive(answer, passed) && answer.kind == ServerAnswer::ready;
+  const bool said =
+      await_first_word(server) && receive(answer, passed) && answer.kind == ServerAnswer::ready;
   if (!said || answer.error != 0 || !passed.is_open()) {
     socket_.close();
     const sync::Deadline late = sync::deadline_after(kServerPatience);
@@ -89,16 +120,34 @@ int ForkServer::start() noexcept {
   return 0;
 }
 
+// What the server says first. If it says nothing it is killed.
+bool ForkServer::await_first_word(pid_t server) const noexcept {
+  if (await(socket_.get(), -1, sync::deadline_after(kNudgePause))) return true;
+  const Descriptor pidfd = pidfd_of_child(server);
+  const sync::Deadline late = sync::deadline_after(kServerPatience);
+  if (!pidfd.is_open()) return await(socket_.get(), -1, late);
+  if (await_nudging(socket_.get(), pidfd.get(), late)) return true;
+  (void)send_by(pidfd.get(), SIGKILL);
+  return false;
+}
+
 void ForkServer::stop() noexcept {
   if (!is_running()) return;
   (void)send(socket_.get(), {.kind = ServerRequest::stop});
-  (void)await(pidfd_.get(), -1, sync::deadline_after(kServerPatience));
+  const auto has_ended = [this](sync::Deadline late) noexcept {
+    return await_nudging(pidfd_.get(), pidfd_.get(), late);
+  };
+  if (!has_ended(sync::deadline_after(kStopPatience))) {
+    // It may be telling of more deaths than the socket holds: nobody wants to know any more.
+    (void)::shutdown(socket_.get(), SHUT_RD);
+    (void)has_ended(sync::deadline_after(kServerPatience));
+  }
   kill();
 }
 
 void ForkServer::kill() noexcept {
   if (!is_running()) return;
-  (void)::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+  (void)send_by(pidfd_.get(), SIGKILL);
   (void)await(pidfd_.get(), -1, sync::deadline_after(kServerPatience));
   reap();
   socket_.close();
@@ -150,7 +199,7 @@ int ForkServer::start_worker(std::uint32_t slot, std::uint32_t serial, Descripto
   }
   if (first_serial_ == 0) first_serial_ = serial;
   const sync::Deadline late = sync::deadline_after(kServerPatience);
-  while (await(socket_.get(), pidfd_.get(), late)) {
+  while (await_nudging(socket_.get(), pidfd_.get(), late)) {
     ServerAnswer answer;
     Descriptor passed;
     if (!receive(answer, passed)) break;
@@ -182,7 +231,7 @@ WorkerEnd ForkServer::end_of(std::uint32_t slot, std::uint32_t serial) noexcept 
   // A worker that ended with its server: nobody will say.
   if (first_serial_ == 0 || serial < first_serial_) return {};
   const sync::Deadline late = sync::deadline_after(1s);
-  while (is_running() && await(socket_.get(), pidfd_.get(), late)) {
+  while (is_running() && await_nudging(socket_.get(), pidfd_.get(), late)) {
     ServerAnswer answer;
     Descriptor passed;
     if (!receive(answer, passed)) break;

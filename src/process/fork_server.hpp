@@ -13,7 +13,8 @@
 //         never come.
 //   FS-2  A worker ends with the server (PR_SET_PDEATHSIG; the server has one thread, so the trap
 //         of the thread that ends does not exist), and the server with the master (its pidfd).
-//   FS-3  Every wait for the server has an end: a server that does not answer is killed.
+//   FS-3  Every wait for the server has an end: a server that does not answer is told to go on
+//         (it may have been stopped), and then killed.
 //
 // Concurrency: one thread at a time, the master's.
 #pragma once
@@ -123,6 +124,7 @@ class ForkServer {
   void forget() noexcept;
 
  private:
+  bool await_first_word(pid_t server) const noexcept;
   bool receive(ServerAnswer& answer, Descriptor& passed) noexcept;
   void reap() noexcept;
   std::size_t most_ends() const noexcept { return std::size_t{2} * plan_.width; }

@@ -22,6 +22,7 @@
 #include <handoff/process/detail/claim_table.hpp>
 
 #include "fork_server.hpp"
+#include "kept_names.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -70,11 +71,13 @@ class Server {
   void get_ready(pid_t master) noexcept;
   void start(const ServerRequest& request) noexcept;
   void bury(std::uint32_t slot) noexcept;
+  void take_away_names() const noexcept;
   [[noreturn]] void end(bool asked) noexcept;
   bool answer(const ServerAnswer& answer, int passed) const noexcept;
 
   const ServerPlan& plan_;
   const int socket_;
+  pid_t program_ = -1;  // the master's number, which is another's once the master is gone
   int master_ = -1;  // a pidfd
   Child children_[Claim::most_slots];  // by slot
 };
@@ -104,9 +107,13 @@ bool Server::answer(const ServerAnswer& answer, int passed) const noexcept {
 void Server::get_ready(pid_t master) noexcept {
   block_signals();
   (void)::prctl(PR_SET_NAME, "handoff-forks", 0, 0, 0);
+  // If this server stands still when the master is killed it goes on, and sees that. The end of the
+  // master's thread sends the same, which is no harm.
+  (void)::prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
   int kept[] = {socket_, plan_.event};
   std::sort(std::begin(kept), std::end(kept));
   close_all_but(std::begin(kept), std::end(kept));
+  program_ = master;
   __fpurge(stdout);  // what the program has not yet written is the program's to write
   master_ = open_pidfd(master);
   const int error = errno;
@@ -199,6 +206,16 @@ void Server::bury(std::uint32_t slot) noexcept {
   if (!answer(said, -1)) end(false);
 }
 
+// The master closes its socket a moment before it is gone; if it is not it has them still.
+void Server::take_away_names() const noexcept {
+  pollfd polled{.fd = master_, .events = POLLIN, .revents = 0};
+  int ready = -1;
+  do {
+    ready = ::poll(&polled, 1, 1000);
+  } while (ready < 0 && errno == EINTR);
+  if (ready > 0) take_away_names_of(program_);
+}
+
 // Workers that have been dismissed get a moment to end by themselves.
 void Server::end(bool asked) noexcept {
   int patience = asked ? 100 : 0;  // milliseconds
@@ -211,6 +228,7 @@ void Server::end(bool asked) noexcept {
       kill_by(pidfd);
     }
   }
+  if (!asked) take_away_names();
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
     if (children_[slot].pidfd < 0) continue;
     siginfo_t info;

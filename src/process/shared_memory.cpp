@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "descriptor.hpp"
+#include "kept_names.hpp"
 #include "shared_header.hpp"
 #include "shared_pages.hpp"
 
@@ -76,6 +77,7 @@ struct SharedMapping {
   bool writable = true;
   SharedHeader* header = nullptr;  // the creator's
   std::string name;
+  KeptName kept;
   FileFacts facts;
   pid_t creator = -1;  // the process that removes the name: no fork of it
   SharedMapping* next = nullptr;
@@ -134,7 +136,7 @@ void* place_in(const SharedMapping& mapping, const SharedPlace& place) {
 
 SharedMapping::~SharedMapping() {
   strike_off(*this);
-  if (creator == ::getpid()) remove_named(name, facts);
+  if (creator == ::getpid()) remove_named(name.c_str(), facts);
 }
 
 void* find(const SharedPlace& place) {
@@ -178,10 +180,12 @@ SharedFailure make_memory(const SharedMemoryOptions& options, PageKind kind,
     if (huge) page = std::max(page, mapping.facts.page);
   } else {
     mapping.name = options.name;
+    mapping.kept.expect(mapping.name.c_str());
     if (const auto failure = detail::make_named(mapping.name, mapping.file, mapping.facts)) {
       return failure;
     }
     mapping.creator = ::getpid();
+    mapping.kept.is(mapping.facts);
   }
   const int file = mapping.file.get();
   const std::uint64_t total = detail::shared_file_bytes(options.bytes, page);

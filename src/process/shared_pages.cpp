@@ -191,7 +191,7 @@ SharedFailure make_named(const std::string& name, Descriptor& file, FileFacts& f
   if (!failure && facts.links == 0) {
     failure = refused_as("shm_open", ENOENT, "the name was removed meanwhile");
   }
-  if (failure) remove_named(name, facts);
+  if (failure) remove_named(name.c_str(), facts);
   return failure;
 }
 
@@ -209,12 +209,11 @@ SharedFailure open_named(const std::string& name, bool writable, Descriptor& fil
   return check_named(facts);
 }
 
-void remove_named(const std::string& name, const FileFacts& facts) noexcept {
-  const Descriptor file(
-      ::shm_open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0));
+void remove_named(const char* name, const FileFacts& facts) noexcept {
+  const Descriptor file(::shm_open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0));
   FileFacts now;
   if (!file.is_open() || facts_of(file.get(), now)) return;
-  if (now.device == facts.device && now.number == facts.number) ::shm_unlink(name.c_str());
+  if (now.device == facts.device && now.number == facts.number) ::shm_unlink(name);
 }
 
 SharedFailure remove_left_behind(const std::string& name, int file) noexcept {
@@ -224,7 +223,7 @@ SharedFailure remove_left_behind(const std::string& name, int file) noexcept {
   }
   FileFacts facts;
   if (const SharedFailure failure = facts_of(file, facts)) return failure;
-  remove_named(name, facts);
+  remove_named(name.c_str(), facts);
   return {};
 }
 

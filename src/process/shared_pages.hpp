@@ -62,7 +62,7 @@ std::uint64_t page_size() noexcept;
 SharedFailure open_named(const std::string& name, bool writable, Descriptor& file,
                          FileFacts& facts) noexcept;
 // Takes the name away if it is still this file's.
-void remove_named(const std::string& name, const FileFacts& facts) noexcept;
+void remove_named(const char* name, const FileFacts& facts) noexcept;
 // Takes the name away unless the creator lives.
 SharedFailure remove_left_behind(const std::string& name, int file) noexcept;
 

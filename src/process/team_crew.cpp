@@ -83,8 +83,14 @@ std::size_t TeamCrew::alive() const noexcept {
 int TeamCrew::start_worker(std::uint32_t slot) noexcept {
   Worker& worker = workers_[slot];
   worker.overdue = false;
-  worker.serial = ++serial_;
-  return refused_ = server_.start_worker(slot, worker.serial, worker.pidfd);
+  for (int tries = 2;; --tries) {
+    refused_ = server_.is_running() ? 0 : server_.start();
+    if (refused_ != 0) return refused_;
+    worker.serial = ++serial_;
+    refused_ = server_.start_worker(slot, worker.serial, worker.pidfd);
+    // A server that was just killed is no reason: there is another one.
+    if (refused_ != EPIPE || tries == 1) return refused_;
+  }
 }
 
 bool TeamCrew::take_token() noexcept {
@@ -101,18 +107,12 @@ int TeamCrew::refill() noexcept {
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
     if (is_alive(slot)) continue;
     if (!take_token()) return refused_;
-    if (const int error = restart(slot); error != 0) return error;
+    if (const int error = start_worker(slot); error != 0) return error;
   }
   return 0;
 }
 
-int TeamCrew::restart(std::uint32_t slot) noexcept {
-  if (!server_.is_running()) {
-    refused_ = server_.start();
-    if (refused_ != 0) return refused_;
-  }
-  return start_worker(slot);
-}
+int TeamCrew::restart(std::uint32_t slot) noexcept { return start_worker(slot); }
 
 sync::Deadline TeamCrew::next_refill() const noexcept {
   if (alive() == plan_.width) return sync::no_deadline;

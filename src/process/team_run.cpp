@@ -36,7 +36,9 @@ Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions&
   }
   refill();
   if (crew_.alive() == 0 && refused_ != 0) {
-    throw ProcessTeamError(ProcessTeamStep::worker, refused_);
+    open();
+    close(Closed::no_workers);
+    return settle();
   }
   const sync::StopCallback stop(
       options.until.stop_token(), [](void* crew) noexcept { static_cast<TeamCrew*>(crew)->wake(); },

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/team_board.hpp>
@@ -156,10 +158,15 @@ TEST(ClaimTable, ALateWorkerChangesNothingInTheNextRun) {
   EXPECT_EQ(table.count(2, 1).free, 2U);
 }
 
+// How many memories that somebody has written over: `usual` in ./check, a million in a deep run.
+std::size_t spoilt_memories(std::size_t usual) {
+  return handoff::test::deep() ? 1'000'000 : handoff::test::rounds(usual);
+}
+
 // Words of random bytes, half of them with the right run: counted, never believed, mended.
 TEST(ClaimTable, RandomWordsAreSurvived) {
   auto random = handoff::test::random();
-  for (std::size_t round = 0; round < handoff::test::rounds(20'000); ++round) {
+  for (std::size_t image = 0; image < spoilt_memories(20'000); ++image) {
     Words words(1 + random() % 8);
     ClaimTable table(words.all());
     const std::uint64_t run = 1 + random() % 3;
@@ -274,6 +281,49 @@ TEST(TeamBoard, WorkersServeRunAfterRun) {
   first.join();
   second.join();
   EXPECT_FALSE(wrong);
+}
+
+// A job and words of random bytes: a worker works at nothing that is not in the job, and stays in
+// its memory.
+TEST(TeamBoard, RandomImagesAreSurvived) {
+  auto random = handoff::test::random();
+  const auto any = [&] { return random() >> random() % 64; };
+  Words arguments(TeamWords::most_arguments);
+  Words blocks(64);
+  const TeamWords words{arguments.all(), blocks.all()};
+  std::atomic<std::size_t> worked{0};
+  std::atomic<std::size_t> wrong{0};
+  for (std::size_t image = 0; image < spoilt_memories(5'000); ++image) {
+    TeamBoard board;
+    // The bell, whether all are dismissed, the number of the run, and the job's four parts.
+    const std::uint64_t run = 1 + random() % 3;
+    const std::uint64_t parts[] = {random() & ~std::uint32_t{0}, run, any(), any(), any(), any()};
+    std::memcpy(static_cast<void*>(&board), parts, sizeof parts);
+    for (ClaimWord& word : blocks.all()) {
+      Claim claim = Claim::of(any());
+      if (random() % 2 == 0) claim.run = run;
+      word.store(claim.word(), order::relaxed);
+    }
+    std::atomic<bool> begins{false};
+    std::thread worker([&] {
+      begins = true;
+      board.serve(
+          0, 1 + static_cast<std::uint32_t>(image % 3), words,
+          [&](std::uint64_t its_run, const TeamJob& job, const void*, IndexRange range) {
+            ++worked;
+            wrong += its_run != run || job.blocks() > 64 || job.bytes > TeamWords::most_bytes ||
+                     range.first >= range.last || range.last > job.count;
+            return true;
+          },
+          [] {});
+    });
+    while (!begins) std::this_thread::yield();
+    std::this_thread::yield();
+    board.dismiss();
+    worker.join();
+  }
+  EXPECT_GT(worked, 0U) << "each image was refused";
+  EXPECT_EQ(wrong, 0U);
 }
 
 }  // namespace

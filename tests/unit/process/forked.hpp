@@ -90,6 +90,7 @@ class ForkedChild {
       const int found = std::fscanf(file, "%*d %*s %c", &state);
       std::fclose(file);
       ASSERT_EQ(found, 1);
+      ASSERT_NE(state, 'Z') << "it has ended, and will never sleep";
       ::usleep(200);
     }
   }

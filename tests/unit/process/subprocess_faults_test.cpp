@@ -447,11 +447,13 @@ const support::RoleEntry groups_by_number("groups_by_number", [](const std::stri
   constexpr std::uint32_t process_group = 1U << 2;
   if (!forbid(SYS_pidfd_send_signal, process_group, EINVAL, 3)) return 90;
   for (const bool killed : {false, true}) {
-    auto parent = shell(killed ? "sleep 1000 & echo $!; wait" : "sleep 1000 & echo $!",
-                        {.output = SubprocessOutput::captured()});
+    // The parent ends only when it is told to: its group is killed at its end.
+    auto parent =
+        shell(killed ? "sleep 1000 & echo $!; wait" : "sleep 1000 & echo $!; read line; exit 0",
+              {.input = SubprocessInput::pipe(), .output = SubprocessOutput::captured()});
     const Watched grandchild(std::stoi(parent.read_output()));
     if (!grandchild.was_there()) return 1;
-    if (killed) parent.kill();
+    killed ? parent.kill() : parent.close_input();
     if (parent.wait().text() != (killed ? "killed by SIGKILL" : "exited with 0")) return 2;
     if (!grandchild.goes()) return 3;
     parent.kill();  // nobody is there any more
@@ -500,17 +502,6 @@ TEST(SubprocessFaults, ChildInADebugger) {
   for (const int each : {told[0], told[1], tell_it[0], tell_it[1]}) close(each);
 }
 
-// In a space of numbers of its own, where the next number can be chosen.
-int stranger_with(int number) {
-  std::ofstream("/proc/sys/kernel/ns_last_pid") << number - 1;
-  const pid_t stranger = fork();
-  if (stranger == 0) {
-    setpgid(0, 0);
-    for (;;) pause();
-  }
-  if (stranger > 0) setpgid(stranger, stranger);
-  return stranger;
-}
 const support::RoleEntry numbers_again("numbers_again", [](const std::string&) {
   if (getpid() != 1) return 77;
   for (const bool stolen : {false, true}) {
@@ -523,7 +514,7 @@ const support::RoleEntry numbers_again("numbers_again", [](const std::string&) {
       } else if (child.wait().code != 7) {
         return 3;
       }
-      const int stranger = stranger_with(number);
+      const int stranger = support::stranger_with(number);
       if (stranger != number) return 4;
       if (kill(number, 0) != 0) return 5;  // by number, one would find it
       if (child.signal(SIGKILL)) return 6;
@@ -541,17 +532,9 @@ const support::RoleEntry numbers_again("numbers_again", [](const std::string&) {
   return 0;
 });
 TEST(SubprocessFaults, NumbersThatComeAgain) {
-  SubprocessOptions options = support::role_options("numbers_again", "");
-  const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
-  options.executable = "";
-  std::vector<std::string> arguments{"unshare", "--pid", "--fork", "--kill-child"};
-  arguments.push_back(own);
-  arguments.insert(arguments.end(), support::role_arguments().begin() + 1,
-                   support::role_arguments().end());
-  auto child = Subprocess::start(arguments, options);
-  const SubprocessExit end = child.wait();
-  if (end.code == 1 && child.output().empty()) GTEST_SKIP() << "no right to a space of numbers";
-  EXPECT_EQ(end.text(), "exited with 0") << child.output();
+  const auto end = support::run_role_among_own_numbers("numbers_again");
+  if (!end.has_value()) GTEST_SKIP() << "no right to a space of numbers";
+  EXPECT_EQ(end->text(), "exited with 0");
 }
 
 // A process that was forked from one with a spawner has none, and makes its own. Its copies of

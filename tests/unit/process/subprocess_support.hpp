@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -44,7 +45,9 @@ inline std::set<int> open_descriptors() {
 // A process, held so that its number means no other one.
 class Watched {
  public:
-  explicit Watched(int id) : pidfd_(static_cast<int>(syscall(SYS_pidfd_open, id, 0))) {}
+  explicit Watched(int id) : pidfd_(static_cast<int>(syscall(SYS_pidfd_open, id, 0))) {
+    EXPECT_TRUE(was_there()) << "process " << id;  // else its end cannot be seen
+  }
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
   ~Watched() { close(pidfd_); }
@@ -131,6 +134,32 @@ inline const std::vector<std::string>& role_arguments() {
                                                   "--gtest_brief=1"};
   return arguments;
 }
+// Runs the role as the first process of a space of numbers of its own, where the next number can be
+// chosen; nothing where that is not permitted.
+inline std::optional<SubprocessExit> run_role_among_own_numbers(const std::string& name) {
+  SubprocessOptions options = role_options(name, "");
+  options.executable = "";
+  std::vector<std::string> arguments{"unshare", "--pid", "--fork", "--kill-child",
+                                     std::filesystem::read_symlink("/proc/self/exe").string()};
+  arguments.insert(arguments.end(), role_arguments().begin() + 1, role_arguments().end());
+  auto child = Subprocess::start(arguments, options);
+  const SubprocessExit end = child.wait();
+  if (end.code == 1 && child.output().empty()) return std::nullopt;
+  EXPECT_EQ(end.code, 0) << child.output();
+  return end;
+}
+// In such a space: a process with this number, if that is free.
+inline int stranger_with(int number) {
+  std::ofstream("/proc/sys/kernel/ns_last_pid") << number - 1;
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    setpgid(0, 0);
+    for (;;) pause();
+  }
+  if (stranger > 0) setpgid(stranger, stranger);
+  return stranger;
+}
+
 // Runs the role to its end.
 inline SubprocessExit run_role(const std::string& name, const std::string& argument = "") {
   auto child = Subprocess::start(role_arguments(), role_options(name, argument));

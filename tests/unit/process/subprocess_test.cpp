@@ -365,9 +365,12 @@ TEST(Subprocess, GroupEndsWithIt) {
     EXPECT_TRUE(grandchild.goes());
   }
   {
-    auto parent = shell("sleep 1000 & echo $!", captured());
-    const std::string text = parent.read_output();
-    const Watched grandchild(std::stoi(text));
+    // It ends only when it is told to: if it had ended, so had its group.
+    SubprocessOptions options = captured();
+    options.input = SubprocessInput::pipe();
+    auto parent = shell("sleep 1000 & echo $!; read line; exit 0", options);
+    const Watched grandchild(number_in(parent));
+    parent.close_input();
     EXPECT_TRUE(parent.wait().ok());  // although its child has the pipe
     EXPECT_TRUE(grandchild.goes());
   }

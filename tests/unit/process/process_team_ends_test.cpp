@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+//
+// ProcessTeam: what the system takes away - memory, numbers of processes, the master - and what is
+// left behind then.
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <handoff/process/process_team.hpp>
+#include <handoff/process/shared_memory.hpp>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/support.hpp"
+#include "unit/process/shared_memory_support.hpp"
+#include "unit/process/subprocess_support.hpp"
+#include "unit/process/team_support.hpp"
+
+namespace process_team_ends_test { namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using namespace team_support;
+using test::SharedName;
+
+// ---- No memory ---------------------------------------------------------------------------------
+
+bool put_into(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text << std::flush;
+  return out.good();
+}
+
+// A group of processes that may have so much memory, where this process may make one. Only what
+// puts itself there is in it.
+class MemoryGroup {
+ public:
+  explicit MemoryGroup(std::size_t bytes) {
+    const std::string top = "/sys/fs/cgroup";
+    make(top, "memory.max", "memory.swap.max", bytes);
+    make(top + own_path(), "memory.max", "memory.swap.max", bytes);
+    make(top + "/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes);
+  }
+  ~MemoryGroup() {
+    if (!folder_.empty()) {
+      EXPECT_TRUE(becomes_true([&] { return ::rmdir(folder_.c_str()) == 0; }));
+    }
+  }
+  MemoryGroup(const MemoryGroup&) = delete;
+  MemoryGroup& operator=(const MemoryGroup&) = delete;
+
+  bool is_there() const { return !folder_.empty(); }
+  std::string members() const { return folder_ + "/cgroup.procs"; }
+
+ private:
+  static std::string own_path() {
+    std::ifstream file("/proc/self/cgroup");
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with("0::")) return line.substr(3);
+    }
+    return "";
+  }
+
+  void make(const std::string& parent, const char* limit, const char* swap, std::size_t bytes) {
+    const std::string folder = parent + "/handoff_test_" + std::to_string(::getpid());
+    if (is_there() || ::mkdir(folder.c_str(), 0700) != 0) return;
+    struct stat found{};
+    if (::stat((folder + "/" + limit).c_str(), &found) != 0 ||
+        !put_into(folder + "/" + limit, std::to_string(bytes))) {
+      ::rmdir(folder.c_str());
+      return;
+    }
+    if (::stat((folder + "/" + swap).c_str(), &found) == 0) {
+      (void)put_into(folder + "/" + swap,
+                     std::strcmp(swap, "memory.swap.max") == 0 ? "0" : std::to_string(bytes));
+    }
+    folder_ = folder;
+  }
+
+  std::string folder_;
+};
+
+// At index 3 it goes into the group whose file the board names, and takes more than that may have.
+[[noreturn]] void take_too_much(const Board& board) {
+  const int file = ::open(board.text.data(), O_WRONLY | O_CLOEXEC);
+  if (file < 0 || ::write(file, "0", 1) != 1) ::_exit(97);
+  ::close(file);
+  constexpr std::size_t bytes = std::size_t{256} << 20;
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) ::_exit(98);
+  auto* const byte = static_cast<volatile char*>(memory);
+  for (std::size_t at = 0; at < bytes; at += 1024) byte[at] = 1;
+  ::_exit(99);
+}
+struct Eats {
+  Board* board;
+  int times;
+};
+void eat_at_three(IndexRange range, const Eats& eats) {
+  for (const std::size_t i : range) {
+    if (i == 3 && eats.board->deaths.fetch_add(1) < eats.times) take_too_much(*eats.board);
+    eats.board->rows[i] = row(1, i);
+  }
+}
+
+TEST(ProcessTeamEnds, AKillForLackOfMemoryIsADeath) {
+  const MemoryGroup group(std::size_t{32} << 20);
+  if (!group.is_there()) {
+    GTEST_SKIP() << "this process may not make a group with a limit of memory (cgroup)";
+  }
+  const SharedBoard board;
+  const std::string members = group.members();
+  ASSERT_LT(members.size(), board->text.size());
+  std::copy_n(members.c_str(), members.size() + 1, board->text.begin());
+  ProcessTeam team(2);
+  EXPECT_EQ(team.run<eat_at_three>(20, Eats{board.get(), 1}, {.block = 1}).done, 20U);
+  EXPECT_EQ(board->deaths, 2);
+  expect_rows(*board, 1, 20);
+  board->deaths = 0;
+  EXPECT_THROW((void)team.run<eat_at_three>(20, Eats{board.get(), 1000}, {.block = 1}), BlocksLost);
+  EXPECT_EQ(team.tally().done, 19U);
+  ASSERT_EQ(team.lost().size(), 1U);
+  EXPECT_EQ(team.lost()[0].end.text(), "killed by signal 9");
+}
+
+// Hardly any more memory for this process from here on: some for its stack.
+void have_no_more_memory() {
+  std::ifstream file("/proc/self/statm");
+  rlim_t pages = 0;
+  file >> pages;
+  const rlim_t most = (pages + 4096) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+  const rlimit limit{most, most};
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+void* volatile taken = nullptr;
+void take_much() { taken = ::operator new(std::size_t{1} << 30); }
+void throw_at_three(IndexRange range, const Rows& rows) {
+  for (const std::size_t i : range) {
+    if (i == 3) {
+      have_no_more_memory();
+      take_much();
+    }
+    rows.board->rows[i] = row(rows.factor, i);
+  }
+}
+
+TEST(ProcessTeamEnds, AWorkerThatCannotAllocate) {
+  if (test::sanitized) GTEST_SKIP() << "a limit of mappings stops a sanitizer";
+  const SharedBoard board;
+  ProcessTeam team(2);
+  // One that must go on is ended; another one does its block.
+  const auto die = [] {
+    std::set_terminate([] {
+      ::signal(SIGABRT, SIG_DFL);
+      std::abort();
+    });
+    have_no_more_memory();
+    []() noexcept { take_much(); }();
+  };
+  EXPECT_EQ(team.run<die_at_three>(20, Deadly{board.get(), 1, die}, {.block = 1}).done, 20U);
+  EXPECT_EQ(board->deaths, 2);
+  expect_rows(*board, 1, 20);
+  // One that says so has failed, and its worker goes on.
+  try {
+    (void)team.run<throw_at_three>(20, Rows{board.get(), 2}, {.block = 1});
+    FAIL() << "it must throw";
+  } catch (const KernelFailure& failure) {
+    EXPECT_STREQ(failure.what(), "std::bad_alloc");
+  }
+  EXPECT_EQ(team.tally().done, 19U);
+  EXPECT_EQ(team.run<compute_rows>(100, Rows{board.get(), 5}).done, 100U);
+  expect_rows(*board, 5, 100);
+}
+
+// ---- Ends --------------------------------------------------------------------------------------
+
+TEST(ProcessTeamEnds, NothingIsLeftBehind) {
+  const SharedBoard board;
+  const std::size_t before = open_descriptors();
+  for (std::size_t round = 0; round < test::rounds(20); ++round) {
+    std::vector<pid_t> there;
+    {
+      ProcessTeam team(3);
+      EXPECT_EQ(team.run<compute_rows>(10, Rows{board.get(), 1}).done, 10U);
+      there = workers();
+      EXPECT_EQ(there.size(), 3U);
+      std::ifstream maps("/proc/self/maps");
+      for (std::string line; std::getline(maps, line);) {
+        EXPECT_EQ(line.find("/dev/shm/"), std::string::npos) << "a name that could be left";
+      }
+      ProcessTeam moved(std::move(team));
+      EXPECT_EQ(moved.run<compute_rows>(10, Rows{board.get(), 1}).done, 10U);
+    }
+    for (const pid_t worker : there) EXPECT_TRUE(has_ended(worker));
+    EXPECT_TRUE(servers_of(::getpid()).empty());
+    EXPECT_EQ(open_descriptors(), before);
+  }
+}
+
+TEST(ProcessTeamEnds, ItsEndIsTheEndOfStoppedWorkersToo) {
+  std::vector<pid_t> there;
+  {
+    ProcessTeam team(2);
+    there = workers();
+    signal_workers(SIGSTOP);
+  }
+  for (const pid_t worker : there) EXPECT_TRUE(has_ended(worker));
+}
+
+// More deaths between runs than the server can tell of, while nobody listens.
+TEST(ProcessTeamEnds, ItsEndComesAfterManyDeaths) {
+  if (test::sanitized) GTEST_SKIP() << "so many processes take long with a sanitizer";
+  std::vector<pid_t> there;
+  {
+    ProcessTeam team(400);
+    there = workers();
+    EXPECT_EQ(there.size(), team.width());
+    signal_workers(SIGKILL);
+    EXPECT_TRUE(becomes_true([&] { return std::all_of(there.begin(), there.end(), has_ended); }));
+  }
+  for (const pid_t worker : there) EXPECT_TRUE(has_ended(worker));
+  EXPECT_TRUE(servers_of(::getpid()).empty());
+}
+
+// A thread that made a team may end; a program may ignore the ends of its children.
+TEST(ProcessTeamEnds, TheThreadThatMadeItMayEnd) {
+  const SharedBoard board;
+  struct sigaction ignore{};
+  struct sigaction before{};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGCHLD, &ignore, &before);
+  {
+    std::unique_ptr<ProcessTeam> team;
+    std::thread([&] { team = std::make_unique<ProcessTeam>(2); }).join();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(team->run<compute_rows>(50, Rows{board.get(), 9}).done, 50U);
+    board->deaths = 0;
+    EXPECT_EQ(
+        team->run<die_at_three>(50, Deadly{board.get(), 1, [] { ::raise(SIGKILL); }}, {.block = 1})
+            .done,
+        50U);
+  }
+  ::sigaction(SIGCHLD, &before, nullptr);
+}
+
+// ---- The master is killed ----------------------------------------------------------------------
+
+void sleep_long(IndexRange, const Rows& rows) {
+  ++rows.board->ready;
+  std::this_thread::sleep_for(1h);
+}
+
+// What a master tells of itself before it is killed.
+constexpr std::size_t kServersRow = 3;  // behind the workers' numbers
+void tell_of_processes(Board& board) {
+  const std::vector<pid_t> its = workers();
+  for (std::size_t i = 0; i < its.size(); ++i) board.rows[i] = static_cast<std::uint64_t>(its[i]);
+  board.rows[kServersRow] = static_cast<std::uint64_t>(servers_of(::getpid()).front());
+}
+bool is_gone(const Board& board, std::size_t at) {
+  return has_ended(static_cast<pid_t>(board.rows[at]));
+}
+[[noreturn]] int sleep_for_ever() {
+  for (;;) ::pause();
+}
+void kill_master(pid_t master) {
+  ::kill(master, SIGKILL);
+  ::waitpid(master, nullptr, 0);
+}
+
+TEST(ProcessTeamEnds, WhenTheMasterIsKilledNothingIsLeft) {
+  std::chrono::nanoseconds longest{0};
+  for (std::size_t round = 0; round < (test::deep() ? 1000U : test::rounds(20)); ++round) {
+    const SharedBoard board;
+    const SharedName early_name;
+    const SharedName late_name;
+    const pid_t master = test::start_child([&] {
+      const auto early = SharedMemory::create({.bytes = 5000, .name = early_name.text()});
+      ProcessTeam team(3);
+      const auto late = SharedMemory::create({.bytes = 5000, .name = late_name.text()});
+      tell_of_processes(*board);
+      // In every other round the workers are busy.
+      if (round % 2 == 0) (void)team.run<sleep_long>(3, Rows{board.get(), 0}, {.block = 1});
+      board->ready = 3;
+      return sleep_for_ever();
+    });
+    ASSERT_TRUE(becomes_true([&] { return board->ready >= 3; }));
+    EXPECT_TRUE(early_name.is_there() && late_name.is_there());
+    kill_master(master);
+    const auto killed = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i <= kServersRow; ++i) {
+      ASSERT_NE(board->rows[i], 0U);
+      ASSERT_TRUE(becomes_true([&] { return is_gone(*board, i); }));
+    }
+    longest = std::max(longest, std::chrono::steady_clock::now() - killed);
+    EXPECT_FALSE(early_name.is_there()) << "the fork server has taken it away";
+    EXPECT_FALSE(late_name.is_there());
+  }
+  if (!test::deep()) return;
+  // Printed and never asserted: a busy machine is no fault.
+  std::printf("all was gone %lld us after the master's death, at the latest\n",
+              static_cast<long long>(
+                  std::chrono::duration_cast<std::chrono::microseconds>(longest).count()));
+}
+
+TEST(ProcessTeamEnds, AStoppedForkServerEndsWithItsMaster) {
+  const SharedBoard board;
+  const pid_t master = test::start_child([&] {
+    const ProcessTeam team(3);
+    tell_of_processes(*board);
+    signal_server(SIGSTOP);
+    board->ready = 1;
+    return sleep_for_ever();
+  });
+  ASSERT_TRUE(becomes_true([&] { return board->ready == 1; }));
+  kill_master(master);
+  for (std::size_t i = 0; i <= kServersRow; ++i) {
+    EXPECT_TRUE(becomes_true([&] { return is_gone(*board, i); }));
+  }
+}
+
+// At any instant of making memory with a name, and of giving it back.
+TEST(ProcessTeamEnds, AKilledMasterLeavesNoName) {
+  auto random = test::random();
+  for (std::size_t round = 0; round < (test::deep() ? 1000U : test::rounds(50)); ++round) {
+    const SharedBoard board;
+    const SharedName name;
+    const pid_t master = test::start_child([&]() -> int {
+      const ProcessTeam team(1);
+      tell_of_processes(*board);
+      for (;;) {
+        const auto memory = SharedMemory::create({.bytes = 5000, .name = name.text()});
+        board->ready = 1;
+      }
+    });
+    ASSERT_TRUE(becomes_true([&] { return board->ready == 1; }));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+    kill_master(master);
+    ASSERT_TRUE(becomes_true([&] { return is_gone(*board, kServersRow); }));
+    ASSERT_FALSE(name.is_there()) << "round " << round;
+  }
+}
+
+// A name that is another's by now is not taken from it.
+TEST(ProcessTeamEnds, AKilledMasterTakesNoNameOfAnother) {
+  const SharedBoard board;
+  const SharedName name;
+  const pid_t master = test::start_child([&] {
+    const auto memory = SharedMemory::create({.bytes = 5000, .name = name.text()});
+    const ProcessTeam team(1);
+    tell_of_processes(*board);
+    board->ready = 1;
+    return sleep_for_ever();
+  });
+  ASSERT_TRUE(becomes_true([&] { return board->ready == 1; }));
+  ASSERT_TRUE(name.is_there());
+  ASSERT_EQ(::shm_unlink(name.text().c_str()), 0);
+  const auto mine = SharedMemory::create({.bytes = 5000, .name = name.text()});
+  kill_master(master);
+  ASSERT_TRUE(becomes_true([&] { return is_gone(*board, kServersRow); }));
+  EXPECT_TRUE(name.is_there());
+}
+
+// More names than are kept: the memory is made all the same.
+TEST(ProcessTeamEnds, NamesBeyondThoseThatAreKept) {
+  std::vector<std::unique_ptr<SharedName>> names;
+  std::vector<SharedMemory> memories;
+  for (int i = 0; i < 140; ++i) {
+    names.push_back(std::make_unique<SharedName>());
+    memories.push_back(SharedMemory::create({.bytes = 1, .name = names.back()->text()}));
+  }
+  memories.clear();
+  for (const auto& name : names) EXPECT_FALSE(name->is_there());
+}
+
+// ---- Numbers that come again -------------------------------------------------------------------
+
+void tell_numbers(IndexRange, const Rows& rows) {
+  rows.board->rows[0] = static_cast<std::uint64_t>(::getpid());
+  rows.board->rows[1] = static_cast<std::uint64_t>(::getppid());
+}
+
+// The worker, or the fork server, ends, and a stranger gets its number.
+int number_again(bool of_server) {
+  const SharedBoard board;
+  pid_t stranger = -1;
+  {
+    ProcessTeam team(1);
+    if (team.run<tell_numbers>(1, Rows{board.get(), 0}).done != 1) return 1;
+    const auto number = static_cast<pid_t>(board->rows[of_server ? 1 : 0]);
+    if (::kill(number, SIGKILL) != 0) return 2;
+    if (of_server && ::waitpid(number, nullptr, 0) != number) return 3;
+    if (!becomes_true([&] { return ::kill(number, 0) != 0 && errno == ESRCH; })) return 4;
+    stranger = subprocess_support::stranger_with(number);
+    if (stranger != number) return 5;
+    if (team.run<compute_rows>(100, Rows{board.get(), 1}).done != 100) return 6;
+    if (::waitpid(stranger, nullptr, WNOHANG) != 0) return 7;
+  }
+  if (::waitpid(stranger, nullptr, WNOHANG) != 0) return 8;
+  ::kill(stranger, SIGKILL);
+  if (::waitpid(stranger, nullptr, 0) != stranger) return 9;
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // workers whose server was killed
+  }
+  return 0;
+}
+const subprocess_support::RoleEntry team_numbers_again(
+    "team_numbers_again", [](const std::string&) {
+      if (::getpid() != 1) return 77;
+      for (int round = 0; round < 10; ++round) {
+        for (const bool of_server : {false, true}) {
+          if (const int code = number_again(of_server); code != 0)
+            return code + (of_server ? 20 : 0);
+        }
+      }
+      return 0;
+    });
+TEST(ProcessTeamEnds, NumbersThatComeAgain) {
+  const auto end = subprocess_support::run_role_among_own_numbers("team_numbers_again");
+  if (!end.has_value()) GTEST_SKIP() << "no right to a space of numbers";
+  EXPECT_EQ(end->text(), "exited with 0");
+}
+
+}}  // namespace process_team_ends_test
