@@ -216,7 +216,7 @@ const Scenario job_given_up(
       outcome(is_done ? 1 : 0);
       pool.end();
     },
-    Size::huge, 1);
+    Size::large, 1);
 
 // A worker that ends after each job, while the next one is on its way.
 const Scenario worker_recycled(

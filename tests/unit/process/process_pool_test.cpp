@@ -765,6 +765,7 @@ TEST(ProcessPool, AForkOfTheProgramEndsNothing) {
 }
 
 TEST(ProcessPool, WhenTheMasterIsKilledNoWorkerIsLeft) {
+  if (test::sanitized) GTEST_SKIP() << "ThreadSanitizer starts no threads in a forked child";
   for (const bool is_busy : {false, true}) {
     const SharedBoard board;
     const pid_t master = ::fork();
