@@ -231,7 +231,7 @@ TEST(ProcessTeamEnds, ItsEndIsTheEndOfStoppedWorkersToo) {
 
 // More deaths between runs than the server can tell of, while nobody listens.
 TEST(ProcessTeamEnds, ItsEndComesAfterManyDeaths) {
-  if (test::sanitized) GTEST_SKIP() << "so many processes take long with a sanitizer";
+  if (!test::deep() || test::sanitized) GTEST_SKIP() << "so many processes: in a deep run";
   std::vector<pid_t> there;
   {
     ProcessTeam team(400);
