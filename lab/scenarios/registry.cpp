@@ -15,6 +15,7 @@
 #include "scenarios/machine/scenario.hpp"
 #include "scenarios/matmul/scenario.hpp"
 #include "scenarios/messages/scenario.hpp"
+#include "scenarios/processes/scenario.hpp"
 #include "scenarios/spawn/scenario.hpp"
 #include "scenarios/tasks/scenario.hpp"
 
@@ -26,6 +27,7 @@ Scenarios all_scenarios() {
   scenarios.push_back(events::make_scenario());
   scenarios.push_back(channels::make_scenario());
   scenarios.push_back(messages::make_scenario());
+  scenarios.push_back(processes::make_scenario());
   scenarios.push_back(commands::make_scenario());
   scenarios.push_back(files::make_scenario());
   scenarios.push_back(explorer::make_scenario());

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What a contender of `processes` is given. It hands its link to measure() (measure.hpp).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "harness/contender.hpp"
+#include "scenarios/processes/work.hpp"
+
+namespace handoff::lab::processes {
+
+struct Task {
+  std::string metric;
+  std::size_t bytes;
+  Answer* output;
+};
+
+// Sends all messages of an operation. The task outlives it.
+using Operation = std::function<void(Burst&)>;
+Operation contender(const Task& task);
+
+}  // namespace handoff::lab::processes

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// For tests: a link that changes a bit in the middle of each hundredth message.
+#include "lying_link.hpp"
+
+namespace handoff::lab::processes {
+namespace {
+
+template <class Message>
+void lie(Message& message, std::uint64_t number) {
+  if (number % 100 == 99) message.words[Message::count / 2] ^= 1;
+}
+
+template <class Message>
+using Link = LyingLink<Message, lie<Message>>;
+
+}  // namespace
+
+Operation contender(const Task& task) { return measure<Link>(task); }
+
+}  // namespace handoff::lab::processes

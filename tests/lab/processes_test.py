@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The scenario of processes: every contender delivers each message once to its second process, one
+that cheats is found, and none leaves anything behind."""
+
+import signal
+import subprocess
+import time
+import unittest
+
+import jsonschema
+
+from lab_support import MISBEHAVING, PROGRAM, SCHEMA, LabTest
+from left_behind import assert_nothing_left, contenders_alive
+
+QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
+ALL = {"own.shared_ring", "own.shared_byte_ring", "limit.spin_ring", "peer.pipe",
+       "peer.unix_socket", "peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc"}
+MAY_BE_MISSING = {"peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc"}
+
+
+class Processes(LabTest):
+    def rows(self, *arguments, exit_code=0):
+        result = self.result_of("run", "processes", *arguments, *QUICK, exit_code=exit_code)
+        jsonschema.validate(result, SCHEMA)
+        assert_nothing_left(self)
+        return {row["contender"]: row for row in result["rows"]}
+
+    def assert_all_right(self, rows, names, unit, items):
+        self.assertEqual(set(rows), names)
+        for name, row in rows.items():
+            if row["status"] == "unavailable":
+                self.assertIn(name, MAY_BE_MISSING)
+                self.assertRegex(row["reason"], "^not built: needs lib")
+                continue
+            self.assertEqual((row["status"], row["unit"], row["order"]), ("ok", unit, "fifo"), row)
+            self.assertGreater(row["median"], 0.01, row)
+            self.assertEqual(row["items_per_op"], items, row)
+
+    def test_one_message_at_a_time(self):
+        for size, messages in ((8, 10000), (4096, 4000)):
+            rows = self.rows("--metrics", "latency", "--set", f"bytes={size}")
+            self.assert_all_right(rows, ALL, "ns", messages)
+
+    def test_many_messages(self):
+        for size, messages in ((8, 100000), (64, 100000), (4096, 10000), (1 << 20, 50)):
+            rows = self.rows("--metrics", "throughput", "--set", f"bytes={size}")
+            self.assert_all_right(rows, ALL, "messages/s", messages)
+
+    def test_a_process_that_sleeps_is_woken(self):
+        rows = self.rows("--metrics", "wake")
+        self.assert_all_right(rows, ALL - {"limit.spin_ring"}, "us", 20)
+
+    def test_a_message_that_is_lost_repeated_or_broken_is_found(self):
+        for metric in ("latency", "throughput"):
+            rows = self.rows("--metrics", metric, "--set", "bytes=64", "--manifest", MISBEHAVING,
+                             "--contenders", "peer.drops_one,peer.bends,peer.dies", exit_code=1)
+            said = {name: (row["status"], row["reason"]) for name, row in rows.items()}
+            self.assertEqual({name: status for name, (status, _) in said.items()},
+                             {"peer.drops_one": "wrong", "peer.bends": "wrong",
+                              "peer.dies": "failed"})
+            for name in ("peer.drops_one", "peer.bends"):
+                self.assertRegex(said[name][1], "messages were broken, or others than those sent")
+            self.assertIn("second process: it dies here", said["peer.dies"][1])
+
+    def test_ctrl_c_leaves_nothing_behind(self):
+        run = subprocess.Popen(
+            [PROGRAM, "run", "processes", "--metrics", "throughput", "--no-probe", "--launches",
+             "1000", "--time-budget", "600", "--output", "r.json"],
+            cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(run.kill)
+        while not contenders_alive():
+            self.assertIsNone(run.poll())
+            time.sleep(0.01)
+        time.sleep(0.2)  # in the middle
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(), 130)
+        assert_nothing_left(self)
+
+
+if __name__ == "__main__":
+    unittest.main()
