@@ -23,8 +23,9 @@ using namespace std::chrono_literals;
 
 // So long jobs wait for a worker while each start is refused.
 constexpr std::chrono::milliseconds kWorkerPatience = 500ms;
-// So long the pool waits after a refused start.
+// So long the pool waits after a refused start, with jobs and without.
 constexpr std::chrono::milliseconds kStartPause = 10ms;
+constexpr std::chrono::milliseconds kIdleStartPause = 1s;
 // So often workers may end before they have claimed anything.
 constexpr std::size_t kMostEndsInARow = 100;
 
@@ -388,7 +389,7 @@ void JobMaster::look_at_limit() noexcept {
 void JobMaster::refill() noexcept {
   if (crew_.alive() == crew_.width()) {
     refused_ = 0;
-  } else if (has_jobs() || (!is_weary_ && refused_ == 0)) {
+  } else if (has_jobs() || !is_weary_) {
     refused_ = crew_.refill();
   }
   if (crew_.alive() != 0) {
@@ -425,9 +426,12 @@ bool JobMaster::plan() noexcept {
     if (closing_) next = std::min(next, closing_->deadline);
   }
   wants_jobs_ = crew_.alive() < crew_.width();
-  if (wants_jobs_ && (tally_.pending != 0 || (!is_weary_ && refused_ == 0))) {
+  const bool is_busy = tally_.pending != 0;
+  if (wants_jobs_ && (is_busy || !is_weary_)) {
     sync::Deadline refilled = crew_.next_refill();
-    if (refused_ != 0) refilled = std::max(refilled, now_ + kStartPause);
+    if (refused_ != 0) {
+      refilled = std::max(refilled, now_ + (is_busy ? kStartPause : kIdleStartPause));
+    }
     next = std::min(next, refilled);
   }
   wakes_at_ = next;
