@@ -112,6 +112,7 @@
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>
+#include <handoff/process/shared_ring_alarm.hpp>
 #include <handoff/process/shared_span.hpp>
 #include <handoff/process/subprocess.hpp>
 #include <handoff/process/subprocess_exit.hpp>

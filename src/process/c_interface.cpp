@@ -15,6 +15,7 @@
 #include <handoff/core/until.hpp>
 #include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_memory.hpp>
+#include <handoff/process/shared_ring_alarm.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -25,6 +26,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 // Handles begin with what kind they are: C's callers may have no types that tell them apart.
@@ -50,6 +52,7 @@ struct handoff_ring {
   handoff::SharedByteRing ring;
   std::optional<handoff::SharedByteRing::Producer> producer;
   std::optional<handoff::SharedByteRing::Consumer> consumer;
+  std::optional<handoff::SharedRingAlarm> alarm;
   bool is_claimed = false;
 };
 
@@ -102,6 +105,8 @@ int c_caught() noexcept {
     return c_failed(ENOMEM, "not enough memory for a handle");
   } catch (const std::logic_error& error) {
     return c_failed(EINVAL, error.what());
+  } catch (const std::system_error& error) {
+    return c_failed(error.code().value(), error.what());
   } catch (const std::exception& error) {
     return c_failed(EIO, error.what());
   } catch (...) {
@@ -159,6 +164,11 @@ CConsumer& c_consumer(handoff_ring* handle) {
   return *ring.consumer;
 }
 
+// Made when it is first asked for: it has a thread.
+handoff::SharedRingAlarm& c_alarm(handoff_ring& ring) {
+  return ring.alarm.has_value() ? *ring.alarm : ring.alarm.emplace();
+}
+
 handoff::Until c_until(std::int64_t timeout_ns) noexcept {
   if (timeout_ns < 0) return {};
   return std::chrono::nanoseconds(timeout_ns);
@@ -212,7 +222,10 @@ handoff_ring::handoff_ring(handoff_memory& in, std::size_t offset)
   c_share(in);
 }
 
-handoff_ring::~handoff_ring() { c_give_back(memory); }
+handoff_ring::~handoff_ring() {
+  alarm.reset();  // its thread is at the ring
+  c_give_back(memory);
+}
 
 extern "C" {
 
@@ -453,6 +466,22 @@ int handoff_ring_look(handoff_ring* ring, handoff_ring_state* state) {
               .closed = mine.ring.closed() ? 1U : 0U,
               .damaged = damaged ? 1U : 0U};
     return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_descriptor(handoff_ring* ring, int* descriptor) {
+  return c_call([&] {
+    (void)c_consumer(ring);
+    c_check(descriptor != nullptr, "a place for an answer is null");
+    *descriptor = c_alarm(*ring).descriptor();
+    return HANDOFF_OK;
+  });
+}
+
+int handoff_ring_arm(handoff_ring* ring) {
+  return c_call([&] {
+    const CConsumer& end = c_consumer(ring);
+    return c_alarm(*ring).arm(end) ? HANDOFF_OK : HANDOFF_READY;
   });
 }
 

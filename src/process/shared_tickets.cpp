@@ -132,6 +132,15 @@ Status SharedTickets::find(std::uint64_t& position, bool& damaged) noexcept {
   return Status::closed;
 }
 
+RingWatch SharedTickets::watch(std::uint64_t position) const noexcept {
+  const Word& place = word(position);
+  // order: relaxed, find() looks again.
+  const std::uint64_t seen = place.load(sync::order::relaxed);
+  const bool is_empty = lap_of(seen) == lap_of(word_of(position, kFree)) &&
+                        (state_of(seen) == kFree || state_of(seen) == kClaimed);
+  return {.bell = &words_->items, .word = &place, .seen = is_empty ? seen : ~seen};
+}
+
 void SharedTickets::release(std::uint64_t position) noexcept {
   // order: release pairs with the acquire in claim(): what lay there has been read.
   word(position).store(word_of(position, kFree) + kLapOne, sync::order::release);

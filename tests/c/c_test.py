@@ -4,6 +4,7 @@ Python, C and C++; misuse, killed peers and names; the header as a C compiler se
 """
 
 import argparse
+import asyncio
 import errno
 import os
 import re
@@ -218,6 +219,40 @@ class Use(unittest.TestCase):
             self.assertEqual(library.handoff_memory_free(handle), -errno.EINVAL)
             out.push(b"still there")
             self.assertEqual(into.pop(), b"still there")
+
+
+class Loop(unittest.TestCase):
+    """asyncio waits for a ring among other things."""
+
+    def test_all_comes_and_then_the_end(self):
+        count = COUNT // 10
+        with Ring.memory(library, 1 << 10, LAYOUT) as memory, Ring(memory, CONSUMER) as into:
+            self.assertEqual(asyncio.run(self.take_all(memory, into)), count)
+
+    async def take_all(self, memory, into):
+        taken = 0
+        over = asyncio.Event()
+
+        def take():
+            nonlocal taken
+            while True:
+                while isinstance(record := into.pop(NO_WAIT), bytes):
+                    self.assertEqual(record, shared.record_of(taken))
+                    taken += 1
+                if record == CLOSED:
+                    over.set()
+                if record == CLOSED or into.arm():
+                    return
+
+        asyncio.get_running_loop().add_reader(into, take)
+        take()
+        peer = start(python(), "produce", memory, COUNT // 10)
+        try:
+            await asyncio.wait_for(over.wait(), 120)
+        finally:
+            peer.kill()
+            peer.communicate()
+        return taken
 
 
 class Deaths(unittest.TestCase):

@@ -10,7 +10,7 @@ import os
 import sys
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
-OK, FULL, EMPTY, CLOSED, TIMED_OUT = 0, 1, 2, 3, 5
+OK, FULL, EMPTY, CLOSED, TIMED_OUT, READY = 0, 1, 2, 3, 5, 6
 FOREVER, NO_WAIT = -1, 0
 HUGE_PAGES, ONLY_CREATOR_WRITES, READ_ONLY = 1, 2, 4
 WATCHER, PRODUCER, CONSUMER = 0, 1, 2
@@ -48,6 +48,8 @@ ARGUMENTS = {
     "handoff_ring_peer_died": [c_void_p],
     "handoff_ring_recovered": [c_void_p],
     "handoff_ring_look": [c_void_p, POINTER(State)],
+    "handoff_ring_descriptor": [c_void_p, POINTER(c_int)],
+    "handoff_ring_arm": [c_void_p],
 }
 
 
@@ -162,6 +164,17 @@ class Ring(Handles):
         state = State()
         self.call("handoff_ring_look", self.handle, byref(state))
         return state
+
+
+    def fileno(self):
+        """What selectors and asyncio wait on: readable, once it was armed, when to look."""
+        found = c_int(-1)
+        self.call("handoff_ring_descriptor", self.handle, byref(found))
+        return found.value
+
+    def arm(self):
+        """After EMPTY: whether to wait now; else look again."""
+        return self.call("handoff_ring_arm", self.handle) == OK
 
 
 PATTERN = bytes(range(256)) * 2

@@ -55,13 +55,14 @@ extern "C" {
 // That of the library which is loaded. Not a code.
 int handoff_shared_version(void);
 
-// What is not an error. The values are those of handoff::Status.
+// What is not an error. The values are those of handoff::Status, as far as it has them.
 enum handoff_outcome {
   HANDOFF_OK = 0,
   HANDOFF_FULL = 1,  // no room now, and no wait was asked for
   HANDOFF_EMPTY = 2,  // no record now, and no wait was asked for
   HANDOFF_CLOSED = 3,  // never again: nothing is accepted, or all has been taken
   HANDOFF_TIMED_OUT = 5,  // waited for as long as was asked
+  HANDOFF_READY = 6,  // of handoff_ring_arm() alone: look now
 };
 
 // Timeouts, in nanoseconds: up to 0 and from then on. Less than 0 waits for ever.
@@ -164,6 +165,15 @@ int handoff_ring_peer_died(struct handoff_ring* ring);
 // Instead, once a successor is there: wakes what the dead one left asleep.
 int handoff_ring_recovered(struct handoff_ring* ring);
 int handoff_ring_look(struct handoff_ring* ring, struct handoff_ring_state* state);
+
+// --- For a loop that waits for several things: poll(), epoll, asyncio. ---
+
+// A descriptor of this process that becomes readable when the consumer should look. It goes with
+// the handle, has a thread of its own, and is not to be read from.
+int handoff_ring_descriptor(struct handoff_ring* ring, int* descriptor);
+// By the consumer, after HANDOFF_EMPTY. HANDOFF_OK: the descriptor is not readable now, and becomes
+// so, once. HANDOFF_READY: look now; nothing is armed. After a pop or peek that waited, arm again.
+int handoff_ring_arm(struct handoff_ring* ring);
 
 #if defined(__cplusplus)
 }

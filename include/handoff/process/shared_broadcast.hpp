@@ -56,6 +56,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_sequence.hpp>
 
@@ -223,6 +224,10 @@ class SharedBroadcast<T>::Consumer {
   }
 
  private:
+  friend struct detail::RingWatching;
+
+  [[nodiscard]] detail::RingWatch watch() const noexcept { return sequence_.watch(next_); }
+
   // Room for a message without a constructor being called.
   union Copy {
     Copy() noexcept {}

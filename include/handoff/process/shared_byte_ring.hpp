@@ -42,6 +42,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_ends.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 
@@ -168,6 +169,9 @@ class SharedByteRing::Consumer {
   [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
 
  private:
+  friend struct detail::RingWatching;
+
+  [[nodiscard]] detail::RingWatch watch() const noexcept { return end_.watch(); }
   Status look(std::span<const std::byte>& record) noexcept;
 
   SharedByteRing ring_;

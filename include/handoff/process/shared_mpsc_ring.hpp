@@ -62,6 +62,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_tickets.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -338,6 +339,9 @@ class SharedMpscRing<T>::Consumer {
   [[nodiscard]] bool damaged() const noexcept { return damaged_; }
 
  private:
+  friend struct detail::RingWatching;
+
+  [[nodiscard]] detail::RingWatch watch() const noexcept { return ring_.tickets_.watch(position_); }
   Status pop_from(const T* item, T& out) noexcept {
     out = *item;
     release();

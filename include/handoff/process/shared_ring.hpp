@@ -61,6 +61,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_ends.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/queue/detail/ring_item.hpp>
@@ -281,6 +282,8 @@ class SharedRing<T>::Consumer {
   [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
 
  private:
+  friend struct detail::RingWatching;
+
   // What a visitor has seen goes back in strides, so that the producer goes on meanwhile, and at
   // the end, also by an exception.
   class Visited {
@@ -304,6 +307,8 @@ class SharedRing<T>::Consumer {
     const std::size_t stride_;
     std::size_t count_ = 0;
   };
+
+  [[nodiscard]] detail::RingWatch watch() const noexcept { return end_.watch(); }
 
   // How many there are, `most` at most.
   std::size_t ready(std::size_t most) noexcept {

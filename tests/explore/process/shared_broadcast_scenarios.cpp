@@ -94,6 +94,18 @@ const Scenario behind("shared_broadcast/behind", [] {
   explore::outcome(count);
 });
 
+// An alarm's thread sleeps in the place of a consumer.
+const Scenario watched("shared_broadcast/watched", [] {
+  Shared shared(2UL);
+  Ticks::Consumer in(shared.ring);
+  Thread producer([&] {
+    Ticks::Producer out(shared.ring);
+    for (std::uint64_t i = 1; i <= 2; ++i) check(out.push(tick_of(i)) == Status::ok, "never full");
+    out.close();
+  });
+  check(test::take_all_by_watch(in, Tick{}) == 2, "there was room for both");
+});
+
 // Two consumers sleep on one bell.
 const Scenario two_consumers("shared_broadcast/two_consumers", [] {
   Shared shared(2UL);

@@ -62,6 +62,22 @@ void two_to_one(std::size_t capacity) {
 const Scenario one_place("shared_mpsc_ring/one_place", [] { two_to_one(1); });
 const Scenario two_places("shared_mpsc_ring/two_places", [] { two_to_one(2); });
 
+// An alarm's thread sleeps in the place of the consumer, also beside a place that is dropped.
+const Scenario watched("shared_mpsc_ring/watched", [] {
+  Shared shared(1UL, 1UL);
+  Thread producer([&] {
+    Ring ring = Ring::attach(shared.storage.bytes());
+    Ring::Producer out(ring, 0);
+    SharedItem* place = nullptr;
+    check(out.try_claim(place) == Status::ok, "there is room");
+    out.drop();
+    check(out.push(shared_item(1)) == Status::ok, "it waits for room");
+    ring.close();
+  });
+  Ring::Consumer in(shared.ring);
+  check(test::take_all_by_watch(in, SharedItem{}) == 1, "each item once");
+});
+
 // One producer over some laps of one place, asleep and awake.
 const Scenario laps("shared_mpsc_ring/laps", [] {
   Shared shared(1UL, 1UL);

@@ -53,6 +53,20 @@ void one_to_one(std::size_t capacity) {
 const Scenario one_place("shared_ring/one_place", [] { one_to_one(1); });
 const Scenario two_places("shared_ring/two_places", [] { one_to_one(2); });
 
+// An alarm's thread sleeps in the place of the consumer.
+const Scenario watched("shared_ring/watched", [] {
+  Shared shared(1UL);
+  Thread producer([&] {
+    Ring ring = Ring::attach(shared.storage.bytes());
+    Ring::Producer out(ring);
+    check(out.push(shared_item(1)) == Status::ok, "it waits for room");
+    check(out.push(shared_item(2)) == Status::ok, "it waits for room");
+    ring.close();
+  });
+  Ring::Consumer in(shared.ring);
+  check(test::take_all_by_watch(in, SharedItem{}) == 2, "each item once");
+});
+
 // Calls that do not wait, over a whole lap.
 const Scenario tries("shared_ring/tries", [] {
   Shared shared(1UL);

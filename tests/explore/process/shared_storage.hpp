@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <handoff/core/status.hpp>
+#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <span>
 
@@ -73,6 +74,24 @@ void peek_and_release(Consumer& in, std::uint32_t number) {
   explore::check(in.peek(item) == Status::ok, "it waits for an item");
   explore::check(number_of(*item) == number, "in order");
   in.release();
+}
+
+// Takes all until the ring is closed, and sleeps as an alarm's thread does; how many came, in order
+// from 1 on.
+template <class Consumer, class Item>
+std::uint32_t take_all_by_watch(Consumer& in, Item item) {
+  std::uint32_t count = 0;
+  for (;;) {
+    Status said = Status::ok;
+    while ((said = in.try_pop(item)) == Status::ok) {
+      explore::check(number_of(item) == ++count, "in order");
+    }
+    if (said == Status::closed) return count;
+    const detail::RingWatch watch = detail::RingWatching::of(in);
+    const Status woken =
+        watch.bell->await([&] { return watch.ready(); }, {}, detail::BellSleepers::many);
+    explore::check(woken == Status::ok, "there is no other end of it");
+  }
 }
 
 }  // namespace handoff::test

@@ -3,6 +3,7 @@
 // handoff/process/shared.h: each call, each code it may return, and the other end in C++.
 #include <handoff/process/shared.h>
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -163,6 +164,34 @@ TEST(CInterface, ALongRecordStaysUntilTheBufferIsLongEnough) {
   EXPECT_EQ(made.pop(), "123456789");
 }
 
+TEST(CInterface, ADescriptorForALoop) {
+  InC made(128);
+  int descriptor = -1;
+  EXPECT_EQ(handoff_ring_arm(made.in), 0);
+  ASSERT_EQ(handoff_ring_descriptor(made.in, &descriptor), 0) << last_error();
+  pollfd waited{.fd = descriptor, .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&waited, 1, 0), 0);
+  ASSERT_EQ(made.push("x"), 0);
+  EXPECT_EQ(::poll(&waited, 1, 20'000), 1);
+  EXPECT_EQ(handoff_ring_arm(made.in), HANDOFF_READY);
+  EXPECT_EQ(made.pop(), "x");
+  EXPECT_EQ(handoff_ring_arm(made.in), 0);
+  EXPECT_EQ(handoff_ring_close(made.out), 0);
+  EXPECT_EQ(::poll(&waited, 1, 20'000), 1);
+  EXPECT_EQ(handoff_ring_arm(made.out), -EINVAL) << "no consumer";
+  EXPECT_EQ(handoff_ring_descriptor(made.out, &descriptor), -EINVAL);
+  EXPECT_EQ(handoff_ring_descriptor(made.in, nullptr), -EINVAL);
+}
+
+TEST(CInterface, WithoutAThreadThereIsNoDescriptor) {
+  InC made(128);
+  int descriptor = -1;
+  test::fail_after(test::Call::thread, 0, EAGAIN);
+  EXPECT_EQ(handoff_ring_descriptor(made.in, &descriptor), -EAGAIN) << last_error();
+  EXPECT_TRUE(test::stop_failing(test::Call::thread));
+  EXPECT_EQ(handoff_ring_descriptor(made.in, &descriptor), 0);
+}
+
 // --- What is wrong. ---
 
 TEST(CInterface, NullAndOtherHandlesAreRefused) {
@@ -186,6 +215,8 @@ TEST(CInterface, NullAndOtherHandlesAreRefused) {
     EXPECT_EQ(handoff_ring_peer_died(each), -EINVAL);
     EXPECT_EQ(handoff_ring_recovered(each), -EINVAL);
     EXPECT_EQ(handoff_ring_look(each, &state), -EINVAL);
+    EXPECT_EQ(handoff_ring_arm(each), -EINVAL);
+    EXPECT_EQ(handoff_ring_descriptor(each, &descriptor), -EINVAL);
   }
   EXPECT_EQ(handoff_ring_free(no_ring), -EINVAL);
   EXPECT_EQ(handoff_memory_free(no_memory), -EINVAL);

@@ -24,6 +24,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -131,6 +132,11 @@ class SharedConsumerEnd {
     // order: release pairs with the acquire in look_for_room(): what was there has been read.
     shared_->head.store(head_, sync::order::release);
     shared_->room.ring();
+  }
+
+  // What changes once find() says something else than `empty`.
+  [[nodiscard]] RingWatch watch() const noexcept {
+    return {.bell = &shared_->items, .word = &shared_->tail, .seen = head_};
   }
 
   // For what lies there: a length that cannot be. Nothing more is taken.

@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -54,6 +55,14 @@ class SharedSequence {
   }
   enum class Found : std::uint8_t { whole, not_yet, lapped };
   Found read(std::uint64_t position, std::uint64_t* message) const noexcept;
+  // What changes once read() says something else than `not_yet`, and perhaps before.
+  [[nodiscard]] RingWatch watch(std::uint64_t position) const noexcept {
+    const Word* const word = place(position);
+    // order: relaxed, read() looks again.
+    const std::uint64_t seen = word->load(sync::order::relaxed);
+    const bool is_before = static_cast<std::int64_t>(seen - whole(position)) < 0;
+    return {.bell = &shared_->items, .word = word, .seen = is_before ? seen : ~seen};
+  }
   // Behind `position`, which was lapped: what may still be there.
   [[nodiscard]] std::uint64_t next_after(std::uint64_t position) const noexcept;
 

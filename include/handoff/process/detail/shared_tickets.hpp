@@ -29,6 +29,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -75,6 +76,8 @@ class SharedTickets {
   [[nodiscard]] std::uint64_t first() const noexcept;
   // Passes what was dropped: ok, empty or closed.
   Status find(std::uint64_t& position, bool& damaged) noexcept;
+  // What changes once find() says something else than `empty` to this position.
+  [[nodiscard]] RingWatch watch(std::uint64_t position) const noexcept;
   // The place may be claimed for the next lap.
   void release(std::uint64_t position) noexcept;
 
