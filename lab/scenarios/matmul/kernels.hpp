@@ -11,7 +11,7 @@ namespace handoff::lab::matmul {
 
 enum class Kernel {
   naive,           // the article's row loop: C's row element by element, B column by column
-  naive_restrict,  // the same with the promise that C's row overlaps nothing
+  naive_restrict,  // the same with the promise that C's row overlaps nothing; 512 is a constant
   ikj,             // C's row as a sum of B's rows
   tile,            // a library's serial product on a block of rows
 };
