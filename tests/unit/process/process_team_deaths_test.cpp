@@ -171,6 +171,7 @@ class TimeForKills {
   }
 
   void add(std::size_t kills, std::chrono::nanoseconds took) {
+    if (kills == 0) return;  // it was over before
     const std::size_t cpus = std::max(std::thread::hardware_concurrency(), 1U);
     const auto again = static_cast<std::int64_t>((kills + cpus - 1) / cpus);
     const std::chrono::nanoseconds most =
