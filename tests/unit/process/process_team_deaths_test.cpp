@@ -136,7 +136,7 @@ constexpr std::size_t kLongRows = 512;
 constexpr std::size_t kLongBlock = 4;
 std::uint64_t long_row(std::uint64_t factor, std::size_t index) {
   std::uint64_t value = factor;
-  for (std::uint64_t i = 0; i < 20; ++i) value = row(value, index + i);
+  for (std::uint64_t i = 0; i < 60; ++i) value = row(value, index + i);
   return value;
 }
 void compute_long_rows(IndexRange range, const LongRows& rows) {
