@@ -5,7 +5,6 @@
 
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/process_pool.hpp>
-#include <handoff/sync/cpu_budget.hpp>
 #include <string>
 #include <utility>
 
@@ -15,21 +14,13 @@ namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
 ProcessPoolOptions checked_for_pool(ProcessPoolOptions options) {
-  if (options.width == 0) options.width = sync::recent_cpu_budget().width();
-  if (options.width > ProcessPool::max_width) {
-    misuse("ProcessPool: a width above ProcessPool::max_width was asked for");
-  }
+  detail::check_workers("ProcessPool", options.width, ProcessPool::max_width, options.tries,
+                        options.cpus);
   if (options.capacity == 0 || options.capacity > ProcessPool::max_capacity) {
     misuse("ProcessPool: `capacity` is a number from 1 to ProcessPool::max_capacity");
   }
   if (options.on_full != OnFull::wait && options.on_full != OnFull::reject) {
     misuse("ProcessPool: `on_full` is `wait` or `reject`");
-  }
-  if (options.tries == 0 || options.tries > detail::Claim::most_attempts) {
-    misuse("ProcessPool: `tries` is a number from 1 to 15");
-  }
-  for (const int cpu : options.cpus) {
-    if (cpu < 0 || cpu >= 1024) misuse("ProcessPool: no such CPU in `cpus`");
   }
   return options;
 }

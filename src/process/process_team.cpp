@@ -7,7 +7,6 @@
 #include <bit>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/process_team.hpp>
-#include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <utility>
 
@@ -20,16 +19,8 @@ namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
 ProcessTeamOptions checked(ProcessTeamOptions options) {
-  if (options.width == 0) options.width = sync::recent_cpu_budget().width();
-  if (options.width > ProcessTeam::max_width) {
-    misuse("ProcessTeam: a width above ProcessTeam::max_width was asked for");
-  }
-  if (options.tries == 0 || options.tries > detail::Claim::most_attempts) {
-    misuse("ProcessTeam: `tries` is a number from 1 to 15");
-  }
-  for (const int cpu : options.cpus) {
-    if (cpu < 0 || cpu >= 1024) misuse("ProcessTeam: no such CPU in `cpus`");
-  }
+  detail::check_workers("ProcessTeam", options.width, ProcessTeam::max_width, options.tries,
+                        options.cpus);
   return options;
 }
 

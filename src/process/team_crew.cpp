@@ -11,6 +11,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <handoff/core/misuse.hpp>
+#include <handoff/process/detail/claim_table.hpp>
+#include <handoff/sync/cpu_budget.hpp>
+#include <string>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -27,6 +31,19 @@ int open_event() noexcept {
 }
 
 }  // namespace
+
+void check_workers(const char* type, std::size_t& width, std::size_t max_width, std::uint32_t tries,
+                   const std::vector<int>& cpus) {
+  const auto refuse = [type](const char* what) { misuse((std::string(type) + what).c_str()); };
+  if (width == 0) width = sync::recent_cpu_budget().width();
+  if (width > max_width) {
+    misuse((std::string(type) + ": a width above " + type + "::max_width was asked for").c_str());
+  }
+  if (tries == 0 || tries > Claim::most_attempts) refuse(": `tries` is a number from 1 to 15");
+  for (const int cpu : cpus) {
+    if (cpu < 0 || cpu >= 1024) refuse(": no such CPU in `cpus`");
+  }
+}
 
 TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life)
     : rate_(std::max<std::uint32_t>(options.replacements_per_second, 1)),

@@ -29,7 +29,7 @@ double ns_of(const Work& work) {
 
 class KilledProducts {
  public:
-  // `multiply` computes all of C, whoever is killed meanwhile. The team is made already.
+  // `multiply` computes all of C, also if workers are killed meanwhile. The team is made already.
   KilledProducts(const Task& task, Operation multiply)
       : task_(task),
         multiply_(std::move(multiply)),
@@ -40,7 +40,7 @@ class KilledProducts {
   void run() {
     constexpr int in_a_row = 4;  // of each kind; the scenario knows that it is nine in all
     if (task_.burst != burst_) begin_burst();
-    multiply_();  // replaces those who were killed when the last product was nearly done
+    multiply_();  // replaces workers that were killed when the last product was nearly done
     for (int i = 0; i < in_a_row; ++i) plain_ns_ += ns_of(multiply_);
     right_.assign(task_.output, task_.output + bytes_);
     for (int i = 0; i < in_a_row; ++i) multiply_with_kills();

@@ -37,16 +37,19 @@ std::uint32_t pop_all(Ring::Consumer& in, std::uint32_t first = 1) {
   return count;
 }
 
+// A producer that attaches by itself.
+void push_two(Shared& shared) {
+  Ring ring = Ring::attach(shared.storage.bytes());
+  Ring::Producer out(ring);
+  check(out.push(shared_item(1)) == Status::ok, "it waits for room");
+  check(out.push(shared_item(2)) == Status::ok, "it waits for room");
+  ring.close();
+}
+
 // Both sleep and wake each other; each process attaches by itself.
 void one_to_one(std::size_t capacity) {
   Shared shared(capacity);
-  Thread producer([&] {
-    Ring ring = Ring::attach(shared.storage.bytes());
-    Ring::Producer out(ring);
-    check(out.push(shared_item(1)) == Status::ok, "it waits for room");
-    check(out.push(shared_item(2)) == Status::ok, "it waits for room");
-    ring.close();
-  });
+  Thread producer([&] { push_two(shared); });
   Ring::Consumer in(Ring::attach(shared.storage.bytes()));
   check(pop_all(in) == 2, "each item once");
 }
@@ -56,13 +59,7 @@ const Scenario two_places("shared_ring/two_places", [] { one_to_one(2); });
 // An alarm's thread sleeps in the place of the consumer.
 const Scenario watched("shared_ring/watched", [] {
   Shared shared(1UL);
-  Thread producer([&] {
-    Ring ring = Ring::attach(shared.storage.bytes());
-    Ring::Producer out(ring);
-    check(out.push(shared_item(1)) == Status::ok, "it waits for room");
-    check(out.push(shared_item(2)) == Status::ok, "it waits for room");
-    ring.close();
-  });
+  Thread producer([&] { push_two(shared); });
   Ring::Consumer in(shared.ring);
   check(test::take_all_by_watch(in, SharedItem{}) == 2, "each item once");
 });

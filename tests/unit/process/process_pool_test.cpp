@@ -37,6 +37,7 @@ using namespace handoff;
 using namespace std::chrono_literals;
 using team_support::becomes_true;
 using team_support::has_ended;
+using team_support::KillsAtStep;
 using team_support::open_descriptors;
 using team_support::servers_of;
 using team_support::workers;
@@ -564,24 +565,6 @@ TEST(ProcessPool, AStoppedWorkerHoldsUpNoOther) {
 }
 
 // ---- At each step of the protocol --------------------------------------------------------------
-
-// Kills the worker that is the `at`th to pass a step.
-class KillsAtStep final : public detail::TeamTap {
- public:
-  struct Shared {
-    std::atomic<int> passed;
-    std::atomic<int> at;
-    std::array<char, 16> step;
-  };
-  explicit KillsAtStep(Shared& shared) : shared_(shared) {}
-  void at(const char* step, std::size_t) noexcept override {
-    if (std::strcmp(step, shared_.step.data()) != 0) return;
-    if (++shared_.passed == shared_.at) ::raise(SIGKILL);
-  }
-
- private:
-  Shared& shared_;
-};
 
 TEST(ProcessPool, KilledAtEachStep) {
   const SharedMemory memory = SharedMemory::create({.bytes = sizeof(KillsAtStep::Shared)});

@@ -392,24 +392,6 @@ TEST(ProcessTeamDeaths, ABlockAtWhichWorkersStandStillIsLost) {
 
 // ---- At each step of the protocol --------------------------------------------------------------
 
-// Kills the worker that is the `at`th to pass a step.
-class KillsAtStep final : public detail::TeamTap {
- public:
-  struct Shared {
-    std::atomic<int> passed;
-    std::atomic<int> at;
-    std::array<char, 16> step;
-  };
-  explicit KillsAtStep(Shared& shared) : shared_(shared) {}
-  void at(const char* step, std::size_t) noexcept override {
-    if (std::strcmp(step, shared_.step.data()) != 0) return;
-    if (++shared_.passed == shared_.at) ::raise(SIGKILL);
-  }
-
- private:
-  Shared& shared_;
-};
-
 TEST(ProcessTeamDeaths, KilledAtEachStep) {
   const SharedBoard board;
   const SharedMemory memory = SharedMemory::create({.bytes = sizeof(KillsAtStep::Shared)});

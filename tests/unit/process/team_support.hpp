@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <string>
@@ -193,6 +194,24 @@ class Beside {
  private:
   std::atomic<bool> over_{false};
   std::thread thread_;
+};
+
+// Kills the worker that is the `at`th to pass a step.
+class KillsAtStep final : public detail::TeamTap {
+ public:
+  struct Shared {
+    std::atomic<int> passed;
+    std::atomic<int> at;
+    std::array<char, 16> step;
+  };
+  explicit KillsAtStep(Shared& shared) : shared_(shared) {}
+  void at(const char* step, std::size_t) noexcept override {
+    if (std::strcmp(step, shared_.step.data()) != 0) return;
+    if (++shared_.passed == shared_.at) ::raise(SIGKILL);
+  }
+
+ private:
+  Shared& shared_;
 };
 
 }  // namespace team_support
