@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The scenario of started threads: every contender's threads ran, and one that cheats is found."""
+"""The scenario of started threads and processes: every contender's threads and workers ran, one
+that cheats is found, and nothing is left behind."""
 
+import signal
+import subprocess
+import time
 import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, SCHEMA, LabTest
+from lab_support import MISBEHAVING, PROGRAM, SCHEMA, LabTest
+from left_behind import assert_nothing_left, contenders_alive
 
 QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 
@@ -14,24 +19,74 @@ class Spawn(LabTest):
     def rows(self, *arguments, exit_code=0):
         result = self.result_of("run", "spawn", *arguments, *QUICK, exit_code=exit_code)
         jsonschema.validate(result, SCHEMA)
+        assert_nothing_left(self)
         return {row["contender"]: row for row in result["rows"]}
 
-    def test_each_way_starts_threads(self):
-        rows = self.rows()
-        self.assertEqual(set(rows), {"own.pool", "own.thread_team", "peer.std_thread",
-                                     "peer.std_async", "peer.pthread", "limit.clone"})
-        for row in rows.values():
+    def assert_measured(self, rows, names, metric, unit, items, parameters):
+        self.assertEqual(set(rows), names)
+        for name, row in rows.items():
+            if row["status"] == "unavailable":
+                self.assertTrue(name.startswith("peer.boost"), row)
+                self.assertRegex(row["reason"], "^not built: needs libboost")
+                continue
             self.assertEqual((row["status"], row["metric"], row["unit"], row["parameters"]),
-                             ("ok", "thread", "ns", {}), row)
-            self.assertGreater(row["median"], 100, row)
-            self.assertEqual(row["items_per_op"], 50, row)
+                             ("ok", metric, unit, parameters), row)
+            self.assertGreater(row["median"], 0.1, row)
+            self.assertEqual(row["items_per_op"], items, row)
+
+    def test_each_way_starts_threads(self):
+        self.assert_measured(self.rows("--metrics", "thread"),
+                             {"own.pool", "own.thread_team", "peer.std_thread", "peer.std_async",
+                              "peer.pthread", "limit.clone"}, "thread", "ns", 50, {})
 
     def test_a_thread_that_was_not_started_or_did_nothing_is_found(self):
-        rows = self.rows("--manifest", MISBEHAVING, "--contenders", "peer.calls,peer.forgets",
-                         exit_code=1)
+        rows = self.rows("--metrics", "thread", "--manifest", MISBEHAVING, "--contenders",
+                         "peer.calls,peer.forgets", exit_code=1)
         self.assertEqual({name: (row["status"], row["reason"]) for name, row in rows.items()},
                          {"peer.calls": ("wrong", "0 threads ran of 50"),
                           "peer.forgets": ("wrong", "10 threads ran of 50")})
+
+    def test_each_way_starts_workers(self):
+        self.assert_measured(self.rows("--metrics", "ready", "--set", "gib=0"),
+                             {"own.process_team", "own.subprocess", "peer.posix_spawn", "peer.fork",
+                              "peer.boost_process"}, "ready", "us", 10, {"gib": 0})
+
+    def test_a_large_parent_starts_workers(self):
+        rows = self.rows("--metrics", "ready", "--set", "gib=1", "--contenders",
+                         "own.process_team")
+        for row in rows.values():
+            if row["status"] == "unavailable":
+                self.assertRegex(row["reason"], "^it needs 2 GiB of memory")
+                self.skipTest(row["reason"])
+        self.assert_measured(rows, {"own.process_team"}, "ready", "us", 10, {"gib": 1})
+
+    def test_each_way_maps_memory(self):
+        self.assert_measured(self.rows("--metrics", "attach"),
+                             {"own.shared_memory", "own.shared_memory.named", "peer.shm_open",
+                              "peer.memfd", "peer.boost_shared_memory"}, "attach", "us", 100, {})
+
+    def test_workers_that_are_none_and_memory_that_was_not_looked_at_are_found(self):
+        for metric, name, reason in (("ready", "peer.pretends", "0 workers came of 10"),
+                                     ("ready", "peer.keeps", "0 workers came of 10"),
+                                     ("attach", "peer.looks_away", "50 words were read of 100")):
+            rows = self.rows("--metrics", metric, "--manifest", MISBEHAVING, "--contenders", name,
+                             *(("--set", "gib=0") if metric == "ready" else ()), exit_code=1)
+            self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("wrong", reason))
+
+    def test_ctrl_c_leaves_no_worker_and_no_name_behind(self):
+        for metric in ("ready", "attach"):
+            run = subprocess.Popen(
+                [PROGRAM, "run", "spawn", "--metrics", metric, "--no-probe", "--launches", "1000",
+                 "--time-budget", "600", "--contenders", "own.*,peer.*", "--output", "r.json"],
+                cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(run.kill)
+            while not contenders_alive():
+                self.assertIsNone(run.poll())
+                time.sleep(0.01)
+            time.sleep(0.1)  # in the middle
+            run.send_signal(signal.SIGINT)
+            self.assertEqual(run.wait(), 130)
+            assert_nothing_left(self)
 
 
 if __name__ == "__main__":

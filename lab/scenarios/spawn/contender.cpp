@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Starts threads one after the other, and counts those that ran.
+// Starts threads one after the other, and counts those that ran. A contender that has a prepare()
+// of its own does not get this one.
 #include "scenarios/spawn/contender.hpp"
 
 #include <memory>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a contender of `spawn` writes: one function that makes a way to start a thread.
+// What a contender of `spawn` writes that starts threads: one function that makes a way to do so.
+// Those that start processes have workers.hpp, those that map memory have mapping.hpp, and a
+// prepare() of their own.
 #pragma once
 
 #include <functional>

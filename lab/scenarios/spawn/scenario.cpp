@@ -9,35 +9,54 @@
 namespace handoff::lab::spawn {
 namespace {
 
-class Threads final : public AnswerProblem<std::uint64_t> {
+// An answer is how many did what they were to do.
+class Counted final : public AnswerProblem<std::uint64_t> {
  public:
+  Counted(std::uint64_t all, const char* what, double ns_of_unit)
+      : all_(all), what_(what), ns_of_unit_(ns_of_unit) {}
+
+  double metric(const Reading& reading) const override {
+    return reading.ns_per_item() / ns_of_unit_;
+  }
   std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
 
  private:
-  std::optional<std::string> fault_of(const std::uint64_t& ran) const override {
-    if (ran == threads) return {};
-    return fmt::format("{} threads ran of {}", ran, threads);
+  std::optional<std::string> fault_of(const std::uint64_t& right) const override {
+    if (right == all_) return {};
+    return fmt::format("{} {} of {}", right, what_, all_);
   }
+
+  std::uint64_t all_;
+  const char* what_;
+  double ns_of_unit_;
 };
 
 class Spawn final : public Scenario {
  public:
   std::string name() const override { return "spawn"; }
   std::string summary() const override {
-    return "a thread started for a piece of work, and ended after it";
+    return "a thread or a worker process started, and memory of another process mapped";
   }
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"thread", "ns", false,
-         "a thread started, which stores a word, until its starter knows that it has ended"}};
+         "a thread started, which stores a word, until its starter knows that it has ended"},
+        {"ready", "us", false,
+         "a worker process asked for, until its parent knows that it is there and at work"},
+        {"attach", "us", false,
+         "memory of 1 MiB that another one has made: opened, mapped, its first word read, and let "
+         "go of again"}};
     return metrics;
   }
   const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> none;
-    return none;
+    static const std::vector<Parameter> parameters{
+        {"gib", "of memory that the parent has written to", {"0", "1"}, {}, 0, 64, {"ready"}}};
+    return parameters;
   }
-  std::shared_ptr<const Problem> problem(const Cell& /*cell*/) override {
-    return std::make_shared<Threads>();
+  std::shared_ptr<const Problem> problem(const Cell& cell) override {
+    if (cell.metric() == "ready") return std::make_shared<Counted>(workers, "workers came", 1e3);
+    if (cell.metric() == "attach") return std::make_shared<Counted>(looks, "words were read", 1e3);
+    return std::make_shared<Counted>(threads, "threads ran", 1);
   }
 };
 

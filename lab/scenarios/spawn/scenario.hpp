@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scenario `spawn`: what it costs to start a thread, the dearest way to hand work over.
+// The scenario `spawn`: what it costs to start a thread, the dearest way to hand work over to one's
+// own process, or a process, and to map memory that processes share.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a started thread does: it stores a word, by which its starter knows that it was another
-// thread.
+// How much an operation starts, and what a started thread does: it stores a word, by which its
+// starter knows that it was another thread.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,10 @@
 
 namespace handoff::lab::spawn {
 
-// Threads of one operation, started one after the other.
+// Of one operation, one after the other.
 inline constexpr std::uint64_t threads = 50;
+inline constexpr std::uint64_t workers = 10;
+inline constexpr std::uint64_t looks = 100;  // at memory of others
 
 class Word {
  public:
