@@ -181,6 +181,7 @@ std::string name_of_way(const std::string& contender) {
   constexpr std::array words{Word{"asio", "Asio"},
                              Word{"atomic_queue", "atomic_queue"},
                              Word{"boost_lockfree", "Boost.Lockfree"},
+                             Word{"boost_message_queue", "Boost.Interprocess"},
                              Word{"boost_signals2", "Boost.Signals2"},
                              Word{"bs_thread_pool", "BS::thread_pool"},
                              Word{"enkits", "enkiTS"},
@@ -188,13 +189,15 @@ std::string name_of_way(const std::string& contender) {
                              Word{"mutex_queue", "a mutex's queue"},
                              Word{"onetbb", "oneTBB"},
                              Word{"openmp", "OpenMP"},
+                             Word{"pipe", "a pipe"},
                              Word{"std_async", "std::async"},
                              Word{"std_for_each", "std::for_each"},
                              Word{"std_functions", "std::function"},
                              Word{"std_thread", "std::thread"},
                              Word{"std_threads", "std::thread"},
                              Word{"std_vectors", "std::stable_sort"},
-                             Word{"taskflow", "Taskflow"}};
+                             Word{"taskflow", "Taskflow"},
+                             Word{"unix_socket", "a Unix socket"}};
   const std::string name = contender.substr(contender.find('.') + 1);
   return std::string(word_for(words, name).value_or(name));
 }

@@ -30,7 +30,7 @@ struct LadderLayout {
 };
 
 // All of the first screen of a phone, or of a desk, is the sentence and these rows.
-constexpr LadderLayout narrow_layout{360, 10, 350, 37.4, 19.5, 12, false};
+constexpr LadderLayout narrow_layout{360, 10, 350, 35.2, 18.5, 12, false};
 constexpr LadderLayout wide_layout{920, 268, 560, 34.6, 17.5, 13, true};
 constexpr double wide_right = 578;  // where the text right of the plot begins
 constexpr double bold = 1.12;       // times the room of a text that is not
@@ -412,7 +412,7 @@ class LadderDrawing {
   }
 
   void narrow_text(const Rung& rung, double y) {
-    constexpr double below = 34.2;
+    constexpr double below = 32.2;
     const double right = layout_.width - edge;
     const bool disturbed = !rung.disturbed.empty();
     put(edge, y + 11, "strong", rung.title);
