@@ -47,7 +47,7 @@ Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions&
   watched_at_ = idle_since_ = sync::clock::now();
   open();
   arena_.board().ring(crew_.width());
-  while (!count().over()) {
+  for (bool woken = false; !is_over(woken); woken = true) {
     crew_.wait(next_look(options), deaths);
     if (!deaths.empty()) handle(deaths);
     if (options.until.stop_requested()) close(Closed::stopped);
@@ -59,6 +59,16 @@ Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions&
 }
 
 void TeamRun::open() { arena_.board().open(++number_, job_, arguments_, arena_.words()); }
+
+bool TeamRun::is_over(bool woken) {
+  const ClaimCount now = count();
+  // Somebody may have told that all is over, led astray by a note that was overwritten (CT-6).
+  if (woken && now.free != 0 && now.claimed == 0) {
+    table().forget_ended();
+    arena_.board().ring(crew_.width());
+  }
+  return now.over();
+}
 
 // What the dead had is given to others, or given up.
 void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {

@@ -53,12 +53,11 @@ class TeamRun {
   void look_at_limit();
   void close(Closed why);
   ClaimCount count();
+  bool is_over(bool woken);
   sync::Deadline next_look(const RunOptions& options) const noexcept;
   Tally settle() const;
   std::exception_ptr first_failure() const;
-  ClaimTable table() const noexcept {
-    return ClaimTable(arena_.words().blocks.first(job_.blocks()));
-  }
+  ClaimTable table() const noexcept { return arena_.words().table(job_.blocks()); }
 
   TeamCrew& crew_;
   const TeamArena& arena_;

@@ -104,7 +104,7 @@ class Team {
     watchers_.clear();  // joins
   }
 
-  ClaimTable table() { return ClaimTable(std::span(block_words_).first(blocks_)); }
+  ClaimTable table() { return words_.table(blocks_); }
   std::uint64_t result(std::size_t index) const { return results_[index].read(); }
 
  private:
@@ -124,7 +124,8 @@ class Team {
   TeamBoard board_;
   std::array<ClaimWord, 1> argument_words_{ClaimWord(0)};
   std::array<ClaimWord, 2> block_words_{ClaimWord(0), ClaimWord(0)};
-  const TeamWords words_{argument_words_, block_words_};
+  std::array<ClaimWord, 1> ended_words_{ClaimWord(0)};
+  const TeamWords words_{argument_words_, block_words_, ended_words_};
   std::array<sync::cell<std::uint64_t>, 2> results_;
   std::array<sync::atomic<std::uint32_t>, width> dead_{sync::atomic<std::uint32_t>(0),
                                                        sync::atomic<std::uint32_t>(0)};
@@ -139,7 +140,8 @@ const Scenario two_claim("process_team/two_claim", [] {
   std::array<ClaimWord, 2> words{ClaimWord(0), ClaimWord(0)};
   std::array<sync::cell<int>, 2> times;
   sync::atomic<std::uint32_t> told(0);
-  ClaimTable table(words);
+  std::array<ClaimWord, 1> ended{ClaimWord(0)};
+  ClaimTable table(words, ended);
   table.open(1);
   const auto work = [&](std::uint32_t slot) {
     for (;;) {
@@ -167,7 +169,8 @@ const Scenario close_beside_a_claim("process_team/close_beside_a_claim", [] {
   std::array<ClaimWord, 2> words{ClaimWord(0), ClaimWord(0)};
   std::array<sync::cell<int>, 2> times;
   sync::atomic<std::uint32_t> told(0);
-  ClaimTable table(words);
+  std::array<ClaimWord, 1> ended{ClaimWord(0)};
+  ClaimTable table(words, ended);
   table.open(1);
   Thread worker([&] {
     for (;;) {

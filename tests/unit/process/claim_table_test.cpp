@@ -158,6 +158,46 @@ TEST(ClaimTable, ALateWorkerChangesNothingInTheNextRun) {
   EXPECT_EQ(table.count(2, 1).free, 2U);
 }
 
+// Groups that have ended are passed over; only in that run, and only by those who believe the
+// notes.
+TEST(ClaimTable, WhatHasEndedIsNotedOnceAGroup) {
+  constexpr std::size_t blocks = 2 * ClaimTable::group + 5;
+  Words words(blocks);
+  Words notes(ClaimTable::groups_for(blocks));
+  ClaimTable table(words.all(), notes.all());
+  const auto noted = [&](std::uint64_t run) {
+    std::size_t count = 0;
+    for (const ClaimWord& note : notes.all()) count += note.load(order::relaxed) == run;
+    return count;
+  };
+  for (std::uint64_t run = 1; run <= 3; ++run) {
+    table.open(run);
+    std::vector<ClaimTable::Pass> mine;
+    for (std::size_t i = 0; i < blocks; ++i) mine.push_back(table.claim(run, 0, 10));
+    EXPECT_FALSE(table.claim(run, 0, 10).over);
+    EXPECT_EQ(noted(run), 0U);  // claimed is not ended
+    for (const auto& pass : mine) EXPECT_TRUE(table.finish(pass, pass.block % 2 == 0));
+    EXPECT_TRUE(table.claim(run, 0, ClaimTable::group + 1).over);
+    EXPECT_EQ(noted(run), 2U);  // of the one where it began it has not seen all at once
+    EXPECT_TRUE(table.claim(run, 0, 0).over);
+    EXPECT_EQ(noted(run), 3U);
+    EXPECT_TRUE(table.claim(run, 0, 70).over);
+  }
+}
+
+TEST(ClaimTable, NotesThatAreWrongAreThrownAway) {
+  Words words(3);
+  Words notes(1);
+  ClaimTable table(words.all(), notes.all());
+  table.open(1);
+  notes.all()[0].store(1, order::relaxed);
+  EXPECT_EQ(table.claim(1, 0, 0).block, ClaimTable::none);
+  EXPECT_TRUE(table.claim(1, 0, 0).over);
+  EXPECT_EQ(table.count(1, 1).free, 3U);  // the words are what counts
+  table.forget_ended();
+  EXPECT_EQ(table.claim(1, 0, 0).block, 0U);
+}
+
 // How many memories that somebody has written over: `usual` in ./check, a million in a deep run.
 std::size_t spoilt_memories(std::size_t usual) {
   return handoff::test::deep() ? 1'000'000 : handoff::test::rounds(usual);
@@ -168,8 +208,10 @@ TEST(ClaimTable, RandomWordsAreSurvived) {
   auto random = handoff::test::random();
   for (std::size_t image = 0; image < spoilt_memories(20'000); ++image) {
     Words words(1 + random() % 8);
-    ClaimTable table(words.all());
+    Words notes(1);
+    ClaimTable table(words.all(), notes.all());
     const std::uint64_t run = 1 + random() % 3;
+    notes.all()[0].store(random() % 4, order::relaxed);
     for (ClaimWord& word : words.all()) {
       Claim claim = Claim::of(random());
       if (random() % 2 == 0) claim.run = run;
@@ -189,7 +231,11 @@ TEST(ClaimTable, RandomWordsAreSurvived) {
     }
     for (;;) {
       const auto pass = table.claim(run, 0, random() % 9);
-      if (pass.block == ClaimTable::none) break;
+      if (pass.block == ClaimTable::none && table.count(run, width).over()) break;
+      if (pass.block == ClaimTable::none) {
+        table.forget_ended();
+        continue;
+      }
       ASSERT_LT(pass.block, table.blocks());
       EXPECT_TRUE(table.finish(pass, true));
     }
@@ -200,7 +246,8 @@ TEST(ClaimTable, RandomWordsAreSurvived) {
 TEST(ClaimTable, ThreadsClaimEachBlockOnce) {
   constexpr std::size_t blocks = 1'000;
   Words words(blocks);
-  ClaimTable table(words.all());
+  Words notes(ClaimTable::groups_for(blocks));
+  ClaimTable table(words.all(), notes.all());
   for (std::uint64_t run = 1; run <= handoff::test::rounds(50); ++run) {
     std::vector<int> times(blocks);
     table.open(run);

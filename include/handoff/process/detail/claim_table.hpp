@@ -25,11 +25,15 @@
 //         is over, unless a death is between: then the master rings, and it makes another pass.
 //   CT-5  A word is read once, into a local, and checked before it is used. One that no worker
 //         could have written (`broken`) is never believed: the master opens it again.
+//   CT-6  A word that has ended stays so for the rest of its run. So a pass that has seen all words
+//         of a group ended notes that, and later passes skip the group. If the note is wrong, as
+//         memory was overwritten, a pass finds "over" too early, and the master, which counts the
+//         words and not the notes, throws all notes away (forget_ended).
 //
 // Concurrency: claim() and finish() by the worker of the slot; count() by the master at any time;
-// the rest by the master as above. Cost: a claim is one compare-and-swap; a pass that finds nothing
-// reads a word a block. Blocks, allocates, throws: never.
-// Proof: docs/design/process_team.md.
+// the rest by the master as above. Cost: a claim is one compare-and-swap, and so is its end; a pass
+// that finds nothing reads a word a group, and of groups that have not ended a word a block.
+// Blocks, allocates, throws: never. Proof: docs/design/process_team.md.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +41,7 @@
 #include <span>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/min_max.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -76,6 +81,9 @@ struct Claim {
            std::uint64_t{attempts & most_attempts} << (3U + slot_bits) |
            run << (3U + slot_bits + attempt_bits);
   }
+  constexpr bool has_ended() const noexcept {
+    return state == ClaimState::done || state == ClaimState::failed || state == ClaimState::closed;
+  }
   friend constexpr bool operator==(const Claim&, const Claim&) noexcept = default;
 };
 
@@ -96,6 +104,11 @@ struct ClaimCount {
 class ClaimTable {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
+  static constexpr std::size_t group = 64;  // blocks with a note of their own (CT-6)
+
+  static constexpr std::size_t groups_for(std::size_t blocks) noexcept {
+    return blocks / group + (blocks % group != 0);
+  }
 
   // What a worker's pass over the table has found.
   struct Pass {
@@ -104,8 +117,9 @@ class ClaimTable {
     bool over = false;  // no block, and none that another is at
   };
 
-  // The words of one run, a block each.
-  explicit ClaimTable(std::span<ClaimWord> words) noexcept : words_(words) {}
+  // The words of one run, a block each; and words for notes, a group each, or none.
+  explicit ClaimTable(std::span<ClaimWord> words, std::span<ClaimWord> ended = {}) noexcept
+      : words_(words), ended_(ended) {}
 
   std::size_t blocks() const noexcept { return words_.size(); }
 
@@ -167,6 +181,12 @@ class ClaimTable {
     words_[block].store(claim.word(), sync::order::relaxed);
   }
 
+  // No note is believed (CT-6). Ring afterwards: workers that were led astray sleep.
+  void forget_ended() noexcept {
+    // order: relaxed, the bell that is rung next brings it.
+    for (ClaimWord& word : ended_) word.store(0, sync::order::relaxed);
+  }
+
   // What stands in the word of one block, for a table used by slots below `width`.
   Claim look(std::uint64_t run, std::uint32_t width, std::size_t block) const noexcept {
     // order: acquire, the partner is finish(), whose results are seen with it.
@@ -194,27 +214,12 @@ class ClaimTable {
 
   // Claims a block of `run` for `slot`; looks at all of them, from `from` on and around.
   Pass claim(std::uint64_t run, std::uint32_t slot, std::size_t from) noexcept {
-    bool over = true;
-    std::size_t block = from < words_.size() ? from : 0;
-    for (std::size_t seen = 0; seen < words_.size(); ++seen) {
-      // order: seq_cst, the partners are all finish() (CT-4), and give_back(), which it acquires.
-      std::uint64_t word = words_[block].load(sync::order::seq_cst);
-      Claim claim = Claim::of(word);
-      if (claim.run == run && claim.state == ClaimState::free) {
-        claim = {ClaimState::claimed, slot, claim.attempts + 1, run};
-        // order: relaxed, the load has acquired what there was: no value comes back, as each claim
-        // counts an attempt. If it fails, `word` is the newest: claimed by another, whose own pass
-        // is still to come, or closed.
-        if (words_[block].compare_exchange_strong(word, claim.word(), sync::order::relaxed,
-                                                  sync::order::relaxed)) {
-          return {.block = block, .word = claim.word()};
-        }
-        claim = Claim::of(word);
-      }
-      over = over && (claim.run != run || claim.state != ClaimState::claimed);
-      block = block + 1 == words_.size() ? 0 : block + 1;
+    const std::size_t first = from < words_.size() ? from : 0;
+    Pass pass{.over = true};
+    if (!claim_between(first, words_.size(), run, slot, pass)) {
+      (void)claim_between(0, first, run, slot, pass);
     }
-    return {.over = over};
+    return pass;
   }
 
   // Ends the block that claim() has given. False if the word is not as it was left: overwritten.
@@ -229,7 +234,51 @@ class ClaimTable {
   }
 
  private:
+  // True, and the pass has a block of [first, last); or none is free, and `over` says the rest.
+  bool claim_between(std::size_t first, std::size_t last, std::uint64_t run, std::uint32_t slot,
+                     Pass& pass) noexcept {
+    while (first < last) {
+      const std::size_t at = first / group;
+      const std::size_t next = detail::min((at + 1) * group, last);
+      // order: relaxed, a note is about what cannot change any more; whose results it has, look()
+      // acquires.
+      const bool is_skipped = at < ended_.size() && ended_[at].load(sync::order::relaxed) == run;
+      if (!is_skipped && claim_in_group(first, next, run, slot, pass)) return true;
+      first = next;
+    }
+    return false;
+  }
+
+  bool claim_in_group(std::size_t first, std::size_t last, std::uint64_t run, std::uint32_t slot,
+                      Pass& pass) noexcept {
+    bool ended = first % group == 0 && (last % group == 0 || last == words_.size());
+    for (std::size_t block = first; block < last; ++block) {
+      // order: seq_cst, the partners are all finish() (CT-4), and give_back(), which it acquires.
+      std::uint64_t word = words_[block].load(sync::order::seq_cst);
+      Claim claim = Claim::of(word);
+      if (claim.run == run && claim.state == ClaimState::free) {
+        claim = {ClaimState::claimed, slot, claim.attempts + 1, run};
+        // order: relaxed, the load has acquired what there was: no value comes back, as each claim
+        // counts an attempt. If it fails, `word` is the newest: claimed by another, whose own pass
+        // is still to come, or closed.
+        if (words_[block].compare_exchange_strong(word, claim.word(), sync::order::relaxed,
+                                                  sync::order::relaxed)) {
+          pass = {.block = block, .word = claim.word()};
+          return true;
+        }
+        claim = Claim::of(word);
+      }
+      pass.over = pass.over && (claim.run != run || claim.state != ClaimState::claimed);
+      ended = ended && claim.run == run && claim.has_ended();
+    }
+    // order: relaxed, as in claim_between().
+    if (ended && first / group < ended_.size())
+      ended_[first / group].store(run, sync::order::relaxed);
+    return false;
+  }
+
   std::span<ClaimWord> words_;
+  std::span<ClaimWord> ended_;  // the number of the run that has ended there
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -56,6 +56,13 @@ struct TeamWords {
 
   std::span<ClaimWord> arguments;  // at most most_arguments
   std::span<ClaimWord> blocks;  // of the largest run
+  std::span<ClaimWord> ended = {};  // notes for these (CT-6), or none
+
+  // Those of a run of so many blocks.
+  ClaimTable table(std::size_t count) const noexcept {
+    return ClaimTable(blocks.first(count),
+                      ended.first(detail::min(ended.size(), ClaimTable::groups_for(count))));
+  }
 };
 
 // What the worker of a slot has to say of the first exception that it caught in a run.
@@ -104,7 +111,7 @@ class TeamBoard {
       std::memcpy(&part, bytes + at, detail::min<std::size_t>(sizeof part, job.bytes - at));
       put(words.arguments[at / sizeof part], part);
     }
-    ClaimTable(words.blocks.first(job.blocks())).open(run);
+    words.table(job.blocks()).open(run);
     // order: release, the partner is the load in serve(): job, arguments and words come with it.
     run_.store(run, sync::order::release);
   }
@@ -161,7 +168,7 @@ class TeamBoard {
     if (job.blocks() > words.blocks.size() || parts > words.arguments.size()) return false;  // TB-1
     alignas(64) std::uint64_t arguments[TeamWords::most_arguments];
     for (std::size_t i = 0; i < parts; ++i) arguments[i] = get(words.arguments[i]);
-    ClaimTable table(words.blocks.first(job.blocks()));
+    ClaimTable table = words.table(job.blocks());
     // Each begins at a place of its own, the same in each run: its caches know it.
     std::size_t from = table.blocks() * slot / width;
     for (;;) {
