@@ -241,7 +241,7 @@ std::string ladder_text(const Ladder& ladder, const LadderLook& look) {
   text += '\n' + picture.rungs() + picture.legend() + grey_line(ladder.grey, columns);
   text += files_line(look);
   if (!look.missing.empty()) {
-    text += wrapped(fmt::format("missing  {}", fmt::join(look.missing, ", ")), columns, 2);
+    text += wrapped(fmt::format("missing  {}", fmt::join(look.missing, ", ")), columns, 1);
   }
   return text;
 }
