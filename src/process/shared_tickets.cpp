@@ -36,30 +36,45 @@ std::size_t SharedTickets::was_size() const noexcept {
 
 // --- A producer. ---
 
-// Others may have claimed the place, or the consumer even have given it back.
-void SharedTickets::pass(std::uint64_t position) noexcept {
-  // order: release pairs with the acquire in claim(): that the place was claimed is known to all
-  // that come behind it. The failure needs none, `position` is not used.
-  words_->tail.compare_exchange_strong(position, position + 1, sync::order::release,
+// Others may have claimed the places, or the consumer even have given them back.
+void SharedTickets::pass(std::uint64_t position, std::uint64_t count) noexcept {
+  // order: release pairs with the acquire in claim(): that the places were claimed is known to all
+  // that come behind them. The failure needs none, `position` is not used.
+  words_->tail.compare_exchange_strong(position, position + count, sync::order::release,
                                        sync::order::relaxed);
 }
 
-Status SharedTickets::claim(std::uint32_t producer, std::uint64_t& position,
+// How many places are free from one that is free on, as far as they can be in one claim.
+std::uint64_t SharedTickets::free_from(std::uint64_t position, std::uint64_t most) const noexcept {
+  const std::uint64_t limit = min(min(most, kMostInClaim), static_cast<std::uint64_t>(capacity()));
+  std::uint64_t count = 1;
+  // order: acquire pairs with the release in give_back(): what lay there has been read.
+  while (count < limit &&
+         word(position + count).load(sync::order::acquire) == word_of(position + count, kFree)) {
+    ++count;
+  }
+  return count;
+}
+
+Status SharedTickets::claim(std::uint32_t producer, std::uint64_t most, SharedClaim& claim,
                             bool& damaged) noexcept {
   for (unsigned tries = 0; tries < kMostTries && !damaged; ++tries) {
     if (words_->items.closed()) return Status::closed;
     // order: acquire pairs with the release in pass(): all places before were claimed, so the word
     // below is never older than the claim of one lap before.
-    position = words_->tail.load(sync::order::acquire);
+    const std::uint64_t position = words_->tail.load(sync::order::acquire);
     const std::uint64_t free = word_of(position, kFree);
-    // order: acquire pairs with the release in release(): what lay there has been read.
+    // order: acquire pairs with the release in give_back(): what lay there has been read; and with
+    // that in finish(): the words behind a claim are not seen older than it left them.
     std::uint64_t seen = word(position).load(sync::order::acquire);
     if (seen == free) {
-      const std::uint64_t mine = free | kClaimed | (std::uint64_t{producer} << kStateBits);
-      // order: relaxed, the load above has acquired this same word.
+      claim = {.position = position, .count = free_from(position, most)};
+      const std::uint64_t mine = free | kClaimed | (std::uint64_t{producer} << kStateBits) |
+                                 ((claim.count - 1) << kCountShift);
+      // order: relaxed, the loads above have acquired this same word and those behind it.
       if (word(position).compare_exchange_strong(seen, mine, sync::order::relaxed,
                                                  sync::order::relaxed)) {
-        pass(position);
+        pass(position, claim.count);
         return Status::ok;
       }
       continue;
@@ -67,7 +82,7 @@ Status SharedTickets::claim(std::uint32_t producer, std::uint64_t& position,
     const auto ahead = static_cast<std::int64_t>(lap_of(seen) - lap_of(free));
     if (ahead == 0 && state_of(seen) == kSealed) return Status::closed;
     if (ahead >= 0) {
-      pass(position);
+      pass(position, state_of(seen) == kClaimed ? count_of(seen) : 1);
     } else if (ahead == -static_cast<std::int64_t>(kLapOne)) {
       return Status::full;  // one lap behind: not given back yet
     } else {
@@ -78,15 +93,15 @@ Status SharedTickets::claim(std::uint32_t producer, std::uint64_t& position,
   return Status::closed;
 }
 
-void SharedTickets::publish(std::uint64_t position) noexcept {
-  // order: release pairs with the acquire in find(): the item is there.
-  word(position).store(word_of(position, kFull), sync::order::release);
-  words_->items.ring();
-}
-
-void SharedTickets::drop(std::uint64_t position) noexcept {
-  // order: release pairs with the acquire in find(): what was written there is over.
-  word(position).store(word_of(position, kDropped), sync::order::release);
+// Those behind the first come first: nobody looks at them before that one.
+void SharedTickets::finish(const SharedClaim& claim, State state) noexcept {
+  for (std::uint64_t i = claim.count; --i != 0;) {
+    // order: relaxed, the store below makes it known.
+    word(claim.position + i).store(word_of(claim.position + i, state), sync::order::relaxed);
+  }
+  // order: release pairs with the acquire in find(): the items are there, or what was written there
+  // is over; and with the acquire of the word in claim(), for those behind it.
+  word(claim.position).store(word_of(claim.position, state), sync::order::release);
   words_->items.ring();
 }
 
@@ -107,7 +122,7 @@ std::uint64_t SharedTickets::first() const noexcept {
 Status SharedTickets::find(std::uint64_t& position, bool& damaged) noexcept {
   for (unsigned tries = 0; tries < kMostTries && !damaged; ++tries) {
     const std::uint64_t free = word_of(position, kFree);
-    // order: acquire pairs with the releases in publish(), drop() and bury().
+    // order: acquire pairs with the releases in finish() and bury().
     std::uint64_t seen = word(position).load(sync::order::acquire);
     if (lap_of(seen) != lap_of(free)) break;
     switch (state_of(seen)) {
@@ -115,8 +130,8 @@ Status SharedTickets::find(std::uint64_t& position, bool& damaged) noexcept {
       case kClaimed: return Status::empty;
       case kSealed: return Status::closed;
       case kDropped:
-        release(position);
-        ++position;
+        give_back(position);
+        tell_given_back(++position);
         continue;
       default: break;
     }
@@ -141,11 +156,15 @@ RingWatch SharedTickets::watch(std::uint64_t position) const noexcept {
   return {.bell = &words_->items, .word = &place, .seen = is_empty ? seen : ~seen};
 }
 
-void SharedTickets::release(std::uint64_t position) noexcept {
-  // order: release pairs with the acquire in claim(): what lay there has been read.
+void SharedTickets::give_back(std::uint64_t position) noexcept {
+  // order: release pairs with the acquires in claim() and free_from(): what lay there has been
+  // read.
   word(position).store(word_of(position, kFree) + kLapOne, sync::order::release);
+}
+
+void SharedTickets::tell_given_back(std::uint64_t position) noexcept {
   // order: relaxed, for looks and for a successor, which knows by other means that this one ended.
-  words_->head.store(position + 1, sync::order::relaxed);
+  words_->head.store(position, sync::order::relaxed);
   words_->room.ring();
 }
 
@@ -157,10 +176,17 @@ std::size_t SharedTickets::bury(std::uint32_t producer) noexcept {
   for (std::size_t i = 0; i < capacity(); ++i) {
     // order: relaxed. A claim of the dead one comes before its death, and that before this.
     std::uint64_t seen = word(i).load(sync::order::relaxed);
-    if ((seen & (kLapOne - 1)) != claimed) continue;
+    if ((seen & kClaimMask) != claimed) continue;
+    const std::uint64_t first = (seen >> kLapShift << shift_) + i;
+    const std::uint64_t count = min(count_of(seen), static_cast<std::uint64_t>(capacity()));
+    for (std::uint64_t k = count; --k != 0;) {
+      // order: relaxed, as in finish(), where the dead one may have been.
+      word(first + k).store(word_of(first + k, kDropped), sync::order::relaxed);
+    }
     // order: release pairs with the acquire in find(): what the dead one wrote there is over.
-    dropped += word(i).compare_exchange_strong(seen, lap_of(seen) | kDropped, sync::order::release,
-                                               sync::order::relaxed);
+    const bool mine = word(i).compare_exchange_strong(seen, lap_of(seen) | kDropped,
+                                                      sync::order::release, sync::order::relaxed);
+    dropped += mine ? static_cast<std::size_t>(count) : 0;
   }
   // It may have died before it woke anybody.
   words_->items.disturb();

@@ -8,6 +8,9 @@
 #include <string>
 
 #include <handoff/process/detail/claim_table.hpp>
+#include <handoff/process/detail/shared_ticket_ring.hpp>
+#include <handoff/process/detail/shared_tickets.hpp>
+#include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>
 
 #include "books/books.hpp"
@@ -27,6 +30,70 @@ struct Books<SharedRing<T>> {
     if (!ring.closed()) return "SharedRing: it has an end and is not closed";
     if (end - 1 - head > items) return "SharedRing: its end is not among its items";
     return {};
+  }
+};
+
+// From the first item on: places that are claimed, full or dropped, then free ones, all of their
+// laps. The tail is at the first free one, or at the claim before: what claimed there may have
+// died.
+template <>
+struct Books<SharedTicketRing> {
+  static std::string fault(const SharedTicketRing& ring) {
+    const SharedTickets& tickets = ring.tickets_;
+    const std::uint64_t end = tickets.first() + tickets.capacity();
+    std::uint64_t free = tickets.first();
+    while (free < end && is_taken(tickets, free)) {
+      const std::uint64_t word = test::now(tickets.word(free));
+      if (SharedTickets::state_of(word) != SharedTickets::kClaimed) {
+        ++free;
+        continue;
+      }
+      if (!has_producer(ring, word)) return "SharedMpscRing: claimed by nobody";
+      free += SharedTickets::count_of(word);  // the others are the producer's
+    }
+    if (free > end) return "SharedMpscRing: a claim of more places than there are";
+    const std::uint64_t behind = free - test::now(tickets.words().tail);
+    if (behind > SharedTickets::kMostInClaim) return "SharedMpscRing: its tail is elsewhere";
+    return fault_behind(ring, free, end);
+  }
+
+ private:
+  static bool is_of_its_lap(const SharedTickets& tickets, std::uint64_t position) {
+    return SharedTickets::lap_of(test::now(tickets.word(position))) ==
+           tickets.word_of(position, SharedTickets::kFree);
+  }
+  static bool is_taken(const SharedTickets& tickets, std::uint64_t position) {
+    const std::uint64_t state = SharedTickets::state_of(test::now(tickets.word(position)));
+    return is_of_its_lap(tickets, position) &&
+           (state == SharedTickets::kClaimed || state == SharedTickets::kFull ||
+            state == SharedTickets::kDropped);
+  }
+  static bool has_producer(const SharedTicketRing& ring, std::uint64_t word) {
+    const std::uint64_t slot = (word & SharedTickets::kClaimMask) >> SharedTickets::kStateBits;
+    return slot < ring.producers_ && test::now(ring.slots_[slot]) == SharedTicketRing::kPresent;
+  }
+  // All free, but the first may be sealed.
+  static std::string fault_behind(const SharedTicketRing& ring, std::uint64_t free,
+                                  std::uint64_t end) {
+    const SharedTickets& tickets = ring.tickets_;
+    for (std::uint64_t position = free; position != end; ++position) {
+      if (!is_of_its_lap(tickets, position)) return "SharedMpscRing: a place of another lap";
+      const std::uint64_t word = test::now(tickets.word(position));
+      if (word == tickets.word_of(position, SharedTickets::kFree)) continue;
+      if (word != tickets.word_of(position, SharedTickets::kSealed) || position != free) {
+        return "SharedMpscRing: something behind a free place";
+      }
+      if (!ring.closed()) return "SharedMpscRing: sealed and not closed";
+    }
+    return {};
+  }
+};
+
+template <class T>
+struct Books<SharedMpscRing<T>> {
+  static SharedTicketRing& inside(SharedMpscRing<T>& ring) { return ring.ring_; }
+  static std::string fault(const SharedMpscRing<T>& ring) {
+    return Books<SharedTicketRing>::fault(ring.ring_);
   }
 };
 

@@ -19,6 +19,17 @@ struct BreakShared;
 template <>
 struct Books<BreakShared> {
   static SharedPositions& positions(SharedRing<int>& ring) { return *ring.positions_; }
+  static SharedTickets::Word& word(SharedTicketRing& ring, std::uint64_t position) {
+    return ring.tickets_.word(position);
+  }
+  static SharedTicketRing::Slot& slot(SharedTicketRing& ring, std::size_t slot) {
+    return ring.slots_[slot];
+  }
+  static std::uint64_t word_of(std::uint64_t lap, std::uint64_t state, std::uint64_t producer = 0,
+                               std::uint64_t count = 1) {
+    return lap << SharedTickets::kLapShift | (count - 1) << SharedTickets::kCountShift |
+           producer << SharedTickets::kStateBits | state;
+  }
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
@@ -47,6 +58,41 @@ TEST(ProcessBooks, SharedRing) {
   ASSERT_EQ(in.try_pop(item), Status::ok);
   ASSERT_EQ(in.try_pop(item), Status::closed);
   EXPECT_EQ(fault_in(ring), "");
+}
+
+TEST(ProcessBooks, SharedMpscRing) {
+  constexpr std::uint64_t free = 0, claimed = 1, full = 2, sealed = 4;
+  alignas(4096) std::array<std::byte, 8192> memory{};
+  using Ring = SharedMpscRing<int>;
+  ASSERT_LE(Ring::bytes_for(4, 2), memory.size());
+  auto ring = Ring::create(memory, 4, 2);
+  detail::SharedTicketRing& inside = detail::Books<Ring>::inside(ring);
+  Ring::Producer out(ring, 0);
+  Ring::Consumer in(ring);
+  int* place = nullptr;
+  ASSERT_EQ(out.try_claim(place), Status::ok);
+  const auto word = [&](std::uint64_t position) -> auto& { return Break::word(inside, position); };
+  expect_reported(ring, Break::slot(inside, 0), 0U, "SharedMpscRing: claimed by nobody");
+  expect_reported(ring, word(0), Break::word_of(0, claimed, 2),
+                  "SharedMpscRing: claimed by nobody");
+  expect_reported(ring, word(0), Break::word_of(0, claimed, 0, 5),
+                  "SharedMpscRing: a claim of more places than there are");
+  ASSERT_EQ(out.publish(), Status::ok);
+  auto& tail = inside.tickets().words().tail;
+  expect_reported(ring, tail, 2U, "SharedMpscRing: its tail is elsewhere");
+  expect_reported(ring, word(1), Break::word_of(5, full), "SharedMpscRing: a place of another lap");
+  expect_reported(ring, word(2), Break::word_of(0, full),
+                  "SharedMpscRing: something behind a free place");
+  expect_reported(ring, word(2), Break::word_of(0, sealed),
+                  "SharedMpscRing: something behind a free place");
+  expect_reported(ring, word(1), Break::word_of(0, sealed),
+                  "SharedMpscRing: sealed and not closed");
+  ring.close();
+  int item = 0;
+  ASSERT_EQ(in.try_pop(item), Status::ok);
+  ASSERT_EQ(in.try_pop(item), Status::closed);
+  EXPECT_EQ(fault_in(ring), "");
+  expect_reported(ring, word(1), Break::word_of(7, free), "SharedMpscRing: a place of another lap");
 }
 
 TEST(ProcessBooks, ClaimTable) {

@@ -89,6 +89,8 @@ class ManyProducers : public WithConsumer<SharedMpscRing<T>, T> {
   explicit ManyProducers(std::size_t capacity)
       : WithConsumer<SharedMpscRing<T>, T>(capacity, kMost) {}
   Status try_push(const T& item) { return mine().try_push(item); }
+  std::size_t try_push_batch(std::span<const T> items) { return mine().try_push_batch(items); }
+  std::size_t try_pop_batch(std::span<T> out) { return this->in_.try_pop_batch(out); }
 
  private:
   using Producer = typename SharedMpscRing<T>::Producer;
@@ -127,7 +129,7 @@ struct Mpsc {
 };
 
 using All = testing::Types<Spsc, Mpsc>;
-using InBatches = testing::Types<Spsc>;
+using InBatches = All;
 using FromMany = testing::Types<Mpsc>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(SharedRings, TransferBasics, All);

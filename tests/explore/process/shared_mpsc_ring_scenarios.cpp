@@ -6,6 +6,7 @@
 #include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/sync/detail/pause.hpp>
 
+#include "books/process_books.hpp"
 #include "explore/process/shared_storage.hpp"
 
 namespace {
@@ -164,7 +165,96 @@ const Scenario close_wakes("shared_mpsc_ring/close_wakes", [] {
   shared.ring.close();
 });
 
+// A batch beside one that pushes alone: each of its claims comes out in one piece.
+void batch_beside(std::size_t capacity) {
+  Shared shared(capacity, 2UL);
+  std::uint32_t pushed = 0;
+  Thread first([&] {
+    Ring::Producer out(Ring::attach(shared.storage.bytes()), 0);
+    const SharedItem items[] = {shared_item(1), shared_item(2)};
+    pushed = static_cast<std::uint32_t>(out.try_push_batch(items));
+  });
+  Thread second([&] {
+    Ring::Producer out(shared.ring, 1);
+    check(out.push(shared_item(3)) == Status::ok, "it waits for room");
+  });
+  Ring::Consumer in(shared.ring);
+  SharedItem item;
+  check(in.pop(item) == Status::ok, "it comes");
+  std::uint32_t seen = 1U << number_of(item);
+  first.join();
+  second.join();
+  SharedItem rest[3];
+  const std::size_t count = in.try_pop_batch(rest);
+  check(count == pushed, "all have come");
+  for (std::size_t i = 0; i < count; ++i) {
+    check(number_of(rest[i]) != 2 || (seen & 2) != 0, "in order");
+    seen |= 1U << number_of(rest[i]);
+  }
+  const std::uint32_t wanted[] = {8, 8 | 2, 8 | 2 | 4};
+  check(seen == wanted[pushed], "each once");
+  test::audit(shared.ring);
+  explore::outcome(pushed);
+}
+const Scenario batch_of_two("shared_mpsc_ring/batch", [] { batch_beside(2); });
+const Scenario batch_and_more("shared_mpsc_ring/batch_and_more", [] { batch_beside(4); });
+
+// Two batches, over laps of two places, and what takes them in one go.
+const Scenario batches("shared_mpsc_ring/batches", [] {
+  Shared shared(2UL, 2UL);
+  std::uint32_t pushed = 0;
+  Thread first([&] {
+    Ring::Producer out(shared.ring, 0);
+    const SharedItem items[] = {shared_item(1), shared_item(2)};
+    pushed += static_cast<std::uint32_t>(out.try_push_batch(items));
+    pushed += static_cast<std::uint32_t>(out.try_push_batch(items));
+  });
+  Ring::Consumer in(shared.ring);
+  SharedItem found[2];
+  std::size_t count = 0;
+  for (int i = 0; i < 2; ++i) {
+    const std::size_t now = in.try_pop_batch(found);
+    for (std::size_t k = 0; k < now; ++k) (void)number_of(found[k]);
+    count += now;
+  }
+  first.join();
+  for (SharedItem item; in.try_pop(item) == Status::ok; ++count) (void)number_of(item);
+  check(count == pushed, "each once");
+  test::audit(shared.ring);
+  explore::outcome(pushed);
+});
+
 // --- Deaths. ---
+
+// Dies anywhere amid a batch. All of it comes out, or nothing, and what was pushed behind it.
+const Scenario batch_dies(
+    "shared_mpsc_ring/batch_dies",
+    [] {
+      Shared shared(4UL, 2UL);
+      bool is_dead = false;
+      Thread parent([&] {
+        {
+          Process process([&] {
+            Ring::Producer out(shared.ring, 0);
+            const SharedItem items[] = {shared_item(1), shared_item(2)};
+            check(out.try_push_batch(items) == 2, "there is room");
+          });
+          is_dead = process.wait();
+        }
+        if (is_dead) (void)shared.ring.producer_died(0);
+        Ring::Producer successor(shared.ring, 0);
+        check(successor.push(shared_item(3)) == Status::ok, "there is room");
+        shared.ring.close();
+      });
+      Ring::Consumer in(shared.ring);
+      const std::uint32_t seen = pop_all(in);
+      parent.join();
+      check(seen == 8 || seen == (2 | 4 | 8), "all of the batch or nothing, and the successor's");
+      check(is_dead || seen != 8, "nothing is lost of one that lives");
+      test::audit(shared.ring);
+      explore::outcome(seen);
+    },
+    Size::small, 1);
 
 // Dies anywhere, with a place claimed or not, `tail` moved on or not, its consumer asleep or not.
 // What another one has pushed behind it comes out once its death is known.

@@ -10,14 +10,21 @@
 //   free -> sealed: the ring is closed and drained
 //
 // A claim is the exchange of the place's word, in which the producer leaves its number. So the
-// claim of a dead one is found by looking, and nothing else need be known of it. `tail` is a hint
-// where to look for a free place, which anybody moves on behind a place that is not free any more.
+// claim of a dead one is found by looking, and nothing else need be known of it. One exchange may
+// claim several places, which follow each other: the word of the first says how many, and those of
+// the others stay as they are until all of them are full or dropped, the first one last. `tail` is
+// a hint where to look for a free place, which anybody moves on behind places that are not free any
+// more.
 //   SK-1  A claimed place is changed by its producer alone; after its death, which the kernel has
 //         confirmed, by the one that says producer_died().
-//   SK-2  Places are claimed in order: a place is claimed only once `tail` has come to it, and
-//         `tail` passes a place only after it was claimed. So a sealed place is the end.
+//   SK-2  Places are claimed in order: a place is claimed only once `tail` has come to it or to the
+//         first of its claim, and `tail` passes a place only after it was claimed. So a sealed
+//         place is the end.
 //   SK-3  Words, positions and numbers that another process may have written are read once, and
-//         are never more than compared, or used as a position that is cut to the ring.
+//         are never more than compared, or used as a position or a number of places that is cut to
+//         the ring.
+//   SK-4  Nobody looks at the word of a claimed place but the first, for this lap: `tail` passes
+//         all of a claim at once while the first is claimed, and the consumer waits before it.
 // Concurrency: claim() to drop() by any producer, each number by one thread at a time; find() and
 //   release() by the consumer; bury() by one thread at a time.
 // Blocks: never. Allocates: never.
@@ -28,6 +35,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
@@ -43,10 +51,17 @@ struct SharedTicketWords {
   SharedBell room;  // producers sleep here
 };
 
+// Places that follow each other. None: `count` is 0.
+struct SharedClaim {
+  std::uint64_t position = 0;
+  std::uint64_t count = 0;
+};
+
 // A view, a value. Places are `stride` bytes apart, and each begins with its word.
 class SharedTickets {
  public:
   using Word = sync::atomic<std::uint64_t>;
+  static constexpr std::uint64_t kMostInClaim = 256;
 
   SharedTickets(SharedTicketWords& words, std::byte* places, std::size_t stride,
                 std::size_t capacity) noexcept;
@@ -63,12 +78,13 @@ class SharedTickets {
 
   // --- A producer. ---
 
-  // A place that is this producer's now: ok, full or closed. `damaged` if what lies there cannot
-  // be: then closed.
-  Status claim(std::uint32_t producer, std::uint64_t& position, bool& damaged) noexcept;
+  // Places that are this producer's now, up to `most`, which is not 0: ok, full or closed.
+  // `damaged` if what lies there cannot be: then closed.
+  Status claim(std::uint32_t producer, std::uint64_t most, SharedClaim& claim,
+               bool& damaged) noexcept;
   // Exactly one of these for each claim.
-  void publish(std::uint64_t position) noexcept;
-  void drop(std::uint64_t position) noexcept;
+  void publish(const SharedClaim& claim) noexcept { finish(claim, kFull); }
+  void drop(const SharedClaim& claim) noexcept { finish(claim, kDropped); }
 
   // --- The consumer. ---
 
@@ -78,21 +94,29 @@ class SharedTickets {
   Status find(std::uint64_t& position, bool& damaged) noexcept;
   // What changes once find() says something else than `empty` to this position.
   [[nodiscard]] RingWatch watch(std::uint64_t position) const noexcept;
-  // The place may be claimed for the next lap.
-  void release(std::uint64_t position) noexcept;
+  // The place may be claimed for the next lap. To be told, once for several.
+  void give_back(std::uint64_t position) noexcept;
+  // All before this position were given back: wakes what waits for room.
+  void tell_given_back(std::uint64_t position) noexcept;
 
   // --- The one that knows of deaths. ---
 
-  // Drops what the dead producer had claimed; how many.
+  // Drops what the dead producer had claimed; how many places.
   std::size_t bury(std::uint32_t producer) noexcept;
 
  private:
+  template <class>
+  friend struct Books;
+
   enum State : std::uint64_t { kFree, kClaimed, kFull, kDropped, kSealed };
   static constexpr unsigned kStateBits = 3;
   static constexpr unsigned kProducerBits = 16;
-  static constexpr unsigned kLapShift = kStateBits + kProducerBits;
+  static constexpr unsigned kCountBits = 8;  // of the places behind the first
+  static constexpr unsigned kCountShift = kStateBits + kProducerBits;
+  static constexpr unsigned kLapShift = kCountShift + kCountBits;
   static constexpr std::uint64_t kLapOne = std::uint64_t{1} << kLapShift;
   static constexpr std::uint64_t kStateMask = (1 << kStateBits) - 1;
+  static constexpr std::uint64_t kClaimMask = (std::uint64_t{1} << kCountShift) - 1;
 
   // Of the lap of a position; laps run over where their bits end.
   [[nodiscard]] std::uint64_t word_of(std::uint64_t position, State state) const noexcept {
@@ -100,10 +124,16 @@ class SharedTickets {
   }
   static std::uint64_t state_of(std::uint64_t word) noexcept { return word & kStateMask; }
   static std::uint64_t lap_of(std::uint64_t word) noexcept { return word & ~(kLapOne - 1); }
+  // How many places a claim has.
+  static std::uint64_t count_of(std::uint64_t word) noexcept {
+    return ((word & (kLapOne - 1)) >> kCountShift) + 1;
+  }
   [[nodiscard]] Word& word(std::uint64_t position) const noexcept {
     return *reinterpret_cast<Word*>(place(position));
   }
-  void pass(std::uint64_t position) noexcept;
+  [[nodiscard]] std::uint64_t free_from(std::uint64_t position, std::uint64_t most) const noexcept;
+  void pass(std::uint64_t position, std::uint64_t count) noexcept;
+  void finish(const SharedClaim& claim, State state) noexcept;
 
   SharedTicketWords* words_;
   std::byte* places_;
