@@ -63,17 +63,18 @@ void SharedBell::withdraw(BellSleepers sleepers) noexcept {
 
 void SharedBell::stop(void* bell) noexcept { static_cast<SharedBell*>(bell)->disturb(); }
 
-Status SharedBell::sleep(const Mark& mine, sync::Deadline deadline,
-                         const sync::StopToken& token) noexcept {
+Status SharedBell::sleep(const Mark& mine, sync::Deadline deadline, const sync::StopToken& token,
+                         BellPatience& patience) noexcept {
   // Runs at once if the stop was requested already; later it changes the word before it wakes, so
   // that a sleep that has not begun yet does not begin.
   const sync::StopCallback on_stop(token, &SharedBell::stop, this);
   if (token.stop_requested()) return Status::stopped;
   // Where the kernel refuses the fence a ringer may miss the mark: short naps instead.
   const sync::Deadline nap = mine.is_ordered ? deadline : std::min(deadline, nap_end());
-  if (!sync::park(word_, mine.seen, nap, sync::ParkScope::shared) && nap == deadline) {
-    return Status::timed_out;
-  }
+  const sync::clock::time_point begin = sync::clock::now();
+  const bool in_time = sync::park(word_, mine.seen, nap, sync::ParkScope::shared);
+  patience.slept(sync::clock::now() - begin);
+  if (!in_time && nap == deadline) return Status::timed_out;
   return token.stop_requested() ? Status::stopped : Status::ok;
 }
 

@@ -52,8 +52,9 @@ Status SharedProducerEnd::look_for_room(std::uint64_t count) noexcept {
 
 Status SharedProducerEnd::wait_for_room(std::uint64_t count, const Until& until) {
   Status status = Status::full;
-  const Status waited = shared_->room.await(
-      [&] { return (status = reserve(count)) != Status::full; }, until, BellSleepers::one);
+  const Status waited =
+      shared_->room.await([&] { return (status = reserve(count)) != Status::full; }, until,
+                          BellSleepers::one, patience_);
   return waited == Status::ok ? status : waited;
 }
 
@@ -135,7 +136,7 @@ Status SharedConsumerEnd::drained() noexcept {
 Status SharedConsumerEnd::wait_for_items(const Until& until) {
   Status status = Status::empty;
   const Status waited = shared_->items.await([&] { return (status = find()) != Status::empty; },
-                                             until, BellSleepers::one);
+                                             until, BellSleepers::one, patience_);
   return waited == Status::ok ? status : waited;
 }
 

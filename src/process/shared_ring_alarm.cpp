@@ -72,9 +72,11 @@ class SharedRingAlarm::Watchman {
   void watch_rings() noexcept {
     const sync::StopToken stop = stop_.token();
     detail::RingWatch watch;
+    detail::BellPatience patience;
     while (calls_.await([&] { return take(watch); }, sync::no_deadline, stop) ==
            sync::Wakeup::notified) {
-      (void)watch.bell->await([&] { return is_over(); }, stop, detail::BellSleepers::many);
+      (void)watch.bell->await([&] { return is_over(); }, stop, detail::BellSleepers::many,
+                              patience);
       ring();
     }
   }

@@ -56,6 +56,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/process/detail/bell_patience.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_sequence.hpp>
@@ -190,7 +191,7 @@ class SharedBroadcast<T>::Consumer {
     if (status != Status::empty) return status;
     const Status waited =
         sequence_.shared().items.await([&] { return (status = try_pop(out)) != Status::empty; },
-                                       until, detail::BellSleepers::many);
+                                       until, detail::BellSleepers::many, patience_);
     return waited == Status::ok ? status : waited;
   }
 
@@ -262,6 +263,7 @@ class SharedBroadcast<T>::Consumer {
   detail::SharedSequence sequence_;
   std::uint64_t next_;
   std::uint64_t lost_ = 0;
+  detail::BellPatience patience_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include <handoff/process/detail/bell_patience.hpp>
+
 #include "forked.hpp"
 #include "shared_item.hpp"
 #include "support/support.hpp"
@@ -254,6 +256,28 @@ TEST(SharedRing, AnItemWakesASleepingProcess) {
   child.wait_until_asleep();
   made.ring.close();
   EXPECT_TRUE(child.succeeded());
+}
+
+std::uint32_t looks_of(detail::BellSpin spin) {
+  std::uint32_t looks = 1;
+  while (spin.again()) ++looks;
+  return looks;
+}
+
+TEST(SharedRing, AWaitAfterALongSleepSpinsLittle) {
+  detail::BellPatience patience;
+  const std::uint32_t fresh = looks_of(patience.spin());
+  if (sync::shared_spin_policy() == sync::Spin::never) {
+    EXPECT_EQ(fresh, 1U);
+    return;
+  }
+  EXPECT_GT(fresh, 100U);
+  patience.slept(1s);
+  EXPECT_GT(looks_of(patience.spin()), 1U);
+  EXPECT_LT(looks_of(patience.spin()), fresh / 2);
+  EXPECT_LT(looks_of(patience.spin()), fresh / 2) << "as long as no sleep says something else";
+  patience.slept(1us);
+  EXPECT_EQ(looks_of(patience.spin()), fresh);
 }
 
 TEST(SharedRing, APlaceWakesASleepingProcess) {

@@ -23,7 +23,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/sync/backoff.hpp>
+#include <handoff/process/detail/bell_patience.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/shared_fence.hpp>
 
@@ -69,10 +69,11 @@ class SharedBell {
 
   // Until `condition()` was true (ok), a stop or the deadline. Spins first where that can help.
   template <class Condition>
-  Status await(const Condition& condition, const Until& until, BellSleepers sleepers) {
-    for (sync::Backoff backoff(sync::shared_spin_policy());;) {
+  Status await(const Condition& condition, const Until& until, BellSleepers sleepers,
+               BellPatience& patience) {
+    for (BellSpin spin = patience.spin();;) {
       if (condition()) return Status::ok;
-      if (!backoff.snooze()) break;
+      if (!spin.again()) break;
     }
     const sync::StopToken stop = until.stop_token();
     for (;;) {
@@ -81,7 +82,7 @@ class SharedBell {
         withdraw(sleepers);
         return Status::ok;
       }
-      const Status slept = sleep(mine, until.deadline(), stop);
+      const Status slept = sleep(mine, until.deadline(), stop, patience);
       if (slept == Status::ok) {
         if (condition()) return Status::ok;  // without a mark that would cost a wake-up
         continue;
@@ -89,6 +90,12 @@ class SharedBell {
       withdraw(sleepers);
       return condition() ? Status::ok : slept;
     }
+  }
+  // By a waiter that remembers nothing.
+  template <class Condition>
+  Status await(const Condition& condition, const Until& until, BellSleepers sleepers) {
+    BellPatience patience;
+    return await(condition, until, sleepers, patience);
   }
 
  private:
@@ -101,7 +108,8 @@ class SharedBell {
   Mark mark() noexcept;
   void withdraw(BellSleepers sleepers) noexcept;
   // ok: woken, perhaps for no reason.
-  Status sleep(const Mark& mine, sync::Deadline deadline, const sync::StopToken& stop) noexcept;
+  Status sleep(const Mark& mine, sync::Deadline deadline, const sync::StopToken& stop,
+               BellPatience& patience) noexcept;
   static void stop(void* bell) noexcept;
 
   sync::atomic<std::uint32_t> word_;

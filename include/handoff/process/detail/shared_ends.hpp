@@ -24,6 +24,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/process/detail/bell_patience.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -97,6 +98,7 @@ class SharedProducerEnd {
   std::uint64_t capacity_;
   std::uint64_t tail_ = 0;
   std::uint64_t head_seen_ = 0;
+  BellPatience patience_;
   bool damaged_ = false;
 };
 
@@ -152,6 +154,7 @@ class SharedConsumerEnd {
   std::uint64_t capacity_;
   std::uint64_t head_ = 0;
   std::uint64_t tail_seen_ = 0;
+  BellPatience patience_;
   bool ended_ = false;  // tail_seen_ is the last there will be
   bool damaged_ = false;
 };
