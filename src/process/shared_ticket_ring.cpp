@@ -80,14 +80,14 @@ void SharedTicketProducer::drop() noexcept {
 Status SharedTicketProducer::wait_for_room(const Until& until) {
   Status status = Status::full;
   const Status waited = ring_.tickets().words().room.await(
-      [&] { return (status = try_claim()) != Status::full; }, until, BellSleepers::many);
+      [&] { return (status = try_claim()) != Status::full; }, until, BellSleepers::many, patience_);
   return waited == Status::ok ? status : waited;
 }
 
 Status SharedTicketConsumer::wait_for_items(const Until& until) {
   Status status = Status::empty;
   const Status waited = tickets_.words().items.await(
-      [&] { return (status = try_find()) != Status::empty; }, until, BellSleepers::one);
+      [&] { return (status = try_find()) != Status::empty; }, until, BellSleepers::one, patience_);
   return waited == Status::ok ? status : waited;
 }
 

@@ -18,6 +18,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/process/detail/bell_patience.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
@@ -127,6 +128,7 @@ class SharedTicketProducer {
   SharedTicketRing ring_;
   std::uint32_t slot_;
   SharedClaim claim_;
+  BellPatience patience_;
   bool damaged_ = false;
 };
 
@@ -170,6 +172,7 @@ class SharedTicketConsumer {
 
   SharedTickets tickets_;
   std::uint64_t position_;
+  BellPatience patience_;
   bool is_found_ = false;
   bool damaged_ = false;
 };
