@@ -117,6 +117,7 @@
 #include <handoff/process/subprocess.hpp>
 #include <handoff/process/subprocess_exit.hpp>
 #include <handoff/process/subprocess_options.hpp>
+#include <handoff/process/worker_program.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>

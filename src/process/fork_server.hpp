@@ -56,6 +56,7 @@ struct ServerPlan {
   std::vector<int> cpus;
   TeamTap* tap = nullptr;
   int event = -1;  // an eventfd, by which workers tell the master
+  int asks = -1;  // a socket, by which they ask it for memory
 
   // By a worker.
   void tell_master() const noexcept {

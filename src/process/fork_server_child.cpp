@@ -22,6 +22,7 @@
 #include <handoff/process/detail/claim_table.hpp>
 
 #include "fork_server.hpp"
+#include "handed_memory.hpp"
 #include "kept_names.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -110,7 +111,7 @@ void Server::get_ready(pid_t master) noexcept {
   // If this server stands still when the master is killed it goes on, and sees that. The end of the
   // master's thread sends the same, which is no harm.
   (void)::prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
-  int kept[] = {socket_, plan_.event};
+  int kept[] = {socket_, plan_.event, plan_.asks};
   std::sort(std::begin(kept), std::end(kept));
   close_all_but(std::begin(kept), std::end(kept));
   program_ = master;
@@ -255,7 +256,9 @@ void prepare_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) no
   this_is_a_worker = true;
   if (::getppid() != server) leave_now(0);  // it died before it was watched
   (void)::prctl(PR_SET_NAME, plan.name.c_str(), 0, 0, 0);
-  close_all_but(&plan.event, &plan.event + 1);
+  const int kept[] = {std::min(plan.event, plan.asks), std::max(plan.event, plan.asks)};
+  close_all_but(std::begin(kept), std::end(kept));
+  ask_for_memory_by(plan.asks);
   if (!plan.cpus.empty()) {
     cpu_set_t set;
     CPU_ZERO(&set);

@@ -2,7 +2,12 @@
 #include "inherited_pages.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shared_pages.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -16,6 +21,33 @@ int InheritedPages::map(std::size_t bytes) noexcept {
   // Lack of memory is an error here, and no signal later. Older kernels do not know the call: there
   // the writes of place() take the first pages.
   if (::madvise(memory, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return errno;
+  return 0;
+}
+
+int InheritedPages::map_file(std::size_t bytes, Descriptor& file) noexcept {
+  FileFacts facts;
+  if (const SharedFailure failure = make_unnamed(false, file, facts)) return failure.error;
+  if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return errno;
+  int error = 0;
+  do {
+    error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  if (error != 0) return error;
+  if (const SharedFailure failure = seal(file.get(), false)) return failure.error;
+  return attach(file.get(), bytes);
+}
+
+int InheritedPages::attach(int file, std::size_t bytes) noexcept {
+  FileFacts facts;
+  if (const SharedFailure failure = facts_of(file, facts)) return failure.error;
+  if (const SharedFailure failure = check_seals(file)) return failure.error;
+  if (facts.bytes != bytes) return EPROTO;
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+  if (memory == MAP_FAILED) return errno;
+  memory_ = memory;
+  bytes_ = bytes;
+  next_ = static_cast<char*>(memory);
   return 0;
 }
 

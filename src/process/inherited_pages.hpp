@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Memory that a process and its forks share, at the same address in each: mapped once, without a
-// descriptor or a name. It goes with the last process that has it.
+// descriptor or a name. It goes with the last process that has it. With a file, processes of
+// another program can map it too, at an address of their own.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,8 @@
 #include <handoff/sync/cache_line.hpp>
 #include <new>
 #include <span>
+
+#include "descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -29,6 +32,10 @@ class InheritedPages {
 
   // 0, or the errno. All pages are there afterwards.
   int map(std::size_t bytes) noexcept;
+  // The same, of a new file whose size is sealed.
+  int map_file(std::size_t bytes, Descriptor& file) noexcept;
+  // What another process has mapped so; EPROTO: it is no such file.
+  int attach(int file, std::size_t bytes) noexcept;
 
   // `count` objects, each made of the arguments, on cache lines of their own, behind those that
   // were placed before.
@@ -39,6 +46,14 @@ class InheritedPages {
       T* const made = ::new (static_cast<void*>(next_ + i * sizeof(T))) T(arguments...);
       if (i == 0) first = made;
     }
+    next_ += bytes_for<T>(count);
+    return {first, count};
+  }
+
+  // The objects that another process has placed there, in the same order.
+  template <class T>
+  std::span<T> find(std::size_t count) noexcept {
+    T* const first = std::launder(reinterpret_cast<T*>(next_));
     next_ += bytes_for<T>(count);
     return {first, count};
   }

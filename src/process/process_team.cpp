@@ -10,6 +10,7 @@
 #include <handoff/sync/mutex.hpp>
 #include <utility>
 
+#include "handed_memory.hpp"
 #include "loaded_code.hpp"
 #include "team_crew.hpp"
 #include "team_life.hpp"
@@ -52,6 +53,7 @@ const char* to_string(ProcessTeamStep step) noexcept {
     case ProcessTeamStep::worker: return "worker";
     case ProcessTeamStep::kernel: return "kernel";
     case ProcessTeamStep::lives: return "lives";
+    case ProcessTeamStep::arguments: return "arguments";
   }
   return "unknown";
 }
@@ -59,6 +61,11 @@ const char* to_string(ProcessTeamStep step) noexcept {
 ProcessTeamError::ProcessTeamError(ProcessTeamStep step, int error)
     : std::system_error(error, std::generic_category(),
                         std::string("ProcessTeam: ") + to_string(step)),
+      step_(step) {}
+ProcessTeamError::ProcessTeamError(ProcessTeamStep step, int error, const std::string& why)
+    : std::system_error(
+          error, std::generic_category(),
+          std::string("ProcessTeam: ") + to_string(step) + (why.empty() ? "" : ": ") + why),
       step_(step) {}
 
 // ---- The team ----------------------------------------------------------------------------------
@@ -68,8 +75,8 @@ class ProcessTeam::Master {
   explicit Master(ProcessTeamOptions options)
       : options_(checked(std::move(options))),
         owner_(::getpid()),
-        life_(options_.width, max_blocks),
-        crew_(options_, options_.width, life_) {}
+        life_(options_.width, max_blocks, !options_.program.empty()),
+        crew_(options_, options_.width, life_, max_blocks, life_.arena().file()) {}
 
   std::size_t width() const noexcept { return crew_.width(); }
   const Tally& tally() const noexcept { return tally_; }
@@ -77,10 +84,45 @@ class ProcessTeam::Master {
 
   Tally run(std::size_t count, BlockCall call, const void* arguments, std::size_t bytes,
             const RunOptions& options) {
+    if (crew_.programs() != nullptr) {
+      misuse("ProcessTeam: workers of another program have kernels by name: run(\"name\", ...)");
+    }
+    const auto kernel = std::bit_cast<std::uintptr_t>(call);
+    return run_checked(count, kernel, arguments, bytes, options, [&] {
+      if (!code_.has(kernel)) {
+        throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT,
+                               "its code was loaded after the team was made");
+      }
+      if (detail::points_into_later_memory(arguments, bytes, crew_.memories())) {
+        throw ProcessTeamError(ProcessTeamStep::arguments, EFAULT,
+                               "they point into shared memory that came after the team: hand it a "
+                               "SharedSpan");
+      }
+    });
+  }
+
+  Tally run(std::size_t count, const detail::KernelSignature& kernel, const void* arguments,
+            const RunOptions& options) {
+    if (crew_.programs() == nullptr) {
+      misuse("ProcessTeam: workers that are forks have no kernels by name: run<kernel>(...)");
+    }
+    return run_checked(count, kernel.id(), arguments, kernel.bytes, options, [&] {
+      crew_.programs()->check(kernel);
+      if (detail::points_into_later_memory(arguments, kernel.bytes, 0)) {
+        throw ProcessTeamError(ProcessTeamStep::arguments, EFAULT,
+                               "they point into shared memory, which lies elsewhere in another "
+                               "program: hand it a SharedSpan");
+      }
+    });
+  }
+
+ private:
+  template <class Check>
+  Tally run_checked(std::size_t count, std::uint64_t kernel, const void* arguments,
+                    std::size_t bytes, const RunOptions& options, const Check& check) {
     if (::getpid() != owner_) misuse("ProcessTeam: run() in a fork of the program that made it");
     const sync::Lock turn(turn_);
-    const auto kernel = std::bit_cast<std::uintptr_t>(call);
-    if (!code_.has(kernel)) throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT);
+    check();
     lost_.clear();
     tally_ = {};
     if (count == 0) return tally_;
@@ -92,7 +134,6 @@ class ProcessTeam::Master {
     return tally_;
   }
 
- private:
   // So many that members finish together and a death costs little; each is worth its claim.
   std::size_t block_for(std::size_t count, const RunOptions& options) const noexcept {
     constexpr std::size_t blocks_each = 32;
@@ -123,6 +164,12 @@ ProcessTeam& ProcessTeam::operator=(ProcessTeam&&) noexcept = default;
 std::size_t ProcessTeam::width() const noexcept { return master_->width(); }
 const Tally& ProcessTeam::tally() const noexcept { return master_->tally(); }
 const std::vector<LostBlock>& ProcessTeam::lost() const noexcept { return master_->lost(); }
+
+Tally ProcessTeam::run_named(std::size_t count, const detail::KernelSignature& kernel,
+                             const void* arguments, const RunOptions& options) {
+  if (detail::is_team_worker()) misuse("ProcessTeam: run() from inside a kernel");
+  return master_->run(count, kernel, arguments, options);
+}
 
 Tally ProcessTeam::run_blocks(std::size_t count, BlockCall call, const void* arguments,
                               std::size_t bytes, const RunOptions& options) {

@@ -15,7 +15,6 @@ namespace {
 // As a number, so that another byte order is another magic.
 constexpr std::uint64_t kSharedMagic = 0x6d68'7366'666f'6468;  // "hdoffshm"
 constexpr std::uint64_t kSharedVersion = 1;
-constexpr std::uint64_t kSharedReady = 0x7964'6165'7220'7369;  // "is ready"
 
 std::uint64_t check_of_words(const SharedHeaderWords& words) noexcept {
   const auto bytes = std::as_bytes(std::span(&words, 1));

@@ -19,6 +19,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // The header's part of the memory: what users have begins after it.
 inline constexpr std::uint64_t kSharedHeaderBytes = 4096;
+// What the ready word becomes.
+inline constexpr std::uint64_t kSharedReady = 0x7964'6165'7220'7369;  // "is ready"
 
 struct SharedHeaderWords {
   std::uint64_t magic = 0;

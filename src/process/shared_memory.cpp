@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <handoff/core/detail/byte_hash.hpp>
 #include <handoff/core/misuse.hpp>
@@ -18,8 +19,10 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "descriptor.hpp"
+#include "handed_memory.hpp"
 #include "kept_names.hpp"
 #include "shared_header.hpp"
 #include "shared_pages.hpp"
@@ -82,11 +85,20 @@ struct SharedMapping {
   pid_t creator = -1;  // the process that removes the name: no fork of it
   SharedMapping* next = nullptr;
   bool listed = false;
+  // These two under the list's mutex.
+  std::uint64_t serial = 0;  // 1 for the first that was listed
+  mutable std::uint64_t used_in = 0;  // the list's epoch when a span found it last
 };
+
+// What the master handed over, mapped.
+SharedMemory map_handed(Descriptor file, bool writable);
 
 struct SharedMemoryAccess {
   static const SharedMapping* mapping(const SharedMemory& memory) noexcept {
     return memory.mapping_.get();
+  }
+  static SharedMemory handle(std::unique_ptr<SharedMapping> mapping) noexcept {
+    return SharedMemory(std::move(mapping));
   }
 };
 
@@ -96,11 +108,25 @@ namespace {
 struct {
   sync::Mutex mutex;
   SharedMapping* first = nullptr;
+  std::uint64_t so_far = 0;
+  std::uint64_t epoch = 0;
 } constinit all_mappings;
+
+// What a worker has from its master.
+struct {
+  sync::Mutex mutex;  // before that of the list
+  MemorySource source = nullptr;
+  std::vector<SharedMemory> all;
+} constinit handed_over;
+
+// Runs of this worker after which unused memory goes.
+constexpr std::uint64_t kKeptRuns = 4;
 
 void enlist(SharedMapping& mapping) noexcept {
   const sync::Lock lock(all_mappings.mutex);
   mapping.next = all_mappings.first;
+  mapping.serial = ++all_mappings.so_far;
+  mapping.used_in = all_mappings.epoch;
   mapping.listed = true;
   all_mappings.first = &mapping;
 }
@@ -132,7 +158,88 @@ void* place_in(const SharedMapping& mapping, const SharedPlace& place) {
   return begin;
 }
 
+const SharedMapping* mapping_of(std::uint64_t key) noexcept {
+  const SharedMapping* found = nullptr;
+  for (const SharedMapping* each = all_mappings.first; each != nullptr; each = each->next) {
+    if (each->key == key && (found == nullptr || each->writable)) found = each;
+  }
+  return found;
+}
+
+// Null: this process has not the memory.
+void* find_here(const SharedPlace& place) {
+  const sync::Lock lock(all_mappings.mutex);
+  const SharedMapping* const found = mapping_of(place.key);
+  if (found == nullptr) return nullptr;
+  found->used_in = all_mappings.epoch;
+  return place_in(*found, place);
+}
+
+bool is_here(std::uint64_t key) noexcept {
+  const sync::Lock lock(all_mappings.mutex);
+  return mapping_of(key) != nullptr;
+}
+
+// Gets the memory from the master, if there is one that has it. Throws if it cannot be mapped.
+bool take_over(std::uint64_t key) {
+  const sync::Lock turn(handed_over.mutex);
+  if (handed_over.source == nullptr) return false;
+  if (is_here(key)) return true;  // another thread was first
+  Descriptor file;
+  bool writable = false;
+  const int error = handed_over.source(key, file, writable);
+  if (error == ENXIO) return false;
+  if (error != 0) fail_span(error, "its memory could not be had from the master");
+  handed_over.all.push_back(map_handed(std::move(file), writable));
+  return true;
+}
+
 }  // namespace
+
+int descriptor_of_memory(std::uint64_t key, Descriptor& copy, bool& writable) noexcept {
+  const sync::Lock lock(all_mappings.mutex);
+  const SharedMapping* const found = mapping_of(key);
+  if (found == nullptr) return ENXIO;
+  writable = found->writable;
+  return duplicate(found->file.get(), copy).error;
+}
+
+std::uint64_t memories_so_far() noexcept {
+  const sync::Lock lock(all_mappings.mutex);
+  return all_mappings.so_far;
+}
+
+bool points_into_later_memory(const void* bytes, std::size_t size, std::uint64_t so_far) noexcept {
+  const sync::Lock lock(all_mappings.mutex);
+  for (const SharedMapping* each = all_mappings.first; each != nullptr; each = each->next) {
+    if (each->serial <= so_far) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(each->begin());
+    for (std::size_t at = 0; at + sizeof begin <= size; at += sizeof begin) {
+      std::uintptr_t word = 0;
+      std::memcpy(&word, static_cast<const std::byte*>(bytes) + at, sizeof word);
+      if (word >= begin && word - begin < each->bytes) return true;
+    }
+  }
+  return false;
+}
+
+void get_memory_from(MemorySource source) noexcept {
+  const sync::Lock turn(handed_over.mutex);
+  handed_over.source = source;
+}
+
+void forget_unused_memory() noexcept {
+  const sync::Lock turn(handed_over.mutex);
+  std::uint64_t epoch = 0;
+  {
+    const sync::Lock lock(all_mappings.mutex);
+    epoch = ++all_mappings.epoch;
+  }
+  // Only a find by this worker's own kernels changes `used_in`, and none is at work.
+  std::erase_if(handed_over.all, [epoch](const SharedMemory& memory) noexcept {
+    return SharedMemoryAccess::mapping(memory)->used_in + kKeptRuns < epoch;
+  });
+}
 
 SharedMapping::~SharedMapping() {
   strike_off(*this);
@@ -140,13 +247,11 @@ SharedMapping::~SharedMapping() {
 }
 
 void* find(const SharedPlace& place) {
-  const sync::Lock lock(all_mappings.mutex);
-  const SharedMapping* found = nullptr;
-  for (const SharedMapping* each = all_mappings.first; each != nullptr; each = each->next) {
-    if (each->key == place.key && (found == nullptr || each->writable)) found = each;
+  if (void* const begin = find_here(place)) return begin;
+  if (take_over(place.key)) {
+    if (void* const begin = find_here(place)) return begin;
   }
-  if (found == nullptr) fail_span(ENXIO, "this process has not its memory");
-  return place_in(*found, place);
+  fail_span(ENXIO, "this process has not its memory");
 }
 
 void* find_in(const SharedMemory& memory, const SharedPlace& place) {
@@ -162,6 +267,7 @@ namespace {
 
 using detail::PageKind;
 using detail::SharedMapping;
+using detail::SharedMemoryAccess;
 
 // What a process that uses no memory of 2 MiB would waste.
 constexpr std::size_t kHugeFrom = std::size_t{2} << 20;
@@ -213,17 +319,20 @@ void check_options(const SharedMemoryOptions& options) {
   }
 }
 
-// Checks what the file is, on a copy of its header, and only then maps it.
-SharedFailure take_memory(const AttachOptions& options, SharedMapping& mapping) noexcept {
+// Checks what the file is, on a copy of its header, and only then maps it. `handed`: by the master
+// of this worker, which may have published nothing (HM-2), and knows the layout.
+SharedFailure take_memory(const AttachOptions& options, SharedMapping& mapping,
+                          bool handed = false) noexcept {
   const int file = mapping.file.get();
   SharedHeaderCopy header;
   if (mapping.facts.bytes == 0) {
     return {.step = "header", .error = EAGAIN, .why = "its creator has not given it a size yet"};
   }
   if (const auto failure = detail::read_header(file, header)) return failure;
+  if (handed) header.ready = detail::kSharedReady;
+  const std::uint64_t layout = handed ? header.words.layout : options.layout;
   const detail::SharedRefusal refusal = detail::refusal_of(
-      header,
-      {.layout = options.layout, .bytes = options.bytes, .file_bytes = mapping.facts.bytes});
+      header, {.layout = layout, .bytes = options.bytes, .file_bytes = mapping.facts.bytes});
   if (refusal.error != 0) {
     return {.step = "header", .error = refusal.error, .why = refusal.why};
   }
@@ -231,7 +340,7 @@ SharedFailure take_memory(const AttachOptions& options, SharedMapping& mapping) 
   if (const auto failure = mapping.pages.map(file, total, options.writable)) return failure;
   // The load that what the creator wrote comes before.
   const auto* const mapped = reinterpret_cast<const SharedHeader*>(mapping.pages.data());
-  if (!mapped->is_published()) {
+  if (!handed && !mapped->is_published()) {
     return {.step = "header", .error = EPROTO, .why = "its first page changes"};
   }
   if (header.words.huge != 0) detail::ask_for_huge(mapping.pages);
@@ -242,6 +351,19 @@ SharedFailure take_memory(const AttachOptions& options, SharedMapping& mapping) 
 }
 
 }  // namespace
+
+SharedMemory detail::map_handed(Descriptor file, bool writable) {
+  auto mapping = std::make_unique<SharedMapping>();
+  mapping->file = std::move(file);
+  SharedFailure failure = detail::facts_of(mapping->file.get(), mapping->facts);
+  if (!failure) failure = take_memory({.writable = writable}, *mapping, true);
+  // Sealed: nobody but its creator writes.
+  if (failure && writable && std::strcmp(failure.step, "mmap") == 0) {
+    failure = take_memory({.writable = false}, *mapping, true);
+  }
+  if (failure) raise_failure(failure, "");
+  return SharedMemoryAccess::handle(std::move(mapping));
+}
 
 SharedMemory::SharedMemory() noexcept = default;
 SharedMemory::~SharedMemory() = default;

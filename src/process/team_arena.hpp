@@ -15,8 +15,12 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class TeamArena {
  public:
-  // 0, or the errno. All pages are there afterwards.
-  int map(std::size_t slots, std::size_t blocks) noexcept;
+  // 0, or the errno. All pages are there afterwards. With a file, other programs can attach.
+  int map(std::size_t slots, std::size_t blocks, bool with_file) noexcept;
+  // By such a program: the same sizes, and file() of the process that has mapped it.
+  int attach(int file, std::size_t slots, std::size_t blocks) noexcept;
+  // -1: without.
+  int file() const noexcept { return file_.get(); }
 
   TeamBoard& board() const noexcept { return *board_; }
   const TeamWords& words() const noexcept { return words_; }
@@ -24,6 +28,7 @@ class TeamArena {
 
  private:
   InheritedPages pages_;
+  Descriptor file_;
   TeamBoard* board_ = nullptr;
   TeamWords words_;
   std::span<TeamSlot> slots_;

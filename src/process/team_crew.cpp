@@ -19,6 +19,16 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
+using namespace std::chrono_literals;
+
+// Until the second start of a program that was refused; twice as long each time.
+constexpr std::chrono::milliseconds kFirstRetry = 50ms;
+constexpr std::uint32_t kMostDoublings = 7;
+// So long workers of another program may take to end by themselves.
+constexpr std::chrono::milliseconds kEndPatienceOfPrograms = 300ms;
+// Descriptors that are polled beside the workers'.
+constexpr std::size_t kPolledBefore = 3;
+
 bool is_ready(int descriptor) noexcept {
   pollfd polled{.fd = descriptor, .events = POLLIN, .revents = 0};
   return ::poll(&polled, 1, 0) > 0;
@@ -45,7 +55,8 @@ void check_workers(const char* type, std::size_t& width, std::size_t max_width, 
   }
 }
 
-TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life)
+TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life,
+                   std::size_t blocks, int memory)
     : rate_(std::max<std::uint32_t>(options.replacements_per_second, 1)),
       owner_(::getpid()),
       life_(life),
@@ -53,26 +64,60 @@ TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerL
       tokens_at_(sync::clock::now()) {
   event_ = Descriptor(open_event());
   if (!event_.is_open()) throw ProcessTeamError(ProcessTeamStep::server, errno);
+  if (const int error = asks_.open(); error != 0) {
+    throw ProcessTeamError(ProcessTeamStep::server, error);
+  }
   plan_ = {.life = &life,
            .width = static_cast<std::uint32_t>(width),
            .name = options.name,
            .cpus = options.cpus,
            .tap = options.tap,
-           .event = event_.get()};
+           .event = event_.get(),
+           .asks = asks_.workers_end()};
   workers_.resize(width);
-  if (const int error = server_.start(); error != 0) {
+  if (options.program.empty()) {
+    start_forks(options.on_fewer);
+    return;
+  }
+  programs_.emplace(options, ProgramPlan{.memory = memory,
+                                         .event = plan_.event,
+                                         .asks = plan_.asks,
+                                         .width = plan_.width,
+                                         .slots = plan_.width,
+                                         .blocks = static_cast<std::uint32_t>(blocks)});
+  start_programs(options.on_fewer);
+}
+
+void TeamCrew::start_forks(OnFewerWorkers on_fewer) {
+  if (const int error = start_server(); error != 0) {
     const bool is_support = error == ENOSYS || error == EPERM;
     throw ProcessTeamError(is_support ? ProcessTeamStep::support : ProcessTeamStep::server, error);
   }
+  const std::uint32_t width = plan_.width;
   for (std::uint32_t slot = 0; slot < width; ++slot) {
     const int error = start_worker(slot);
     if (error == 0) continue;
-    if (slot == 0 || options.on_fewer == OnFewerWorkers::refuse) {
+    if (slot == 0 || on_fewer == OnFewerWorkers::refuse) {
       throw ProcessTeamError(ProcessTeamStep::worker, error);
     }
     plan_.width = slot;  // the workers so far divide by the larger one: only where they begin
     break;
   }
+}
+
+// All at once: each takes a while until it is ready.
+void TeamCrew::start_programs(OnFewerWorkers on_fewer) {
+  int error = 0;
+  for (std::uint32_t slot = 0; slot < plan_.width && error == 0; ++slot) error = start_worker(slot);
+  std::vector<Death> deaths;
+  while (is_any_starting() && (error == 0 || on_fewer == OnFewerWorkers::accept)) {
+    wait(sync::no_deadline, deaths);
+  }
+  if (error == 0) error = refused_;
+  const bool is_enough = on_fewer == OnFewerWorkers::accept ? alive() > 0 : alive() == plan_.width;
+  if (is_enough) return begin_run();
+  end_programs();
+  throw refusal(error);
 }
 
 TeamCrew::~TeamCrew() {
@@ -81,6 +126,7 @@ TeamCrew::~TeamCrew() {
     return;
   }
   life_.dismiss();
+  end_programs();
   server_.stop();
   // If the server was dead already its workers are so, or will be at once.
   for (const Worker& worker : workers_) {
@@ -91,22 +137,88 @@ TeamCrew::~TeamCrew() {
   }
 }
 
+// Those that have been dismissed get a moment to end by themselves.
+void TeamCrew::end_programs() noexcept {
+  const sync::Deadline late = sync::deadline_after(kEndPatienceOfPrograms);
+  for (Worker& worker : workers_) {
+    if (worker.program == nullptr || !worker.program->is_ready()) continue;
+    while (!is_ready(worker.end()) && sync::clock::now() < late) {
+      pollfd polled{.fd = worker.end(), .events = POLLIN, .revents = 0};
+      (void)::poll(&polled, 1, 10);
+    }
+  }
+  for (Worker& worker : workers_) {
+    if (worker.program != nullptr) worker.program->kill();
+  }
+  for (Worker& worker : workers_) worker.program.reset();
+}
+
 std::size_t TeamCrew::alive() const noexcept {
   return static_cast<std::size_t>(
       std::count_if(workers_.begin(), workers_.begin() + plan_.width,
-                    [](const Worker& worker) noexcept { return worker.pidfd.is_open(); }));
+                    [](const Worker& worker) noexcept { return worker.is_alive(); }));
+}
+
+bool TeamCrew::is_any_starting() const noexcept {
+  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) noexcept {
+    return worker.is_there() && !worker.is_alive();
+  });
+}
+
+void TeamCrew::begin_run() noexcept {
+  if (!programs_) return;
+  refused_ = 0;
+  refusals_ = 0;
+  retry_at_ = {};
+}
+
+ProcessTeamError TeamCrew::refusal(int error) const {
+  if (!programs_) return {ProcessTeamStep::worker, error};
+  return {ProcessTeamStep::worker, error, programs_->refusal()};
+}
+
+int TeamCrew::start_server() noexcept {
+  memories_ = memories_so_far();
+  return server_.start();
 }
 
 int TeamCrew::start_worker(std::uint32_t slot) noexcept {
   Worker& worker = workers_[slot];
   worker.overdue = false;
+  if (programs_) return start_program(slot);
   for (int tries = 2;; --tries) {
-    refused_ = server_.is_running() ? 0 : server_.start();
+    refused_ = server_.is_running() ? 0 : start_server();
     if (refused_ != 0) return refused_;
     worker.serial = ++serial_;
     refused_ = server_.start_worker(slot, worker.serial, worker.pidfd);
     // A server that was just killed is no reason: there is another one.
     if (refused_ != EPIPE || tries == 1) return refused_;
+  }
+}
+
+int TeamCrew::start_program(std::uint32_t slot) noexcept {
+  const int error = plan_.tap == nullptr ? 0 : plan_.tap->before_start(slot);
+  if (error != 0) return refused(error);
+  return refused(programs_->start(slot, workers_[slot].program));
+}
+
+// Of a program; 0: it was not, but is not ready either.
+int TeamCrew::refused(int error) noexcept {
+  if (error == 0) return 0;
+  refused_ = error;
+  const sync::Deadline now = sync::clock::now();
+  if (now < retry_at_) return error;  // another slot's, of the same moment
+  retry_at_ = now + kFirstRetry * (1U << std::min(refusals_, kMostDoublings));
+  ++refusals_;
+  return error;
+}
+
+// Programs that are not ready yet.
+void TeamCrew::attend_starts() noexcept {
+  for (Worker& worker : workers_) {
+    if (worker.program == nullptr || worker.program->is_ready()) continue;
+    (void)refused(programs_->attend(*worker.program));
+    if (worker.program->is_ready()) begin_run();
   }
 }
 
@@ -122,25 +234,29 @@ bool TeamCrew::take_token() noexcept {
 
 int TeamCrew::refill() noexcept {
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
-    if (is_alive(slot)) continue;
+    if (workers_[slot].is_there()) continue;
+    if (programs_ && sync::clock::now() < retry_at_) return refused_;
     if (!take_token()) return refused_;
     if (const int error = start_worker(slot); error != 0) return error;
   }
-  return 0;
+  return programs_ ? refused_ : 0;  // a program was refused until one is ready
 }
 
 int TeamCrew::restart(std::uint32_t slot) noexcept { return start_worker(slot); }
 
 sync::Deadline TeamCrew::next_refill() const noexcept {
-  if (alive() == plan_.width) return sync::no_deadline;
+  const bool is_full = std::all_of(workers_.begin(), workers_.begin() + plan_.width,
+                                   [](const Worker& worker) noexcept { return worker.is_there(); });
+  if (is_full) return sync::no_deadline;
   const std::chrono::duration<double> wait(std::max(0.0, 1 - tokens_) / rate_);
-  return tokens_at_ + std::chrono::ceil<sync::clock::duration>(wait);
+  return std::max(retry_at_, tokens_at_ + std::chrono::ceil<sync::clock::duration>(wait));
 }
 
 void TeamCrew::kill(std::uint32_t slot, bool overdue) noexcept {
   Worker& worker = workers_[slot];
-  if (!worker.pidfd.is_open()) return;
+  if (!worker.is_there()) return;
   worker.overdue = worker.overdue || overdue;
+  if (worker.program != nullptr) return worker.program->kill();
   (void)::syscall(SYS_pidfd_send_signal, worker.pidfd.get(), SIGKILL, nullptr, 0);
 }
 
@@ -154,22 +270,37 @@ void TeamCrew::look(std::vector<Death>& deaths) {
   if (server_.is_running() && is_ready(server_.pidfd())) server_.kill();
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
     Worker& worker = workers_[slot];
-    if (!worker.pidfd.is_open() || !is_ready(worker.pidfd.get())) continue;
-    WorkerEnd end = server_.end_of(slot, worker.serial);
+    if (!worker.is_there() || !is_ready(worker.end())) continue;
+    const bool was_alive = worker.is_alive();
+    WorkerEnd end;
+    if (worker.program != nullptr) {
+      int error = 0;
+      end = programs_->end_of(*worker.program, error);
+      (void)refused(error);
+      worker.program.reset();
+    } else {
+      end = server_.end_of(slot, worker.serial);
+      worker.pidfd.close();
+    }
     if (worker.overdue) end.kind = WorkerEnd::Kind::overdue;
-    worker.pidfd.close();
-    deaths.push_back({slot, end});
+    if (was_alive) deaths.push_back({slot, end});
   }
 }
 
-void TeamCrew::wait(sync::Deadline deadline, std::vector<Death>& deaths) {
-  deaths.clear();
-  deaths.reserve(workers_.size());
+// False: nothing was heard.
+bool TeamCrew::poll_all(sync::Deadline deadline) noexcept {
+  const auto add = [this](int descriptor) {
+    polled_.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+  };
   polled_.clear();
-  polled_.push_back({.fd = event_.get(), .events = POLLIN, .revents = 0});
-  polled_.push_back({.fd = server_.pidfd(), .events = POLLIN, .revents = 0});
+  add(event_.get());
+  add(asks_.own_end());
+  add(server_.pidfd());
+  for (const Worker& worker : workers_) add(worker.end());
   for (const Worker& worker : workers_) {
-    polled_.push_back({.fd = worker.pidfd.get(), .events = POLLIN, .revents = 0});
+    if (worker.program == nullptr || worker.program->is_ready()) continue;
+    add(worker.program->socket());
+    deadline = std::min(deadline, worker.program->deadline());
   }
   timespec time{};
   if (deadline != sync::no_deadline) {
@@ -177,15 +308,23 @@ void TeamCrew::wait(sync::Deadline deadline, std::vector<Death>& deaths) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     time = {static_cast<time_t>(seconds.count()), static_cast<long>((left - seconds).count())};
   }
-  if (::ppoll(polled_.data(), polled_.size(), deadline == sync::no_deadline ? nullptr : &time,
-              nullptr) <= 0) {
-    return;
-  }
+  return ::ppoll(polled_.data(), polled_.size(), deadline == sync::no_deadline ? nullptr : &time,
+                 nullptr) > 0;
+}
+
+void TeamCrew::wait(sync::Deadline deadline, std::vector<Death>& deaths) {
+  deaths.clear();
+  deaths.reserve(workers_.size());
+  polled_.reserve(kPolledBefore + 2 * workers_.size());
+  const bool is_heard = poll_all(deadline);
+  if (programs_) attend_starts();  // some may be late
+  if (!is_heard) return;
   if (polled_[0].revents != 0) {
     std::uint64_t told = 0;
     (void)!::read(event_.get(), &told, sizeof told);
   }
-  const bool is_death = std::any_of(polled_.begin() + 1, polled_.end(),
+  if (polled_[1].revents != 0) asks_.answer();
+  const bool is_death = std::any_of(polled_.begin() + 2, polled_.end(),
                                     [](const pollfd& one) noexcept { return one.revents != 0; });
   if (is_death) look(deaths);
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The workers of a ProcessTeam or a ProcessPool as their master knows them: a pidfd a slot, and the
-// server that makes new ones.
+// The workers of a ProcessTeam or a ProcessPool as their master knows them: a pidfd a slot, and
+// what makes new ones: a fork server, or another program that is run.
+//
+//   TC-1  A process of another program is alive() once it is ready. One that ended before had no
+//         claim: it is no death, but a start that was refused.
+//   TC-2  After a start of another program was refused, the next one waits, longer each time, until
+//         one is ready or another run begins.
 //
 // Concurrency: one thread at a time.
 #pragma once
@@ -13,11 +18,15 @@
 #include <handoff/config.hpp>
 #include <handoff/process/process_team_options.hpp>
 #include <handoff/sync/clock.hpp>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "descriptor.hpp"
 #include "fork_server.hpp"
+#include "handed_memory.hpp"
+#include "program_workers.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -33,16 +42,27 @@ class TeamCrew {
     WorkerEnd end;
   };
 
-  // Starts all workers. Of the options those count that say what a worker is and how many there may
-  // be. Throws ProcessTeamError.
-  TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life);
+  // Starts all workers. Of the options, which outlive this, those count that say what a worker is
+  // and how many there may be. `blocks`, `memory`: what workers of another program share, in a
+  // file. Throws ProcessTeamError.
+  TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life,
+           std::size_t blocks = 0, int memory = -1);
   ~TeamCrew();
   TeamCrew(const TeamCrew&) = delete;
   TeamCrew& operator=(const TeamCrew&) = delete;
 
   std::uint32_t width() const noexcept { return plan_.width; }
   std::size_t alive() const noexcept;
-  bool is_alive(std::uint32_t slot) const noexcept { return workers_[slot].pidfd.is_open(); }
+  bool is_alive(std::uint32_t slot) const noexcept { return workers_[slot].is_alive(); }
+
+  // The kernels by name; null: workers are forks.
+  const ProgramWorkers* programs() const noexcept { return programs_ ? &*programs_ : nullptr; }
+  // How many handles of memory there were when the forks were made.
+  std::uint64_t memories() const noexcept { return memories_; }
+  // Another run begins: what was refused may be in order by now.
+  void begin_run() noexcept;
+  // Why there is no worker, as the errno says it.
+  ProcessTeamError refusal(int error) const;
 
   // Sleeps until a worker has told of something or has ended, somebody has called wake(), or the
   // deadline has passed. Fills `deaths` with those since the last call.
@@ -65,12 +85,29 @@ class TeamCrew {
 
  private:
   struct Worker {
-    Descriptor pidfd;
+    Descriptor pidfd;  // of a fork
+    std::unique_ptr<ProgramWorker> program;
     std::uint32_t serial = 0;
     bool overdue = false;
+
+    // The pidfd; -1: the slot is empty.
+    int end() const noexcept { return program != nullptr ? program->pidfd() : pidfd.get(); }
+    bool is_there() const noexcept { return end() >= 0; }
+    bool is_alive() const noexcept {
+      return is_there() && (program == nullptr || program->is_ready());
+    }
   };
 
+  void start_forks(OnFewerWorkers on_fewer);
+  void start_programs(OnFewerWorkers on_fewer);
+  void end_programs() noexcept;
+  int start_server() noexcept;
   int start_worker(std::uint32_t slot) noexcept;
+  int start_program(std::uint32_t slot) noexcept;
+  int refused(int error) noexcept;
+  bool is_any_starting() const noexcept;
+  void attend_starts() noexcept;
+  bool poll_all(sync::Deadline deadline) noexcept;
   bool take_token() noexcept;
   void look(std::vector<Death>& deaths);
 
@@ -78,12 +115,17 @@ class TeamCrew {
   const std::int64_t owner_;  // the process that made it: forks of it end nothing
   WorkerLife& life_;
   Descriptor event_;
+  MemoryAsks asks_;
+  std::optional<ProgramWorkers> programs_;
+  std::uint64_t memories_ = 0;
   ServerPlan plan_;
   ForkServer server_{plan_};
   std::vector<Worker> workers_;
   std::vector<pollfd> polled_;
   std::uint32_t serial_ = 0;
   int refused_ = 0;  // by the last start
+  std::uint32_t refusals_ = 0;  // of programs, in a row
+  sync::Deadline retry_at_;  // no start of a program before
   double tokens_;
   sync::Deadline tokens_at_;
 };

@@ -6,16 +6,48 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/index_range.hpp>
 
+#include "failure_text.hpp"
 #include "fork_server.hpp"
+#include "handed_memory.hpp"
 #include "team_arena.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
+// A worker's whole life, in whichever program it is.
+//   call(job, arguments, range)  calls the job's kernel
+//   step(name)                   for tests
+//   tell()                       the master looks
+template <class Call, class Step, class Tell>
+void serve_team(const TeamArena& arena, std::uint32_t slot, std::uint32_t width, const Call& call,
+                const Step& step, const Tell& tell) {
+  TeamSlot& own = arena.slot(slot);
+  std::uint64_t last = 0;
+  arena.board().serve(
+      slot, width, arena.words(),
+      [&](std::uint64_t run, const TeamJob& job, const void* arguments, IndexRange range) {
+        if (run != last) forget_unused_memory();
+        last = run;
+        step("claimed");
+        const bool well = attempt(
+            [&] { call(job, arguments, range); },
+            [&] { keep_failure_text([&](const char* text) noexcept { own.keep(run, text); }); });
+        step("computed");
+        return well;
+      },
+      [&] {
+        step("over");
+        tell();
+        step("told");
+      });
+}
+
 class TeamLife final : public WorkerLife {
  public:
-  // Maps what they share. Throws ProcessTeamError.
-  TeamLife(std::size_t width, std::size_t blocks);
+  // Maps what they share. `with_file`: with workers of other programs. Throws ProcessTeamError.
+  TeamLife(std::size_t width, std::size_t blocks, bool with_file);
 
   const TeamArena& arena() const noexcept { return arena_; }
 

@@ -34,6 +34,7 @@ Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions&
     close(options.until.stop_requested() ? Closed::stopped : Closed::late);
     return settle();
   }
+  crew_.begin_run();
   refill();
   if (crew_.alive() == 0 && refused_ != 0) {
     open();
@@ -208,8 +209,8 @@ Tally TeamRun::settle() const {
 
 std::exception_ptr TeamRun::first_failure() const {
   if (closed_ == Closed::no_workers) {
-    const auto step = refused_ != 0 ? ProcessTeamStep::worker : ProcessTeamStep::lives;
-    return std::make_exception_ptr(ProcessTeamError(step, refused_ != 0 ? refused_ : ECHILD));
+    return std::make_exception_ptr(
+        refused_ != 0 ? crew_.refusal(refused_) : ProcessTeamError(ProcessTeamStep::lives, ECHILD));
   }
   if (!lost_.empty()) return std::make_exception_ptr(BlocksLost(lost_.front()));
   for (std::uint32_t slot = 0; slot < crew_.width(); ++slot) {

@@ -58,13 +58,16 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include <handoff/config.hpp>
 #include <handoff/core/kernel.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/process/detail/kernel_signature.hpp>
 #include <handoff/process/process_team_options.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -110,6 +113,23 @@ class ProcessTeam {
                       sizeof(Arguments), options);
   }
 
+  // The same by the kernel's name, where ProcessTeamOptions::program says which program has it
+  // (worker_program.hpp).
+  template <class Arguments>
+  Tally run(std::string_view kernel, std::size_t count, const Arguments& arguments,
+            const RunOptions& options = {}) {
+    static_assert(std::is_trivially_copyable_v<Arguments>,
+                  "run: a kernel's arguments are copied byte by byte to other processes: hand it "
+                  "numbers, and SharedSpans");
+    static_assert(sizeof(Arguments) <= max_arguments && alignof(Arguments) <= 64,
+                  "run: at most 4096 bytes of arguments: hand it a SharedSpan");
+    if (!detail::is_kernel_name(kernel)) {
+      misuse("run: the name of a kernel has 1 to 47 bytes and no spaces");
+    }
+    return run_named(count, detail::KernelSignature::of<Arguments>(kernel),
+                     std::addressof(arguments), options);
+  }
+
   // What became of the indices of the last run(), also if it threw. Not while one is on.
   [[nodiscard]] const Tally& tally() const noexcept;
 
@@ -117,6 +137,8 @@ class ProcessTeam {
   [[nodiscard]] const std::vector<LostBlock>& lost() const noexcept;
 
  private:
+  Tally run_named(std::size_t count, const detail::KernelSignature& kernel, const void* arguments,
+                  const RunOptions& options);
   Tally run_blocks(std::size_t count, BlockCall call, const void* arguments, std::size_t bytes,
                    const RunOptions& options);
 

@@ -35,7 +35,11 @@ struct ProcessTeamOptions {
   // cgroup quota). At most ProcessTeam::max_width.
   std::size_t width = 0;
 
-  // What debuggers and `top` show for the workers; the kernel keeps 15 characters.
+  // A program whose processes are the workers, and its arguments, as Subprocess::start() has them;
+  // none: they are forks of this program. See worker_program.hpp.
+  std::vector<std::string> program = {};
+
+  // What debuggers and `top` show for workers that are forks; the kernel keeps 15 characters.
   std::string name = "handoff-worker";
 
   // Where the workers may run: worker i on cpus[i % size] alone; empty: anywhere.
@@ -47,6 +51,9 @@ struct ProcessTeamOptions {
   // A worker that is at one block for longer is killed, and that counts as a try; 0: never. It is
   // looked at so often that it may take a quarter more.
   std::chrono::nanoseconds limit{0};
+
+  // A worker of another program that is not ready for so long after its start is killed.
+  std::chrono::nanoseconds start_limit = std::chrono::seconds(5);
 
   // New workers in the place of dead ones, at most, in any second; 1 and more.
   std::uint32_t replacements_per_second = 100;
@@ -105,8 +112,9 @@ enum class ProcessTeamStep : std::uint8_t {
   server,  // the fork server did not start, or did not answer
   support,  // the kernel, or a filter of system calls, knows no pidfds
   worker,  // no worker could be started, or fewer than OnFewerWorkers::refuse wants
-  kernel,  // the kernel's code was loaded after the team was made: its workers do not have it
+  kernel,  // the workers do not have the kernel, or have it with other arguments
   lives,  // workers end, one after another, before they have done anything
+  arguments,  // they hold an address in shared memory that the workers do not have there
 };
 // The enumerator's name.
 const char* to_string(ProcessTeamStep step) noexcept;
@@ -115,6 +123,8 @@ const char* to_string(ProcessTeamStep step) noexcept;
 class ProcessTeamError : public std::system_error {
  public:
   ProcessTeamError(ProcessTeamStep step, int error);
+  // `why`: what the errno does not say.
+  ProcessTeamError(ProcessTeamStep step, int error, const std::string& why);
   // What could not be done.
   [[nodiscard]] ProcessTeamStep step() const noexcept { return step_; }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "handed_memory.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <span>
+
+#include "worker_hello.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+struct MemoryAsk {
+  std::uint64_t key = 0;
+};
+struct MemoryAnswer {
+  std::int32_t error = 0;
+  std::uint32_t writable = 0;
+};
+
+// So many in a row; then the master looks at the rest of its work.
+constexpr int kMostAsks = 64;
+
+int the_asks = -1;  // of a worker; written once, before it works
+
+int ask_the_master(std::uint64_t key, Descriptor& file, bool& writable) noexcept {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  const Descriptor mine(ends[0]);
+  Descriptor masters(ends[1]);
+  const MemoryAsk ask{key};
+  const int passed[] = {masters.get()};
+  int error = 0;
+  // The master takes them one by one: there may be no room for a moment.
+  while ((error = send_message(the_asks, &ask, sizeof ask, passed)) == EAGAIN) {
+    pollfd polled{.fd = the_asks, .events = POLLOUT, .revents = 0};
+    (void)::poll(&polled, 1, 100);
+  }
+  if (error != 0) return error;
+  masters.close();  // if the master goes, or closes the other copy, the wait ends
+  MemoryAnswer answer;
+  const ssize_t bytes = receive_message(mine.get(), &answer, sizeof answer, {&file, 1}, true);
+  if (bytes != static_cast<ssize_t>(sizeof answer)) return bytes < 0 ? errno : EPIPE;
+  writable = answer.writable != 0;
+  if (answer.error != 0) return answer.error;
+  return file.is_open() ? 0 : EMFILE;
+}
+
+}  // namespace
+
+void ask_for_memory_by(int descriptor) noexcept {
+  the_asks = descriptor;
+  get_memory_from(&ask_the_master);
+}
+
+int MemoryAsks::open() noexcept {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  own_ = Descriptor(ends[0]);
+  const Descriptor low(ends[1]);
+  theirs_ = Descriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, 3));
+  return theirs_.is_open() ? 0 : errno;
+}
+
+void MemoryAsks::answer() const noexcept {
+  for (int i = 0; i < kMostAsks; ++i) {
+    MemoryAsk ask;
+    Descriptor back;
+    const ssize_t bytes = receive_message(own_.get(), &ask, sizeof ask, {&back, 1}, false);
+    if (bytes < 0) return;
+    if (bytes != static_cast<ssize_t>(sizeof ask) || !back.is_open()) continue;
+    Descriptor file;
+    bool writable = false;
+    MemoryAnswer answer;
+    answer.error = descriptor_of_memory(ask.key, file, writable);
+    answer.writable = writable ? 1 : 0;
+    const int passed[] = {file.get()};
+    (void)send_message(back.get(), &answer, sizeof answer,
+                       std::span<const int>(passed, file.is_open() ? 1 : 0));
+  }
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

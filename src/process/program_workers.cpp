@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "program_workers.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include "worker_hello.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Between the end of its socket and its own: then it has closed the socket, and goes on.
+constexpr std::chrono::milliseconds kEndsSoon = 500ms;
+
+std::string in_milliseconds(std::chrono::nanoseconds time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) +
+         " ms";
+}
+
+std::string sizes_of(const KernelSignature& kernel) {
+  return std::to_string(kernel.bytes) + " bytes, aligned to " + std::to_string(kernel.alignment) +
+         ", of layout " + std::to_string(kernel.layout);
+}
+
+}  // namespace
+
+ProgramWorkers::ProgramWorkers(const ProcessTeamOptions& options, const ProgramPlan& plan)
+    : options_(options),
+      plan_(plan),
+      program_("the worker program \"" + options.program.front() + "\"") {
+  std::replace_if(
+      program_.begin(), program_.end(),
+      [](char each) noexcept { return static_cast<unsigned char>(each) < 0x20U || each == 0x7f; },
+      '?');  // a text is one line
+}
+
+int ProgramWorkers::say(int error, const std::string& why) noexcept {
+  try {
+    refusal_ = program_ + " " + why;
+  } catch (const std::bad_alloc&) {
+    refusal_.clear();
+  }
+  return error;
+}
+
+int ProgramWorkers::refuse(ProgramWorker& worker, int error, const std::string& why) {
+  worker.state_ = ProgramWorker::State::refused;
+  worker.socket_.close();
+  worker.kill();
+  return say(error, why);
+}
+
+int ProgramWorkers::start(std::uint32_t slot, std::unique_ptr<ProgramWorker>& worker) noexcept {
+  try {
+    return try_start(slot, worker);
+  } catch (const SubprocessError& error) {
+    const bool is_run = error.step() == SubprocessStep::execute;
+    return say(error.code().value(),
+               is_run ? "could not be run"
+                      : std::string("could not be started (") + to_string(error.step()) + ")");
+  } catch (const std::invalid_argument& error) {
+    return say(EINVAL, std::string("cannot be asked for: ") + error.what());
+  } catch (const std::bad_alloc&) {
+    return say(ENOMEM, "could not be started");
+  }
+}
+
+int ProgramWorkers::try_start(std::uint32_t slot, std::unique_ptr<ProgramWorker>& worker) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return say(errno, "could not be started (socketpair)");
+  }
+  Descriptor mine(ends[0]);
+  const Descriptor its(ends[1]);
+  SubprocessOptions options{.descriptors = {{.from = its.get(), .to = kWorkerSocket}}};
+  if (!options_.cpus.empty()) options.cpus = {options_.cpus[slot % options_.cpus.size()]};
+  worker.reset(new ProgramWorker(Subprocess::start(options_.program, options)));
+  worker->socket_ = std::move(mine);
+  worker->slot_ = slot;
+  worker->deadline_ = sync::deadline_after(options_.start_limit);
+  return 0;
+}
+
+int ProgramWorkers::attend(ProgramWorker& worker) noexcept {
+  using State = ProgramWorker::State;
+  try {
+    pollfd polled{.fd = worker.socket(), .events = POLLIN, .revents = 0};
+    if (worker.socket_.is_open() && ::poll(&polled, 1, 0) > 0) {
+      const int error = worker.state_ == State::starts ? hear_hello(worker) : hear_ready(worker);
+      if (error != 0 || worker.is_ready()) return error;
+    }
+    if (sync::clock::now() < worker.deadline()) return 0;
+    if (!worker.socket_.is_open()) {
+      return refuse(worker, EPROTO,
+                    "has closed its descriptor 3 before it was ready: does its main() call "
+                    "handoff::worker_main()?");
+    }
+    return refuse(worker, ETIMEDOUT,
+                  "was not ready " + in_milliseconds(options_.start_limit) +
+                      " after its start (ProcessTeamOptions::start_limit): does its main() call "
+                      "handoff::worker_main()?");
+  } catch (const std::bad_alloc&) {
+    worker.state_ = State::refused;
+    worker.kill();
+    return say(ENOMEM, "could not be heard");
+  }
+}
+
+int ProgramWorkers::hear_hello(ProgramWorker& worker) {
+  WorkerHello hello;
+  const ssize_t bytes = receive_message(worker.socket(), &hello, sizeof hello, {}, false);
+  if (bytes < 0 && errno == EAGAIN) return 0;
+  if (bytes <= 0) {
+    // Most often it has ended, and its pidfd will say so in a moment.
+    worker.socket_.close();
+    worker.deadline_ = std::min(worker.deadline_, sync::deadline_after(kEndsSoon));
+    return 0;
+  }
+  const std::string fault = fault_of(hello, static_cast<std::size_t>(bytes), kernels_);
+  if (!fault.empty()) return refuse(worker, EPROTO, fault);
+  if (!has_kernels_) {
+    kernels_.assign(hello.kernels.begin(), hello.kernels.begin() + hello.count);
+    has_kernels_ = true;
+  }
+  const WorkerWelcome welcome{
+      .slot = worker.slot_, .width = plan_.width, .slots = plan_.slots, .blocks = plan_.blocks};
+  const int passed[] = {plan_.memory, plan_.event, plan_.asks};
+  static_assert(std::size(passed) == WorkerWelcome::descriptors);
+  if (send_message(worker.socket(), &welcome, sizeof welcome, passed) != 0) {
+    worker.socket_.close();
+    worker.deadline_ = std::min(worker.deadline_, sync::deadline_after(kEndsSoon));
+    return 0;
+  }
+  worker.state_ = ProgramWorker::State::is_welcome;
+  return 0;
+}
+
+int ProgramWorkers::hear_ready(ProgramWorker& worker) {
+  WorkerReady ready;
+  const ssize_t bytes = receive_message(worker.socket(), &ready, sizeof ready, {}, false);
+  if (bytes < 0 && errno == EAGAIN) return 0;
+  if (bytes <= 0) {
+    worker.socket_.close();
+    worker.deadline_ = std::min(worker.deadline_, sync::deadline_after(kEndsSoon));
+    return 0;
+  }
+  if (bytes != static_cast<ssize_t>(sizeof ready) || ready.magic != kWorkerMagic) {
+    return refuse(worker, EPROTO, "has not said that it is ready, but something else");
+  }
+  if (ready.error != 0) return refuse(worker, ready.error, "could not map the team's memory");
+  worker.socket_.close();
+  worker.state_ = ProgramWorker::State::ready;
+  return 0;
+}
+
+WorkerEnd ProgramWorkers::end_of(ProgramWorker& worker, int& error) noexcept {
+  WorkerEnd end;
+  try {
+    const std::optional<SubprocessExit> exit = worker.child_.wait(0ms);
+    if (exit && exit->kind == SubprocessExit::Kind::exited) {
+      end = {.kind = WorkerEnd::Kind::exited, .code = exit->code};
+    } else if (exit && exit->kind == SubprocessExit::Kind::signalled) {
+      end = {.kind = WorkerEnd::Kind::signalled, .signal = exit->signal};
+    }
+  } catch (const std::exception&) {  // then it is not known
+  }
+  error = 0;
+  if (worker.state_ >= ProgramWorker::State::ready) return end;
+  try {
+    error = say(ECHILD, "ended before it was ready (" + end.text() +
+                            "): does its main() return handoff::worker_main()?");
+  } catch (const std::bad_alloc&) {
+    error = ENOMEM;
+  }
+  return end;
+}
+
+void ProgramWorkers::check(const KernelSignature& wanted) const {
+  const auto same = std::find_if(
+      kernels_.begin(), kernels_.end(),
+      [&](const KernelSignature& kernel) { return std::string_view(kernel.name) == wanted.name; });
+  const std::string name = '"' + std::string(wanted.name) + '"';
+  if (same == kernels_.end()) {
+    throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT,
+                           program_ + " has no kernel " + name + ", but " + names_of(kernels_));
+  }
+  if (*same == wanted) return;
+  throw ProcessTeamError(ProcessTeamStep::kernel, EPROTO,
+                         "the arguments of kernel " + name + " are others in " + program_ + " (" +
+                             sizes_of(*same) + ") than here (" + sizes_of(wanted) +
+                             "): build both with the same declaration");
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// How a worker program and the program of its team get to know each other: three messages over a
+// socket that keeps messages apart, which the worker finds at a number that it knows.
+//
+//   WP-1  The team tells nothing, and no run begins for the worker, before the hello was checked:
+//         magic, version, layout of what they share, kernels. The first words of the hello are the
+//         same in all versions.
+//   WP-2  A hello is checked on the copy that was received, and all that is read of it lies within.
+//   WP-3  All of it has one end in time; a process that is not ready then is killed.
+//
+//   the worker -- hello: its kernels ----------------------> the team
+//   the worker <- welcome: slot, sizes, three descriptors -- the team
+//   the worker -- ready, or why not -----------------------> the team
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/config.hpp>
+#include <handoff/process/detail/kernel_signature.hpp>
+#include <handoff/process/detail/team_board.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "descriptor.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+inline constexpr int kWorkerSocket = 3;  // the worker's number of it
+inline constexpr std::uint64_t kWorkerMagic = 0x72656b726f576f48U;  // "HoWorker"
+inline constexpr std::uint32_t kWorkerVersion = 1;
+// Of what a team and its workers share, in this build.
+inline constexpr std::uint64_t kWorkerLayout =
+    shared_layout<TeamBoard, TeamSlot, ClaimWord, TeamJob>({TeamWords::most_arguments});
+
+struct WorkerHello {
+  static constexpr std::size_t most_kernels = 64;
+
+  std::uint64_t magic = kWorkerMagic;
+  std::uint32_t version = kWorkerVersion;
+  std::uint32_t count = 0;
+  std::uint64_t layout = kWorkerLayout;
+  std::array<KernelSignature, most_kernels> kernels = {};  // so many are sent
+
+  static constexpr std::size_t bytes_for(std::size_t count) noexcept {
+    return offsetof(WorkerHello, kernels) + count * sizeof(KernelSignature);
+  }
+};
+
+// With the team's memory, its eventfd and its socket for asking, in this order.
+struct WorkerWelcome {
+  static constexpr std::size_t descriptors = 3;
+
+  std::uint64_t magic = kWorkerMagic;
+  std::uint32_t slot = 0;
+  std::uint32_t width = 0;
+  std::uint32_t slots = 0;  // of the team's memory
+  std::uint32_t blocks = 0;
+};
+
+struct WorkerReady {
+  std::uint64_t magic = kWorkerMagic;
+  std::int32_t error = 0;  // of mapping the team's memory
+};
+
+// What is wrong with a hello of `bytes` bytes, as the end of a sentence about the program that sent
+// it; empty: nothing. `wanted`: kernels that it must have; it may have others.
+std::string fault_of(const WorkerHello& hello, std::size_t bytes,
+                     const std::vector<KernelSignature>& wanted);
+
+// `"blur", "sharpen"`.
+std::string names_of(const std::vector<KernelSignature>& kernels);
+
+// Sends one message with descriptors, without waiting; 0, or the errno.
+int send_message(int socket, const void* bytes, std::size_t size,
+                 std::span<const int> passed = {}) noexcept;
+// Receives one: its bytes, at most `size`; 0: the other end is closed; -1 and errno. Descriptors
+// beyond those that are wanted are closed.
+ssize_t receive_message(int socket, void* bytes, std::size_t size, std::span<Descriptor> passed,
+                        bool may_wait) noexcept;
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

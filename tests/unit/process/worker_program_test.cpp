@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: MIT
+//
+// ProcessTeam with workers of another program: right results, each way in which such a program will
+// not do, deaths, programs that are replaced, and memory that comes after the team.
+#include <gtest/gtest.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <handoff/process/process_team.hpp>
+#include <handoff/process/shared_memory.hpp>
+#include <handoff/process/shared_span.hpp>
+#include <handoff/process/subprocess.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "process/worker_hello.hpp"
+#include "support/support.hpp"
+#include "unit/process/team_support.hpp"
+#include "unit/process/worker_work.hpp"
+
+namespace worker_program_test { namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using team_support::becomes_true;
+using team_support::has_ended;
+using team_support::open_descriptors;
+using worker_work::Copy;
+using worker_work::Notes;
+using worker_work::row;
+using worker_work::Work;
+
+constexpr std::size_t kRows = 500;
+
+std::string worker_file() {
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  return (folder / "handoff_worker_work").string();
+}
+std::vector<std::string> worker(const char* what) { return {worker_file(), what}; }
+
+// Rows and notes in memory of their own.
+class Table {
+ public:
+  explicit Table(bool only_this_process_writes = false)
+      : rows_(SharedMemory::create({.bytes = kRows * sizeof(std::uint64_t),
+                                    .only_creator_writes = only_this_process_writes})),
+        notes_(SharedMemory::create({.bytes = sizeof(Notes)})) {}
+
+  [[nodiscard]] SharedSpan<std::uint64_t> rows() const { return {rows_, 0, kRows}; }
+  [[nodiscard]] Work work(std::uint64_t factor) const {
+    return {.rows = rows(), .notes = {notes_, 0, 1}, .factor = factor};
+  }
+  [[nodiscard]] Notes& notes() const { return work(0).notes.get()[0]; }
+
+  void expect_rows(std::uint64_t factor, std::size_t count) const {
+    const auto rows = work(0).rows.get();
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(rows[i], row(factor, i)) << "row " << i;
+  }
+
+ private:
+  SharedMemory rows_;
+  SharedMemory notes_;
+};
+
+// A script that runs the worker program as something, and may be replaced.
+class Script {
+ public:
+  explicit Script(const std::string& what) {
+    std::string folder = std::filesystem::temp_directory_path() / "handoff-worker-XXXXXX";
+    EXPECT_NE(::mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    becomes(what);
+  }
+  ~Script() { std::filesystem::remove_all(folder_); }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+
+  void becomes(const std::string& what) const {
+    write("#!/bin/sh\nexec '" + worker_file() + "' " + what + "\n", 0700);
+  }
+  void write(const std::string& text, mode_t mode) const {
+    const std::string next = folder_ + "/next";
+    std::ofstream(next) << text;
+    ASSERT_EQ(::chmod(next.c_str(), mode), 0);
+    std::filesystem::rename(next, file());
+  }
+  void remove() const { std::filesystem::remove(file()); }
+  [[nodiscard]] std::string file() const { return folder_ + "/worker"; }
+
+ private:
+  std::string folder_;
+};
+
+// Those that are the worker program by now, or all children.
+std::vector<pid_t> programs_of(pid_t process, bool all = false) {
+  std::vector<pid_t> found;
+  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+  for (const std::string& task : team_support::names_in(tasks)) {
+    std::ifstream file(tasks + "/" + task + "/children");
+    for (pid_t child = 0; file >> child;) {
+      if (all || team_support::name_of(child) == "handoff_worker_") found.push_back(child);
+    }
+  }
+  return found;
+}
+void kill_programs() {
+  for (const pid_t one : programs_of(::getpid(), true)) ::kill(one, SIGKILL);
+}
+
+// ---- Right results -----------------------------------------------------------------------------
+
+TEST(WorkerProgram, EachRowIsComputedByAProgramThatWasBuiltApart) {
+  const Table table;
+  const std::size_t before = open_descriptors();
+  for (const std::size_t width : {1U, 3U}) {
+    ProcessTeam team{{.width = width, .program = worker("works")}};
+    EXPECT_EQ(team.width(), width);
+    EXPECT_EQ(programs_of(::getpid()).size(), width);
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, kRows}) {
+      for (const char* const kernel : {"rows", "slow"}) {
+        const Tally tally = team.run(kernel, count, table.work(count + width));
+        ASSERT_EQ(tally.done, count);
+        table.expect_rows(count + width, count);
+      }
+    }
+  }
+  EXPECT_TRUE(programs_of(::getpid()).empty());
+  {
+    ProcessTeam team{{.width = 2, .program = worker("works")}};
+  }
+  EXPECT_LE(open_descriptors(), before) << "but for those of the first start of all";
+}
+
+TEST(WorkerProgram, WhatItThrowsComesOver) {
+  const Table table;
+  ProcessTeam team{{.width = 2, .program = worker("works")}};
+  try {
+    (void)team.run("throw", 10, table.work(0));
+    FAIL() << "it must throw";
+  } catch (const KernelFailure& failure) {
+    EXPECT_STREQ(failure.what(), "no row today");
+  }
+  EXPECT_EQ(team.tally().failed, 10U);
+  EXPECT_EQ(team.run("rows", kRows, table.work(5)).done, kRows);
+}
+
+TEST(WorkerProgram, HasNoDescriptorsButItsOwn) {
+  const Table table;
+  const int open_here = ::dup(0);
+  {
+    ProcessTeam team{{.width = 1, .program = worker("works")}};
+    (void)team.run("look", 1, table.work(0));
+    // Streams, event, asks, and the two memories that it was handed.
+    EXPECT_EQ(table.notes().descriptors, 3U + 2U + 1U);
+  }
+  ::close(open_here);
+}
+
+TEST(WorkerProgram, StartedByHandItSaysThatItHasNoTeam) {
+  EXPECT_EQ(Subprocess::start(worker("works")).wait().code, 2);
+  const int file = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  EXPECT_EQ(Subprocess::start(worker("works"), {.descriptors = {{file, 3}}}).wait().code, 2);
+  ::close(file);
+}
+
+// ---- Memory ------------------------------------------------------------------------------------
+
+TEST(WorkerProgram, MemoryThatCameAfterTheTeamIsMappedAtItsFirstUse) {
+  ProcessTeam team{{.width = 2, .program = worker("works")}};
+  for (std::uint64_t i = 1; i < 4; ++i) {
+    const Table table;
+    EXPECT_EQ(team.run("rows", kRows, table.work(i)).done, kRows);
+    table.expect_rows(i, kRows);
+  }
+}
+
+TEST(WorkerProgram, MemoryThatIsNotUsedAnyMoreIsUnmapped) {
+  ProcessTeam team{{.width = 1, .program = worker("works")}};
+  const Table looked;
+  for (int i = 0; i < 20; ++i) {
+    const Table table;
+    EXPECT_EQ(team.run("rows", kRows, table.work(1)).done, kRows);
+    EXPECT_EQ(team.run("look", 1, looked.work(1)).done, 1U);
+  }
+  EXPECT_LE(looked.notes().mappings, 12U);
+}
+
+TEST(WorkerProgram, WhatOnlyItsCreatorWritesIsReadOnlyThere) {
+  const Table sealed(true);
+  const Table open;
+  for (std::uint64_t& each : sealed.rows().get()) each = 9;
+  ProcessTeam team{{.width = 1, .program = worker("works")}};
+  EXPECT_EQ(team.run("copy", kRows, Copy{sealed.rows(), open.rows()}).done, kRows);
+  EXPECT_EQ(open.rows().get()[kRows - 1], 9U);
+  try {
+    (void)team.run("copy", 1, Copy{open.rows(), sealed.rows()});
+    FAIL() << "it must throw";
+  } catch (const KernelFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("for reading only"), std::string::npos);
+  }
+}
+
+TEST(WorkerProgram, MemoryThatIsGoneIsMissed) {
+  ProcessTeam team{{.width = 1, .program = worker("works")}};
+  const Table open;
+  SharedSpan<const std::uint64_t> gone;
+  {
+    const Table table;
+    gone = table.rows();
+  }
+  try {
+    (void)team.run("copy", 1, Copy{gone, open.rows()});
+    FAIL() << "it must throw";
+  } catch (const KernelFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("has not its memory"), std::string::npos);
+  }
+}
+
+struct Pointers {
+  std::uint64_t number = 0;
+  std::uint64_t* rows = nullptr;
+};
+void set_by_pointer(IndexRange range, const Pointers& given) {
+  for (const std::size_t i : range) given.rows[i] = given.number;
+}
+void set_by_span(IndexRange range, const Work& work) {
+  for (const std::size_t i : range) work.rows.get()[i] = row(work.factor, i);
+}
+
+TEST(WorkerProgram, ForksAreHandedMemoryThatCameAfterThemToo) {
+  const Table before;
+  ProcessTeam team(2);
+  const Table after;
+  EXPECT_EQ(team.run<set_by_span>(kRows, after.work(3)).done, kRows);
+  after.expect_rows(3, kRows);
+  std::uint64_t* const known = before.rows().get().data();
+  EXPECT_EQ(team.run<set_by_pointer>(kRows, Pointers{4, known}).done, kRows);
+  try {
+    (void)team.run<set_by_pointer>(kRows, Pointers{4, after.rows().get().data()});
+    FAIL() << "they have not that address";
+  } catch (const ProcessTeamError& error) {
+    EXPECT_EQ(error.step(), ProcessTeamStep::arguments);
+    EXPECT_NE(std::string(error.what()).find("SharedSpan"), std::string::npos);
+  }
+  EXPECT_EQ(team.run<set_by_pointer>(kRows, Pointers{5, known}).done, kRows);
+}
+
+TEST(WorkerProgram, PointersAreRefused) {
+  const Table table;
+  ProcessTeam team{{.width = 1, .program = worker("works")}};
+  Work work = table.work(0);
+  const std::uint64_t* const address = work.rows.get().data();
+  std::memcpy(&work.factor, &address, sizeof address);
+  try {
+    (void)team.run("rows", 1, work);
+    FAIL() << "they have not that address";
+  } catch (const ProcessTeamError& error) {
+    EXPECT_EQ(error.step(), ProcessTeamStep::arguments);
+    EXPECT_NE(std::string(error.what()).find("SharedSpan"), std::string::npos);
+  }
+}
+
+// ---- Programs that will not do -----------------------------------------------------------------
+
+struct Refusal {
+  int error;
+  std::string text;
+};
+Refusal refusal_of(ProcessTeamOptions options) {
+  const auto began = std::chrono::steady_clock::now();
+  try {
+    const ProcessTeam team(options);
+    ADD_FAILURE() << "it must throw";
+    return {};
+  } catch (const ProcessTeamError& error) {
+    EXPECT_EQ(error.step(), ProcessTeamStep::worker);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 60s);
+    EXPECT_TRUE(programs_of(::getpid()).empty());
+    const std::string text = error.what();
+    EXPECT_NE(text.find(options.program.front().c_str()), std::string::npos) << text;
+    return {error.code().value(), text};
+  }
+}
+
+TEST(WorkerProgram, WhatCannotBeRunIsRefusedWithTheReason) {
+  const Script script("works");
+  const std::size_t before = open_descriptors();
+  const ProcessTeamOptions options{.width = 3, .program = {script.file()}};
+  script.write("#!/bin/sh\n", 0600);
+  EXPECT_EQ(refusal_of(options).error, EACCES);
+  script.write("no program\n", 0700);
+  EXPECT_EQ(refusal_of(options).error, ENOEXEC);
+  script.write("#!/no/such/interpreter\n", 0700);
+  EXPECT_EQ(refusal_of(options).error, ENOENT);
+  script.remove();
+  const Refusal none = refusal_of(options);
+  EXPECT_EQ(none.error, ENOENT);
+  EXPECT_NE(none.text.find("could not be run"), std::string::npos) << none.text;
+  EXPECT_EQ(refusal_of({.width = 2, .program = {""}}).error, ENOENT);
+  EXPECT_EQ(refusal_of({.width = 2, .program = {std::string("ab\0", 3)}}).error, EINVAL);
+  EXPECT_LE(open_descriptors(), before + 2) << "but for the thread that starts children";
+}
+
+struct Wrong {
+  const char* what;
+  int error;
+  const char* text;
+};
+
+TEST(WorkerProgram, WhatIsNoWorkerIsRefusedWithTheReason) {
+  constexpr Wrong all[] = {
+      {"exits", ECHILD, "exited with 3"},
+      {"crashes", ECHILD, "signal 11"},
+      {"closes", EPROTO, "closed its descriptor 3"},
+      {"garbage", EPROTO, "something else"},
+      {"short", EPROTO, "something else"},
+      {"version", EPROTO, "protocol is 99"},
+      {"layout", EPROTO, "another layout"},
+      {"cut", EPROTO, "cut short"},
+      {"nameless", EPROTO, "without a right name"},
+      {"leaves", ECHILD, "exited with 4"},
+      {"cannot", ENOMEM, "could not map"},
+      {"babbles", EPROTO, "something else"},
+  };
+  for (const Wrong& wrong : all) {
+    SCOPED_TRACE(wrong.what);
+    const Refusal refusal = refusal_of({.width = 2, .program = worker(wrong.what)});
+    EXPECT_EQ(refusal.error, wrong.error) << refusal.text;
+    EXPECT_NE(refusal.text.find(wrong.text), std::string::npos) << refusal.text;
+  }
+}
+
+TEST(WorkerProgram, WhatSaysNothingIsRefusedAtTheLimit) {
+  for (const char* const what : {"waits", "stays"}) {
+    const Refusal refusal = refusal_of({.width = 3, .program = worker(what), .start_limit = 100ms});
+    EXPECT_EQ(refusal.error, ETIMEDOUT);
+    EXPECT_NE(refusal.text.find("100 ms"), std::string::npos) << refusal.text;
+    EXPECT_NE(refusal.text.find("start_limit"), std::string::npos) << refusal.text;
+  }
+}
+
+// Refuses the workers of some slots.
+class RefusesSlot final : public detail::TeamTap {
+ public:
+  explicit RefusesSlot(std::size_t from) : from_(from) {}
+  int before_start(std::size_t slot) noexcept override { return slot >= from_ ? EAGAIN : 0; }
+
+ private:
+  std::size_t from_;
+};
+
+TEST(WorkerProgram, FewerWillDoIfTheyMay) {
+  const Table table;
+  RefusesSlot one(1);
+  ProcessTeam team{{.width = 3, .program = worker("works"), .tap = &one}};
+  EXPECT_EQ(team.run("rows", kRows, table.work(1)).done, kRows);
+  table.expect_rows(1, kRows);
+  EXPECT_THROW(ProcessTeam({.width = 3,
+                            .program = worker("works"),
+                            .on_fewer = OnFewerWorkers::refuse,
+                            .tap = &one}),
+               ProcessTeamError);
+  EXPECT_EQ(programs_of(::getpid()).size(), 1U);
+}
+
+// ---- Kernels -----------------------------------------------------------------------------------
+
+struct Other {
+  std::array<std::uint64_t, 3> numbers;
+};
+struct Later {
+  static constexpr std::uint64_t layout = 3;
+  SharedSpan<const std::uint64_t> from;
+  SharedSpan<std::uint64_t> to;
+};
+
+TEST(WorkerProgram, AKernelThatItHasNotIsRefusedBeforeAnythingRuns) {
+  const Table table;
+  ProcessTeam team{{.width = 1, .program = worker("works")}};
+  const auto text_of = [&](const char* kernel, const auto& arguments, int expected) {
+    try {
+      (void)team.run(kernel, 10, arguments);
+      ADD_FAILURE() << "it must throw";
+    } catch (const ProcessTeamError& error) {
+      EXPECT_EQ(error.step(), ProcessTeamStep::kernel);
+      EXPECT_EQ(error.code().value(), expected);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(text_of("sharpen", table.work(0), ENOENT).find("but \"rows\", \"slow\""),
+            std::string::npos);
+  EXPECT_NE(text_of("rows", Other{}, EPROTO).find("than here (24 bytes"), std::string::npos);
+  EXPECT_NE(text_of("copy", Later{}, EPROTO).find("of layout 3"), std::string::npos);
+  EXPECT_EQ(table.notes().version, 0U);
+  EXPECT_EQ(team.run("rows", kRows, table.work(1)).done, kRows);
+}
+
+TEST(WorkerProgram, WrongKindsOfRunsAreMisuse) {
+  const Table table;
+  ProcessTeam forks(1);
+  ProcessTeam programs{{.width = 1, .program = worker("works")}};
+  EXPECT_THROW((void)forks.run("rows", 1, table.work(0)), std::logic_error);
+  EXPECT_THROW((void)programs.run<set_by_span>(1, table.work(0)), std::logic_error);
+  EXPECT_THROW((void)programs.run("", 1, table.work(0)), std::logic_error);
+  EXPECT_THROW((void)programs.run("two words", 1, table.work(0)), std::logic_error);
+  EXPECT_THROW((void)programs.run(std::string(48, 'x'), 1, table.work(0)), std::logic_error);
+}
+
+// ---- Deaths ------------------------------------------------------------------------------------
+
+TEST(WorkerProgram, ADeadWorkersBlockIsGivenAgain) {
+  for (const int signal : {SIGKILL, SIGSEGV, SIGABRT, 0}) {
+    const Table table;
+    ProcessTeam team{{.width = 2, .program = worker("works")}};
+    Work work = table.work(6);
+    work.deaths = 1;
+    work.signal = signal;
+    EXPECT_EQ(team.run("rows", kRows, work, {.block = 1}).done, kRows);
+    EXPECT_EQ(table.notes().deaths, 1U);
+    table.expect_rows(6, kRows);
+  }
+}
+
+TEST(WorkerProgram, ABlockThatEndsItsWorkersIsLostAndAllOthersAreDone) {
+  const Table table;
+  ProcessTeam team{{.width = 2, .program = worker("works")}};
+  Work work = table.work(6);
+  work.deaths = 100;
+  work.signal = SIGSEGV;
+  EXPECT_THROW((void)team.run("rows", kRows, work, {.block = 1}), BlocksLost);
+  EXPECT_EQ(team.tally().done, kRows - 1);
+  ASSERT_EQ(team.lost().size(), 1U);
+  EXPECT_EQ(team.lost()[0].indices.first, 3U);
+  EXPECT_EQ(team.lost()[0].end.signal, SIGSEGV);
+  work.signal = 0;
+  EXPECT_THROW((void)team.run("rows", kRows, work, {.block = 1}), BlocksLost);
+  ASSERT_EQ(team.lost().size(), 1U);
+  EXPECT_EQ(team.lost()[0].end.text(), "exited with 7");
+}
+
+TEST(WorkerProgram, AWorkerThatHangsIsKilledAtTheLimit) {
+  const Table table;
+  ProcessTeam team{{.width = 2, .program = worker("works"), .limit = 300ms}};
+  Work work = table.work(6);
+  work.deaths = 1;
+  EXPECT_EQ(team.run("hang", kRows, work, {.block = 1}).done, kRows);
+  table.expect_rows(6, kRows);
+}
+
+TEST(WorkerProgram, AllAgainEndsThemAll) {
+  const Table table;
+  ProcessTeam team{{.width = 2, .program = worker("works"), .on_crash = OnCrash::reset_all}};
+  Work work = table.work(6);
+  work.deaths = 1;
+  work.signal = SIGKILL;
+  EXPECT_EQ(team.run("rows", kRows, work).done, kRows);
+  table.expect_rows(6, kRows);
+}
+
+TEST(WorkerProgram, KilledAtRandomEachRowIsRight) {
+  const Table table;
+  ProcessTeam team{{.width = 4, .program = worker("works"), .tries = 15}};
+  for (std::uint64_t round = 0; round < test::rounds(10); ++round) {
+    table.notes().ready = 0;
+    std::thread killer([&] {
+      for (int i = 0; i < 3; ++i) {
+        (void)becomes_true([&] { return table.notes().ready > static_cast<unsigned>(20 * i); }, 1s);
+        const std::vector<pid_t> all = programs_of(::getpid());
+        if (!all.empty()) ::kill(all[round % all.size()], SIGKILL);
+      }
+    });
+    EXPECT_EQ(team.run("slow", 200, table.work(round), {.block = 1}).done, 200U);
+    killer.join();
+    table.expect_rows(round, 200);
+  }
+}
+
+TEST(WorkerProgram, AllDeadBetweenRunsAreReplaced) {
+  const Table table;
+  ProcessTeam team{{.width = 3, .program = worker("works")}};
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    kill_programs();
+    EXPECT_EQ(team.run("rows", kRows, table.work(i)).done, kRows);
+    table.expect_rows(i, kRows);
+  }
+}
+
+TEST(WorkerProgram, EndsWithItsMaster) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t master = ::fork();
+  if (master == 0) {
+    ProcessTeam team{{.width = 3, .program = worker("works")}};
+    const char ready = 1;
+    (void)!::write(ends[1], &ready, 1);
+    for (;;) ::pause();
+  }
+  ::close(ends[1]);
+  char ready = 0;
+  EXPECT_EQ(::read(ends[0], &ready, 1), 1);
+  const std::vector<pid_t> all = programs_of(master);
+  EXPECT_EQ(all.size(), 3U);
+  ::kill(master, SIGKILL);
+  EXPECT_EQ(::waitpid(master, nullptr, 0), master);
+  for (const pid_t one : all) {
+    EXPECT_TRUE(becomes_true([one] { return has_ended(one); }, 10s));
+  }
+  ::close(ends[0]);
+}
+
+// ---- Programs that are replaced ----------------------------------------------------------------
+
+TEST(WorkerProgram, OneThatWasUpdatedIsUsedForTheNextStart) {
+  const Table table;
+  const Script script("works");
+  ProcessTeam team{{.width = 2, .program = {script.file()}}};
+  (void)team.run("rows", kRows, table.work(1));
+  EXPECT_EQ(table.notes().version, 1U);
+  script.becomes("updated");
+  (void)team.run("rows", kRows, table.work(2));
+  EXPECT_EQ(table.notes().version, 1U) << "these are still the old ones";
+  kill_programs();
+  EXPECT_EQ(team.run("rows", kRows, table.work(3)).done, kRows);
+  EXPECT_EQ(table.notes().version, 2U);
+  table.expect_rows(3, kRows);
+}
+
+TEST(WorkerProgram, AnUpdateThatDoesNotFitIsAnErrorOnceNoOtherWorkerIsLeft) {
+  const Table table;
+  const Script script("works");
+  const auto text_of_run = [&](ProcessTeam& team) {
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      (void)team.run("rows", kRows, table.work(1));
+      ADD_FAILURE() << "it must throw";
+    } catch (const ProcessTeamError& error) {
+      EXPECT_EQ(error.step(), ProcessTeamStep::worker);
+      EXPECT_EQ(team.tally().cancelled, kRows);
+      EXPECT_LT(std::chrono::steady_clock::now() - began, 30s);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  ProcessTeam team{{.width = 2, .program = {script.file()}, .start_limit = 2s}};
+  for (const auto& [what, text] :
+       {std::pair{"fewer", "has no kernel \"slow\""}, std::pair{"other", "takes for its kernel"},
+        std::pair{"exits", "exited with 3"}, std::pair{"version", "protocol is 99"},
+        std::pair{"waits", "start_limit"}}) {
+    SCOPED_TRACE(what);
+    // Each takes as long as a team waits before it gives up.
+    if (!test::deep() && std::string_view(what) != "fewer") continue;
+    script.becomes(what);
+    kill_programs();
+    const std::string said = text_of_run(team);
+    EXPECT_NE(said.find(text), std::string::npos) << said;
+    script.becomes("works");
+    EXPECT_EQ(team.run("rows", kRows, table.work(4)).done, kRows) << "in order again";
+  }
+  script.remove();
+  kill_programs();
+  EXPECT_NE(text_of_run(team).find("could not be run"), std::string::npos);
+}
+
+TEST(WorkerProgram, AnUpdateThatDoesNotFitStopsNoOtherWorker) {
+  const Table table;
+  const Script script("works");
+  ProcessTeam team{{.width = 3, .program = {script.file()}}};
+  script.becomes("exits");
+  const std::vector<pid_t> all = programs_of(::getpid());
+  ASSERT_EQ(all.size(), 3U);
+  ::kill(all[0], SIGKILL);
+  ::kill(all[2], SIGKILL);
+  EXPECT_EQ(team.run("slow", kRows, table.work(1), {.block = 1}).done, kRows);
+  table.expect_rows(1, kRows);
+}
+
+// ---- The hello ---------------------------------------------------------------------------------
+
+TEST(WorkerProgram, AHelloOfAnyBytesIsRefusedWithoutBeingReadBeyondItsEnd) {
+  auto random = test::random();
+  detail::WorkerHello right;
+  right.count = 2;
+  right.kernels[0] = detail::KernelSignature::of<Work>("rows");
+  right.kernels[1] = detail::KernelSignature::of<Copy>("copy");
+  const std::size_t bytes = detail::WorkerHello::bytes_for(2);
+  const std::vector<detail::KernelSignature> wanted(right.kernels.begin(),
+                                                    right.kernels.begin() + 2);
+  EXPECT_EQ(detail::fault_of(right, bytes, wanted), "");
+  for (std::size_t i = 0; i < test::rounds(20000); ++i) {
+    detail::WorkerHello hello = right;
+    auto* const raw = reinterpret_cast<unsigned char*>(&hello);
+    for (unsigned flips = 1 + static_cast<unsigned>(random() % 3); flips != 0; --flips) {
+      raw[random() % bytes] ^= static_cast<unsigned char>(1U << (random() % 8));
+    }
+    if (std::memcmp(&hello, &right, bytes) == 0) continue;
+    if (detail::fault_of(hello, bytes, wanted).empty()) {
+      // Behind the end of a name it may have anything.
+      ASSERT_EQ(hello.kernels[0], right.kernels[0]);
+      ASSERT_EQ(hello.kernels[1], right.kernels[1]);
+    }
+  }
+  for (std::size_t cut = 0; cut < bytes; ++cut) {
+    EXPECT_NE(detail::fault_of(right, cut, wanted), "");
+  }
+}
+
+}}  // namespace worker_program_test
