@@ -2,17 +2,16 @@
 //
 // handoff/process/shared.h: the C face of SharedMemory and SharedByteRing. Each call checks its
 // handles, makes the C++ call, and turns what comes out of it, exceptions too, into a number.
+// Queues of items: c_mpsc.cpp.
 #include <handoff/process/shared.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <handoff/core/status.hpp>
-#include <handoff/core/until.hpp>
 #include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_ring_alarm.hpp>
@@ -29,16 +28,7 @@
 #include <system_error>
 #include <utility>
 
-// Handles begin with what kind they are: C's callers may have no types that tell them apart.
-struct handoff_memory {
-  static constexpr std::uint32_t kKind = 0x6d65'6d68;
-  explicit handoff_memory(handoff::SharedMemory made) noexcept : memory(std::move(made)) {}
-
-  const std::uint32_t kind = kKind;
-  handoff::SharedMemory memory;
-  std::size_t users = 1;  // the handle, while it is not given back, and the rings
-  bool is_given_back = false;
-};
+#include "c_call.hpp"
 
 struct handoff_ring {
   static constexpr std::uint32_t kKind = 0x676e'6972;
@@ -56,26 +46,40 @@ struct handoff_ring {
   bool is_claimed = false;
 };
 
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-using CProducer = handoff::SharedByteRing::Producer;
-using CConsumer = handoff::SharedByteRing::Consumer;
-
-// --- How a call ends. ---
-
-static_assert(HANDOFF_OK == static_cast<int>(handoff::Status::ok) &&
-              HANDOFF_FULL == static_cast<int>(handoff::Status::full) &&
-              HANDOFF_EMPTY == static_cast<int>(handoff::Status::empty) &&
-              HANDOFF_CLOSED == static_cast<int>(handoff::Status::closed) &&
-              HANDOFF_TIMED_OUT == static_cast<int>(handoff::Status::timed_out));
+static_assert(HANDOFF_OK == static_cast<int>(Status::ok) &&
+              HANDOFF_FULL == static_cast<int>(Status::full) &&
+              HANDOFF_EMPTY == static_cast<int>(Status::empty) &&
+              HANDOFF_CLOSED == static_cast<int>(Status::closed) &&
+              HANDOFF_TIMED_OUT == static_cast<int>(Status::timed_out));
 
 struct CErrorText {
   char text[256];
 };
 struct CErrorTag;
 char (&c_error_text() noexcept)[sizeof(CErrorText::text)] {
-  return handoff::sync::thread_slot<CErrorText, CErrorTag>::get().text;
+  return sync::thread_slot<CErrorText, CErrorTag>::get().text;
 }
+
+constinit sync::Mutex c_users;
+
+template <class Make>
+int c_make_memory(handoff_memory** out, const Make& make) noexcept {
+  return c_call([&] {
+    c_check_place(out);
+    *out = std::make_unique<handoff_memory>(make()).release();
+    return HANDOFF_OK;
+  });
+}
+
+AttachOptions c_attach_options(std::uint64_t layout, std::size_t bytes, unsigned flags) {
+  c_check((flags & ~unsigned{HANDOFF_READ_ONLY}) == 0, "a flag that this call does not have");
+  return {.layout = layout, .bytes = bytes, .writable = flags == 0};
+}
+
+}  // namespace
 
 int c_failed(int error, std::string_view why) noexcept {
   auto& text = c_error_text();
@@ -85,21 +89,14 @@ int c_failed(int error, std::string_view why) noexcept {
   return -error;
 }
 
-// Refused before the C++ call.
-struct CRefusal {
-  int error;
-  const char* why;
-};
-
-// The exception that is being handled, as a number.
 int c_caught() noexcept {
   try {
     throw;
   } catch (const CRefusal& refusal) {
     return c_failed(refusal.error, refusal.why);
-  } catch (const handoff::SharedMemoryError& error) {
+  } catch (const SharedMemoryError& error) {
     return c_failed(error.error(), error.what());
-  } catch (const handoff::SharedRingError& error) {
+  } catch (const SharedRingError& error) {
     return c_failed(EPROTO, error.what());
   } catch (const std::bad_alloc&) {
     return c_failed(ENOMEM, "not enough memory for a handle");
@@ -114,98 +111,24 @@ int c_caught() noexcept {
   }
 }
 
-template <class Call>
-int c_call(const Call& call) noexcept {
-  try {
-    return call();
-  } catch (...) {
-    return c_caught();
-  }
+std::size_t c_ring_bytes(std::size_t bytes) noexcept {
+  constexpr std::size_t unit = sync::destructive_span;
+  return (bytes + unit - 1) / unit * unit;
 }
-
-int c_outcome(handoff::Status status, bool damaged) noexcept {
-  if (status == handoff::Status::closed && damaged) {
-    return c_failed(EPROTO,
-                    "the ring holds what no end of it writes: this end has stopped working");
-  }
-  return static_cast<int>(status);
-}
-
-// --- What is handed in. ---
-
-[[noreturn]] void c_refuse(const char* why) { throw CRefusal{.error = EINVAL, .why = why}; }
-void c_check(bool right, const char* why) {
-  if (!right) c_refuse(why);
-}
-
-template <class Handle>
-Handle& c_checked(Handle* handle) {
-  c_check(handle != nullptr, "the handle is null");
-  c_check(handle->kind == Handle::kKind, "this is no handle of the kind that the call takes");
-  return *handle;
-}
-
-// Where a call puts what it makes: null until it is there.
-template <class Handle>
-void c_check_place(Handle** out) {
-  c_check(out != nullptr, "the place of the handle is null");
-  *out = nullptr;
-}
-
-CProducer& c_producer(handoff_ring* handle) {
-  handoff_ring& ring = c_checked(handle);
-  if (!ring.producer.has_value()) c_refuse("this handle is not attached as HANDOFF_PRODUCER");
-  return *ring.producer;
-}
-
-CConsumer& c_consumer(handoff_ring* handle) {
-  handoff_ring& ring = c_checked(handle);
-  if (!ring.consumer.has_value()) c_refuse("this handle is not attached as HANDOFF_CONSUMER");
-  return *ring.consumer;
-}
-
-// Made when it is first asked for: it has a thread.
-handoff::SharedRingAlarm& c_alarm(handoff_ring& ring) {
-  return ring.alarm.has_value() ? *ring.alarm : ring.alarm.emplace();
-}
-
-handoff::Until c_until(std::int64_t timeout_ns) noexcept {
-  if (timeout_ns < 0) return {};
-  return std::chrono::nanoseconds(timeout_ns);
-}
-
-// --- Memory: it stays as long as its handle or a ring needs it. ---
-
-constinit handoff::sync::Mutex c_users;
 
 void c_share(handoff_memory& memory) noexcept {
-  const handoff::sync::Lock lock(c_users);
+  const sync::Lock lock(c_users);
   ++memory.users;
 }
 
 void c_give_back(handoff_memory& memory) noexcept {
   {
-    const handoff::sync::Lock lock(c_users);
+    const sync::Lock lock(c_users);
     if (--memory.users != 0) return;
   }
   delete &memory;
 }
 
-template <class Make>
-int c_make_memory(handoff_memory** out, const Make& make) noexcept {
-  return c_call([&] {
-    c_check_place(out);
-    *out = std::make_unique<handoff_memory>(make()).release();
-    return HANDOFF_OK;
-  });
-}
-
-handoff::AttachOptions c_attach_options(std::uint64_t layout, std::size_t bytes, unsigned flags) {
-  c_check((flags & ~unsigned{HANDOFF_READ_ONLY}) == 0, "a flag that this call does not have");
-  return {.layout = layout, .bytes = bytes, .writable = flags == 0};
-}
-
-// What the rings that begin at `offset` may use.
 std::span<std::byte> c_behind(const handoff_memory& memory, std::size_t offset) {
   if (!memory.memory.writable()) {
     throw CRefusal{.error = EACCES, .why = "a ring needs memory that is not HANDOFF_READ_ONLY"};
@@ -215,7 +138,24 @@ std::span<std::byte> c_behind(const handoff_memory& memory, std::size_t offset) 
   return bytes.subspan(offset);
 }
 
-}  // namespace
+}}}  // namespace handoff::HANDOFF_ABI::detail
+
+using handoff::detail::c_alarm;
+using handoff::detail::c_attach_options;
+using handoff::detail::c_behind;
+using handoff::detail::c_call;
+using handoff::detail::c_check;
+using handoff::detail::c_check_answer;
+using handoff::detail::c_check_place;
+using handoff::detail::c_checked;
+using handoff::detail::c_consumer;
+using handoff::detail::c_failed;
+using handoff::detail::c_give_back;
+using handoff::detail::c_make_memory;
+using handoff::detail::c_outcome;
+using handoff::detail::c_producer;
+using handoff::detail::c_share;
+using handoff::detail::c_until;
 
 handoff_ring::handoff_ring(handoff_memory& in, std::size_t offset)
     : memory(in), ring(handoff::SharedByteRing::attach(c_behind(in, offset))) {
@@ -231,7 +171,7 @@ extern "C" {
 
 int handoff_shared_version(void) { return HANDOFF_SHARED_VERSION; }
 
-const char* handoff_last_error(void) { return c_error_text(); }
+const char* handoff_last_error(void) { return handoff::detail::c_error_text(); }
 
 // --- Memory. ---
 
@@ -270,7 +210,7 @@ int handoff_memory_free(handoff_memory* memory) {
   return c_call([&] {
     handoff_memory& mine = c_checked(memory);
     {
-      const handoff::sync::Lock lock(c_users);
+      const handoff::sync::Lock lock(handoff::detail::c_users);
       c_check(!std::exchange(mine.is_given_back, true), "the handle was given back before");
     }
     c_give_back(mine);
@@ -296,7 +236,8 @@ int handoff_memory_publish(handoff_memory* memory) {
 int handoff_memory_bytes(handoff_memory* memory, void** data, size_t* bytes) {
   return c_call([&] {
     const std::span<std::byte> all = c_checked(memory).memory.bytes();
-    c_check(data != nullptr && bytes != nullptr, "a place for an answer is null");
+    c_check_answer(data);
+    c_check_answer(bytes);
     *data = all.data();
     *bytes = all.size();
     return HANDOFF_OK;
@@ -306,7 +247,7 @@ int handoff_memory_bytes(handoff_memory* memory, void** data, size_t* bytes) {
 int handoff_memory_descriptor(handoff_memory* memory, int* descriptor) {
   return c_call([&] {
     const int found = c_checked(memory).memory.descriptor();
-    c_check(descriptor != nullptr, "a place for an answer is null");
+    c_check_answer(descriptor);
     *descriptor = found;
     return HANDOFF_OK;
   });
@@ -315,7 +256,7 @@ int handoff_memory_descriptor(handoff_memory* memory, int* descriptor) {
 int handoff_memory_read_only_descriptor(handoff_memory* memory, int* descriptor) {
   return c_call([&] {
     const handoff::SharedMemory& mine = c_checked(memory).memory;
-    c_check(descriptor != nullptr, "a place for an answer is null");
+    c_check_answer(descriptor);
     *descriptor = mine.read_only_descriptor();
     return HANDOFF_OK;
   });
@@ -325,9 +266,8 @@ int handoff_memory_read_only_descriptor(handoff_memory* memory, int* descriptor)
 
 int handoff_ring_bytes(size_t capacity, size_t* bytes) {
   return c_call([&] {
-    c_check(bytes != nullptr, "a place for an answer is null");
-    constexpr std::size_t unit = handoff::sync::destructive_span;
-    *bytes = (handoff::SharedByteRing::bytes_for(capacity) + unit - 1) / unit * unit;
+    c_check_answer(bytes);
+    *bytes = handoff::detail::c_ring_bytes(handoff::SharedByteRing::bytes_for(capacity));
     return HANDOFF_OK;
   });
 }
@@ -361,9 +301,9 @@ int handoff_ring_free(handoff_ring* ring) {
 
 int handoff_ring_claim(handoff_ring* ring, size_t bytes, void** place, int64_t timeout_ns) {
   return c_call([&] {
-    c_check(place != nullptr, "a place for an answer is null");
+    c_check_answer(place);
     *place = nullptr;
-    CProducer& end = c_producer(ring);
+    auto& end = c_producer(ring);
     ring->is_claimed = false;
     if (bytes > ring->ring.most()) {
       return c_failed(EMSGSIZE, "the record is longer than the ring takes");
@@ -379,7 +319,7 @@ int handoff_ring_claim(handoff_ring* ring, size_t bytes, void** place, int64_t t
 
 int handoff_ring_publish(handoff_ring* ring, size_t bytes) {
   return c_call([&] {
-    CProducer& end = c_producer(ring);
+    auto& end = c_producer(ring);
     c_check(ring->is_claimed, "nothing is claimed");
     const handoff::Status status = end.publish(bytes);
     ring->is_claimed = false;
@@ -400,10 +340,11 @@ int handoff_ring_push(handoff_ring* ring, const void* record, size_t bytes, int6
 
 int handoff_ring_peek(handoff_ring* ring, const void** record, size_t* bytes, int64_t timeout_ns) {
   return c_call([&] {
-    c_check(record != nullptr && bytes != nullptr, "a place for an answer is null");
+    c_check_answer(record);
+    c_check_answer(bytes);
     *record = nullptr;
     *bytes = 0;
-    CConsumer& end = c_consumer(ring);
+    auto& end = c_consumer(ring);
     std::span<const std::byte> found;
     const handoff::Status status =
         timeout_ns == 0 ? end.try_peek(found) : end.peek(found, c_until(timeout_ns));
@@ -457,7 +398,7 @@ int handoff_ring_recovered(handoff_ring* ring) {
 int handoff_ring_look(handoff_ring* ring, handoff_ring_state* state) {
   return c_call([&] {
     const handoff_ring& mine = c_checked(ring);
-    c_check(state != nullptr, "a place for an answer is null");
+    c_check_answer(state);
     const bool damaged = (mine.producer.has_value() && mine.producer->damaged()) ||
                          (mine.consumer.has_value() && mine.consumer->damaged());
     *state = {.capacity = mine.ring.capacity(),
@@ -472,16 +413,16 @@ int handoff_ring_look(handoff_ring* ring, handoff_ring_state* state) {
 int handoff_ring_descriptor(handoff_ring* ring, int* descriptor) {
   return c_call([&] {
     (void)c_consumer(ring);
-    c_check(descriptor != nullptr, "a place for an answer is null");
-    *descriptor = c_alarm(*ring).descriptor();
+    c_check_answer(descriptor);
+    *descriptor = c_alarm(ring->alarm).descriptor();
     return HANDOFF_OK;
   });
 }
 
 int handoff_ring_arm(handoff_ring* ring) {
   return c_call([&] {
-    const CConsumer& end = c_consumer(ring);
-    return c_alarm(*ring).arm(end) ? HANDOFF_OK : HANDOFF_READY;
+    const auto& end = c_consumer(ring);
+    return c_alarm(ring->alarm).arm(end) ? HANDOFF_OK : HANDOFF_READY;
   });
 }
 

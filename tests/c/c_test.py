@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """handoff/process/shared.h from C and from Python (ctypes): 100000 records between processes in
-Python, C and C++; misuse, killed peers and names; the header as a C compiler sees it.
+Python, C and C++, and items of all three at a time; misuse, killed peers and names; the header as a
+C compiler sees it.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import shared
 from shared import CLOSED, CONSUMER, EMPTY, FULL, NO_WAIT, OK, PRODUCER, TIMED_OUT, WATCHER
-from shared import Memory, Ring
+from shared import ITEM, Memory, Queue, Ring
 
 HERE = Path(__file__).resolve().parent
 COUNT = 100_000
@@ -38,9 +39,9 @@ def as_c(*arguments):
         raise AssertionError(done.stdout + done.stderr)
 
 
-def start(program, role, memory, count, **keywords):
+def start(program, role, memory, *numbers, **keywords):
     descriptor = memory.descriptor()
-    return subprocess.Popen([*program, role, str(descriptor), str(count)], text=True,
+    return subprocess.Popen([*program, role, str(descriptor), *map(str, numbers)], text=True,
                             stdout=subprocess.PIPE, pass_fds=(descriptor,), **keywords)
 
 
@@ -106,6 +107,30 @@ class Exchange(unittest.TestCase):
                 self.exchange(producer, consumer, 1 << 14)
 
 
+    def test_items_of_all_three_at_a_time(self):
+        count = COUNT // 5
+        programs = list(self.programs.values())
+        with Queue.memory(library, 64, ITEM.size, len(programs), LAYOUT) as memory, \
+                Queue(memory, ITEM.size, CONSUMER) as into:
+            peers = [start(program, "report", memory, count, slot)
+                     for slot, program in enumerate(programs)]
+            came = [0] * len(peers)
+            try:
+                while sum(came) != count * len(peers):
+                    items = into.pop_batch(100)
+                    if items == EMPTY:
+                        items = into.pop(60 * SECOND)
+                    for slot, number in ITEM.iter_unpack(items):
+                        self.assertEqual(number, came[slot])
+                        came[slot] += 1
+                self.assertEqual([peer.wait(60) for peer in peers], [0] * len(peers))
+            finally:
+                for peer in peers:
+                    peer.kill()
+                    peer.communicate()
+            self.assertEqual(into.look().size, 0)
+
+
 class Use(unittest.TestCase):
     def refused(self, error, call, *arguments):
         with self.assertRaises(OSError) as caught:
@@ -145,7 +170,7 @@ class Use(unittest.TestCase):
 
     def test_null_everywhere_is_a_code(self):
         quiet = {"handoff_shared_version", "handoff_last_error", "handoff_memory_free",
-                 "handoff_ring_free"}
+                 "handoff_ring_free", "handoff_mpsc_free"}
         for name, types in shared.ARGUMENTS.items():
             if name not in quiet:
                 zeros = [kind(0) if kind in NUMBERS else None for kind in types]
@@ -153,6 +178,40 @@ class Use(unittest.TestCase):
                 self.assertTrue(library.handoff_last_error(), name)
         self.assertEqual(library.handoff_memory_free(None), OK)
         self.assertEqual(library.handoff_ring_free(None), OK)
+        self.assertEqual(library.handoff_mpsc_free(None), OK)
+
+    def test_what_each_call_of_a_queue_says(self):
+        with Queue.memory(library, 4, 3, 2) as memory, Queue(memory, 3, CONSUMER) as into, \
+                Queue(memory, 3, PRODUCER, 1) as out:
+            self.refused(errno.EPROTO, Queue, memory, 3, PRODUCER, 1)
+            self.refused(errno.EPROTO, Queue, memory, 3, PRODUCER, 2)
+            self.refused(errno.EPROTO, Queue, memory, 4, PRODUCER, 0)
+            self.refused(errno.EINVAL, Queue, memory, 3, CONSUMER, 1)
+            self.refused(errno.EINVAL, Queue, memory, 0, CONSUMER)
+            self.refused(errno.EPROTO, Ring, memory, CONSUMER)
+            self.refused(errno.EINVAL, out.pop)
+            self.refused(errno.EINVAL, into.push, b"abc")
+            self.refused(errno.EINVAL, out.publish)
+            self.assertEqual(into.pop(NO_WAIT), EMPTY)
+            self.assertEqual(into.pop_batch(2), EMPTY)
+            self.assertEqual(into.pop(1000), TIMED_OUT)
+            self.assertEqual(out.push_batch(b""), 0)
+            self.assertEqual(out.push_batch(b"abcdef"), 2)
+            out.claim()[:] = b"ghi"
+            out.publish()
+            self.assertEqual(out.push_batch(b"jklmno"), 1)
+            self.assertEqual(out.push(b"xyz", NO_WAIT), FULL)
+            self.assertEqual(out.push(b"xyz", 1000), TIMED_OUT)
+            self.assertEqual(out.claim(NO_WAIT), FULL)
+            self.assertEqual((into.look().size, into.look().capacity, into.look().producers),
+                             (4, 4, 2))
+            self.assertEqual(into.pop(), b"abc")
+            self.assertEqual(into.pop_batch(2), b"defghi")
+            out.close()
+            self.assertEqual(out.push(b"xyz"), CLOSED)
+            self.assertEqual(into.pop_batch(2), b"jkl")
+            self.assertEqual(into.pop_batch(2), CLOSED)
+            self.assertEqual((into.look().closed, into.look().damaged), (1, 0))
 
     def test_handles_of_the_other_kind(self):
         with Ring.memory(library, 128) as memory, Ring(memory, CONSUMER) as into:
@@ -308,6 +367,34 @@ class Deaths(unittest.TestCase):
             self.assertEqual(said, TIMED_OUT)
             out.peer_died()
             self.assertEqual(out.push(b"x"), CLOSED)
+
+
+    def test_what_a_killed_producer_of_a_queue_had_claimed_is_passed_over(self):
+        with Queue.memory(library, 4, ITEM.size, 2, LAYOUT) as memory, \
+                Queue(memory, ITEM.size, CONSUMER) as into, \
+                Queue(memory, ITEM.size, PRODUCER, 1) as out:
+            code = (f"import sys, time; sys.path.insert(0, {str(HERE)!r}); from shared import *\n"
+                    f"memory = Memory.attach(load({settings.library!r}), "
+                    f"{memory.descriptor()}, 42)\n"
+                    "queue = Queue(memory, ITEM.size, PRODUCER, 0)\n"
+                    "queue.claim(); print('claimed', flush=True); time.sleep(1000)")
+            peer = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
+                                    pass_fds=(memory.descriptor(),))
+            self.assertEqual(peer.stdout.readline(), b"claimed\n")
+            self.assertEqual(out.push(ITEM.pack(1, 0), NO_WAIT), OK)
+            self.assertEqual(into.pop(1000), TIMED_OUT)
+            peer.kill()
+            peer.communicate()
+            self.assertEqual(into.pop(1000), TIMED_OUT, "nobody has said it")
+            self.assertEqual(into.producer_died(0), 1)
+            self.assertEqual(into.pop(NO_WAIT), ITEM.pack(1, 0))
+            with Queue(memory, ITEM.size, PRODUCER, 0) as successor:
+                self.assertEqual(successor.push(ITEM.pack(0, 0)), OK)
+            self.assertTrue(into.pop(NO_WAIT))
+            self.assertTrue(into.arm())
+            out.consumer_died()
+            self.assertEqual(out.push(ITEM.pack(1, 1)), CLOSED)
+            self.assertFalse(into.arm())
 
 
 NUMBERS = {shared.c_int, shared.c_int64, shared.c_size_t, shared.c_uint, shared.c_uint64}

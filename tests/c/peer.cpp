@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One end of a ring, in C++ and without the C header: peer produce|consume DESCRIPTOR COUNT. The
-// records are those of peer.c.
+// One end of a ring, in C++ and without the C header: peer produce|consume DESCRIPTOR COUNT, or
+// producer SLOT of a queue: peer report DESCRIPTOR COUNT SLOT. The records and the items are those
+// of peer.c.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -15,6 +16,7 @@
 
 #include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_memory.hpp>
+#include <handoff/process/shared_mpsc_ring.hpp>
 
 namespace {
 
@@ -53,14 +55,31 @@ bool consume(SharedByteRing ring, std::uint64_t count) {
   return next == count;
 }
 
+struct Item {
+  std::uint64_t slot;
+  std::uint64_t number;
+};
+
+bool report(std::span<std::byte> bytes, std::size_t slot, std::uint64_t count) {
+  using Queue = handoff::SharedMpscRing<Item>;
+  Queue::Producer out(Queue::attach(bytes), slot);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (out.push(Item{slot, i}) != Status::ok) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 4 && argc != 5) return 2;
   try {
     const auto memory = handoff::SharedMemory::attach(std::atoi(argv[2]), {.layout = 42});
-    const SharedByteRing ring = SharedByteRing::attach(memory.bytes());
     const std::uint64_t count = std::strtoull(argv[3], nullptr, 10);
+    if (argc == 5) {
+      return report(memory.bytes(), std::strtoull(argv[4], nullptr, 10), count) ? 0 : 1;
+    }
+    const SharedByteRing ring = SharedByteRing::attach(memory.bytes());
     const bool is_producer = std::string_view(argv[1]) == "produce";
     return (is_producer ? produce(ring, count) : consume(ring, count)) ? 0 : 1;
   } catch (const std::exception& error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Shared memory, and rings of records in it: for C, and for what calls C.
+// Shared memory, rings of records and queues of items in it: for C, and for what calls C.
 //
 //   // The process that makes them:
 //   struct handoff_memory* memory;
@@ -18,11 +18,16 @@
 //   handoff_ring_attach(memory, 0, HANDOFF_CONSUMER, &ring);
 //   while (handoff_ring_pop(ring, buffer, sizeof buffer, &bytes, HANDOFF_FOREVER) == 0) { ... }
 //
+//   // Many producers, of items of one size; this one is number 3:
+//   struct handoff_mpsc* queue;
+//   handoff_mpsc_attach(memory, 0, sizeof(struct report), HANDOFF_PRODUCER, 3, &queue);
+//   handoff_mpsc_push(queue, &report, HANDOFF_FOREVER);
+//
 // For: C from C99 on, and languages that call it (Python by ctypes), beside each other and beside
-//   C++: the memory is that of SharedMemory, the ring a SharedByteRing, so one end may be in C++.
-//   What holds for those holds here: what is refused, order, closing, deaths, trust.
-// Not for: C++ programs (shared_memory.hpp, shared_byte_ring.hpp). Items of one size are records
-//   that all have that size. Many producers: a ring for each.
+//   C++: the memory is that of SharedMemory, the ring a SharedByteRing, the queue a
+//   SharedMpscRing, so one end may be in C++. What holds for those holds here: what is refused,
+//   order, closing, deaths, trust.
+// Not for: C++ programs (shared_memory.hpp, shared_byte_ring.hpp, shared_mpsc_ring.hpp).
 // Returns: HANDOFF_OK, or more: an outcome that is no error; or less: the negative of an errno, and
 //   handoff_last_error() says why.
 //   -EINVAL    a null pointer, a handle of another kind, an end that this handle is not, nothing
@@ -34,8 +39,8 @@
 //   -ENOENT    no memory of this name;  -EEXIST  there is one
 //   -ENOMEM, and others, as the system says. -EIO: none of these.
 //   A handle that could not be made is null.
-// Concurrency: a handle belongs to one thread at a time; handoff_ring_close(), _peer_died() and
-//   _recovered() are thread-safe.
+// Concurrency: a handle belongs to one thread at a time; close(), recovered() and words about
+//   deaths are thread-safe, but handoff_mpsc_producer_died(): by one thread at a time.
 // Blocks: push, pop, claim and peek with a timeout that is not HANDOFF_NO_WAIT; signals do not end
 //   that. So wait for 100 ms at a time where Ctrl-C should be heeded (Python).
 // Exceptions: none comes out. Allocates: a handle.
@@ -51,7 +56,7 @@ extern "C" {
 #endif
 
 // Grows when anything here changes.
-#define HANDOFF_SHARED_VERSION 1
+#define HANDOFF_SHARED_VERSION 2
 // That of the library which is loaded. Not a code.
 int handoff_shared_version(void);
 
@@ -62,7 +67,7 @@ enum handoff_outcome {
   HANDOFF_EMPTY = 2,  // no record now, and no wait was asked for
   HANDOFF_CLOSED = 3,  // never again: nothing is accepted, or all has been taken
   HANDOFF_TIMED_OUT = 5,  // waited for as long as was asked
-  HANDOFF_READY = 6,  // of handoff_ring_arm() alone: look now
+  HANDOFF_READY = 6,  // of arm() alone: look now
 };
 
 // Timeouts, in nanoseconds: up to 0 and from then on. Less than 0 waits for ever.
@@ -174,6 +179,72 @@ int handoff_ring_descriptor(struct handoff_ring* ring, int* descriptor);
 // By the consumer, after HANDOFF_EMPTY. HANDOFF_OK: the descriptor is not readable now, and becomes
 // so, once. HANDOFF_READY: look now; nothing is armed. After a pop or peek that waited, arm again.
 int handoff_ring_arm(struct handoff_ring* ring);
+
+// --- Queues of items of one size, from many producers to one consumer. ---
+
+// The queue is SharedMpscRing<T> in C++, of a T of `item_bytes` bytes and an alignment of up to 8.
+struct handoff_mpsc;
+
+struct handoff_mpsc_state {
+  uint64_t capacity;  // items that fit in
+  uint64_t size;  // about how many items there were, claimed places included
+  uint64_t producers;  // how many there may be: their numbers are below this
+  uint32_t closed;  // 1: no more is accepted
+  uint32_t damaged;  // 1: this end found what cannot be, and has stopped working
+};
+
+// The memory that a queue needs: a multiple of 128. `producers`: up to 65536.
+int handoff_mpsc_bytes(size_t capacity, size_t item_bytes, size_t producers, size_t* bytes);
+// Makes a queue from byte `offset` on, a multiple of 128; by the memory's creator, before it
+// publishes.
+int handoff_mpsc_create(struct handoff_memory* memory, size_t offset, size_t capacity,
+                        size_t item_bytes, size_t producers);
+// A handle of the queue that was made there; `role`: a handoff_ring_role. A producer has the number
+// `slot`, which is free once it is given back, or its death was told; others say 0. -EPROTO: no
+// such queue, or a number that is taken or too large.
+int handoff_mpsc_attach(struct handoff_memory* memory, size_t offset, size_t item_bytes, int role,
+                        size_t slot, struct handoff_mpsc** out);
+// Gives the handle back, and does not close the queue; null does nothing. What was claimed is
+// dropped.
+int handoff_mpsc_free(struct handoff_mpsc* queue);
+
+// One item. HANDOFF_FULL, _TIMED_OUT, _CLOSED: it was not pushed.
+int handoff_mpsc_push(struct handoff_mpsc* queue, const void* item, int64_t timeout_ns);
+// The first of `count` items, as many as have room, at once; HANDOFF_FULL, _CLOSED: none.
+int handoff_mpsc_push_batch(struct handoff_mpsc* queue, const void* items, size_t count,
+                            size_t* pushed);
+// Copies the first item, and takes it.
+int handoff_mpsc_pop(struct handoff_mpsc* queue, void* item, int64_t timeout_ns);
+// As many items as there are, and at most `most`; HANDOFF_EMPTY, _CLOSED: none.
+int handoff_mpsc_pop_batch(struct handoff_mpsc* queue, void* items, size_t most, size_t* popped);
+
+// In place: room for one item, to be written in any way, and then an item, or dropped. The same one
+// again until then.
+int handoff_mpsc_claim(struct handoff_mpsc* queue, void** place, int64_t timeout_ns);
+int handoff_mpsc_publish(struct handoff_mpsc* queue);
+int handoff_mpsc_drop(struct handoff_mpsc* queue);
+// In place: the first item, where it lies, until it is released; then it is taken. Nothing peeked
+// is nothing done.
+int handoff_mpsc_peek(struct handoff_mpsc* queue, const void** item, int64_t timeout_ns);
+int handoff_mpsc_release(struct handoff_mpsc* queue);
+
+// By any process, again and again: no push that begins later succeeds, and all are woken. What was
+// pushed can still be popped.
+int handoff_mpsc_close(struct handoff_mpsc* queue);
+// By what knows from the system that the process of producer `slot` is gone, and not before: what
+// it had claimed is passed over, and its number is free. `dropped`: how many places that was; or
+// null.
+int handoff_mpsc_producer_died(struct handoff_mpsc* queue, size_t slot, size_t* dropped);
+// The same of the consumer: closes the queue.
+int handoff_mpsc_consumer_died(struct handoff_mpsc* queue);
+// Instead, once a successor is there: wakes what the dead one left asleep.
+int handoff_mpsc_recovered(struct handoff_mpsc* queue);
+// What it is like now.
+int handoff_mpsc_look(struct handoff_mpsc* queue, struct handoff_mpsc_state* state);
+
+// As those of rings.
+int handoff_mpsc_descriptor(struct handoff_mpsc* queue, int* descriptor);
+int handoff_mpsc_arm(struct handoff_mpsc* queue);
 
 #if defined(__cplusplus)
 }
