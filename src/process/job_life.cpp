@@ -15,6 +15,7 @@
 
 #include "descriptor.hpp"
 #include "failure_text.hpp"
+#include "handed_memory.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -60,6 +61,7 @@ void JobLife::live(const ServerPlan& plan, std::uint32_t slot) noexcept {
   std::size_t jobs = 0;
   arena_.board().serve(slot, arena_.words(), [&](const ClaimTable::Pass& pass) noexcept {
     plan.tell_step("claimed", slot);
+    forget_unused_memory();
     JobPlace& place = arena_.place(pass.block);
     const bool is_late =
         place.deadline != sync::no_deadline && place.deadline <= sync::clock::now();

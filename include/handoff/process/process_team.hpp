@@ -4,7 +4,7 @@
 // the range is done all the same.
 //
 //   struct Rows {
-//     const float* a;  // both in shared memory, which was mapped before the team was made
+//     const float* a;  // both in shared memory that was mapped before the team was made
 //     float* c;
 //   };
 //   void compute_rows(handoff::IndexRange range, const Rows& rows) {
@@ -38,12 +38,15 @@
 // - Stopped or late: blocks that have begun run to their end; the rest is cancelled or expired.
 // - Allocates: the constructor; run(), in the caller's process.
 //
-// The workers are forks of this program as it was when the team was made, by way of one process
-// that does nothing but fork: make the team early, while the program is small and has few threads.
+// The workers are another program, if ProcessTeamOptions::program names one (worker_program.hpp).
+// Else they are forks of this program as it was when the team was made, by way of one process that
+// does nothing but fork: make the team early, while the program is small and has few threads.
 // - They have the memory of that moment. What they write is seen by others only in memory that is
-//   shared (SharedMemory), and mapped before the team was made; it lies at the same address there.
-//   So arguments may hold pointers into it. They are copied byte by byte, at most 4096 bytes.
-// - They have standard input, output and error, and no other descriptor.
+//   shared (SharedMemory). What was mapped before the team was made lies at the same address there,
+//   so arguments may hold pointers into it. What came later is handed over when a SharedSpan first
+//   asks for it; run() refuses pointers into it (ProcessTeamStep::arguments).
+// - Arguments are copied byte by byte, at most 4096 bytes.
+// - They have standard input, output and error, and what is needed here, but no other descriptor.
 // - They have one thread; locks that other threads held at that moment stay held. exit() in a
 //   kernel calls no handler and no destructor of the program.
 // - They block all signals but those of faults and limits, and end with this process, at once,

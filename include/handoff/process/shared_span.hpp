@@ -19,12 +19,14 @@
 // For: arguments of work that another process does. Not for: links between elements of one memory
 //   (offset_ptr), types with pointers, virtual functions or destructors.
 // A span names a memory by its key, a first byte and a count. get() looks for the memory among
-//   those that this process has mapped, in() takes one that is given.
+//   those that this process has mapped, in() takes one that is given. In a worker of a ProcessTeam
+//   or a ProcessPool get() then asks the program of the team, and maps what that one has.
 // Trust: whatever its bits are, what get() and in() return lies within the memory and is aligned;
 //   else they throw. They read a copy of the span: keep what they return, do not ask twice.
 // Concurrency: a plain value; get() by any thread while the memory's handle lives.
-// Blocks: get(), while another thread attaches or ends a handle. Cost: a search in the list of this
-//   process's memories; ask once for a block of work, not for each element. Allocates: never.
+// Blocks: get(), while another thread attaches or ends a handle, and until the team has answered.
+//   Cost: a search in the list of this process's memories; ask once for a block of work, not for
+//   each element. Allocates: for memory that is handed over.
 // Exceptions: SharedMemoryError, step "span": ENXIO, no such memory here; ERANGE, it does not lie
 //   within; EACCES, the memory is mapped for reading and T is not const.
 #pragma once

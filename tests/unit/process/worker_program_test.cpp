@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // ProcessTeam with workers of another program: right results, each way in which such a program will
-// not do, deaths, programs that are replaced, and memory that comes after the team.
+// not do, deaths, and programs that are replaced.
 #include <gtest/gtest.h>
 
 #include <errno.h>
@@ -31,6 +31,7 @@
 #include "process/worker_hello.hpp"
 #include "support/support.hpp"
 #include "unit/process/team_support.hpp"
+#include "unit/process/worker_support.hpp"
 #include "unit/process/worker_work.hpp"
 
 namespace worker_program_test { namespace {
@@ -44,38 +45,7 @@ using worker_work::Copy;
 using worker_work::Notes;
 using worker_work::row;
 using worker_work::Work;
-
-constexpr std::size_t kRows = 500;
-
-std::string worker_file() {
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  return (folder / "handoff_worker_work").string();
-}
-std::vector<std::string> worker(const char* what) { return {worker_file(), what}; }
-
-// Rows and notes in memory of their own.
-class Table {
- public:
-  explicit Table(bool only_this_process_writes = false)
-      : rows_(SharedMemory::create({.bytes = kRows * sizeof(std::uint64_t),
-                                    .only_creator_writes = only_this_process_writes})),
-        notes_(SharedMemory::create({.bytes = sizeof(Notes)})) {}
-
-  [[nodiscard]] SharedSpan<std::uint64_t> rows() const { return {rows_, 0, kRows}; }
-  [[nodiscard]] Work work(std::uint64_t factor) const {
-    return {.rows = rows(), .notes = {notes_, 0, 1}, .factor = factor};
-  }
-  [[nodiscard]] Notes& notes() const { return work(0).notes.get()[0]; }
-
-  void expect_rows(std::uint64_t factor, std::size_t count) const {
-    const auto rows = work(0).rows.get();
-    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(rows[i], row(factor, i)) << "row " << i;
-  }
-
- private:
-  SharedMemory rows_;
-  SharedMemory notes_;
-};
+using namespace worker_support;
 
 // A script that runs the worker program as something, and may be replaced.
 class Script {
@@ -176,103 +146,6 @@ TEST(WorkerProgram, StartedByHandItSaysThatItHasNoTeam) {
   const int file = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   EXPECT_EQ(Subprocess::start(worker("works"), {.descriptors = {{file, 3}}}).wait().code, 2);
   ::close(file);
-}
-
-// ---- Memory ------------------------------------------------------------------------------------
-
-TEST(WorkerProgram, MemoryThatCameAfterTheTeamIsMappedAtItsFirstUse) {
-  ProcessTeam team{{.width = 2, .program = worker("works")}};
-  for (std::uint64_t i = 1; i < 4; ++i) {
-    const Table table;
-    EXPECT_EQ(team.run("rows", kRows, table.work(i)).done, kRows);
-    table.expect_rows(i, kRows);
-  }
-}
-
-TEST(WorkerProgram, MemoryThatIsNotUsedAnyMoreIsUnmapped) {
-  ProcessTeam team{{.width = 1, .program = worker("works")}};
-  const Table looked;
-  for (int i = 0; i < 20; ++i) {
-    const Table table;
-    EXPECT_EQ(team.run("rows", kRows, table.work(1)).done, kRows);
-    EXPECT_EQ(team.run("look", 1, looked.work(1)).done, 1U);
-  }
-  EXPECT_LE(looked.notes().mappings, 12U);
-}
-
-TEST(WorkerProgram, WhatOnlyItsCreatorWritesIsReadOnlyThere) {
-  const Table sealed(true);
-  const Table open;
-  for (std::uint64_t& each : sealed.rows().get()) each = 9;
-  ProcessTeam team{{.width = 1, .program = worker("works")}};
-  EXPECT_EQ(team.run("copy", kRows, Copy{sealed.rows(), open.rows()}).done, kRows);
-  EXPECT_EQ(open.rows().get()[kRows - 1], 9U);
-  try {
-    (void)team.run("copy", 1, Copy{open.rows(), sealed.rows()});
-    FAIL() << "it must throw";
-  } catch (const KernelFailure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("for reading only"), std::string::npos);
-  }
-}
-
-TEST(WorkerProgram, MemoryThatIsGoneIsMissed) {
-  ProcessTeam team{{.width = 1, .program = worker("works")}};
-  const Table open;
-  SharedSpan<const std::uint64_t> gone;
-  {
-    const Table table;
-    gone = table.rows();
-  }
-  try {
-    (void)team.run("copy", 1, Copy{gone, open.rows()});
-    FAIL() << "it must throw";
-  } catch (const KernelFailure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("has not its memory"), std::string::npos);
-  }
-}
-
-struct Pointers {
-  std::uint64_t number = 0;
-  std::uint64_t* rows = nullptr;
-};
-void set_by_pointer(IndexRange range, const Pointers& given) {
-  for (const std::size_t i : range) given.rows[i] = given.number;
-}
-void set_by_span(IndexRange range, const Work& work) {
-  for (const std::size_t i : range) work.rows.get()[i] = row(work.factor, i);
-}
-
-TEST(WorkerProgram, ForksAreHandedMemoryThatCameAfterThemToo) {
-  const Table before;
-  ProcessTeam team(2);
-  const Table after;
-  EXPECT_EQ(team.run<set_by_span>(kRows, after.work(3)).done, kRows);
-  after.expect_rows(3, kRows);
-  std::uint64_t* const known = before.rows().get().data();
-  EXPECT_EQ(team.run<set_by_pointer>(kRows, Pointers{4, known}).done, kRows);
-  try {
-    (void)team.run<set_by_pointer>(kRows, Pointers{4, after.rows().get().data()});
-    FAIL() << "they have not that address";
-  } catch (const ProcessTeamError& error) {
-    EXPECT_EQ(error.step(), ProcessTeamStep::arguments);
-    EXPECT_NE(std::string(error.what()).find("SharedSpan"), std::string::npos);
-  }
-  EXPECT_EQ(team.run<set_by_pointer>(kRows, Pointers{5, known}).done, kRows);
-}
-
-TEST(WorkerProgram, PointersAreRefused) {
-  const Table table;
-  ProcessTeam team{{.width = 1, .program = worker("works")}};
-  Work work = table.work(0);
-  const std::uint64_t* const address = work.rows.get().data();
-  std::memcpy(&work.factor, &address, sizeof address);
-  try {
-    (void)team.run("rows", 1, work);
-    FAIL() << "they have not that address";
-  } catch (const ProcessTeamError& error) {
-    EXPECT_EQ(error.step(), ProcessTeamStep::arguments);
-    EXPECT_NE(std::string(error.what()).find("SharedSpan"), std::string::npos);
-  }
 }
 
 // ---- Programs that will not do -----------------------------------------------------------------
@@ -379,6 +252,10 @@ TEST(WorkerProgram, FewerWillDoIfTheyMay) {
 }
 
 // ---- Kernels -----------------------------------------------------------------------------------
+
+void set_by_span(IndexRange range, const Work& work) {
+  for (const std::size_t i : range) work.rows.get()[i] = row(work.factor, i);
+}
 
 struct Other {
   std::array<std::uint64_t, 3> numbers;
