@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "out_of_memory.hpp"
 #include "support/support.hpp"
 #include "team_support.hpp"
 
@@ -422,6 +423,27 @@ TEST(ProcessPool, AJobThatAlwaysKillsFailsAndNoOtherDoes) {
   EXPECT_EQ(tally.failed, std::size(ways_to_die));
   EXPECT_TRUE(tally.balanced());
   EXPECT_THROW(std::rethrow_exception(tally.first_failure), WorkerDied);
+}
+
+TEST(ProcessPool, LackOfMemoryIsADeathAsOthers) {
+  const test::SmallGroup group;
+  const auto ways = test::ways_to_run_out_of_memory(group);
+  if (ways.empty()) GTEST_SKIP() << "a sanitizer, and no memory cgroup may be made";
+  const SharedBoard board;
+  ProcessPool pool(2);
+  for (const auto& [what, die] : ways) {
+    board->deaths = 0;
+    EXPECT_EQ(pool.submit<die_some_times>(Deadly{board.get(), 1, die}).get(), 42U) << what;
+    EXPECT_EQ(board->deaths, 2U) << what << ": it was done again";
+    board->deaths = 0;
+    auto deadly = pool.submit<die_some_times>(Deadly{board.get(), always, die});
+    const auto died = error_of<WorkerDied>(deadly);
+    ASSERT_TRUE(died) << what;
+    EXPECT_EQ(died->end().text(), what);
+    EXPECT_EQ(died->attempts(), 2U);
+    EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
+  }
+  EXPECT_EQ(pool.close().failed, ways.size());
 }
 
 TEST(ProcessPool, WhatIsStoppedIsNotBegunAgain) {
