@@ -65,12 +65,13 @@ int MemoryAsks::open() noexcept {
   return theirs_.is_open() ? 0 : errno;
 }
 
-void MemoryAsks::answer() const noexcept {
+void MemoryAsks::answer() noexcept {
   for (int i = 0; i < kMostAsks; ++i) {
     MemoryAsk ask;
     Descriptor back;
     const ssize_t bytes = receive_message(own_.get(), &ask, sizeof ask, {&back, 1}, false);
     if (bytes < 0) return;
+    if (bytes == 0) return own_.close();  // it would be readable for ever
     if (bytes != static_cast<ssize_t>(sizeof ask) || !back.is_open()) continue;
     Descriptor file;
     bool writable = false;

@@ -54,8 +54,9 @@ class MemoryAsks {
   [[nodiscard]] int workers_end() const noexcept { return theirs_.get(); }
   // Readable when a worker asks.
   [[nodiscard]] int own_end() const noexcept { return own_.get(); }
-  // Answers those that have asked.
-  void answer() const noexcept;
+  // Answers those that have asked. If a worker has shut the socket down it is closed: then memory
+  // that comes later is missed.
+  void answer() noexcept;
 
  private:
   Descriptor own_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/process_team.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -22,6 +23,9 @@ namespace {
 ProcessTeamOptions checked(ProcessTeamOptions options) {
   detail::check_workers("ProcessTeam", options.width, ProcessTeam::max_width, options.tries,
                         options.cpus);
+  if (options.start_limit <= std::chrono::nanoseconds(0)) {
+    misuse("ProcessTeam: `start_limit` is more than 0: a program that says nothing never ends");
+  }
   return options;
 }
 

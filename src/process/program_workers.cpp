@@ -45,6 +45,12 @@ ProgramWorkers::ProgramWorkers(const ProcessTeamOptions& options, const ProgramP
       '?');  // a text is one line
 }
 
+// Most often it has ended, and its pidfd will say so in a moment.
+void ProgramWorker::hang_up() noexcept {
+  socket_.close();
+  deadline_ = std::min(deadline_, sync::deadline_after(kEndsSoon));
+}
+
 int ProgramWorkers::say(int error, const std::string& why) noexcept {
   try {
     refusal_ = program_ + " " + why;
@@ -122,9 +128,7 @@ int ProgramWorkers::hear_hello(ProgramWorker& worker) {
   const ssize_t bytes = receive_message(worker.socket(), &hello, sizeof hello, {}, false);
   if (bytes < 0 && errno == EAGAIN) return 0;
   if (bytes <= 0) {
-    // Most often it has ended, and its pidfd will say so in a moment.
-    worker.socket_.close();
-    worker.deadline_ = std::min(worker.deadline_, sync::deadline_after(kEndsSoon));
+    worker.hang_up();
     return 0;
   }
   const std::string fault = fault_of(hello, static_cast<std::size_t>(bytes), kernels_);
@@ -138,8 +142,7 @@ int ProgramWorkers::hear_hello(ProgramWorker& worker) {
   const int passed[] = {plan_.memory, plan_.event, plan_.asks};
   static_assert(std::size(passed) == WorkerWelcome::descriptors);
   if (send_message(worker.socket(), &welcome, sizeof welcome, passed) != 0) {
-    worker.socket_.close();
-    worker.deadline_ = std::min(worker.deadline_, sync::deadline_after(kEndsSoon));
+    worker.hang_up();
     return 0;
   }
   worker.state_ = ProgramWorker::State::is_welcome;
@@ -151,8 +154,7 @@ int ProgramWorkers::hear_ready(ProgramWorker& worker) {
   const ssize_t bytes = receive_message(worker.socket(), &ready, sizeof ready, {}, false);
   if (bytes < 0 && errno == EAGAIN) return 0;
   if (bytes <= 0) {
-    worker.socket_.close();
-    worker.deadline_ = std::min(worker.deadline_, sync::deadline_after(kEndsSoon));
+    worker.hang_up();
     return 0;
   }
   if (bytes != static_cast<ssize_t>(sizeof ready) || ready.magic != kWorkerMagic) {

@@ -54,6 +54,8 @@ class ProgramWorker {
     pidfd_ = child_.descriptor();
   }
 
+  void hang_up() noexcept;
+
   Subprocess child_;
   int pidfd_ = -1;
   Descriptor socket_;

@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
   if (what == "fewer") return handoff::worker_main({{"rows", compute_rows}});
   if (what == "other") return handoff::worker_main({{"rows", copy_rows}, {"copy", copy_rows}});
   if (what == "exits") return 3;
-  if (what == "crashes") ::raise(SIGSEGV);
+  if (what == "crashes") ::raise(SIGKILL);
   if (what == "waits") ::pause();
   if (what == "closes") {
     ::close(kWorkerSocket);
