@@ -60,6 +60,20 @@ class Spawn(LabTest):
                 self.skipTest(row["reason"])
         self.assert_measured(rows, {"own.process_team"}, "ready", "us", 10, {"gib": 1})
 
+    def test_each_way_does_jobs(self):
+        for metric, unit, count in (("job", "us", 50), ("jobs", "jobs/s", 640)):
+            self.assert_measured(self.rows("--metrics", metric),
+                                 {"own.process_pool", "peer.fed_workers", "peer.fork_a_job",
+                                  "peer.posix_spawn_a_job"}, metric, unit, count, {})
+
+    def test_jobs_of_no_other_process_and_wrong_answers_are_found(self):
+        for metric, name, reason in (("job", "peer.does_it_itself", "0 jobs were done of 50"),
+                                     ("jobs", "peer.does_it_itself", "0 jobs were done of 640"),
+                                     ("job", "peer.answers_wrongly", "45 jobs were done of 50")):
+            rows = self.rows("--metrics", metric, "--manifest", MISBEHAVING, "--contenders", name,
+                             exit_code=1)
+            self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("wrong", reason))
+
     def test_each_way_maps_memory(self):
         self.assert_measured(self.rows("--metrics", "attach"),
                              {"own.shared_memory", "own.shared_memory.named", "peer.shm_open",
@@ -74,7 +88,7 @@ class Spawn(LabTest):
             self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("wrong", reason))
 
     def test_ctrl_c_leaves_no_worker_and_no_name_behind(self):
-        for metric in ("ready", "attach"):
+        for metric in ("ready", "jobs", "attach"):
             run = subprocess.Popen(
                 [PROGRAM, "run", "spawn", "--metrics", metric, "--no-probe", "--launches", "1000",
                  "--time-budget", "600", "--contenders", "own.*,peer.*", "--output", "r.json"],

@@ -12,11 +12,11 @@ namespace {
 // An answer is how many did what they were to do.
 class Counted final : public AnswerProblem<std::uint64_t> {
  public:
-  Counted(std::uint64_t all, const char* what, double ns_of_unit)
-      : all_(all), what_(what), ns_of_unit_(ns_of_unit) {}
+  Counted(std::uint64_t all, const char* what, double ns_of_unit, bool is_rate = false)
+      : all_(all), what_(what), ns_of_unit_(ns_of_unit), is_rate_(is_rate) {}
 
   double metric(const Reading& reading) const override {
-    return reading.ns_per_item() / ns_of_unit_;
+    return is_rate_ ? ns_of_unit_ / reading.ns_per_item() : reading.ns_per_item() / ns_of_unit_;
   }
   std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
 
@@ -29,13 +29,15 @@ class Counted final : public AnswerProblem<std::uint64_t> {
   std::uint64_t all_;
   const char* what_;
   double ns_of_unit_;
+  bool is_rate_;
 };
 
 class Spawn final : public Scenario {
  public:
   std::string name() const override { return "spawn"; }
   std::string summary() const override {
-    return "a thread or a worker process started, and memory of another process mapped";
+    return "a thread or a worker process started, jobs done by processes, and memory of another "
+           "process mapped";
   }
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
@@ -43,6 +45,10 @@ class Spawn final : public Scenario {
          "a thread started, which stores a word, until its starter knows that it has ended"},
         {"ready", "us", false,
          "a worker process asked for, until its parent knows that it is there and at work"},
+        {"job", "us", false,
+         "an empty job handed over to another process, until its answer is there"},
+        {"jobs", "jobs/s", true,
+         "empty jobs done by other processes, each answered, 64 of them under way at a time"},
         {"attach", "us", false,
          "memory of 1 MiB that another one has made: opened, mapped, its first word read, and let "
          "go of again"}};
@@ -55,6 +61,10 @@ class Spawn final : public Scenario {
   }
   std::shared_ptr<const Problem> problem(const Cell& cell) override {
     if (cell.metric() == "ready") return std::make_shared<Counted>(workers, "workers came", 1e3);
+    if (cell.metric() == "job") return std::make_shared<Counted>(jobs_alone, "jobs were done", 1e3);
+    if (cell.metric() == "jobs") {
+      return std::make_shared<Counted>(jobs_together, "jobs were done", 1e9, true);
+    }
     if (cell.metric() == "attach") return std::make_shared<Counted>(looks, "words were read", 1e3);
     return std::make_shared<Counted>(threads, "threads ran", 1);
   }

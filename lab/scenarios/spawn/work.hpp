@@ -12,6 +12,9 @@ namespace handoff::lab::spawn {
 inline constexpr std::uint64_t threads = 50;
 inline constexpr std::uint64_t workers = 10;
 inline constexpr std::uint64_t looks = 100;  // at memory of others
+inline constexpr std::uint64_t jobs_alone = 50;
+// Of one operation, up to 64 at a time.
+inline constexpr std::uint64_t jobs_together = 640;
 
 class Word {
  public:
