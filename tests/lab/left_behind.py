@@ -13,8 +13,8 @@ MARK = f"HANDOFF_TEST_RUN={os.getpid()}-{time.monotonic_ns()}"
 os.environ.update([MARK.split("=")])
 
 
-def contenders_alive():
-    """The programs of this test's contenders, and those that they have started."""
+def programs_alive():
+    """Of all processes that this test has started, and those that they have started."""
     alive = []
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -22,16 +22,21 @@ def contenders_alive():
             variables = Path("/proc", process, "environ").read_bytes().split(b"\0")
         except OSError:  # it has ended since, or is another user's
             continue
-        if program.startswith(CONTENDERS) and MARK.encode() in variables:
+        if MARK.encode() in variables:
             alive.append(program)
     return alive
 
 
+def contenders_alive():
+    """The programs of this test's contenders."""
+    return [program for program in programs_alive() if program.startswith(CONTENDERS)]
+
+
 def left_behind():
-    """Also names of memory whose maker is gone."""
+    """Also names of memory whose maker is gone, and what a contender has started of others."""
     names = [name for name in os.listdir("/dev/shm") if name.startswith("handoff-lab-")
              and not os.path.exists("/proc/" + name.rpartition("-")[2])]
-    return names + contenders_alive()
+    return names + programs_alive()
 
 
 def assert_nothing_left(test):

@@ -4,8 +4,10 @@ that cheats is found, and none leaves anything behind."""
 
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import jsonschema
 
@@ -14,8 +16,11 @@ from left_behind import assert_nothing_left, contenders_alive
 
 QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 ALL = {"own.shared_ring", "own.shared_byte_ring", "limit.spin_ring", "peer.pipe",
-       "peer.unix_socket", "peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc"}
-MAY_BE_MISSING = {"peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc"}
+       "peer.unix_socket", "peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc",
+       "peer.openmpi"}
+MAY_BE_MISSING = {"peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc", "peer.openmpi"}
+NEVER_SLEEP = {"limit.spin_ring", "peer.openmpi"}
+OPENMPI = Path(PROGRAM).parent / "libexec" / "handoff" / "processes" / "peer.openmpi"
 
 
 class Processes(LabTest):
@@ -48,7 +53,7 @@ class Processes(LabTest):
 
     def test_a_process_that_sleeps_is_woken(self):
         rows = self.rows("--metrics", "wake")
-        self.assert_all_right(rows, ALL - {"limit.spin_ring"}, "us", 20)
+        self.assert_all_right(rows, ALL - NEVER_SLEEP, "us", 20)
 
     def test_a_message_that_is_lost_repeated_or_broken_is_found(self):
         for metric in ("latency", "throughput"):
@@ -62,19 +67,35 @@ class Processes(LabTest):
                 self.assertRegex(said[name][1], "messages were broken, or others than those sent")
             self.assertIn("second process: it dies here", said["peer.dies"][1])
 
-    def test_ctrl_c_leaves_nothing_behind(self):
+    def start_a_long_run(self, *arguments):
+        """It has contenders when this returns."""
         run = subprocess.Popen(
             [PROGRAM, "run", "processes", "--metrics", "throughput", "--no-probe", "--launches",
-             "1000", "--time-budget", "600", "--output", "r.json"],
+             "1000", "--time-budget", "600", "--output", "r.json", *arguments],
             cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(run.kill)
         while not contenders_alive():
             self.assertIsNone(run.poll())
-            time.sleep(0.01)
+            time.sleep(0.001)
+        return run
+
+    def test_ctrl_c_leaves_nothing_behind(self):
+        run = self.start_a_long_run()
         time.sleep(0.2)  # in the middle
         run.send_signal(signal.SIGINT)
         self.assertEqual(run.wait(), 130)
         assert_nothing_left(self)
+
+    @unittest.skipUnless(OPENMPI.exists(), "Open MPI is not installed")
+    def test_open_mpi_s_launcher_ends_with_a_lab_that_is_killed(self):
+        sessions = set(Path(tempfile.gettempdir()).glob("ompi.*"))
+        for seconds in (0, 0.01, 0.03, 0.06, 0.1, 0.2, 0.5):  # from its start on
+            run = self.start_a_long_run("--contenders", "peer.openmpi")
+            time.sleep(seconds)
+            run.kill()
+            run.wait()
+            assert_nothing_left(self)
+        self.assertEqual(set(Path(tempfile.gettempdir()).glob("ompi.*")), sessions)
 
 
 if __name__ == "__main__":

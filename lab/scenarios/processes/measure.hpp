@@ -3,6 +3,7 @@
 //
 //   Link()                         before the fork: what both processes inherit
 //   void open(Side side)           after it, in each process; the first one's comes first
+//   void meet()                    if there: then in both at once; each may wait for the other
 //   void send(make)                calls make(Message&) on a place and sends that; waits for room
 //   void receive(take)             waits for a message and calls take(const Message&) on it
 //
@@ -46,6 +47,7 @@ class Exchange {
     link_.open(Side::first);
     control_->opened.store(1, std::memory_order_release);
     await_opened(2);
+    meet();
   }
 
   void run(Burst& burst) {
@@ -146,6 +148,7 @@ class Exchange {
     await_opened(1);
     link_.open(Side::second);
     control_->opened.store(2, std::memory_order_release);
+    meet();
     const bool answers_each = task_.metric == "latency";
     const std::uint64_t count = timed_messages(task_.metric, bytes);
     Figures figures{};
@@ -172,6 +175,9 @@ class Exchange {
   }
 
   // By either.
+  void meet() {
+    if constexpr (requires { link_.meet(); }) link_.meet();
+  }
   void await_opened(int count) const {
     const bool came = peers::retry_for(std::chrono::seconds(10), [&] {
       return control_->opened.load(std::memory_order_acquire) >= count;
