@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every C++ file is laid out as .clang-format says. `clang-format-19 -i FILE` mends a fault.
+"""Every C++ and C file is laid out as .clang-format says. `clang-format-19 -i FILE` mends a fault.
 
 The canary is a file that is not: it must be reported.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("include", "src", "compat", "lab", "tests", "examples", "tools")
-SUFFIXES = {".hpp", ".cpp", ".h"}
+SUFFIXES = {".hpp", ".cpp", ".h", ".c"}
 CLANG_FORMAT = "clang-format-19"
 
 

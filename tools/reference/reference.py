@@ -40,9 +40,9 @@ DECLARATION_ENDS = (";", "}", ":", "{", "};")
 
 
 def public_headers(root):
-    """Those that a user may include: ROOM/X.hpp and the one for all rooms."""
+    """Those that a user may include: ROOM/X.hpp, ROOM/X.h and the one for all rooms."""
     folder = root / "include" / "handoff"
-    return sorted(path for path in folder.rglob("*.hpp")
+    return sorted(path for path in [*folder.rglob("*.hpp"), *folder.rglob("*.h")]
                   if "detail" not in path.parts and path.name != "config.hpp")
 
 
@@ -245,16 +245,23 @@ def speaks_for_itself(member, owner):
             or arguments.endswith("=delete"))
 
 
+def has_names(compound):
+    """What C has lies in no namespace, but in a file."""
+    kind = compound.get("kind")
+    is_c = kind == "file" and place_of(compound).endswith(".h")
+    return is_c or kind in ("class", "struct", "namespace")
+
+
 def names_in(folder):
     """All public names of doxygen's XML."""
     for path in sorted(folder.glob("*.xml")):
         compound = ElementTree.parse(path).getroot().find("compounddef")
-        if compound is None or compound.get("kind") not in ("class", "struct", "namespace"):
+        if compound is None or not has_names(compound):
             continue
         whole = text_of(compound.find("compoundname"))
         if "detail" in whole.split("::") or compound.get("prot") == "private":
             continue
-        if compound.get("kind") != "namespace":
+        if compound.get("kind") not in ("namespace", "file"):
             yield Name(compound.get("kind"), whole, place_of(compound), is_described(compound))
         owner = re.sub(r"<.*", "", whole).split("::")[-1]
         for member in compound.iter("memberdef"):

@@ -56,7 +56,8 @@ extern "C" {
 #endif
 
 // Grows when anything here changes.
-#define HANDOFF_SHARED_VERSION 2
+#define HANDOFF_SHARED_VERSION 2  // of this header
+
 // That of the library which is loaded. Not a code.
 int handoff_shared_version(void);
 
@@ -71,7 +72,10 @@ enum handoff_outcome {
 };
 
 // Timeouts, in nanoseconds: up to 0 and from then on. Less than 0 waits for ever.
-enum handoff_timeout { HANDOFF_FOREVER = -1, HANDOFF_NO_WAIT = 0 };
+enum handoff_timeout {
+  HANDOFF_FOREVER = -1,  // as long as it takes
+  HANDOFF_NO_WAIT = 0,  // one look
+};
 
 // The last call of this thread that failed: one line, or "". It stays until another one fails.
 const char* handoff_last_error(void);
@@ -80,6 +84,7 @@ const char* handoff_last_error(void);
 
 struct handoff_memory;
 
+// May be joined by |.
 enum handoff_memory_flag {
   HANDOFF_HUGE_PAGES = 1,  // create: pages of 2 MiB, where the system has some
   HANDOFF_ONLY_CREATOR_WRITES = 2,  // create, without a name: sealed so
@@ -118,10 +123,11 @@ struct handoff_ring;
 // What a handle does. One producer and one consumer at a time, in whatever processes.
 enum handoff_ring_role {
   HANDOFF_WATCHER = 0,  // neither: it closes, looks, and tells of deaths
-  HANDOFF_PRODUCER = 1,
-  HANDOFF_CONSUMER = 2,
+  HANDOFF_PRODUCER = 1,  // it pushes
+  HANDOFF_CONSUMER = 2,  // it pops
 };
 
+// What a look at a ring finds.
 struct handoff_ring_state {
   uint64_t capacity;  // bytes that records share, with a word of 8 bytes before each
   uint64_t most;  // bytes of the longest record
@@ -185,6 +191,7 @@ int handoff_ring_arm(struct handoff_ring* ring);
 // The queue is SharedMpscRing<T> in C++, of a T of `item_bytes` bytes and an alignment of up to 8.
 struct handoff_mpsc;
 
+// What a look at a queue finds.
 struct handoff_mpsc_state {
   uint64_t capacity;  // items that fit in
   uint64_t size;  // about how many items there were, claimed places included
