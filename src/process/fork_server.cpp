@@ -116,7 +116,7 @@ int ForkServer::start() noexcept {
     return said && answer.error != 0 ? answer.error : ETIMEDOUT;
   }
   pidfd_ = std::move(passed);
-  first_serial_ = 0;
+  first_serial_ = started_ = 0;
   return 0;
 }
 
@@ -150,9 +150,15 @@ void ForkServer::kill() noexcept {
   (void)send_by(pidfd_.get(), SIGKILL);
   (void)await(pidfd_.get(), -1, sync::deadline_after(kServerPatience));
   reap();
+  close();
+  ends_.clear();
+}
+
+// Its spare ends with it.
+void ForkServer::close() noexcept {
   socket_.close();
   pidfd_.close();
-  ends_.clear();
+  spare_ = {};
 }
 
 // If the program ignores SIGCHLD, or has waited for any child, there is nothing to reap.
@@ -164,13 +170,10 @@ void ForkServer::reap() noexcept {
   }
 }
 
-void ForkServer::forget() noexcept {
-  socket_.close();
-  pidfd_.close();
-}
+void ForkServer::forget() noexcept { close(); }
 
 bool ForkServer::receive(ServerAnswer& answer, Descriptor& passed) noexcept {
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
   iovec part{&answer, sizeof answer};
   msghdr message{};
   message.msg_iov = &part;
@@ -184,16 +187,64 @@ bool ForkServer::receive(ServerAnswer& answer, Descriptor& passed) noexcept {
   if (bytes != static_cast<ssize_t>(sizeof answer)) return false;
   const cmsghdr* const head = CMSG_FIRSTHDR(&message);
   if (head != nullptr && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(head), sizeof number);
-    passed = Descriptor(number);
+    int numbers[] = {-1, -1};
+    std::memcpy(numbers, CMSG_DATA(head), std::min(head->cmsg_len - CMSG_LEN(0), sizeof numbers));
+    passed = Descriptor(numbers[0]);
+    Descriptor door(numbers[1]);
+    // Without both it is none; it ends when nobody has its door.
+    if (answer.kind == ServerAnswer::spare && door.is_open()) {
+      spare_ = {.pidfd = std::move(passed), .door = std::move(door)};
+    }
   }
+  return true;
+}
+
+// What was not waited for.
+void ForkServer::keep(const ServerAnswer& answer) noexcept {
+  if (answer.kind == ServerAnswer::ended && ends_.size() < most_ends()) ends_.push_back(answer);
+}
+
+// What the server has said by now.
+void ForkServer::hear() noexcept {
+  ServerAnswer answer;
+  Descriptor passed;
+  while (receive(answer, passed)) keep(answer);
+}
+
+bool ForkServer::has_spare() noexcept {
+  hear();
+  if (spare_.door.is_open() && await(spare_.pidfd.get(), -1, sync::clock::now())) spare_ = {};
+  return spare_.door.is_open();
+}
+
+// False: it is gone.
+bool ForkServer::hire(std::uint32_t slot, std::uint32_t serial, Descriptor& pidfd) noexcept {
+  Spare spare = std::move(spare_);
+  // If it ends before it has heard this it is a worker that has ended at no block.
+  if (::send(spare.door.get(), &slot, sizeof slot, MSG_NOSIGNAL | MSG_DONTWAIT) !=
+      static_cast<ssize_t>(sizeof slot)) {
+    return false;
+  }
+  const ServerRequest told{
+      .kind = ServerRequest::hired, .slot = slot, .serial = serial, .wants_spare = 1};
+  if (!send(socket_.get(), told)) return false;
+  pidfd = std::move(spare.pidfd);
   return true;
 }
 
 int ForkServer::start_worker(std::uint32_t slot, std::uint32_t serial, Descriptor& pidfd) noexcept {
   if (!is_running()) return EPIPE;
-  if (!send(socket_.get(), {.kind = ServerRequest::start, .slot = slot, .serial = serial})) {
+  // As many as there are slots: so this one takes the place of another.
+  const bool replaces = started_ >= plan_.width;
+  if (replaces && has_spare()) {
+    const int error = plan_.tap == nullptr ? 0 : plan_.tap->before_start(slot);
+    if (error != 0) return error;
+    if (hire(slot, serial, pidfd)) return 0;
+  }
+  if (!send(socket_.get(), {.kind = ServerRequest::start,
+                            .slot = slot,
+                            .serial = serial,
+                            .wants_spare = replaces ? 1U : 0U})) {
     kill();
     return EPIPE;
   }
@@ -207,11 +258,10 @@ int ForkServer::start_worker(std::uint32_t slot, std::uint32_t serial, Descripto
       if (answer.error != 0) return answer.error;
       if (!passed.is_open()) return EMFILE;  // this process has no descriptor left for it
       pidfd = std::move(passed);
+      ++started_;
       return 0;
     }
-    if (answer.kind == ServerAnswer::ended && ends_.size() < most_ends()) {
-      ends_.push_back(answer);
-    }
+    keep(answer);
   }
   const bool dead = await(pidfd_.get(), -1, sync::clock::now());
   kill();
@@ -235,9 +285,8 @@ WorkerEnd ForkServer::end_of(std::uint32_t slot, std::uint32_t serial) noexcept 
     ServerAnswer answer;
     Descriptor passed;
     if (!receive(answer, passed)) break;
-    if (answer.kind != ServerAnswer::ended) continue;
-    if (is_it(answer)) return answer.end;
-    if (ends_.size() < most_ends()) ends_.push_back(answer);
+    if (answer.kind == ServerAnswer::ended && is_it(answer)) return answer.end;
+    keep(answer);
   }
   return {};
 }

@@ -15,6 +15,10 @@
 //         of the thread that ends does not exist), and the server with the master (its pidfd).
 //   FS-3  Every wait for the server has an end: a server that does not answer is told to go on
 //         (it may have been stopped), and then killed.
+//   FS-4  Once a worker had to be replaced, a spare stands by: forked already, it waits for the
+//         number of its slot. The master hires it by a message to it, without the server, which
+//         hears of it afterwards and forks the next one when it has nothing else to do. There is
+//         never more than one, and a team that loses nobody has none.
 //
 // Concurrency: one thread at a time, the master's.
 #pragma once
@@ -70,15 +74,21 @@ struct ServerPlan {
 
 // What goes over the socket.
 struct ServerRequest {
-  enum Kind : std::uint32_t { start, stop } kind = start;
+  enum Kind : std::uint32_t {
+    start,
+    hired,  // the spare is the worker of the slot
+    stop,
+  } kind = start;
   std::uint32_t slot = 0;
   std::uint32_t serial = 0;  // of the worker: each has another
+  std::uint32_t wants_spare = 0;  // whether to have one from now on
 };
 struct ServerAnswer {
   enum Kind : std::uint32_t {
     ready,  // with the server's own pidfd, or an error
     started,  // with the worker's pidfd, or an error
     ended,
+    spare,  // with its pidfd, and the socket by which it is told its slot
   } kind = ready;
   std::uint32_t slot = 0;
   std::uint32_t serial = 0;
@@ -89,6 +99,8 @@ struct ServerAnswer {
 // The server's life, and the worker's. They do not return.
 [[noreturn]] void be_server(const ServerPlan& plan, int socket, pid_t master) noexcept;
 [[noreturn]] void be_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept;
+// A worker that does not know its slot yet.
+[[noreturn]] void be_spare(const ServerPlan& plan, int door, pid_t server) noexcept;
 
 // Whether this process is a worker of a team.
 bool is_team_worker() noexcept;
@@ -125,8 +137,18 @@ class ForkServer {
   void forget() noexcept;
 
  private:
+  struct Spare {
+    Descriptor pidfd;
+    Descriptor door;  // by which it is told its slot
+  };
+
   bool await_first_word(pid_t server) const noexcept;
   bool receive(ServerAnswer& answer, Descriptor& passed) noexcept;
+  void hear() noexcept;
+  void keep(const ServerAnswer& answer) noexcept;
+  bool has_spare() noexcept;
+  bool hire(std::uint32_t slot, std::uint32_t serial, Descriptor& pidfd) noexcept;
+  void close() noexcept;
   void reap() noexcept;
   std::size_t most_ends() const noexcept { return std::size_t{2} * plan_.width; }
 
@@ -134,6 +156,8 @@ class ForkServer {
   Descriptor socket_;
   Descriptor pidfd_;
   std::uint32_t first_serial_ = 0;  // of this server; 0: it has started none
+  std::uint32_t started_ = 0;  // by this server
+  Spare spare_;
   std::vector<ServerAnswer> ends_;  // heard while something else was waited for
 };
 

@@ -70,21 +70,31 @@ class Server {
   };
 
   void get_ready(pid_t master) noexcept;
+  void obey() noexcept;
   void start(const ServerRequest& request) noexcept;
+  void take_spare(const ServerRequest& request) noexcept;
+  void make_spare() noexcept;
+  Child make_child(pid_t process, std::uint32_t serial) const noexcept;
   void bury(std::uint32_t slot) noexcept;
+  WorkerEnd reap(Child& child) const noexcept;
   void take_away_names() const noexcept;
   [[noreturn]] void end(bool asked) noexcept;
-  bool answer(const ServerAnswer& answer, int passed) const noexcept;
+  bool answer(const ServerAnswer& answer, int passed, int second = -1) const noexcept;
 
   const ServerPlan& plan_;
   const int socket_;
   pid_t program_ = -1;  // the master's number, which is another's once the master is gone
   int master_ = -1;  // a pidfd
   Child children_[Claim::most_slots];  // by slot
+  Child spare_;
+  WorkerEnd spare_end_;  // of the last one that ended before it had a slot
+  bool wants_spare_ = false;
 };
 
-bool Server::answer(const ServerAnswer& answer, int passed) const noexcept {
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+bool Server::answer(const ServerAnswer& answer, int passed, int second) const noexcept {
+  const int all[] = {passed, second};
+  const std::size_t bytes = sizeof(int) * (second < 0 ? 1 : 2);
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof all)] = {};
   ServerAnswer sent = answer;
   iovec part{&sent, sizeof sent};
   msghdr message{};
@@ -92,12 +102,12 @@ bool Server::answer(const ServerAnswer& answer, int passed) const noexcept {
   message.msg_iovlen = 1;
   if (passed >= 0) {
     message.msg_control = control;
-    message.msg_controllen = sizeof control;
+    message.msg_controllen = CMSG_SPACE(bytes);
     cmsghdr* const head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof passed);
-    std::memcpy(CMSG_DATA(head), &passed, sizeof passed);
+    head->cmsg_len = CMSG_LEN(bytes);
+    std::memcpy(CMSG_DATA(head), all, bytes);
   }
   while (::sendmsg(socket_, &message, MSG_NOSIGNAL) < 0) {
     if (errno != EINTR) return false;
@@ -132,30 +142,45 @@ void Server::get_ready(pid_t master) noexcept {
 
 void Server::serve(pid_t master) noexcept {
   get_ready(master);
-  pollfd polled[2 + Claim::most_slots];
-  std::uint32_t slots[2 + Claim::most_slots] = {};
+  pollfd polled[3 + Claim::most_slots];
+  std::uint32_t slots[3 + Claim::most_slots] = {};
   for (;;) {
     polled[0] = {.fd = socket_, .events = POLLIN, .revents = 0};
     polled[1] = {.fd = master_, .events = POLLIN, .revents = 0};
-    nfds_t count = 2;
+    polled[2] = {.fd = spare_.pidfd, .events = POLLIN, .revents = 0};
+    nfds_t count = 3;
     for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
       if (children_[slot].pidfd < 0) continue;
       slots[count] = slot;
       polled[count++] = {.fd = children_[slot].pidfd, .events = POLLIN, .revents = 0};
     }
-    if (::poll(polled, count, -1) < 0) continue;
+    const int ready = ::poll(polled, count, wants_spare_ ? 0 : -1);  // requests come first
+    if (ready == 0) make_spare();
+    if (ready <= 0) continue;
     if ((polled[1].revents & POLLIN) != 0) end(false);
-    for (nfds_t i = 2; i < count; ++i) {
+    if (polled[2].revents != 0) spare_end_ = reap(spare_);
+    for (nfds_t i = 3; i < count; ++i) {
       if (polled[i].revents != 0) bury(slots[i]);
     }
-    if (polled[0].revents == 0) continue;
-    ServerRequest request;
-    const ssize_t bytes = ::recv(socket_, &request, sizeof request, MSG_DONTWAIT);
-    if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (bytes != static_cast<ssize_t>(sizeof request)) end(false);  // the master closed its end
-    if (request.kind == ServerRequest::stop) end(true);
+    if (polled[0].revents != 0) obey();
+  }
+}
+
+void Server::obey() noexcept {
+  ServerRequest request;
+  const ssize_t bytes = ::recv(socket_, &request, sizeof request, MSG_DONTWAIT);
+  if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (bytes != static_cast<ssize_t>(sizeof request)) end(false);  // the master closed its end
+  if (request.kind == ServerRequest::stop) end(true);
+  if (request.kind == ServerRequest::hired) {
+    take_spare(request);
+  } else {
     start(request);
   }
+  // The master may know already that the last one has ended.
+  pollfd polled{.fd = spare_.pidfd, .events = POLLIN, .revents = 0};
+  if (::poll(&polled, 1, 0) > 0) spare_end_ = reap(spare_);
+  wants_spare_ = request.wants_spare != 0 && spare_.pidfd < 0;
 }
 
 void Server::start(const ServerRequest& request) noexcept {
@@ -170,41 +195,82 @@ void Server::start(const ServerRequest& request) noexcept {
     const pid_t server = ::getpid();
     const pid_t worker = ::fork();
     if (worker == 0) be_worker(plan_, slot, server);
-    if (worker < 0) {
-      said.error = errno;
-    } else {
-      const int pidfd = open_pidfd(worker);  // it is ours and not yet waited for: nobody else's
-      if (pidfd < 0) {
-        said.error = errno;
-        (void)::kill(worker, SIGKILL);
-        while (::waitpid(worker, nullptr, 0) < 0 && errno == EINTR) {
-        }
-      } else {
-        children_[slot] = {pidfd, request.serial};
-      }
-    }
+    children_[slot] = make_child(worker, request.serial);
+    if (children_[slot].pidfd < 0) said.error = errno;
   }
   if (!answer(said, said.error == 0 ? children_[slot].pidfd : -1)) end(false);
 }
 
+// The worker of the slot is gone: the master knows that, or it would not have hired another one.
+void Server::take_spare(const ServerRequest& request) noexcept {
+  if (request.slot >= plan_.width) return;
+  Child& child = children_[request.slot];
+  if (child.pidfd >= 0) bury(request.slot);
+  child = {spare_.pidfd, request.serial};
+  spare_ = {};
+  if (child.pidfd >= 0) return;
+  // It has ended meanwhile.
+  if (!answer({.kind = ServerAnswer::ended,
+               .slot = request.slot,
+               .serial = request.serial,
+               .end = spare_end_},
+              -1)) {
+    end(false);
+  }
+}
+
+// If there is none to be had the next worker is forked when it is asked for.
+void Server::make_spare() noexcept {
+  wants_spare_ = false;
+  int door[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, door) != 0) return;
+  const pid_t server = ::getpid();
+  const pid_t worker = ::fork();
+  if (worker == 0) be_spare(plan_, door[0], server);
+  ::close(door[0]);
+  spare_ = make_child(worker, 0);
+  if (spare_.pidfd >= 0 && !answer({.kind = ServerAnswer::spare}, spare_.pidfd, door[1])) {
+    end(false);
+  }
+  ::close(door[1]);
+}
+
+// What fork() has made, or refused: then there is no pidfd, and errno says why.
+Server::Child Server::make_child(pid_t process, std::uint32_t serial) const noexcept {
+  if (process < 0) return {};
+  const int pidfd = open_pidfd(process);  // it is ours and not yet waited for: nobody else's
+  if (pidfd >= 0) return {pidfd, serial};
+  const int error = errno;
+  (void)::kill(process, SIGKILL);
+  while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  errno = error;
+  return {};
+}
+
 // Reaps the worker, and says how it ended.
 void Server::bury(std::uint32_t slot) noexcept {
-  Child& child = children_[slot];
+  ServerAnswer said{.kind = ServerAnswer::ended, .slot = slot, .serial = children_[slot].serial};
+  said.end = reap(children_[slot]);
+  if (!answer(said, -1)) end(false);
+}
+
+WorkerEnd Server::reap(Child& child) const noexcept {
   siginfo_t info{};
   int result = -1;
   do {
     result = ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(child.pidfd), &info,
                       WEXITED | WNOHANG);
   } while (result != 0 && errno == EINTR);
-  ServerAnswer said{.kind = ServerAnswer::ended, .slot = slot, .serial = child.serial};
-  if (result == 0 && info.si_code == CLD_EXITED) {
-    said.end = {.kind = WorkerEnd::Kind::exited, .code = info.si_status};
-  } else if (result == 0 && (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)) {
-    said.end = {.kind = WorkerEnd::Kind::signalled, .signal = info.si_status};
-  }
   ::close(child.pidfd);
   child = {};
-  if (!answer(said, -1)) end(false);
+  if (result == 0 && info.si_code == CLD_EXITED) {
+    return {.kind = WorkerEnd::Kind::exited, .code = info.si_status};
+  }
+  if (result == 0 && (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)) {
+    return {.kind = WorkerEnd::Kind::signalled, .signal = info.si_status};
+  }
+  return {};
 }
 
 // The master closes its socket a moment before it is gone; if it is not it has them still.
@@ -219,6 +285,7 @@ void Server::take_away_names() const noexcept {
 
 // Workers that have been dismissed get a moment to end by themselves.
 void Server::end(bool asked) noexcept {
+  if (spare_.pidfd >= 0) kill_by(spare_.pidfd);
   int patience = asked ? 100 : 0;  // milliseconds
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
     const int pidfd = children_[slot].pidfd;
@@ -230,14 +297,16 @@ void Server::end(bool asked) noexcept {
     }
   }
   if (!asked) take_away_names();
-  for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
-    if (children_[slot].pidfd < 0) continue;
+  const auto await_end = [](int pidfd) noexcept {
     siginfo_t info;
-    while (::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(children_[slot].pidfd), &info,
-                    WEXITED) != 0 &&
+    while (pidfd >= 0 &&
+           ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info, WEXITED) !=
+               0 &&
            errno == EINTR) {
     }
-  }
+  };
+  for (std::uint32_t slot = 0; slot < plan_.width; ++slot) await_end(children_[slot].pidfd);
+  await_end(spare_.pidfd);
   leave_now(0);
 }
 
@@ -251,21 +320,31 @@ void leave(int status, void*) noexcept {
 
 bool this_is_a_worker = false;  // written once, by the only thread there is
 
-void prepare_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept {
+void set_name(const char* name) noexcept { (void)::prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// `door`: a descriptor to keep, or -1.
+void prepare_worker(const ServerPlan& plan, int door, pid_t server) noexcept {
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   this_is_a_worker = true;
   if (::getppid() != server) leave_now(0);  // it died before it was watched
-  (void)::prctl(PR_SET_NAME, plan.name.c_str(), 0, 0, 0);
-  const int kept[] = {std::min(plan.event, plan.asks), std::max(plan.event, plan.asks)};
+  int kept[] = {plan.event, plan.asks, door};
+  std::sort(std::begin(kept), std::end(kept));
   close_all_but(std::begin(kept), std::end(kept));
   ask_for_memory_by(plan.asks);
+  (void)::on_exit(&leave, nullptr);
+}
+
+[[noreturn]] void work_in(const ServerPlan& plan, std::uint32_t slot) noexcept {
+  set_name(plan.name.c_str());
   if (!plan.cpus.empty()) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<std::size_t>(plan.cpus[slot % plan.cpus.size()]), &set);
     if (::sched_setaffinity(0, sizeof set, &set) != 0) leave_now(errno);
   }
-  (void)::on_exit(&leave, nullptr);
+  plan.tell_step("started", slot);
+  plan.life->live(plan, slot);
+  leave_now(0);
 }
 
 }  // namespace
@@ -284,6 +363,7 @@ void close_all_but(const int* first, const int* last) noexcept {
     }
   };
   for (; first != last; ++first) {
+    if (*first < 0) continue;
     const auto kept = static_cast<unsigned>(*first);
     if (kept > next) close_up_to(next, kept - 1);
     next = std::max(next, kept + 1);
@@ -296,10 +376,21 @@ void be_server(const ServerPlan& plan, int socket, pid_t master) noexcept {
 }
 
 void be_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept {
-  prepare_worker(plan, slot, server);
-  plan.tell_step("started", slot);
-  plan.life->live(plan, slot);
-  leave_now(0);
+  prepare_worker(plan, -1, server);
+  work_in(plan, slot);
+}
+
+void be_spare(const ServerPlan& plan, int door, pid_t server) noexcept {
+  prepare_worker(plan, door, server);
+  set_name("handoff-spare");
+  std::uint32_t slot = 0;
+  ssize_t bytes = -1;
+  do {
+    bytes = ::recv(door, &slot, sizeof slot, 0);
+  } while (bytes < 0 && errno == EINTR);
+  if (bytes != static_cast<ssize_t>(sizeof slot)) leave_now(0);  // nobody can hire it any more
+  ::close(door);
+  work_in(plan, slot);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -300,6 +300,56 @@ TEST(ProcessTeamDeaths, TheForkServerMayDieToo) {
   }
 }
 
+// ---- The spare ---------------------------------------------------------------------------------
+
+// The one there is; waits for it.
+pid_t spare() {
+  EXPECT_TRUE(becomes_true([] { return spares().size() == 1; }));
+  return spares().at(0);
+}
+void kill_and_await(pid_t process) {
+  ::kill(process, SIGKILL);
+  EXPECT_TRUE(becomes_true([process] { return has_ended(process); }));
+}
+
+TEST(ProcessTeamDeaths, ASpareTakesThePlaceOfTheNextThatDies) {
+  const SharedBoard board;
+  const std::size_t before = open_descriptors();
+  {
+    ProcessTeam team{{.width = 1, .limit = 100ms}};
+    std::uint64_t factor = 1;
+    const auto expect_run = [&] {
+      ++factor;
+      EXPECT_EQ(team.run<compute_rows>(50, Rows{board.get(), factor}).done, 50U);
+      expect_rows(*board, factor, 50);
+    };
+    expect_run();
+    EXPECT_TRUE(spares().empty()) << "nobody has died";
+    kill_and_await(workers().at(0));
+    expect_run();
+    for (int i = 0; i < 3; ++i) {
+      const pid_t next = spare();
+      for (const pid_t worker : workers()) {
+        if (worker != next) kill_and_await(worker);
+      }
+      expect_run();
+      EXPECT_EQ(name_of(next), "handoff-worker");
+    }
+    signal_workers(SIGKILL);  // the spare, too, which nobody had hired
+    expect_run();
+    const pid_t stopped = spare();
+    ::kill(stopped, SIGSTOP);
+    for (const pid_t worker : workers()) {
+      if (worker != stopped) kill_and_await(worker);
+    }
+    expect_run();  // it was hired, and killed at the limit
+    EXPECT_TRUE(has_ended(stopped));
+    (void)spare();
+  }
+  EXPECT_TRUE(servers_of(::getpid()).empty());
+  EXPECT_EQ(open_descriptors(), before);
+}
+
 // ---- Nothing hangs -----------------------------------------------------------------------------
 
 TEST(ProcessTeamDeaths, AForkServerThatIsStoppedGoesOn) {

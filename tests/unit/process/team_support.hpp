@@ -146,12 +146,20 @@ inline std::vector<pid_t> servers_of(pid_t process) {
   return found;
 }
 
-// The workers of this process's only team.
+// The workers of this process's only team, its spare included.
 inline std::vector<pid_t> workers() {
   std::vector<pid_t> found;
   for (const pid_t server : servers_of(::getpid())) {
     const std::vector<pid_t> its = children_of(server);
     found.insert(found.end(), its.begin(), its.end());
+  }
+  return found;
+}
+// Of these, the one that has no slot yet.
+inline std::vector<pid_t> spares() {
+  std::vector<pid_t> found;
+  for (const pid_t process : workers()) {
+    if (name_of(process) == "handoff-spare") found.push_back(process);
   }
   return found;
 }
