@@ -30,6 +30,7 @@
 
 #include "process/worker_hello.hpp"
 #include "support/support.hpp"
+#include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"
 #include "unit/process/worker_support.hpp"
 #include "unit/process/worker_work.hpp"
@@ -320,7 +321,7 @@ TEST(WorkerProgram, ABlockThatEndsItsWorkersIsLostAndAllOthersAreDone) {
   ProcessTeam team{{.width = 2, .program = worker("works")}};
   Work work = table.work(6);
   work.deaths = 100;
-  work.signal = SIGKILL;  // a sanitizer has a handler for others
+  work.signal = SIGKILL;
   EXPECT_THROW((void)team.run("rows", kRows, work, {.block = 1}), BlocksLost);
   EXPECT_EQ(team.tally().done, kRows - 1);
   ASSERT_EQ(team.lost().size(), 1U);
@@ -379,39 +380,45 @@ TEST(WorkerProgram, AllDeadBetweenRunsAreReplaced) {
   }
 }
 
-void expect_end_with_master(const std::vector<std::string>& program) {
+// A process of its own, not a fork: ThreadSanitizer starts no threads in a forked child.
+const subprocess_support::RoleEntry master_of_programs(
+    "master_of_programs", [](const std::string& program) {
+      const ProcessTeam team{{.width = 3, .program = {program, "works"}}};
+      const char ready = 1;
+      if (::write(subprocess_support::kRoleOutput, &ready, 1) != 1) return 1;
+      for (;;) ::pause();
+      return 0;
+    });
+
+void expect_end_with_master(const std::string& program) {
   int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  const pid_t master = ::fork();
-  if (master == 0) {
-    const ProcessTeam team{{.width = 3, .program = program}};
-    const char ready = 1;
-    (void)!::write(ends[1], &ready, 1);
-    for (;;) ::pause();
-  }
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  SubprocessOptions options = subprocess_support::role_options("master_of_programs", program);
+  options.descriptors = {{.from = ends[1], .to = subprocess_support::kRoleOutput}};
+  auto master = Subprocess::start(subprocess_support::role_arguments(), options);
   ::close(ends[1]);
   char ready = 0;
   EXPECT_EQ(::read(ends[0], &ready, 1), 1);
-  std::vector<pid_t> all = programs_of(master, true);
+  ::close(ends[0]);
+  std::vector<pid_t> all = programs_of(master.id(), true);
   for (std::size_t i = 0; i < all.size(); ++i) {  // and theirs
     const std::vector<pid_t> its = programs_of(all[i], true);
     all.insert(all.end(), its.begin(), its.end());
   }
   EXPECT_GE(all.size(), 3U);
-  ::kill(master, SIGKILL);
-  EXPECT_EQ(::waitpid(master, nullptr, 0), master);
+  EXPECT_TRUE(master.signal(SIGKILL));
+  EXPECT_EQ(master.wait().text(), "killed by SIGKILL");
   for (const pid_t one : all) {
     EXPECT_TRUE(becomes_true([one] { return has_ended(one); }, 10s));
   }
-  ::close(ends[0]);
 }
 
-TEST(WorkerProgram, EndsWithItsMaster) { expect_end_with_master(worker("works")); }
+TEST(WorkerProgram, EndsWithItsMaster) { expect_end_with_master(worker_file()); }
 
 TEST(WorkerProgram, EndsWithItsMasterBehindAShellToo) {
   const Script script("works");
   script.write("#!/bin/sh\n'" + worker_file() + "' works\nexit 1\n", 0700);
-  expect_end_with_master({script.file()});
+  expect_end_with_master(script.file());
 }
 
 // ---- Programs that are replaced ----------------------------------------------------------------

@@ -37,6 +37,7 @@ void compute_rows(IndexRange range, const Work& work) {
     if (i == 3 && notes[0].deaths < work.deaths) {
       ++notes[0].deaths;
       if (work.signal == 0) std::exit(7);
+      ::signal(work.signal, SIG_DFL);  // without a sanitizer's handler, which would report it
       (void)::raise(work.signal);
     }
     rows[i] = row(work.factor, i);
