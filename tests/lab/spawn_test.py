@@ -74,6 +74,31 @@ class Spawn(LabTest):
                              exit_code=1)
             self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("wrong", reason))
 
+    def test_each_way_claims_rows(self):
+        for rows, width in ((65536, 2), (65536, 64), (20, 1)):  # the last: two blocks and a half
+            done = self.rows("--metrics", "claim", "--set", f"rows={rows}", "--set",
+                             f"width={width}")
+            self.assert_measured(done, {"own.process_team.claims", "own.thread_team.claims",
+                                        "peer.shared_counter"}, "claim", "ns", 8 * rows,
+                                 {"rows": rows, "width": width})
+
+    def test_a_claim_costs_the_time_of_each_cpu(self):
+        for width in (1, 2, 64):
+            result = self.result_of("run", "spawn", "--metrics", "claim", "--set",
+                                    f"width={width}", "--contenders", "own.process_team.claims",
+                                    *QUICK)
+            [row] = result["rows"]
+            cpus = min(width, result["environment"]["budget"]["width"])
+            self.assertAlmostEqual(row["median"] * row["items_per_op"],
+                                   row["wall_ns_per_op"] * cpus, delta=row["median"])
+
+    def test_rows_that_were_left_out_or_done_twice_are_found(self):
+        for name, right in (("peer.leaves_rows", 65528), ("peer.repeats_rows", 65535)):
+            rows = self.rows("--metrics", "claim", "--set", "width=2", "--manifest", MISBEHAVING,
+                             "--contenders", name, exit_code=1)
+            self.assertEqual((rows[name]["status"], rows[name]["reason"]),
+                             ("wrong", f"{right} rows of 65536 were done once in each run"))
+
     def test_each_way_maps_memory(self):
         self.assert_measured(self.rows("--metrics", "attach"),
                              {"own.shared_memory", "own.shared_memory.named", "peer.shm_open",
@@ -88,7 +113,7 @@ class Spawn(LabTest):
             self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("wrong", reason))
 
     def test_ctrl_c_leaves_no_worker_and_no_name_behind(self):
-        for metric in ("ready", "jobs", "attach"):
+        for metric in ("ready", "jobs", "claim", "attach"):
             run = subprocess.Popen(
                 [PROGRAM, "run", "spawn", "--metrics", metric, "--no-probe", "--launches", "1000",
                  "--time-budget", "600", "--contenders", "own.*,peer.*", "--output", "r.json"],

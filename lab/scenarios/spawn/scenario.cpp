@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/spawn/scenario.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/answer_problem.hpp"
 #include "scenarios/spawn/work.hpp"
@@ -32,12 +35,32 @@ class Counted final : public AnswerProblem<std::uint64_t> {
   bool is_rate_;
 };
 
+// What a claim costs is time of CPUs: claims that are made side by side are no cheaper for that.
+class Claimed final : public AnswerProblem<std::uint64_t> {
+ public:
+  Claimed(std::uint64_t rows, std::uint64_t width)
+      : rows_(rows),
+        cpus_(static_cast<double>(std::min<std::uint64_t>(width, sync::cpu_budget().width()))) {}
+
+  double metric(const Reading& reading) const override { return reading.ns_per_item() * cpus_; }
+  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
+
+ private:
+  std::optional<std::string> fault_of(const std::uint64_t& right) const override {
+    if (right == rows_) return {};
+    return fmt::format("{} rows of {} were done once in each run", right, rows_);
+  }
+
+  std::uint64_t rows_;
+  double cpus_;
+};
+
 class Spawn final : public Scenario {
  public:
   std::string name() const override { return "spawn"; }
   std::string summary() const override {
-    return "a thread or a worker process started, jobs done by processes, and memory of another "
-           "process mapped";
+    return "a thread or a worker process started, jobs done by processes, rows claimed by "
+           "them, and memory of another process mapped";
   }
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
@@ -49,6 +72,9 @@ class Spawn final : public Scenario {
          "an empty job handed over to another process, until its answer is there"},
         {"jobs", "jobs/s", true,
          "empty jobs done by other processes, each answered, 64 of them under way at a time"},
+        {"claim", "ns", false,
+         "a row of next to no work claimed, eight at a time, and written to: the time of a run, of "
+         "each CPU that its workers have, by its rows"},
         {"attach", "us", false,
          "memory of 1 MiB that another one has made: opened, mapped, its first word read, and let "
          "go of again"}};
@@ -56,7 +82,9 @@ class Spawn final : public Scenario {
   }
   const std::vector<Parameter>& parameters() const override {
     static const std::vector<Parameter> parameters{
-        {"gib", "of memory that the parent has written to", {"0", "1"}, {}, 0, 64, {"ready"}}};
+        {"gib", "of memory that the parent has written to", {"0", "1"}, {}, 0, 64, {"ready"}},
+        {"rows", "of a run", {"65536"}, {}, 1, 524288, {"claim"}},
+        {"width", "workers", {"2", "64"}, {}, 1, 64, {"claim"}}};
     return parameters;
   }
   std::shared_ptr<const Problem> problem(const Cell& cell) override {
@@ -64,6 +92,9 @@ class Spawn final : public Scenario {
     if (cell.metric() == "job") return std::make_shared<Counted>(jobs_alone, "jobs were done", 1e3);
     if (cell.metric() == "jobs") {
       return std::make_shared<Counted>(jobs_together, "jobs were done", 1e9, true);
+    }
+    if (cell.metric() == "claim") {
+      return std::make_shared<Claimed>(cell.number("rows"), cell.number("width"));
     }
     if (cell.metric() == "attach") return std::make_shared<Counted>(looks, "words were read", 1e3);
     return std::make_shared<Counted>(threads, "threads ran", 1);

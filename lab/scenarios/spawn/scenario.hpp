@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The scenario `spawn`: what it costs to start a thread, the dearest way to hand work over to one's
-// own process, or a process, to have a job done by another process, and to map memory that
-// processes share.
+// own process, or a process, to have a job done by another process, to claim rows of a
+// common table, and to map memory that processes share.
 #pragma once
 
 #include <memory>

@@ -15,6 +15,9 @@ inline constexpr std::uint64_t looks = 100;  // at memory of others
 inline constexpr std::uint64_t jobs_alone = 50;
 // Of one operation, up to 64 at a time.
 inline constexpr std::uint64_t jobs_together = 640;
+// Runs of one operation, and rows claimed at a time.
+inline constexpr std::uint64_t claim_runs = 8;
+inline constexpr std::size_t kBlock = 8;
 
 class Word {
  public:
