@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/protocol.hpp"
+#include "harness/scenario.hpp"
 #include "harness/thread_times.hpp"
 
 namespace handoff::lab {
@@ -44,6 +45,7 @@ bool kept_their_cpus(const std::vector<Reading>& bursts) {
 
 // A thread that is woken is ready for a moment too: only one that lost its CPU tells of others.
 std::string preempted(const Measurement& measurement) {
+  if (measurement.problem != nullptr && measurement.problem->threads_share_cpus()) return {};
   constexpr double least_share = 0.05;
   constexpr double least_switches_per_ns = 1 / 50e6;  // a quiet system has a few a second
   double wall_ns = 0;

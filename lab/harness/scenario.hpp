@@ -73,6 +73,9 @@ class Problem {
   [[nodiscard]] virtual double metric(const Reading& reading) const = 0;
   // The slowest that one honest operation may be; a contender silent for longer hangs.
   [[nodiscard]] virtual std::chrono::nanoseconds slowest_operation() const = 0;
+  // Whether the contender's own threads may take each other's CPU. That one of them waited for a
+  // CPU says nothing of other programs then: see preemption.hpp.
+  [[nodiscard]] virtual bool threads_share_cpus() const { return false; }
 };
 
 // What an article measured, to stand beside what this machine measures.

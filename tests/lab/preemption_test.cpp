@@ -2,8 +2,16 @@
 // What others took from a contender's threads, on made-up books of the scheduler.
 #include "harness/preemption.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
 #include <gtest/gtest.h>
 
+#include "harness/answer_problem.hpp"
 #include "harness/protocol.hpp"
 
 namespace preemption_test { namespace {
@@ -71,6 +79,25 @@ TEST(Preempted, IsALatencyOfThreadsThatLostTheirCpus) {
   Reading no_latency = lost;
   no_latency.latencies.clear();
   EXPECT_EQ(preempted(latencies_of(no_latency)), "");
+}
+
+// Of threads that may take each other's CPU.
+class Shared final : public ProblemWithoutInput {
+ public:
+  std::size_t answer_bytes() const override { return 0; }
+  std::optional<std::string> fault(bool, std::span<const std::byte>) const override { return {}; }
+  std::chrono::nanoseconds slowest_operation() const override { return {}; }
+  bool threads_share_cpus() const override { return true; }
+};
+
+TEST(Preempted, IsNoneWhoseThreadsTakeEachOthersCpu) {
+  Reading lost = burst(10 * ms);
+  lost.latencies = {{100, 9}};
+  lost.usage[protocol::involuntary_switches] = 5;
+  Measurement measurement = latencies_of(lost);
+  ASSERT_NE(preempted(measurement), "");
+  measurement.problem = std::make_shared<Shared>();
+  EXPECT_EQ(preempted(measurement), "");
 }
 
 }}  // namespace preemption_test

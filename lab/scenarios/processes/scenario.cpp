@@ -21,6 +21,8 @@ class Exchange final : public AnswerProblem<Answer> {
     return metric_ == "throughput" ? 1e9 / reading.ns_per_item() : reading.ns_per_item();
   }
   std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(20); }
+  // The kernel wakes a process on the CPU of the one that looks for its answer, or on another.
+  bool threads_share_cpus() const override { return metric_ == "wake"; }
 
  private:
   std::optional<std::string> fault_of(const Answer& answer) const override {
