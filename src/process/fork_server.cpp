@@ -18,6 +18,7 @@
 #include <handoff/sync/clock.hpp>
 #include <utility>
 
+#include "descriptor_message.hpp"
 #include "kept_names.hpp"
 #include "no_signals.hpp"
 
@@ -74,11 +75,7 @@ Descriptor pidfd_of_child(pid_t child) noexcept {
 }
 
 bool send(int socket, const ServerRequest& request) noexcept {
-  for (;;) {
-    const ssize_t sent = ::send(socket, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent == static_cast<ssize_t>(sizeof request)) return true;
-    if (errno != EINTR) return false;
-  }
+  return send_message(socket, &request, sizeof request) == 0;
 }
 
 }  // namespace
@@ -173,28 +170,16 @@ void ForkServer::reap() noexcept {
 void ForkServer::forget() noexcept { close(); }
 
 bool ForkServer::receive(ServerAnswer& answer, Descriptor& passed) noexcept {
-  alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
-  iovec part{&answer, sizeof answer};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  ssize_t bytes = -1;
-  do {
-    bytes = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  } while (bytes < 0 && errno == EINTR);
-  if (bytes != static_cast<ssize_t>(sizeof answer)) return false;
-  const cmsghdr* const head = CMSG_FIRSTHDR(&message);
-  if (head != nullptr && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
-    int numbers[] = {-1, -1};
-    std::memcpy(numbers, CMSG_DATA(head), std::min(head->cmsg_len - CMSG_LEN(0), sizeof numbers));
-    passed = Descriptor(numbers[0]);
-    Descriptor door(numbers[1]);
-    // Without both it is none; it ends when nobody has its door.
-    if (answer.kind == ServerAnswer::spare && door.is_open()) {
-      spare_ = {.pidfd = std::move(passed), .door = std::move(door)};
-    }
+  Descriptor all[2];
+  if (receive_message(socket_.get(), &answer, sizeof answer, all, MayWait::no) !=
+      static_cast<ssize_t>(sizeof answer)) {
+    return false;
+  }
+  // Without both it is none; it ends when nobody has its door.
+  if (answer.kind == ServerAnswer::spare && all[1].is_open()) {
+    spare_ = {.pidfd = std::move(all[0]), .door = std::move(all[1])};
+  } else {
+    passed = std::move(all[0]);
   }
   return true;
 }
@@ -221,10 +206,7 @@ bool ForkServer::has_spare() noexcept {
 bool ForkServer::hire(std::uint32_t slot, std::uint32_t serial, Descriptor& pidfd) noexcept {
   Spare spare = std::move(spare_);
   // If it ends before it has heard this it is a worker that has ended at no block.
-  if (::send(spare.door.get(), &slot, sizeof slot, MSG_NOSIGNAL | MSG_DONTWAIT) !=
-      static_cast<ssize_t>(sizeof slot)) {
-    return false;
-  }
+  if (send_message(spare.door.get(), &slot, sizeof slot) != 0) return false;
   const ServerRequest told{
       .kind = ServerRequest::hired, .slot = slot, .serial = serial, .wants_spare = 1};
   if (!send(socket_.get(), told)) return false;

@@ -21,6 +21,7 @@
 #include <cstring>
 #include <handoff/process/detail/claim_table.hpp>
 
+#include "descriptor_message.hpp"
 #include "fork_server.hpp"
 #include "handed_memory.hpp"
 #include "kept_names.hpp"
@@ -93,26 +94,8 @@ class Server {
 
 bool Server::answer(const ServerAnswer& answer, int passed, int second) const noexcept {
   const int all[] = {passed, second};
-  const std::size_t bytes = sizeof(int) * (second < 0 ? 1 : 2);
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof all)] = {};
-  ServerAnswer sent = answer;
-  iovec part{&sent, sizeof sent};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (passed >= 0) {
-    message.msg_control = control;
-    message.msg_controllen = CMSG_SPACE(bytes);
-    cmsghdr* const head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(bytes);
-    std::memcpy(CMSG_DATA(head), all, bytes);
-  }
-  while (::sendmsg(socket_, &message, MSG_NOSIGNAL) < 0) {
-    if (errno != EINTR) return false;
-  }
-  return true;
+  const std::size_t count = (passed >= 0 ? 1U : 0U) + (second >= 0 ? 1U : 0U);
+  return send_message(socket_, &answer, sizeof answer, {all, count}, MayWait::yes) == 0;
 }
 
 void Server::get_ready(pid_t master) noexcept {

@@ -8,7 +8,7 @@
 
 #include <span>
 
-#include "worker_hello.hpp"
+#include "descriptor_message.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -42,7 +42,8 @@ int ask_the_master(std::uint64_t key, Descriptor& file, bool& writable) noexcept
   if (error != 0) return error;
   masters.close();  // if the master goes, or closes the other copy, the wait ends
   MemoryAnswer answer;
-  const ssize_t bytes = receive_message(mine.get(), &answer, sizeof answer, {&file, 1}, true);
+  const ssize_t bytes =
+      receive_message(mine.get(), &answer, sizeof answer, {&file, 1}, MayWait::yes);
   if (bytes != static_cast<ssize_t>(sizeof answer)) return bytes < 0 ? errno : EPIPE;
   writable = answer.writable != 0;
   if (answer.error != 0) return answer.error;
@@ -69,7 +70,7 @@ void MemoryAsks::answer() noexcept {
   for (int i = 0; i < kMostAsks; ++i) {
     MemoryAsk ask;
     Descriptor back;
-    const ssize_t bytes = receive_message(own_.get(), &ask, sizeof ask, {&back, 1}, false);
+    const ssize_t bytes = receive_message(own_.get(), &ask, sizeof ask, {&back, 1}, MayWait::no);
     if (bytes < 0) return;
     if (bytes == 0) return own_.close();  // it would be readable for ever
     if (bytes != static_cast<ssize_t>(sizeof ask) || !back.is_open()) continue;

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "descriptor_message.hpp"
 #include "worker_hello.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -125,7 +126,7 @@ int ProgramWorkers::attend(ProgramWorker& worker) noexcept {
 
 int ProgramWorkers::hear_hello(ProgramWorker& worker) {
   WorkerHello hello;
-  const ssize_t bytes = receive_message(worker.socket(), &hello, sizeof hello, {}, false);
+  const ssize_t bytes = receive_message(worker.socket(), &hello, sizeof hello, {}, MayWait::no);
   if (bytes < 0 && errno == EAGAIN) return 0;
   if (bytes <= 0) {
     worker.hang_up();
@@ -151,7 +152,7 @@ int ProgramWorkers::hear_hello(ProgramWorker& worker) {
 
 int ProgramWorkers::hear_ready(ProgramWorker& worker) {
   WorkerReady ready;
-  const ssize_t bytes = receive_message(worker.socket(), &ready, sizeof ready, {}, false);
+  const ssize_t bytes = receive_message(worker.socket(), &ready, sizeof ready, {}, MayWait::no);
   if (bytes < 0 && errno == EAGAIN) return 0;
   if (bytes <= 0) {
     worker.hang_up();

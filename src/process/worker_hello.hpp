@@ -14,19 +14,14 @@
 //   the worker -- ready, or why not -----------------------> the team
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
 #include <handoff/process/detail/kernel_signature.hpp>
 #include <handoff/process/detail/team_board.hpp>
-#include <span>
 #include <string>
 #include <vector>
-
-#include "descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -74,13 +69,5 @@ std::string fault_of(const WorkerHello& hello, std::size_t bytes,
 
 // `"blur", "sharpen"`.
 std::string names_of(const std::vector<KernelSignature>& kernels);
-
-// Sends one message with descriptors, without waiting; 0, or the errno.
-int send_message(int socket, const void* bytes, std::size_t size,
-                 std::span<const int> passed = {}) noexcept;
-// Receives one: its bytes, at most `size`; 0: the other end is closed; -1 and errno. Descriptors
-// beyond those that are wanted are closed.
-ssize_t receive_message(int socket, void* bytes, std::size_t size, std::span<Descriptor> passed,
-                        bool may_wait) noexcept;
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

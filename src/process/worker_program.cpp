@@ -17,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "descriptor_message.hpp"
 #include "handed_memory.hpp"
 #include "team_arena.hpp"
 #include "team_life.hpp"
@@ -72,7 +73,7 @@ bool say_hello(int socket, std::span<const NamedKernel> kernels) noexcept {
 bool take_place(int socket, Place& place) noexcept {
   WorkerWelcome& welcome = place.welcome;
   const ssize_t bytes =
-      detail::receive_message(socket, &welcome, sizeof welcome, place.passed, true);
+      detail::receive_message(socket, &welcome, sizeof welcome, place.passed, detail::MayWait::yes);
   if (bytes != static_cast<ssize_t>(sizeof welcome) || welcome.magic != detail::kWorkerMagic) {
     return false;
   }

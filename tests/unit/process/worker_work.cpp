@@ -17,6 +17,7 @@
 
 #include <handoff/process/worker_program.hpp>
 
+#include "process/descriptor_message.hpp"
 #include "process/worker_hello.hpp"
 
 namespace {
@@ -109,7 +110,7 @@ int say(const std::string& what) {
   if (what == "short") bytes = 7;
   (void)send_message(kWorkerSocket, &hello, bytes);
   WorkerWelcome welcome;
-  if (receive_message(kWorkerSocket, &welcome, sizeof welcome, {}, true) <= 0) return 1;
+  if (receive_message(kWorkerSocket, &welcome, sizeof welcome, {}, MayWait::yes) <= 0) return 1;
   WorkerReady ready;
   if (what == "leaves") return 4;
   if (what == "stays") ::pause();
