@@ -94,6 +94,12 @@ void tell_of_fault(const std::string& fault) { ADD_FAILURE() << fault; }
 
 }  // namespace handoff::test
 
+// ThreadSanitizer sleeps for a second at the end of a program that has other threads, for reports
+// that may still come. Here the only other one is the watchdog's, and tests run this program again
+// and again. TSAN_OPTIONS goes before this.
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() { return "atexit_sleep_ms=0"; }
+
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   handoff::test::choose_seed(argc, argv);

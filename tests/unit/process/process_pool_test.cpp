@@ -561,7 +561,7 @@ std::uint64_t stop_some_times(const Deadly& deadly) {
 
 TEST(ProcessPool, AWorkerThatStandsStillIsKilledAtTheLimit) {
   const SharedBoard board;
-  ProcessPool pool{{.width = 2, .limit = test::sanitized ? 600ms : 150ms}};
+  ProcessPool pool{{.width = 2, .limit = test::sanitized ? 300ms : 150ms}};
   auto once = pool.submit<stop_some_times>(Deadly{board.get(), 1, nullptr});
   EXPECT_EQ(once.get(), 42U);
   board->deaths = 0;

@@ -416,11 +416,13 @@ void stop_once_at_three(IndexRange range, const Rows& rows) {
   }
 }
 
+constexpr std::chrono::milliseconds kLimit{test::sanitized ? 200 : 100};
+
 // A healthy worker may be late too, on a busy machine: so there are more tries than one, and what
 // is not done is lost and said to be.
 TEST(ProcessTeamDeaths, AWorkerThatStandsStillIsKilledAtTheLimit) {
   const SharedBoard board;
-  ProcessTeam team{{.width = 2, .tries = 15, .limit = 200ms}};
+  ProcessTeam team{{.width = 2, .tries = 15, .limit = kLimit}};
   EXPECT_EQ(team.run<stop_once_at_three>(50, Rows{board.get(), 1}, {.block = 1}).done, 50U);
   expect_rows(*board, 1, 50);
   // Stopped between runs, at no block.
@@ -431,7 +433,7 @@ TEST(ProcessTeamDeaths, AWorkerThatStandsStillIsKilledAtTheLimit) {
 
 TEST(ProcessTeamDeaths, ABlockAtWhichWorkersStandStillIsLost) {
   const SharedBoard board;
-  ProcessTeam team{{.width = 2, .limit = 200ms}};
+  ProcessTeam team{{.width = 2, .limit = kLimit}};
   EXPECT_THROW((void)team.run<stop_once_at_three>(50, Rows{board.get(), 1000}, {.block = 1}),
                BlocksLost);
   EXPECT_EQ(team.tally().done + team.lost().size(), 50U);

@@ -53,7 +53,7 @@ TEST(Subprocess, SortsNumbers) {
 }
 
 TEST(Subprocess, LargeInputAndOutput) {
-  std::string bytes(std::size_t{6} << 20, ' ');
+  std::string bytes(std::size_t{test::sanitized ? 2 : 6} << 20, ' ');  // more than any pipe holds
   auto random = test::random();
   for (char& each : bytes) each = static_cast<char>(random());
   EXPECT_EQ(output_of({"cat"}, {.input = bytes}), bytes);
@@ -193,7 +193,8 @@ TEST(Subprocess, PathIsSearchedInOrder) {
 }
 
 TEST(Subprocess, AllExitCodes) {
-  for (int code = 0; code < 256; ++code) {
+  const int step = test::sanitized ? 15 : 1;  // it sees nothing of what the kernel says
+  for (int code = 0; code < 256; code += step) {
     const SubprocessExit end = shell("exit " + std::to_string(code)).wait();
     EXPECT_EQ(end.kind, SubprocessExit::Kind::exited);
     EXPECT_EQ(end.code, code);
