@@ -98,6 +98,7 @@ void TeamCrew::start_forks(OnFewerWorkers on_fewer) {
     const int error = start_worker(slot);
     if (error == 0) continue;
     if (slot == 0 || on_fewer == OnFewerWorkers::refuse) {
+      life_.dismiss();  // else the server waits for those that have begun
       throw ProcessTeamError(ProcessTeamStep::worker, error);
     }
     plan_.width = slot;  // the workers so far divide by the larger one: only where they begin
