@@ -79,12 +79,13 @@ TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerL
     start_forks(options.on_fewer);
     return;
   }
-  programs_.emplace(options, ProgramPlan{.memory = memory,
-                                         .event = plan_.event,
-                                         .asks = plan_.asks,
-                                         .width = plan_.width,
-                                         .slots = plan_.width,
-                                         .blocks = static_cast<std::uint32_t>(blocks)});
+  programs_ = std::make_unique<ProgramWorkers>(
+      options, ProgramPlan{.memory = memory,
+                           .event = plan_.event,
+                           .asks = plan_.asks,
+                           .width = plan_.width,
+                           .slots = plan_.width,
+                           .blocks = static_cast<std::uint32_t>(blocks)});
   start_programs(options.on_fewer);
 }
 

@@ -19,7 +19,6 @@
 #include <handoff/process/process_team_options.hpp>
 #include <handoff/sync/clock.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,7 +55,7 @@ class TeamCrew {
   bool is_alive(std::uint32_t slot) const noexcept { return workers_[slot].is_alive(); }
 
   // The kernels by name; null: workers are forks.
-  const ProgramWorkers* programs() const noexcept { return programs_ ? &*programs_ : nullptr; }
+  const ProgramWorkers* programs() const noexcept { return programs_.get(); }
   // How many handles of memory there were when the forks were made.
   std::uint64_t memories() const noexcept { return memories_; }
   // Another run begins: what was refused may be in order by now.
@@ -116,7 +115,7 @@ class TeamCrew {
   WorkerLife& life_;
   Descriptor event_;
   MemoryAsks asks_;
-  std::optional<ProgramWorkers> programs_;
+  std::unique_ptr<ProgramWorkers> programs_;  // none: workers are forks
   std::uint64_t memories_ = 0;
   ServerPlan plan_;
   ForkServer server_{plan_};
