@@ -52,6 +52,13 @@ void ProgramWorker::hang_up() noexcept {
   deadline_ = std::min(deadline_, sync::deadline_after(kEndsSoon));
 }
 
+std::size_t ProgramWorker::hear(void* message, std::size_t size) noexcept {
+  const ssize_t bytes = receive_message(socket(), message, size, {}, MayWait::no);
+  if (bytes > 0) return static_cast<std::size_t>(bytes);
+  if (bytes == 0 || errno != EAGAIN) hang_up();
+  return 0;
+}
+
 int ProgramWorkers::say(int error, const std::string& why) noexcept {
   try {
     refusal_ = program_ + " " + why;
@@ -126,13 +133,9 @@ int ProgramWorkers::attend(ProgramWorker& worker) noexcept {
 
 int ProgramWorkers::hear_hello(ProgramWorker& worker) {
   WorkerHello hello;
-  const ssize_t bytes = receive_message(worker.socket(), &hello, sizeof hello, {}, MayWait::no);
-  if (bytes < 0 && errno == EAGAIN) return 0;
-  if (bytes <= 0) {
-    worker.hang_up();
-    return 0;
-  }
-  const std::string fault = fault_of(hello, static_cast<std::size_t>(bytes), kernels_);
+  const std::size_t bytes = worker.hear(&hello, sizeof hello);
+  if (bytes == 0) return 0;
+  const std::string fault = fault_of(hello, bytes, kernels_);
   if (!fault.empty()) return refuse(worker, EPROTO, fault);
   if (!has_kernels_) {
     kernels_.assign(hello.kernels.begin(), hello.kernels.begin() + hello.count);
@@ -152,13 +155,9 @@ int ProgramWorkers::hear_hello(ProgramWorker& worker) {
 
 int ProgramWorkers::hear_ready(ProgramWorker& worker) {
   WorkerReady ready;
-  const ssize_t bytes = receive_message(worker.socket(), &ready, sizeof ready, {}, MayWait::no);
-  if (bytes < 0 && errno == EAGAIN) return 0;
-  if (bytes <= 0) {
-    worker.hang_up();
-    return 0;
-  }
-  if (bytes != static_cast<ssize_t>(sizeof ready) || ready.magic != kWorkerMagic) {
+  const std::size_t bytes = worker.hear(&ready, sizeof ready);
+  if (bytes == 0) return 0;
+  if (bytes != sizeof ready || ready.magic != kWorkerMagic) {
     return refuse(worker, EPROTO, "has not said that it is ready, but something else");
   }
   if (ready.error != 0) return refuse(worker, ready.error, "could not map the team's memory");

@@ -55,6 +55,8 @@ class ProgramWorker {
   }
 
   void hang_up() noexcept;
+  // Bytes of a message that is there; 0: none is, yet or ever.
+  std::size_t hear(void* message, std::size_t size) noexcept;
 
   Subprocess child_;
   int pidfd_ = -1;
