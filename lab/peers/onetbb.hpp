@@ -50,6 +50,11 @@ class OneTbb {
     };
     arena_.execute([&] { tbb::parallel_for(Range(0, count), block, tbb::static_partitioner()); });
   }
+  // Blocks that are divided as threads run out of work: what it has for indices that differ.
+  template <class Body>
+  void uneven_loop(std::size_t count, const Body& body) {
+    arena_.execute([&] { tbb::parallel_for(std::size_t{0}, count, body); });
+  }
 
   // Fork and join: enter() runs the root, a Group's tasks are joined by wait().
   template <class F>

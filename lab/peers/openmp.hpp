@@ -2,6 +2,8 @@
 // OpenMP's tasks, made by one thread of a parallel region.
 #pragma once
 
+#include <algorithm>
+
 #include "peers/job.hpp"
 
 namespace handoff::lab::peers {
@@ -21,6 +23,15 @@ class OpenMp {
   template <class Body>
   void loop(std::size_t count, const Body& body) {
 #pragma omp parallel for schedule(static) num_threads(width_)
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  }
+  // Whoever is done takes the next block: what it has for indices that differ. Blocks of one index
+  // would cost a loop of small ones more than it gains.
+  template <class Body>
+  void uneven_loop(std::size_t count, const Body& body) {
+    const std::size_t block =
+        std::max<std::size_t>(count / 64 / static_cast<std::size_t>(width_), 1);
+#pragma omp parallel for schedule(dynamic, block) num_threads(width_)
     for (std::size_t i = 0; i < count; ++i) body(i);
   }
 

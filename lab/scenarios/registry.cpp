@@ -12,6 +12,7 @@
 #include "scenarios/files/scenario.hpp"
 #include "scenarios/forkjoin/scenario.hpp"
 #include "scenarios/grain/scenario.hpp"
+#include "scenarios/loads/scenario.hpp"
 #include "scenarios/machine/scenario.hpp"
 #include "scenarios/matmul/scenario.hpp"
 #include "scenarios/messages/scenario.hpp"
@@ -34,6 +35,7 @@ Scenarios all_scenarios() {
   scenarios.push_back(tasks::make_scenario());
   scenarios.push_back(forkjoin::make_scenario());
   scenarios.push_back(grain::make_scenario());
+  scenarios.push_back(loads::make_scenario());
   scenarios.push_back(spawn::make_scenario());
   scenarios.push_back(machine::make_scenario());
   return scenarios;

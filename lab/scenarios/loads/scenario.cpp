@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "scenarios/loads/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/answer_problem.hpp"
+#include "peers/fold.hpp"
+#include "scenarios/loads/draw.hpp"
+#include "scenarios/loads/work.hpp"
+
+namespace handoff::lab::loads {
+namespace {
+
+// Where the computation ends after so many steps, in as many turns as their number has bits: two
+// steps in a row are one of another multiplier and addend.
+std::uint64_t computed(std::uint64_t start, std::uint64_t steps) {
+  std::uint64_t multiplier = 6364136223846793005U;
+  std::uint64_t addend = 1442695040888963407U;
+  for (std::uint64_t x = start;;) {
+    if (steps % 2 == 1) x = x * multiplier + addend;
+    steps /= 2;
+    if (steps == 0) return x;
+    addend = addend * multiplier + addend;
+    multiplier *= multiplier;
+  }
+}
+
+std::uint64_t walked(std::uint64_t start, std::size_t lines, std::size_t shift) {
+  std::uint64_t sum = 0;
+  std::size_t line = first_line_of(start, shift);
+  for (std::size_t i = 0; i < lines; ++i) {
+    sum += content_of(line);
+    line = line + 1 == kLines ? 0 : line + 1;
+  }
+  return sum;
+}
+
+Answer right_answer(const Load& load, std::size_t shift) {
+  Answer right{0, 0, shift};
+  for (const Piece& piece : pieces_of(load)) {
+    const std::uint64_t start = start_of(++right.runs, piece.kind);
+    right.sum += peers::fold(load.by_memory ? walked(start, piece.work, shift)
+                                            : computed(start, piece.work));
+  }
+  return right;
+}
+
+class Drawn final : public AnswerProblem<Answer> {
+ public:
+  explicit Drawn(const Load& load) : load_(load), right_(right_answer(load, 0)) {}
+
+  double metric(const Reading& reading) const override {
+    return reading.wall_ns / reading.operations;
+  }
+
+  std::chrono::nanoseconds slowest_operation() const override {
+    constexpr std::uint64_t slowest_piece_ns = 20'000;
+    constexpr std::uint64_t slowest_wave_ns = 10'000'000;
+    constexpr double slow = 10;
+    const double work_ns = slow * load_.piece_ns * static_cast<double>(load_.count);
+    return std::chrono::milliseconds(500) +
+           std::chrono::nanoseconds(load_.count * slowest_piece_ns + load_.waves * slowest_wave_ns +
+                                    static_cast<std::uint64_t>(work_ns));
+  }
+
+ private:
+  std::optional<std::string> fault_of(const Answer& answer) const override {
+    if (answer.runs != right_.runs) {
+      return fmt::format("ran {} pieces of {}", answer.runs, right_.runs);
+    }
+    if (answer.shift >= kLines) return "its pieces walked beyond the memory";
+    const Answer right = answer.shift == 0 ? right_ : right_answer(load_, answer.shift);
+    if (answer.sum == right.sum) return {};
+    return fmt::format("the digest of its pieces is {:#x}, right is {:#x}", answer.sum, right.sum);
+  }
+
+  Load load_;
+  Answer right_;
+};
+
+class Loads final : public Scenario {
+ public:
+  std::string name() const override { return "loads"; }
+  std::string summary() const override {
+    return "loads drawn at random: which way is best, and does advice know it beforehand?";
+  }
+
+  const std::vector<Metric>& metrics() const override {
+    static const std::vector<Metric> metrics{
+        {"time", "ns", false, "all pieces of the load; pauses between its waves are left out"}};
+    return metrics;
+  }
+
+  const std::vector<Parameter>& parameters() const override {
+    constexpr std::uint64_t most = 1'000'000'000;
+    static const std::vector<Parameter> parameters{
+        {"seed", "of the draws", {"1"}, {}, 0, most},
+        {"draw", "its number; every fifth load is bound by memory", {"0"}, {}, 0, most},
+        {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
+    return parameters;
+  }
+
+  std::shared_ptr<const Problem> problem(const Cell& cell) override {
+    return std::make_shared<Drawn>(draw(cell.number("seed"), cell.number("draw")));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Loads>(); }
+
+}  // namespace handoff::lab::loads

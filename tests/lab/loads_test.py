@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Loads drawn at random: each sort is done right by every way that says it can, ways that cannot
+say why, one that cheats is found, and advice does not know the draw."""
+
+import unittest
+
+from lab_support import MISBEHAVING, SOURCE, LabTest
+
+QUICK = ("--quick", "--launches", "1", "--time-budget", "0.2", "--no-probe")
+MEASURED = ("ok", "noisy")
+CANNOT = {
+    "the load is a loop, which it does not divide",
+    "the load has tasks that wait for tasks",
+    "the load has tasks, and it divides loops",
+}
+# Of seed 1, with little work each: tasks, a loop in waves, tasks that wait, in waves and not, a
+# loop at once, and tasks that walk memory, that wait and in waves.
+DRAWS = "1,2,5,11,14,28,39,44"
+
+
+class Loads(LabTest):
+    def rows(self, *arguments, exit_code=0):
+        return self.result_of("run", "loads", *arguments, *QUICK, exit_code=exit_code)["rows"]
+
+    def test_each_sort_is_done_right(self):
+        rows = self.rows("--set", f"draw={DRAWS}")
+        sorts, done = set(), set()
+        for row in rows:
+            if row["status"] == "unavailable":
+                self.assertTrue(row["reason"] in CANNOT or "not built" in row["reason"], row)
+                continue
+            self.assertIn(row["status"], MEASURED, row)
+            self.assertEqual((row["metric"], row["unit"]), ("time", "ns"))
+            self.assertGreater(row["median"], 0, row)
+            figures = row["figures"]
+            for name, what in (("by_index", figures["by_index"] > 0),
+                               ("fan_out", figures["fan_out"] > 0),
+                               ("waves", figures["waves"] > 1),
+                               ("by_memory", figures["by_memory"] > 0)):
+                sorts.add((name, what))
+            done.add((row["contender"], figures["by_index"], figures["fan_out"] > 0))
+        self.assertEqual(sorts, {(name, what) for what in (False, True)
+                                 for name in ("by_index", "fan_out", "waves", "by_memory")})
+        for name in ("own.serial", "own.pool.stealing"):
+            self.assertLessEqual({(name, 1, False), (name, 0, False), (name, 0, True)}, done)
+        self.assertEqual({entry for entry in done if entry[0] == "own.thread_team"},
+                         {("own.thread_team", 1, False)})
+
+    def test_all_ways_of_a_draw_have_the_same_load(self):
+        rows = self.rows("--set", "draw=11", "--set", "seed=1,2", "--contenders", "own.*")
+        for seed in (1, 2):
+            loads = {(row["items_per_op"], *sorted(row["figures"].items())) for row in rows
+                     if row["parameters"]["seed"] == seed and row["status"] in MEASURED}
+            self.assertEqual(len(loads), 1, loads)
+
+    def test_a_piece_that_was_left_out_or_done_twice_is_found(self):
+        rows = {row["contender"]: row for row in self.rows(
+            "--set", "draw=11", "--manifest", MISBEHAVING, "--contenders",
+            "peer.misses,peer.redoes", exit_code=1)}
+        misses = rows["peer.misses"]
+        self.assertEqual(misses["status"], "wrong")
+        self.assertRegex(misses["reason"], r"^ran \d+ pieces of \d+$")
+        self.assertEqual(rows["peer.redoes"]["status"], "wrong")
+        self.assertRegex(rows["peer.redoes"]["reason"],
+                         "^the digest of its pieces is 0x[0-9a-f]+, right is 0x[0-9a-f]+$")
+
+    def test_a_draw_is_a_number(self):
+        self.assert_refused("run", "loads", "--set", "draw=-1",
+                            mentions=["parameter 'draw' takes whole numbers from 0"])
+
+    def test_advice_does_not_know_the_draw(self):
+        own = SOURCE / "lab" / "scenarios" / "loads"
+        for path in (SOURCE / "lab").rglob("*"):
+            if path.is_file() and own not in path.parents:
+                text = path.read_text(errors="replace")
+                self.assertNotIn("loads/draw.hpp\"", text, path)
+                self.assertNotIn("handoff_loads_draw", text, path)
+
+
+if __name__ == "__main__":
+    unittest.main()
