@@ -50,6 +50,10 @@ void block_signals() noexcept {
   sigaction(SIGCHLD, &usual, nullptr);
 }
 
+// The program's group, of which workers are. The server is not: what kills the group, as a shell
+// does with a job, leaves it time to take away the names.
+pid_t the_programs_group = 0;  // written once, by the only thread there is
+
 int open_pidfd(pid_t process) noexcept {
   return static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
 }
@@ -100,10 +104,13 @@ bool Server::answer(const ServerAnswer& answer, int passed, int second) const no
 
 void Server::get_ready(pid_t master) noexcept {
   block_signals();
-  (void)::prctl(PR_SET_NAME, "handoff-forks", 0, 0, 0);
+  // One that forks nothing is there for the names (name_keeper.hpp).
+  (void)::prctl(PR_SET_NAME, plan_.width == 0 ? "handoff-names" : "handoff-forks", 0, 0, 0);
   // If this server stands still when the master is killed it goes on, and sees that. The end of the
   // master's thread sends the same, which is no harm.
   (void)::prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
+  the_programs_group = ::getpgrp();
+  (void)::setpgid(0, 0);
   int kept[] = {socket_, plan_.event, plan_.asks};
   std::sort(std::begin(kept), std::end(kept));
   close_all_but(std::begin(kept), std::end(kept));
@@ -309,6 +316,7 @@ void set_name(const char* name) noexcept { (void)::prctl(PR_SET_NAME, name, 0, 0
 void prepare_worker(const ServerPlan& plan, int door, pid_t server) noexcept {
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   this_is_a_worker = true;
+  (void)::setpgid(0, the_programs_group);
   if (::getppid() != server) leave_now(0);  // it died before it was watched
   int kept[] = {plan.event, plan.asks, door};
   std::sort(std::begin(kept), std::end(kept));

@@ -285,8 +285,9 @@ bool is_gone(const Board& board, std::size_t at) {
 [[noreturn]] int sleep_for_ever() {
   for (;;) ::pause();
 }
-void kill_master(pid_t master) {
-  ::kill(master, SIGKILL);
+// Alone, or with its group, as a shell does with a job.
+void kill_master(pid_t master, bool with_group = false) {
+  ::kill(with_group ? -master : master, SIGKILL);
   ::waitpid(master, nullptr, 0);
 }
 
@@ -297,6 +298,7 @@ TEST(ProcessTeamEnds, WhenTheMasterIsKilledNothingIsLeft) {
     const SharedName early_name;
     const SharedName late_name;
     const pid_t master = test::start_child([&] {
+      (void)::setpgid(0, 0);
       const auto early = SharedMemory::create({.bytes = 5000, .name = early_name.text()});
       ProcessTeam team(3);
       const auto late = SharedMemory::create({.bytes = 5000, .name = late_name.text()});
@@ -308,7 +310,7 @@ TEST(ProcessTeamEnds, WhenTheMasterIsKilledNothingIsLeft) {
     });
     ASSERT_TRUE(becomes_true([&] { return board->ready >= 3; }));
     EXPECT_TRUE(early_name.is_there() && late_name.is_there());
-    kill_master(master);
+    kill_master(master, round % 4 >= 2);
     const auto killed = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i <= kServersRow; ++i) {
       ASSERT_NE(board->rows[i], 0U);
