@@ -7,9 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <handoff/sync/mutex.hpp>
+#include <iterator>
 #include <new>
 
 #include "descriptor.hpp"
@@ -123,6 +125,15 @@ void KeptName::give_back() noexcept {
   if (place_ == kNone) return;
   change_name_place(place_, owner_,
                     [](NamePlace& place) noexcept { place.state = NameState::free; });
+}
+
+bool has_names() noexcept {
+  const sync::Lock lock(the_name_places.mutex);
+  const NamePlaces* const all = the_name_places.all;
+  return all != nullptr && all->owner == ::getpid() &&
+         std::any_of(
+             std::begin(all->places), std::end(all->places),
+             [](const NamePlace& place) noexcept { return place.state != NameState::free; });
 }
 
 void have_places_for_names() noexcept {

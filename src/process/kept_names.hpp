@@ -46,6 +46,9 @@ class KeptName {
   pid_t owner_ = -1;
 };
 
+// Whether a name of this process is there, or expected.
+bool has_names() noexcept;
+
 // Before a fork server is forked: there are places, which it will share.
 void have_places_for_names() noexcept;
 

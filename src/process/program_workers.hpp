@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "descriptor.hpp"
+#include "name_keeper.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -94,6 +95,7 @@ class ProgramWorkers {
   int refuse(ProgramWorker& worker, int error, const std::string& why);
   int say(int error, const std::string& why) noexcept;
 
+  const NameKeeper keeper_;
   const ProcessTeamOptions& options_;
   const ProgramPlan plan_;
   std::string program_;  // as texts name it

@@ -24,6 +24,7 @@
 #include "descriptor.hpp"
 #include "handed_memory.hpp"
 #include "kept_names.hpp"
+#include "name_keeper.hpp"
 #include "shared_header.hpp"
 #include "shared_pages.hpp"
 
@@ -287,6 +288,7 @@ SharedFailure make_memory(const SharedMemoryOptions& options, PageKind kind,
   } else {
     mapping.name = options.name;
     mapping.kept.expect(mapping.name.c_str());
+    detail::have_names_kept();
     if (const auto failure = detail::make_named(mapping.name, mapping.file, mapping.facts)) {
       return failure;
     }

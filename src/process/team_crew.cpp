@@ -169,6 +169,7 @@ bool TeamCrew::is_any_starting() const noexcept {
 
 void TeamCrew::begin_run() noexcept {
   if (!programs_) return;
+  have_names_kept();
   refused_ = 0;
   refusals_ = 0;
   retry_at_ = {};

@@ -16,9 +16,9 @@
 //   socket). Its size is sealed.
 // Named where independent programs must meet. create() never takes another's place. Only its user
 //   may open it. The handle that made it removes the name, if that still is this memory's. A
-//   process that is killed leaves its name behind, unless it has a ProcessTeam, whose fork server
-//   takes it away (not one whose workers are another program). remove() does, too, and refuses
-//   while the creator lives. Memory with a name cannot be sealed: a process of the same user may
+//   process that is killed leaves its name behind, unless it has a ProcessTeam or a ProcessPool: a
+//   process of that takes it away. remove() does, too, and refuses while the creator lives. Memory
+//   with a name cannot be sealed: a process of the same user may
 //   cut it short, and a process that touches what is gone is killed (SIGBUS). So a name is for
 //   programs that trust each other.
 // Reserved: too little memory is an error of create(), no signal later. More than the system says

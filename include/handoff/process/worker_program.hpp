@@ -33,6 +33,8 @@
 //   here, so pointers do not come over. What was not used in the last four runs is unmapped.
 // - The process has the standard streams (input: none) and what is needed here. It ends with the
 //   program of the team, at once, however that ends.
+// - No process forks the workers. While a program with such a team has named SharedMemory it has
+//   one more child, which takes the names away if the program is killed.
 // - Concurrency: kernels are called one after another, by the thread that called worker_main().
 //   Allocates: before the first run, and for memory that it maps. Throws: worker_main(): nothing.
 // - Two kernels of one name, a name that is none (1 to 47 bytes without spaces), more than 64:
