@@ -4,11 +4,9 @@
 // left behind then.
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +16,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <handoff/process/process_team.hpp>
@@ -27,12 +24,14 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "support/support.hpp"
+#include "unit/process/out_of_memory.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"
@@ -46,103 +45,55 @@ using test::SharedName;
 
 // ---- No memory ---------------------------------------------------------------------------------
 
-bool put_into(const std::string& file, const std::string& text) {
-  std::ofstream out(file);
-  out << text << std::flush;
-  return out.good();
-}
-
-// A group of processes that may have so much memory, where this process may make one. Only what
-// puts itself there is in it.
-class MemoryGroup {
- public:
-  explicit MemoryGroup(std::size_t bytes) {
-    const std::string top = "/sys/fs/cgroup";
-    make(top, "memory.max", "memory.swap.max", bytes);
-    make(top + own_path(), "memory.max", "memory.swap.max", bytes);
-    make(top + "/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes);
-  }
-  ~MemoryGroup() {
-    if (!folder_.empty()) {
-      EXPECT_TRUE(becomes_true([&] { return ::rmdir(folder_.c_str()) == 0; }));
-    }
-  }
-  MemoryGroup(const MemoryGroup&) = delete;
-  MemoryGroup& operator=(const MemoryGroup&) = delete;
-
-  bool is_there() const { return !folder_.empty(); }
-  std::string members() const { return folder_ + "/cgroup.procs"; }
-
- private:
-  static std::string own_path() {
-    std::ifstream file("/proc/self/cgroup");
-    for (std::string line; std::getline(file, line);) {
-      if (line.starts_with("0::")) return line.substr(3);
-    }
-    return "";
-  }
-
-  void make(const std::string& parent, const char* limit, const char* swap, std::size_t bytes) {
-    const std::string folder = parent + "/handoff_test_" + std::to_string(::getpid());
-    if (is_there() || ::mkdir(folder.c_str(), 0700) != 0) return;
-    struct stat found{};
-    if (::stat((folder + "/" + limit).c_str(), &found) != 0 ||
-        !put_into(folder + "/" + limit, std::to_string(bytes))) {
-      ::rmdir(folder.c_str());
-      return;
-    }
-    if (::stat((folder + "/" + swap).c_str(), &found) == 0) {
-      (void)put_into(folder + "/" + swap,
-                     std::strcmp(swap, "memory.swap.max") == 0 ? "0" : std::to_string(bytes));
-    }
-    folder_ = folder;
-  }
-
-  std::string folder_;
-};
-
-// At index 3 it goes into the group whose file the board names, and takes more than that may have.
-[[noreturn]] void take_too_much(const Board& board) {
-  const int file = ::open(board.text.data(), O_WRONLY | O_CLOEXEC);
-  if (file < 0 || ::write(file, "0", 1) != 1) ::_exit(97);
-  ::close(file);
-  constexpr std::size_t bytes = std::size_t{256} << 20;
-  void* const memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) ::_exit(98);
-  auto* const byte = static_cast<volatile char*>(memory);
-  for (std::size_t at = 0; at < bytes; at += 1024) byte[at] = 1;
-  ::_exit(99);
-}
+// Each row that is a multiple of 10 ends its worker, as often as `times` says for each.
 struct Eats {
   Board* board;
-  int times;
+  std::uint32_t times;
+  void (*run_out)();
 };
-void eat_at_three(IndexRange range, const Eats& eats) {
+void run_out_at_tens(IndexRange range, const Eats& eats) {
   for (const std::size_t i : range) {
-    if (i == 3 && eats.board->deaths.fetch_add(1) < eats.times) take_too_much(*eats.board);
+    if (i % 10 == 0 && eats.board->calls[i].fetch_add(1) < eats.times) eats.run_out();
     eats.board->rows[i] = row(1, i);
   }
 }
 
-TEST(ProcessTeamEnds, AKillForLackOfMemoryIsADeath) {
-  const MemoryGroup group(std::size_t{32} << 20);
-  if (!group.is_there()) {
-    GTEST_SKIP() << "this process may not make a group with a limit of memory (cgroup)";
-  }
+// A kill by the kernel for lack of memory, and an allocation that fails and is not caught. The rows
+// that do it are reported, each with its index and the signal; all others are done.
+TEST(ProcessTeamEnds, AWorkerThatRunsOutOfMemoryIsADeathAsOthers) {
+  const test::SmallGroup group;
+  const auto ways = test::ways_to_run_out_of_memory(group);
+  if (ways.empty()) GTEST_SKIP() << "a sanitizer, and no memory cgroup may be made";
+  constexpr std::size_t count = 25;
   const SharedBoard board;
-  const std::string members = group.members();
-  ASSERT_LT(members.size(), board->text.size());
-  std::copy_n(members.c_str(), members.size() + 1, board->text.begin());
-  ProcessTeam team(2);
-  EXPECT_EQ(team.run<eat_at_three>(20, Eats{board.get(), 1}, {.block = 1}).done, 20U);
-  EXPECT_EQ(board->deaths, 2);
-  expect_rows(*board, 1, 20);
-  board->deaths = 0;
-  EXPECT_THROW((void)team.run<eat_at_three>(20, Eats{board.get(), 1000}, {.block = 1}), BlocksLost);
-  EXPECT_EQ(team.tally().done, 19U);
-  ASSERT_EQ(team.lost().size(), 1U);
-  EXPECT_EQ(team.lost()[0].end.text(), "killed by signal 9");
+  ProcessTeam team{{.width = 2, .replacements_per_second = 10'000}};
+  for (const auto& [what, run_out] : ways) {
+    SCOPED_TRACE(what);
+    const auto begin_with = [&](std::uint32_t times) {
+      board->rows.fill(0);
+      for (auto& calls : board->calls) calls = 0;
+      return Eats{board.get(), times, run_out};
+    };
+    EXPECT_EQ(team.run<run_out_at_tens>(count, begin_with(1), {.block = 1}).done, count);
+    EXPECT_TRUE(team.lost().empty());
+    for (const std::size_t i : {0U, 10U, 20U}) EXPECT_EQ(board->calls[i], 2U) << "done again";
+    expect_rows(*board, 1, count);
+    EXPECT_THROW((void)team.run<run_out_at_tens>(count, begin_with(1000), {.block = 1}),
+                 BlocksLost);
+    EXPECT_EQ(team.tally().done, count - 3);
+    EXPECT_EQ(team.tally().failed, 3U);
+    std::set<std::size_t> lost;
+    for (const LostBlock& each : team.lost()) {
+      EXPECT_EQ(each.indices.size(), 1U);
+      lost.insert(each.indices.first);
+      EXPECT_EQ(each.end.kind, WorkerEnd::Kind::signalled);
+      EXPECT_EQ(each.end.text(), what);
+    }
+    EXPECT_EQ(lost, (std::set<std::size_t>{0, 10, 20}));
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(board->rows[i], i % 10 == 0 ? 0 : row(1, i)) << "row " << i;
+    }
+  }
 }
 
 // Hardly any more memory for this process from here on: some for its stack.
