@@ -26,7 +26,7 @@ using Ways = std::vector<Measurement*>;
 constexpr double kMeasuring = 170;  // seconds
 constexpr double kForChoosing = 0.4;  // of it
 constexpr double kForBeside = 0.15;
-constexpr std::size_t kChoosing = 3;  // launches
+constexpr std::size_t kChoosing = 3;  // launches; fewer where slow ways leave no time for them
 constexpr int kChoosingRounds = 2;
 constexpr int kInARow = 3;  // busy launches: then disturbed ones are kept; calm ones: it is over
 
@@ -37,9 +37,10 @@ Clock::time_point after(double time_s) {
                             std::chrono::duration<double>(std::max(time_s, 0.0)));
 }
 
-Launches reporting(const Measurement& way) {
+// Without those that chose.
+Launches reporting(const Measurement& way, std::size_t chosen_on) {
   const Launches all = metric_of(way);
-  const auto first = static_cast<std::ptrdiff_t>(std::min(kChoosing, all.size()));
+  const auto first = static_cast<std::ptrdiff_t>(std::min(chosen_on, all.size()));
   return {all.begin() + first, all.end()};
 }
 
@@ -218,7 +219,6 @@ void Overview::begin() {
     part.choice.scenario = part.kind->scenario;
     part.choice.metric = part.kind->cell.metric();
     part.choice.parameters = parameters_of(*part.scenario, part.kind->cell);
-    part.choice.chosen_on = kChoosing;
     part.choice.level = fixed() ? Judging{}.level : kOverviewLevel;
   }
   if (deadline_) {
@@ -255,15 +255,19 @@ void Overview::first_launches(Part& part, double share) {
   }
   Ways all;
   for (Measurement& way : part.all) all.push_back(&way);
-  for (std::size_t launches = 0; launches < kChoosing;) {
+  std::size_t launches = 0;
+  while (launches < kChoosing) {
     const double left = share - part.spent;
     const Clock::time_point end = after(left / static_cast<double>(kChoosing - launches));
-    if (add_launch(part, all, kChoosingRounds, end)) ++launches;
+    const bool is_last = deadline_ && !has_time_for_another(part.spent, launches, share);
+    if (launches > 0 && is_last) break;
+    if (add_launch(part, all, kChoosingRounds, end, is_last)) ++launches;
   }
+  part.choice.chosen_on = launches;
   if (!part.disturbed.empty()) part.choosing_disturbed = part.reason;
   part.disturbed.clear();
   // Of those that will be launched from now on, and with more rounds.
-  part.state.seconds = part.spent / static_cast<double>(kChoosing);
+  part.state.seconds = part.spent / static_cast<double>(launches);
 }
 
 void Overview::spend_the_rest() {
@@ -285,7 +289,7 @@ void Overview::spend_the_rest() {
     // What is not judged has enough launches sooner.
     const bool all = part.state.reported < least();
     if (!add_launch(part, all ? part.chosen : part.judged, kOverviewRounds,
-                    after(seconds_for_launch(part, states)))) {
+                    after(seconds_for_launch(part, states)), false)) {
       continue;
     }
     part.state.seconds = part.spent - before;
@@ -309,8 +313,10 @@ double Overview::seconds_for_launch(const Part& part, const std::vector<RungStat
 }
 
 // False: others disturbed it, and it is as if it had not been. Where that goes on and on, what they
-// disturb has to do, unless this part's launches come through at times.
-bool Overview::add_launch(Part& part, const Ways& ways, int rounds, Clock::time_point end) {
+// disturb has to do, unless this part's launches come through at times; and where the time is over
+// (`is_last`).
+bool Overview::add_launch(Part& part, const Ways& ways, int rounds, Clock::time_point end,
+                          bool is_last) {
   const auto start = Clock::now();
   const std::optional<Disturbance> seen =
       session_.bench().add_launch(ways, rounds, end, *progress_);
@@ -336,8 +342,8 @@ bool Overview::add_launch(Part& part, const Ways& ways, int rounds, Clock::time_
   part.disturbed_in_a_row = busy && !untouched ? part.disturbed_in_a_row + 1 : 0;
   part.fine_in_a_row = part.disturbed_in_a_row > 0 ? 0 : part.fine_in_a_row + 1;
   if (part.fine_in_a_row > 0) return true;
-  const bool may_pass =
-      busy_in_a_row_ < kInARow || (part.came_through && part.disturbed_in_a_row < kInARow);
+  const bool may_pass = !is_last && (busy_in_a_row_ < kInARow ||
+                                     (part.came_through && part.disturbed_in_a_row < kInARow));
   if (may_pass) {
     for (Measurement* way : ways) {
       if (!way->launches.empty()) erase_launch(*way, way->launches.size() - 1);
@@ -366,7 +372,8 @@ void Overview::look_at(Part& part) const {
 JudgedChange Overview::judge(const Part& part) const {
   const Metric& metric = part.scenario->metric(part.kind->cell.metric());
   const std::optional<Watch>& watch = session_.bench().watched();
-  return judge_change(reporting(*part.judged[0]), reporting(*part.judged[1]),
+  const std::size_t chosen_on = part.choice.chosen_on;
+  return judge_change(reporting(*part.judged[0], chosen_on), reporting(*part.judged[1], chosen_on),
                       {.higher_is_better = metric.higher_is_better,
                        .floor = watch ? watch->floor() : 0,
                        .disturbed = !part.disturbed.empty(),

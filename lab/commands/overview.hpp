@@ -45,7 +45,7 @@ class Overview {
   void first_launches(Part& part, double share);
   void spend_the_rest();
   bool add_launch(Part& part, const std::vector<Measurement*>& ways, int rounds,
-                  Clock::time_point end);
+                  Clock::time_point end, bool is_last);
   void look_at(Part& part) const;
   [[nodiscard]] JudgedChange judge(const Part& part) const;
   void forget_what_was_disturbed();

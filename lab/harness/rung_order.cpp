@@ -20,6 +20,11 @@ std::pair<bool, std::size_t> rank(const RungState& rung) { return {rung.unlikely
 
 }  // namespace
 
+bool has_time_for_another(double spent, std::size_t launches, double share) {
+  const auto tried = static_cast<double>(std::max<std::size_t>(launches, 1));
+  return spent + spent / tried <= share;
+}
+
 bool is_look(const RungState& rung) {
   return rung.has_verdict && rung.looks < kOverviewLooks.size() &&
          rung.reported >= kOverviewLooks[rung.looks];

@@ -24,6 +24,11 @@ struct RungState {
 // Whether its verdict is to be looked at now.
 [[nodiscard]] bool is_look(const RungState& rung);
 
+// Whether one more of the launches that choose a rung's ways fits into its share of the time, s, by
+// what those so far took (of none, a disturbed one). One that does not would take what others need
+// to report at all.
+[[nodiscard]] bool has_time_for_another(double spent, std::size_t launches, double share);
+
 // Nothing if all have what they need, or if none of those that need more fits into the time left.
 // `fixed`: every rung gets so many launches, whatever its verdict.
 [[nodiscard]] std::optional<std::size_t> next_rung(const std::vector<RungState>& rungs,

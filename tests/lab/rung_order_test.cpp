@@ -20,6 +20,20 @@ RungState decided(std::size_t reported) {
 
 constexpr double enough = 100;
 
+// A slow way once took all the time while it was chosen from, and no rung had anything to report.
+TEST(Choosing, EndsWhereOneMoreLaunchWouldTakeTheTimeOfOthers) {
+  EXPECT_TRUE(has_time_for_another(0, 0, 5));
+  EXPECT_TRUE(has_time_for_another(2, 1, 4));
+  EXPECT_TRUE(has_time_for_another(4, 2, 6));
+  EXPECT_FALSE(has_time_for_another(4, 2, 5.9));
+  EXPECT_FALSE(has_time_for_another(14, 1, 5));
+}
+
+TEST(Choosing, RepeatsADisturbedLaunchWhileThereIsTime) {
+  EXPECT_TRUE(has_time_for_another(2, 0, 4));
+  EXPECT_FALSE(has_time_for_another(3, 0, 4));
+}
+
 TEST(NextRung, IsTheOneWithTheFewestLaunches) {
   EXPECT_EQ(next_rung({open(6, 1), open(5, 1), open(7, 1)}, enough), 1U);
   EXPECT_EQ(next_rung({open(5, 1), open(5, 1)}, enough), 0U);
