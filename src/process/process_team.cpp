@@ -8,6 +8,7 @@
 #include <chrono>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/process_team.hpp>
+#include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <utility>
 
@@ -27,6 +28,13 @@ ProcessTeamOptions checked(ProcessTeamOptions options) {
     misuse("ProcessTeam: `start_limit` is more than 0: a program that says nothing never ends");
   }
   return options;
+}
+
+// As many as can run at a time.
+std::uint32_t early_of(const ProcessTeamOptions& options) {
+  std::size_t cpus = sync::recent_cpu_budget().width();
+  if (!options.cpus.empty()) cpus = std::min(cpus, options.cpus.size());
+  return static_cast<std::uint32_t>(std::min(cpus, options.width));
 }
 
 }  // namespace
@@ -79,7 +87,8 @@ class ProcessTeam::Master {
   explicit Master(ProcessTeamOptions options)
       : options_(checked(std::move(options))),
         owner_(::getpid()),
-        life_(options_.width, max_blocks, !options_.program.empty()),
+        early_(early_of(options_)),
+        life_(options_.width, max_blocks, early_, !options_.program.empty()),
         crew_(options_, options_.width, life_, max_blocks, life_.arena().file()) {}
 
   std::size_t width() const noexcept { return crew_.width(); }
@@ -132,7 +141,7 @@ class ProcessTeam::Master {
     if (count == 0) return tally_;
     const detail::TeamJob job{
         .count = count, .block = block_for(count, options), .kernel = kernel, .bytes = bytes};
-    detail::TeamRun run(crew_, life_.arena(), options_, number_, lost_);
+    detail::TeamRun run(crew_, life_.arena(), options_, early_, number_, lost_);
     tally_ = run.lead(job, arguments, options);
     if (tally_.first_failure != nullptr) std::rethrow_exception(tally_.first_failure);
     return tally_;
@@ -151,6 +160,7 @@ class ProcessTeam::Master {
   const ProcessTeamOptions options_;
   const std::int64_t owner_;
   const detail::LoadedCode code_;  // before the fork
+  const std::uint32_t early_;  // workers that each run wakes at once
   detail::TeamLife life_;
   detail::TeamCrew crew_;
   sync::Mutex turn_;  // one run at a time

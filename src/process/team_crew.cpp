@@ -315,14 +315,15 @@ bool TeamCrew::poll_all(sync::Deadline deadline) noexcept {
                  nullptr) > 0;
 }
 
-void TeamCrew::wait(sync::Deadline deadline, std::vector<Death>& deaths) {
+bool TeamCrew::wait(sync::Deadline deadline, std::vector<Death>& deaths) {
   deaths.clear();
   deaths.reserve(workers_.size());
   polled_.reserve(kPolledBefore + 2 * workers_.size());
   const bool is_heard = poll_all(deadline);
   if (programs_) attend_starts();  // some may be late
-  if (!is_heard) return;
-  if (polled_[0].revents != 0) {
+  if (!is_heard) return false;
+  const bool is_told = polled_[0].revents != 0;
+  if (is_told) {
     std::uint64_t told = 0;
     (void)!::read(event_.get(), &told, sizeof told);
   }
@@ -330,6 +331,7 @@ void TeamCrew::wait(sync::Deadline deadline, std::vector<Death>& deaths) {
   const bool is_death = std::any_of(polled_.begin() + 2, polled_.end(),
                                     [](const pollfd& one) noexcept { return one.revents != 0; });
   if (is_death) look(deaths);
+  return is_told;
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -64,8 +64,8 @@ class TeamCrew {
   ProcessTeamError refusal(int error) const;
 
   // Sleeps until a worker has told of something or has ended, somebody has called wake(), or the
-  // deadline has passed. Fills `deaths` with those since the last call.
-  void wait(sync::Deadline deadline, std::vector<Death>& deaths);
+  // deadline has passed. Fills `deaths` with those since the last call. True if a worker has told.
+  bool wait(sync::Deadline deadline, std::vector<Death>& deaths);
 
   // Ends a wait(). By any thread.
   void wake() noexcept;

@@ -20,6 +20,11 @@ constexpr std::chrono::milliseconds kStartPatience = 500ms;
 constexpr std::chrono::seconds kEndPatience = 5s;
 // And so it goes on while workers end before they have claimed anything.
 constexpr std::size_t kMostIdleDeaths = 100;
+// So long only as many workers as CPUs are at it, and longer, if blocks are small: a block that
+// takes less than it takes to wake a worker.
+constexpr std::chrono::microseconds kFirstPace = 200us;
+constexpr std::chrono::milliseconds kMostPace = 10ms;
+constexpr std::chrono::microseconds kSmallBlock = 4us;
 
 }  // namespace
 
@@ -47,28 +52,61 @@ Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions&
   watched_.assign(crew_.width(), {});
   watched_at_ = idle_since_ = sync::clock::now();
   open();
-  arena_.board().ring(crew_.width());
-  for (bool woken = false; !is_over(woken); woken = true) {
-    crew_.wait(next_look(options), deaths);
+  ring_first();
+  bool told = false;
+  do {
+    told = crew_.wait(next_look(options), deaths);
     if (!deaths.empty()) handle(deaths);
     if (options.until.stop_requested()) close(Closed::stopped);
     if (options.until.deadline() <= sync::clock::now()) close(Closed::late);
     if (crew_.alive() < crew_.width()) refill();
     if (options_.limit > 0ns) look_at_limit();
-  }
+  } while (!is_over(told));
   return settle();
 }
 
 void TeamRun::open() { arena_.board().open(++number_, job_, arguments_, arena_.words()); }
 
-bool TeamRun::is_over(bool woken) {
+// Few blocks, or small ones, are done before more workers than CPUs have woken. But where they wait
+// for something, each worker is needed.
+void TeamRun::ring_first() {
+  if (early_ >= crew_.width() || crew_.alive() < crew_.width()) {
+    return arena_.board().ring(Ring::all);
+  }
+  paced_at_ = sync::clock::now();
+  pace_at_ = paced_at_ + kFirstPace;
+  arena_.board().ring(Ring::early);
+}
+
+void TeamRun::look_at_pace() {
+  const sync::Deadline now = sync::clock::now();
+  if (now < pace_at_) return;
+  const auto since = now - paced_at_;
+  // Fewer than before: memory was overwritten, or all is begun again.
+  const std::size_t ended = ended_ - std::min(paced_, ended_);
+  if (static_cast<sync::clock::rep>(ended) * kSmallBlock <
+      since * static_cast<sync::clock::rep>(early_))
+    return ring_again();
+  paced_at_ = now;
+  paced_ = ended_;
+  pace_at_ = now + std::min<sync::clock::duration>(2 * since, kMostPace);
+}
+
+void TeamRun::ring_again() {
+  pace_at_ = sync::no_deadline;
+  arena_.board().ring(Ring::all);
+}
+
+bool TeamRun::is_over(bool told) {
   const ClaimCount now = count();
   // Somebody may have told that all is over, led astray by a note that was overwritten (CT-6).
-  if (woken && now.free != 0 && now.claimed == 0) {
+  if (told && now.free != 0 && now.claimed == 0) {
     table().forget_ended();
-    arena_.board().ring(crew_.width());
+    arena_.board().ring(pace_at_ == sync::no_deadline ? Ring::all : Ring::early);
   }
-  return now.over();
+  if (now.over()) return true;
+  look_at_pace();
+  return false;
 }
 
 // What the dead had is given to others, or given up.
@@ -92,7 +130,7 @@ void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {
   if (had_any && all_again && !given_up_) return begin_again();
   // What was stopped is not begun again.
   if (closed_ != Closed::no) close(closed_);
-  arena_.board().ring(crew_.width());
+  ring_again();
 }
 
 // OnCrash::reset_all: nobody must be at a block of the run any more when it begins anew.
@@ -104,6 +142,7 @@ void TeamRun::begin_again() {
   if (crew_.alive() != 0) return close(Closed::no_workers);
   given_up_ = ++resets_ >= options_.tries;
   open();
+  ring_again();
   if (given_up_) {
     table().close(number_, [](std::size_t) noexcept {});
   } else if (closed_ != Closed::no) {
@@ -138,7 +177,7 @@ ClaimCount TeamRun::count() {
                   [&](std::size_t closed) { lost_.push_back({job_.range_of(closed), {}}); });
   }
   if (count.broken != 0) {
-    arena_.board().ring(crew_.width());
+    ring_again();
     count = words.count(number_, crew_.width());
   }
   const std::size_t ended = words.blocks() - count.free - count.claimed - count.broken;
@@ -184,7 +223,7 @@ void TeamRun::look_at_limit() {
 
 sync::Deadline TeamRun::next_look(const RunOptions& options) const noexcept {
   sync::Deadline next = closed_ == Closed::no ? options.until.deadline() : sync::no_deadline;
-  next = std::min(next, crew_.next_refill());
+  next = std::min({next, crew_.next_refill(), pace_at_});
   if (options_.limit > 0ns) next = std::min(next, watched_at_ + options_.limit / 4);
   if (refused_ != 0) next = std::max(next, sync::deadline_after(10ms));  // not again and again
   return next;

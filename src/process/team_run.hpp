@@ -28,10 +28,16 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class TeamRun {
  public:
-  // `number` is that of the last run; each run takes the next, or more.
+  // `number` is that of the last run; each run takes the next, or more. `early`: so many workers
+  // are woken at once (TB-3).
   TeamRun(TeamCrew& crew, const TeamArena& arena, const ProcessTeamOptions& options,
-          std::uint64_t& number, std::vector<LostBlock>& lost) noexcept
-      : crew_(crew), arena_(arena), options_(options), number_(number), lost_(lost) {}
+          std::uint32_t early, std::uint64_t& number, std::vector<LostBlock>& lost) noexcept
+      : crew_(crew),
+        arena_(arena),
+        options_(options),
+        early_(early),
+        number_(number),
+        lost_(lost) {}
 
   // Returns when all is over. The Tally has the first failure.
   Tally lead(const TeamJob& job, const void* arguments, const RunOptions& options);
@@ -53,7 +59,10 @@ class TeamRun {
   void look_at_limit();
   void close(Closed why);
   ClaimCount count();
-  bool is_over(bool woken);
+  bool is_over(bool told);
+  void ring_first();
+  void ring_again();
+  void look_at_pace();
   sync::Deadline next_look(const RunOptions& options) const noexcept;
   Tally settle() const;
   std::exception_ptr first_failure() const;
@@ -62,6 +71,7 @@ class TeamRun {
   TeamCrew& crew_;
   const TeamArena& arena_;
   const ProcessTeamOptions& options_;
+  const std::uint32_t early_;
   std::uint64_t& number_;
   std::vector<LostBlock>& lost_;
   TeamJob job_;
@@ -76,6 +86,9 @@ class TeamRun {
   std::size_t ended_ = 0;  // blocks, at the last look
   int refused_ = 0;  // why there is no worker
   sync::Deadline none_since_ = sync::no_deadline;  // since when there is none
+  sync::Deadline pace_at_ = sync::no_deadline;  // when to look at the pace; never: all are woken
+  sync::Deadline paced_at_;  // the last look
+  std::size_t paced_ = 0;  // blocks that had ended then
   std::vector<Watched> watched_;
   sync::Deadline watched_at_;
   sync::Deadline idle_since_;  // since when nobody is at a block, though some are free

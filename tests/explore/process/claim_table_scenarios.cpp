@@ -27,6 +27,7 @@ using detail::ClaimCount;
 using detail::ClaimState;
 using detail::ClaimTable;
 using detail::ClaimWord;
+using detail::Ring;
 using detail::TeamBoard;
 using detail::TeamJob;
 using detail::TeamSlot;
@@ -37,8 +38,6 @@ using explore::Thread;
 using sync::order;
 using test::Scenario;
 using test::Size;
-
-constexpr std::uint32_t all_waiters = ~std::uint32_t{0};
 
 // What wakes the master, from whichever side.
 struct Event {
@@ -54,7 +53,8 @@ class Team {
  public:
   static constexpr std::uint32_t width = 2;
 
-  explicit Team(std::size_t blocks, std::uint32_t tries) : blocks_(blocks), tries_(tries) {}
+  explicit Team(std::size_t blocks, std::uint32_t tries, std::uint32_t early = width)
+      : blocks_(blocks), tries_(tries), board_(early) {}
 
   // The worker of `slot` begins its life; the kernel tells when it ends.
   void start(std::uint32_t slot) {
@@ -80,7 +80,7 @@ class Team {
     argument_.write() = argument;
     board_.open(number, {.count = blocks_, .block = 1, .bytes = sizeof argument}, &argument,
                 words_);
-    board_.ring(all_waiters);
+    board_.ring(Ring::early);
     bool whole = true;
     for (;;) {
       const std::uint32_t heard = event_.word.load(order::acquire);
@@ -90,7 +90,7 @@ class Team {
         table().give_back(number, slot, tries_,
                           [&](std::size_t, bool closed) { whole &= !closed; });
         start(slot);
-        board_.ring(all_waiters);
+        board_.ring(Ring::all);
       }
       const ClaimCount count = table().count(number, width);
       check(count.broken == 0, "no word is broken");
@@ -98,6 +98,9 @@ class Team {
       (void)sync::park(event_.word, heard, sync::no_deadline, sync::ParkScope::shared);
     }
   }
+
+  // What the master does at some time: blocks take long.
+  void ring_again() { board_.ring(Ring::all); }
 
   void end() {
     board_.dismiss();
@@ -276,7 +279,7 @@ const Scenario mended("process_team/mended", [] {
   });
   check(table.count(1, 1).broken == 1, "found");
   table.mend(1, 0);
-  board.ring(1);
+  board.ring(Ring::all);
   worker.join();
   check(times.read() == 1 && table.count(1, 1).done == 1, "done once");
 });
@@ -368,6 +371,36 @@ const Scenario one_of_two_dies(
       team.end();
     },
     Size::huge, 1);
+
+// A run wakes the early worker; the late one does the rest if that one dies, or beside it once it
+// is woken too.
+const Scenario early_one_dies(
+    "process_team/early_one_dies",
+    [] {
+      Team team(2, 2, 1);
+      team.start(0);
+      team.start(1);
+      check(team.run(1, 7), "one death costs no block");
+      for (std::size_t i = 0; i < 2; ++i) {
+        check(team.result(i) == 70 + i, "each row is there");
+      }
+      team.end();
+    },
+    Size::huge, 1);
+
+const Scenario late_one_is_woken(
+    "process_team/late_one_is_woken",
+    [] {
+      Team team(1, 2, 1);
+      team.start(0);
+      team.start(1);
+      Thread clock([&] { team.ring_again(); });
+      check(team.run(1, 7), "nothing is given up");
+      check(team.result(0) == 70, "the row is there");
+      clock.join();
+      team.end();
+    },
+    Size::huge);
 
 // Two deaths: a block that both had is given up, and all else is done.
 const Scenario tries_are_used_up(

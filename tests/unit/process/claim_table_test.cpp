@@ -319,7 +319,7 @@ TEST(TeamBoard, WorkersServeRunAfterRun) {
     for (auto& time : times) time = 0;
     const TeamJob job{.count = 1 + run % 64, .block = 1 + run % 3, .bytes = bytes};
     board.open(run, job, given.data(), words);
-    board.ring(2);
+    board.ring(handoff::detail::Ring::all);
     ClaimTable table(blocks.all().first(job.blocks()));
     while (!table.count(run, 2).over()) std::this_thread::yield();
     for (std::size_t i = 0; i < times.size(); ++i) ASSERT_EQ(times[i], i < job.count ? 1U : 0U);
@@ -342,9 +342,11 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
   std::atomic<std::size_t> wrong{0};
   for (std::size_t image = 0; image < spoilt_memories(5'000); ++image) {
     TeamBoard board;
-    // The bell, whether all are dismissed, the number of the run, and the job's four parts.
+    // The bells; who is early, and whether all are dismissed; the number of the run, and the job's
+    // four parts.
     const std::uint64_t run = 1 + random() % 3;
-    const std::uint64_t parts[] = {random() & ~std::uint32_t{0}, run, any(), any(), any(), any()};
+    const std::uint64_t early = any() & ~std::uint32_t{0};
+    const std::uint64_t parts[] = {random(), early, run, any(), any(), any(), any()};
     std::memcpy(static_cast<void*>(&board), parts, sizeof parts);
     for (ClaimWord& word : blocks.all()) {
       Claim claim = Claim::of(any());

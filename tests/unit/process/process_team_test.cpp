@@ -8,11 +8,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <handoff/process/process_team.hpp>
+#include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <stdexcept>
 #include <string>
@@ -79,6 +81,45 @@ TEST(ProcessTeam, ArgumentsAreCopiedWhole) {
     (void)team.run<sum_bytes>(10, given);
     for (std::size_t i = 0; i < 10; ++i) ASSERT_EQ(board->rows[i], sum);
   }
+}
+
+// More blocks than CPUs, each of which waits until all have begun: more workers are needed than the
+// run wakes at first.
+void wait_for_all(IndexRange range, const Rows& rows) {
+  const auto late = std::chrono::steady_clock::now() + 20s;
+  ++rows.board->calls[0];
+  while (rows.board->calls[0] < rows.factor && std::chrono::steady_clock::now() < late) {
+    std::this_thread::sleep_for(100us);
+  }
+  for (const std::size_t i : range) rows.board->rows[i] = rows.board->calls[0];
+}
+
+TEST(ProcessTeam, BlocksThatWaitForEachOtherHaveAWorkerEach) {
+  const SharedBoard board;
+  const std::size_t width = sync::cpu_budget().width() + 4;
+  ProcessTeam team(width);
+  for (int run = 0; run < 20; ++run) {
+    board->calls[0] = 0;
+    EXPECT_EQ(team.run<wait_for_all>(width, Rows{board.get(), width}, {.block = 1}).done, width);
+    for (std::size_t i = 0; i < width; ++i) ASSERT_EQ(board->rows[i], width);
+  }
+}
+
+// Of those that a run wakes first.
+TEST(ProcessTeam, WorkersThatStandStillAreDoneWithout) {
+  const SharedBoard board;
+  const std::size_t cpus = sync::cpu_budget().width();
+  ProcessTeam team(cpus + 1);
+  EXPECT_EQ(team.run<compute_rows>(100, Rows{board.get(), 3}).done, 100U);
+  // Between runs, so at no block.
+  std::vector<pid_t> stopped = workers();
+  std::sort(stopped.begin(), stopped.end());
+  ASSERT_EQ(stopped.size(), cpus + 1);
+  stopped.pop_back();
+  for (const pid_t worker : stopped) ::kill(worker, SIGSTOP);
+  EXPECT_EQ(team.run<compute_rows>(100, Rows{board.get(), 4}).done, 100U);
+  expect_rows(*board, 4, 100);
+  for (const pid_t worker : stopped) ::kill(worker, SIGCONT);
 }
 
 TEST(ProcessTeam, RunsByManyThreadsTakeTurns) {

@@ -13,6 +13,9 @@
 //         What it copied of a job that was being written is thrown away with the failed claim.
 //   TB-2  A worker sleeps only on a bell that it has read before its last pass. Whatever frees a
 //         block rings the bell afterwards.
+//   TB-3  The early workers, as many as can run at a time, have a bell of their own. A run that
+//         begins rings that one only. The master rings both once an early worker is gone, and once
+//         blocks take long: it looks at the clock, and waits for no worker's word.
 //
 // Concurrency: see above. Blocks: serve(), between runs. Allocates, throws: never, but for what the
 // work does. Proof: docs/design/process_team.md.
@@ -95,9 +98,12 @@ class TeamSlot {
   char text_[most_text] = {};
 };
 
+enum class Ring : std::uint8_t { early, all };
+
 class TeamBoard {
  public:
-  TeamBoard() noexcept = default;
+  // `early`: so many slots have the early workers (TB-3). Without a number all are early.
+  explicit TeamBoard(std::uint32_t early = ~std::uint32_t{0}) noexcept : early_(early) {}
 
   // Begins run `run` (1 and up, each once): writes the job and frees all its blocks. `arguments`
   // has job.bytes; there are words for them and for the blocks.
@@ -116,17 +122,16 @@ class TeamBoard {
     run_.store(run, sync::order::release);
   }
 
-  // Wakes workers that sleep, at most so many.
-  void ring(std::uint32_t most) noexcept {
-    // order: release, the partner is the load in serve(): what freed a block is seen with it.
-    bell_.fetch_add(1, sync::order::release);
-    (void)sync::unpark(bell_, most, sync::ParkScope::shared);
+  // Wakes workers that sleep.
+  void ring(Ring whom) noexcept {
+    ring(bells_[0]);
+    if (whom == Ring::all) ring(bells_[1]);
   }
 
   // Ends serve() in all workers that are between runs, or come there.
   void dismiss() noexcept {
     dismissed_.store(1, sync::order::relaxed);  // order: relaxed, the bell brings it
-    ring(~std::uint32_t{0});
+    ring(Ring::all);
   }
 
   // The life of the worker in `slot`: claims and works, tells the master that all is over, sleeps.
@@ -135,18 +140,44 @@ class TeamBoard {
   template <class Work, class Tell>
   void serve(std::uint32_t slot, std::uint32_t width, const TeamWords& words, const Work& work,
              const Tell& tell) {
+    const Place place = place_of(slot, width);
+    Bell& bell = bells_[place.is_early ? 0 : 1];
     for (;;) {
       // order: acquire, the partner is ring(); TB-2.
-      const std::uint32_t heard = bell_.load(sync::order::acquire);
+      const std::uint32_t heard = bell.load(sync::order::acquire);
       if (dismissed_.load(sync::order::relaxed) != 0) return;  // order: relaxed, see dismiss()
-      if (take_part(slot, width, words, work)) tell();
-      (void)sync::park(bell_, heard, sync::no_deadline, sync::ParkScope::shared);
+      if (take_part(place, words, work)) tell();
+      (void)sync::park(bell, heard, sync::no_deadline, sync::ParkScope::shared);
     }
   }
 
  private:
   static constexpr std::size_t job_parts = 4;
   using Word = sync::atomic<std::uint64_t>;
+  using Bell = sync::atomic<std::uint32_t>;
+
+  // Where a worker begins in each run: at `part` of `parts` parts.
+  struct Place {
+    std::uint32_t slot;
+    bool is_early;
+    std::uint32_t part;
+    std::uint32_t parts;
+  };
+
+  // The early ones divide the whole range: often no other comes.
+  Place place_of(std::uint32_t slot, std::uint32_t width) const noexcept {
+    // order: relaxed, it was there before the workers. Any number is right, as memory may be
+    // overwritten: where there is no early worker, the master's clock wakes the others.
+    const std::uint32_t early = detail::min(early_.load(sync::order::relaxed), width);
+    const bool is_early = slot < early;
+    return {slot, is_early, slot, is_early ? early : width};
+  }
+
+  static void ring(Bell& bell) noexcept {
+    // order: release, the partner is the load in serve(): what freed a block is seen with it.
+    bell.fetch_add(1, sync::order::release);
+    (void)sync::unpark(bell, ~std::uint32_t{0}, sync::ParkScope::shared);
+  }
 
   // Word by word: a worker that is late may read a job while the next one is written (TB-1).
   static void put(Word& word, std::uint64_t value) noexcept {
@@ -158,8 +189,7 @@ class TeamBoard {
 
   // True if there was a run, and all its blocks are over.
   template <class Work>
-  bool take_part(std::uint32_t slot, std::uint32_t width, const TeamWords& words,
-                 const Work& work) {
+  bool take_part(const Place& place, const TeamWords& words, const Work& work) {
     // order: acquire, the partner is the store in open().
     const std::uint64_t run = run_.load(sync::order::acquire);
     if (run == 0) return false;
@@ -170,9 +200,9 @@ class TeamBoard {
     for (std::size_t i = 0; i < parts; ++i) arguments[i] = get(words.arguments[i]);
     ClaimTable table = words.table(job.blocks());
     // Each begins at a place of its own, the same in each run: its caches know it.
-    std::size_t from = table.blocks() * slot / width;
+    std::size_t from = table.blocks() * place.part / place.parts;
     for (;;) {
-      const ClaimTable::Pass pass = table.claim(run, slot, from);
+      const ClaimTable::Pass pass = table.claim(run, place.slot, from);
       if (pass.block == ClaimTable::none) return pass.over;
       const void* const copy = arguments;
       (void)table.finish(pass, work(run, job, copy, job.range_of(pass.block)));
@@ -180,7 +210,8 @@ class TeamBoard {
     }
   }
 
-  alignas(sync::destructive_span) sync::atomic<std::uint32_t> bell_{0};
+  alignas(sync::destructive_span) Bell bells_[2] = {Bell(0), Bell(0)};  // early, late
+  sync::atomic<std::uint32_t> early_;
   sync::atomic<std::uint32_t> dismissed_{0};
   sync::atomic<std::uint64_t> run_{0};
   Word job_[job_parts] = {Word(0), Word(0), Word(0), Word(0)};
