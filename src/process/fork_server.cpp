@@ -202,14 +202,17 @@ bool ForkServer::has_spare() noexcept {
   return spare_.door.is_open();
 }
 
-// False: it is gone.
+// False: it was gone, and has no slot.
 bool ForkServer::hire(std::uint32_t slot, std::uint32_t serial, Descriptor& pidfd) noexcept {
   Spare spare = std::move(spare_);
   // If it ends before it has heard this it is a worker that has ended at no block.
   if (send_message(spare.door.get(), &slot, sizeof slot) != 0) return false;
   const ServerRequest told{
       .kind = ServerRequest::hired, .slot = slot, .serial = serial, .wants_spare = 1};
-  if (!send(socket_.get(), told)) return false;
+  // A server that has just died hears nothing. The worker has its slot all the same, and may claim
+  // a block before it ends with the server: so it counts, and its pidfd says when what it had is
+  // free.
+  (void)send(socket_.get(), told);
   pidfd = std::move(spare.pidfd);
   return true;
 }
