@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The words of a team of processes: claims, what a death gives back, and memory that somebody has
-// scribbled over.
+// The words of a team and of a pool of processes: claims, what a death gives back, and memory that
+// somebody has scribbled over.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <cstring>
 #include <deque>
 #include <handoff/process/detail/claim_table.hpp>
+#include <handoff/process/detail/job_board.hpp>
 #include <handoff/process/detail/team_board.hpp>
 #include <limits>
 #include <memory>
@@ -29,6 +30,7 @@ using handoff::detail::ClaimCount;
 using handoff::detail::ClaimState;
 using handoff::detail::ClaimTable;
 using handoff::detail::ClaimWord;
+using handoff::detail::JobBoard;
 using handoff::detail::TeamBoard;
 using handoff::detail::TeamJob;
 using handoff::detail::TeamWords;
@@ -373,6 +375,66 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
   }
   EXPECT_GT(worked, 0U) << "each image was refused";
   EXPECT_EQ(wrong, 0U);
+}
+
+// ---- The words of a pool's jobs ----------------------------------------------------------------
+
+// A worker works at nothing but places that there are, ends each that it has claimed, and leaves
+// when it is told to, whatever the words and the bell say.
+TEST(JobBoard, RandomImagesAreSurvived) {
+  auto random = handoff::test::random();
+  Words words(16);
+  std::size_t worked = 0;
+  std::size_t wrong = 0;
+  const std::size_t images = spoilt_memories(4000);
+  for (std::size_t image = 0; image < images; ++image) {
+    JobBoard board;
+    const auto bell = static_cast<std::uint32_t>(random());
+    static_assert(sizeof board == sizeof bell);
+    std::memcpy(static_cast<void*>(&board), &bell, sizeof bell);
+    for (ClaimWord& word : words.all()) word.store(random() >> random() % 64, order::relaxed);
+    std::atomic<bool> begins{false};
+    std::thread worker([&] {
+      begins = true;
+      board.serve(static_cast<std::uint32_t>(image % 3), words.all(),
+                  [&](const ClaimTable::Pass& pass) {
+                    ++worked;
+                    wrong += pass.block >= words.all().size() ||
+                             !JobBoard::finish(words.all(), pass, image % 2 == 0);
+                    return true;
+                  });
+    });
+    while (!begins) std::this_thread::yield();
+    std::this_thread::yield();
+    board.dismiss();
+    worker.join();
+  }
+  EXPECT_GT(worked, 0U) << "each image was refused";
+  EXPECT_EQ(wrong, 0U);
+}
+
+// What the master makes of a word that is not that of its job: opened once more, and claimed as
+// the job that it is.
+TEST(JobBoard, AWordThatWasOverwrittenIsMended) {
+  auto random = handoff::test::random();
+  Words words(3);
+  const std::size_t images = spoilt_memories(20'000);
+  for (std::size_t image = 0; image < images; ++image) {
+    const std::uint64_t number = 1 + random() % 3;
+    const std::size_t place = random() % words.all().size();
+    JobBoard::open(words.all(), place, number);
+    if (random() % 2 == 0) words.all()[place].store(random() >> random() % 64, order::relaxed);
+    ClaimTable job = JobBoard::job(words.all(), place);
+    ASSERT_EQ(job.blocks(), 1U);
+    const Claim claim = job.look(number, 2, 0);
+    EXPECT_TRUE(claim.state == ClaimState::broken || (claim.run == number && claim.slot < 2));
+    if (claim.state == ClaimState::broken) job.mend(number, 0);
+    if (job.look(number, 2, 0).state != ClaimState::free) continue;
+    const ClaimTable::Pass pass = job.claim(number, 1, 0);
+    ASSERT_EQ(pass.block, 0U);
+    EXPECT_TRUE(JobBoard::finish(words.all(), {.block = place, .word = pass.word}, true));
+    EXPECT_EQ(job.look(number, 2, 0).state, ClaimState::done);
+  }
 }
 
 }  // namespace

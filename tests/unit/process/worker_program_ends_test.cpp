@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "support/support.hpp"
+#include "unit/process/master_support.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"
@@ -44,29 +45,8 @@ using namespace std::chrono_literals;
 using namespace worker_support;
 using team_support::becomes_true;
 using team_support::has_ended;
+using namespace master_support;
 using test::SharedName;
-
-std::string contents(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-template <class Action>
-void for_each_process(const Action& action) {
-  for (const std::string& name : team_support::names_in("/proc")) {
-    if (name.find_first_not_of("0123456789") == std::string::npos) action(std::stoi(name));
-  }
-}
-
-// All processes that were given this text: a master, its keeper, its workers.
-std::vector<pid_t> processes_with(const std::string& text) {
-  std::vector<pid_t> found;
-  for_each_process([&](pid_t process) {
-    const std::string environment = contents("/proc/" + std::to_string(process) + "/environ");
-    if (environment.find(text) != std::string::npos) found.push_back(process);
-  });
-  return found;
-}
 
 std::vector<pid_t> keepers_of(pid_t process) {
   std::vector<pid_t> found;
@@ -82,46 +62,7 @@ std::vector<pid_t> keepers_of(pid_t process) {
   return found;
 }
 
-// ---- Memory, as the kernel knows it ------------------------------------------------------------
-
-// What this process has mapped of shared memory: device and number of each file.
-std::set<std::string> memories_of(pid_t process) {
-  std::set<std::string> found;
-  std::istringstream maps(contents("/proc/" + std::to_string(process) + "/maps"));
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find("memfd:handoff") == line.npos && line.find("/dev/shm/") == line.npos) continue;
-    std::istringstream words(line);
-    std::string range, rights, offset, device, number;
-    words >> range >> rights >> offset >> device >> number;
-    found.insert(device.append(" ").append(number));
-  }
-  return found;
-}
-bool is_any_left(const std::set<std::string>& memories) {
-  bool is_left = false;
-  for_each_process([&](pid_t process) {
-    for (const std::string& each : memories_of(process)) {
-      is_left = is_left || memories.count(each) != 0;
-    }
-  });
-  return is_left;
-}
-
 // ---- The master is killed ----------------------------------------------------------------------
-
-struct Orders {
-  std::string program, when, early, late;
-};
-Orders orders_of(const std::string& argument) {
-  std::istringstream words(argument);
-  Orders orders;
-  words >> orders.program >> orders.when >> orders.early >> orders.late;
-  return orders;
-}
-void tell_ready() {
-  const char ready = 1;
-  (void)!::write(subprocess_support::kRoleOutput, &ready, 1);
-}
 
 // A process of its own, not a fork: ThreadSanitizer starts no threads in a forked child.
 const subprocess_support::RoleEntry master_with_names(
@@ -144,84 +85,32 @@ const subprocess_support::RoleEntry master_with_names(
       return 0;
     });
 
-// Waits for a word of the master, which has the other end.
-class Door {
- public:
-  Door() {
-    int ends[2] = {-1, -1};
-    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    mine_ = ends[0];
-    its_ = ends[1];
-  }
-  ~Door() {
-    ::close(mine_);
-    close_its();
-  }
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
-
-  int its() const { return its_; }
-  void close_its() {
-    if (its_ >= 0) ::close(its_);
-    its_ = -1;
-  }
-  bool hears() const {
-    char ready = 0;
-    return ::read(mine_, &ready, 1) == 1;
-  }
-
- private:
-  int mine_ = -1;
-  int its_ = -1;
-};
-
-// At once, and nothing is left: no process, no name, no memory. How long that took.
-std::chrono::nanoseconds expect_nothing_left(Subprocess& master, const std::string& mark) {
-  const std::set<std::string> memories = memories_of(master.id());
-  EXPECT_TRUE(master.signal(SIGKILL));
-  const auto killed = std::chrono::steady_clock::now();
-  EXPECT_EQ(master.wait().text(), "killed by SIGKILL");
-  EXPECT_TRUE(becomes_true([&] { return processes_with(mark).empty(); }));
-  const auto took = std::chrono::steady_clock::now() - killed;
-  EXPECT_FALSE(is_any_left(memories));
-  return took;
-}
-
 TEST(WorkerProgramEnds, WhenTheMasterIsKilledNothingIsLeft) {
   auto random = test::random();
-  std::chrono::nanoseconds longest{0};
+  LongestEnd longest;
   const std::size_t rounds = test::deep() ? 1000 : test::sanitized ? 4 : 12;
   for (std::size_t round = 0; round < rounds; ++round) {
-    const char* const when = std::array{"starting", "idle", "busy", "making"}[round % 4];
+    const std::string when = std::array{"starting", "idle", "busy", "making"}[round % 4];
     SCOPED_TRACE(when);
     const SharedName early;
     const SharedName late;
-    const std::string mark = worker_file() + ' ' + when + ' ' + early.text() + ' ' + late.text();
-    SubprocessOptions options = subprocess_support::role_options("master_with_names", mark);
-    Door door;
-    options.descriptors = {{.from = door.its(), .to = subprocess_support::kRoleOutput}};
-    auto master = Subprocess::start(subprocess_support::role_arguments(), options);
-    door.close_its();
-    if (round % 4 == 0) {
+    Master master("master_with_names",
+                  worker_file() + ' ' + when + ' ' + early.text() + ' ' + late.text());
+    // Killed before it has a team it leaves what the head comment of named memory says.
+    if (when == "starting") {
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 30'000));
-    } else {
-      ASSERT_TRUE(door.hears());
-      EXPECT_TRUE(early.is_there());
-      EXPECT_EQ(keepers_of(master.id()).size(), 1U);
-      EXPECT_GE(memories_of(master.id()).size(), 3U) << "the test sees none";
+      longest.add(master.expect_nothing_left(1));
+      continue;
     }
-    if (round % 4 == 3) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
-    longest = std::max(longest, expect_nothing_left(master, mark));
-    // Killed before it had a team it may leave what a named memory's head comment says.
-    if (round % 4 == 0) continue;
+    ASSERT_TRUE(master.is_ready());
+    EXPECT_TRUE(early.is_there());
+    EXPECT_EQ(keepers_of(master.id()).size(), 1U);
+    if (when == "making") std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+    longest.add(master.expect_nothing_left(5));  // with its keeper and its workers
     ASSERT_FALSE(early.is_there());
     ASSERT_FALSE(late.is_there());
   }
-  if (!test::deep()) return;
-  // Printed and never asserted: a busy machine is no fault.
-  std::printf("all was gone %lld us after the master's death, at the latest\n",
-              static_cast<long long>(
-                  std::chrono::duration_cast<std::chrono::microseconds>(longest).count()));
+  longest.print();
 }
 
 // ---- The keeper --------------------------------------------------------------------------------
