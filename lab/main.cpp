@@ -23,6 +23,7 @@
 #include "commands/list.hpp"
 #include "commands/report.hpp"
 #include "commands/run.hpp"
+#include "commands/try_kernel.hpp"
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/nearest_name.hpp"
@@ -240,6 +241,45 @@ CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
   return advise;
 }
 
+CLI::App* add_try(CLI::App& program, TryOptions& options) {
+  CLI::App* command =
+      program.add_subcommand("try", "your own loop under every way: which one to take");
+  command->add_option("kernel", options.kernel, "shared object, as handoff/core/try_kernel.h says")
+      ->type_name("KERNEL.so");
+  command
+      ->add_option("--new", options.create, "write a project with a kernel to begin with into DIR")
+      ->type_name("DIR");
+  command->add_flag("--tsan", options.races,
+                    "look for races: KERNEL.so is built with -fsanitize=thread");
+  command->add_option("--width", options.width, "threads or processes (default: the CPUs)")
+      ->check(not_below_0);
+  command->add_option("--block", options.block, "items at least that go over at once")
+      ->check(not_below_0);
+  command->add_option("--limit", options.limit_s, "seconds that a way may be silent (default 10)")
+      ->type_name("SECONDS");
+  command->add_option("--contenders", options.contenders, "ways to try, such as own.*,peer.one*")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("PATTERN,...");
+  command->add_option("--launches", options.measure.launches, "new processes per way (default 3)")
+      ->check(from_1_to(most_launches));
+  command
+      ->add_option("--time-budget", options.measure.time_budget_s,
+                   "seconds to measure (default 16, at most twice the limit)")
+      ->type_name("SECONDS");
+  command->add_flag("--no-probe", options.measure.no_probe,
+                    "do not watch for other programs that disturb it");
+  command->add_option("--seed", options.measure.seed, "seed of the random order")
+      ->check(not_below_0);
+  command->add_flag("--json", options.json, "print the result as JSON");
+  command->add_option("--output", options.measure.output, "write the result to FILE")
+      ->type_name("FILE");
+  command->add_option("--manifest", options.measure.manifests, "file that lists more contenders")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  return command;
+}
+
 // One line; for an unknown command with the one that was probably meant.
 std::string bad_usage(const CLI::ParseError& error, const CLI::App& program, int argc,
                       char** argv) {
@@ -267,6 +307,7 @@ int command(int argc, char** argv) {
   ExportOptions export_options;
   DoctorOptions doctor_options;
   AdviseOptions advise_options;
+  TryOptions try_options;
   MeasureOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
   const CLI::App* gate_command = add_gate(program, gate_options);
@@ -275,6 +316,7 @@ int command(int argc, char** argv) {
   const CLI::App* export_command = add_export(program, export_options);
   const CLI::App* doctor_command = add_doctor(program, doctor_options);
   const CLI::App* advise_command = add_advise(program, advise_options);
+  const CLI::App* try_command = add_try(program, try_options);
   program.add_subcommand("list", "list scenarios, metrics, parameters and contenders")
       ->add_option("--manifest", list_options.manifests, "file that lists more contenders")
       ->type_name("FILE");
@@ -293,6 +335,7 @@ int command(int argc, char** argv) {
   compare_options.measure.command_line = run_options.measure.command_line;
   doctor_options.command_line = run_options.measure.command_line;
   advise_options.measure.command_line = run_options.measure.command_line;
+  try_options.measure.command_line = run_options.measure.command_line;
   if (run_command->parsed()) return run(run_options);
   if (gate_command->parsed()) return gate(gate_options);
   if (compare_command->parsed()) return compare(compare_options);
@@ -300,6 +343,7 @@ int command(int argc, char** argv) {
   if (export_command->parsed()) return export_result(export_options);
   if (doctor_command->parsed()) return doctor(doctor_options);
   if (advise_command->parsed()) return advise(advise_options);
+  if (try_command->parsed()) return try_kernel(try_options);
   return list(list_options);
 }
 

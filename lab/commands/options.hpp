@@ -100,6 +100,18 @@ struct AdviseOptions {
   MeasureOptions measure;  // how, and where to keep what was measured
 };
 
+struct TryOptions {
+  std::filesystem::path kernel;  // a shared object
+  std::filesystem::path create;  // instead: the folder of a new project
+  std::optional<std::uint64_t> width;
+  std::optional<std::uint64_t> block;
+  std::vector<std::string> contenders;  // patterns; none: all
+  double limit_s = 10;  // that a way may be silent
+  bool races = false;  // instead of timing it: it is built with ThreadSanitizer
+  bool json = false;
+  MeasureOptions measure;
+};
+
 // What a command's exit code says.
 namespace exit_code {
 inline constexpr int ok = 0;

@@ -220,8 +220,8 @@ std::string Launch::receive(std::chrono::nanoseconds patience, const char* doing
     }
     if (!interrupt_.wait_readable(socket_, deadline)) {
       throw Dropped{RowStatus::failed,
-                    fmt::format("hung {}: silent for {:.1f} s (more --time-budget waits longer)",
-                                doing, std::chrono::duration<double>(patience).count())};
+                    fmt::format("hung {}: silent for {:.1f} s ({})", doing,
+                                std::chrono::duration<double>(patience).count(), kWaitsLonger)};
     }
     std::array<char, 256> chunk{};
     const ssize_t n = recv(socket_, chunk.data(), chunk.size(), 0);

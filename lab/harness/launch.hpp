@@ -26,6 +26,9 @@ struct Dropped {
   std::string reason;
 };
 
+// In the reason of one that hung: how to wait longer, for a command that says it in other words.
+inline constexpr const char* kWaitsLonger = "more --time-budget waits longer";
+
 // What a launch took beside its bursts.
 struct Phases {
   double start_ns = 0;  // to prepare: start threads, copy the input

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// `try`: the user's own loop, in a shared object, under every way. It is not among the scenarios of
+// the registry: without a kernel there is nothing to measure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/scenario.hpp"
+#include "scenarios/try/answer.hpp"
+
+namespace handoff::lab::trial {
+
+inline constexpr const char* kSerial = "limit.serial";
+
+class KernelProblem;
+
+class Trial final : public Scenario {
+ public:
+  // No way may be silent for longer than `limit`.
+  Trial(std::filesystem::path kernel, std::chrono::nanoseconds limit);
+
+  std::string name() const override { return "try"; }
+  std::string summary() const override { return "your own loop, in a shared object"; }
+  const std::vector<Metric>& metrics() const override;
+  const std::vector<Parameter>& parameters() const override;
+  std::shared_ptr<const Problem> problem(const Cell& cell) override;
+  std::vector<Variable> variables(const std::vector<Cell>& cells,
+                                  const std::vector<Contender>& contenders, Bench& bench) override;
+  // For a contender that is started before anything is measured.
+  [[nodiscard]] std::vector<Variable> variables() const;
+
+  // What the serial way answered, from now on what all must answer; a pass takes so long.
+  void set_reference(std::uint64_t digest, std::chrono::nanoseconds pass);
+
+ private:
+  std::filesystem::path kernel_;
+  std::shared_ptr<KernelProblem> problem_;
+};
+
+}  // namespace handoff::lab::trial
