@@ -74,6 +74,40 @@ class Files(LabTest):
             done = self.compare(result(row(100)), result(row(90), floor=floor))
             self.assertEqual(done.returncode, exit_code, done.stdout)
 
+    def test_equals_are_not_called_different_and_5_percent_is_found(self):
+        pairs = [1.0] * 200 + [1.05, 1 / 1.05] * 50
+        found = self.verdicts_of(pairs)
+        equals, planted = found[:200], found[200:]
+        wrong = [verdict for verdict in equals if verdict in ("improved", "worse")]
+        self.assertLessEqual(len(wrong), 4, equals)
+        right = [verdict for verdict, expected in zip(planted, ["improved", "worse"] * 50)
+                 if verdict == expected]
+        self.assertGreaterEqual(len(right), 95, planted)
+        self.assertNotIn("unchanged", planted)
+
+    def test_beside_a_neighbour_nothing_is_called_different_or_equal(self):
+        neighbour = {"status": "noisy", "reason": "another process took 40 % of a CPU"}
+        self.assertEqual(set(self.verdicts_of([1.0, 1.05, 2.0] * 20, **neighbour)), {"too noisy"})
+
+    def verdicts_of(self, ratios, **more):
+        """Of pairs of rows that were measured apart, by a machine on which launches differ by 1 %
+        and their bursts by as much, and every twentieth burst is hit."""
+        numbers = random.Random(23)
+
+        def measured(value):
+            launches = [value * (1 + 0.01 * numbers.gauss(0, 1)) for _ in range(12)]
+            return [[launch * (1 + 0.01 * numbers.gauss(0, 1)) *
+                     (1 - (0.5 * numbers.random() if numbers.random() < 0.05 else 0))
+                     for _ in range(5)] for launch in launches]
+
+        names = [f"own.{number}" for number in range(len(ratios))]
+        before = [synthetic.row(name, measured(100)) for name in names]
+        now = [synthetic.row(name, measured(100 * ratio), **more)
+               for name, ratio in zip(names, ratios)]
+        done = self.compare(result(*before), result(*now), "--json")
+        verdicts = {entry["contender"]: entry["verdict"] for entry in json.loads(done.stdout)}
+        return [verdicts[name] for name in names]
+
     def test_a_figure_of_zero_has_no_ratio(self):
         idle = row(100, noise=0)
         idle["launches"], idle["samples"], idle["median"] = [[0.0]] * 8, [0.0] * 8, 0.0

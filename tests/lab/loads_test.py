@@ -43,8 +43,9 @@ class Loads(LabTest):
                                  for name in ("by_index", "fan_out", "waves", "by_memory")})
         for name in ("own.serial", "own.pool.stealing"):
             self.assertLessEqual({(name, 1, False), (name, 0, False), (name, 0, True)}, done)
-        self.assertEqual({entry for entry in done if entry[0] == "own.thread_team"},
-                         {("own.thread_team", 1, False)})
+        for name, only in (("own.thread_team", (1, False)), ("own.events", (0, False)),
+                           ("own.workers", (0, False))):
+            self.assertEqual({entry for entry in done if entry[0] == name}, {(name, *only)})
 
     def test_all_ways_of_a_draw_have_the_same_load(self):
         rows = self.rows("--set", "draw=11", "--set", "seed=1,2", "--contenders", "own.*")

@@ -11,7 +11,7 @@ namespace {
 
 // A step of the computation takes about a nanosecond, a line of memory about so many.
 constexpr double kStepNs = 1;
-constexpr double kLineNs = 4;
+constexpr double kLineNs = 5;
 
 // SplitMix64: a bijection that leaves no trace of the order of its arguments.
 constexpr std::uint64_t mixed(std::uint64_t x) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// This library's event queue: a kind is a key with a listener. The caller enqueues, then drains
+// with the other threads.
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <handoff/event/event_queue.hpp>
+
+#include "scenarios/loads/measure.hpp"
+
+namespace handoff::lab::loads {
+namespace {
+
+class Events {
+ public:
+  explicit Events(std::size_t width) {
+    for (std::uint32_t kind = 0; kind < kMostKinds; ++kind) {
+      handles_.push_back(queue_.append_listener(kind, [this](const Run& run) {
+        run();
+        outstanding_.done();
+      }));
+    }
+    for (std::size_t i = 1; i < width; ++i) threads_.emplace_back([this] { serve(); });
+  }
+  ~Events() { queue_.close(); }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+
+  void begin(std::size_t count) { outstanding_.begin(count); }
+  void post(Run run) {
+    static_cast<void>(queue_.enqueue(static_cast<std::uint32_t>(run.kind()), run));
+  }
+  void wait() {
+    static_cast<void>(queue_.drain());
+    outstanding_.wait();
+  }
+
+ private:
+  void serve() {
+    while (queue_.wait() == Status::ok) static_cast<void>(queue_.drain());
+  }
+
+  EventQueue<std::uint32_t, void(const Run&)> queue_;
+  std::vector<decltype(queue_.append_listener(0U, [](const Run& /*run*/) {}))> handles_;
+  peers::Outstanding outstanding_;
+  std::vector<std::jthread> threads_;  // joined first
+};
+
+}  // namespace
+
+Operation contender(const Task& task) { return measure<Events>(task); }
+
+}  // namespace handoff::lab::loads
