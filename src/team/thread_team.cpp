@@ -32,6 +32,7 @@
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/team/detail/inside_team.hpp>
 #include <handoff/team/detail/turns.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <system_error>
@@ -94,6 +95,8 @@ class Inside {
 };
 
 }  // namespace
+
+bool detail::is_inside_a_team() noexcept { return innermost() != nullptr; }
 
 class ThreadTeam::Members {
  public:

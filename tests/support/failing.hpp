@@ -54,6 +54,12 @@ void step_wall_clock(std::int64_t seconds) noexcept;
 // How often somebody asked the wall clock, or waited for it.
 std::size_t uses_of_wall_clock() noexcept;
 
+// The monotonic clock goes ahead by so much at once: work that takes time, for who looks at it.
+void advance_clock(std::int64_t ns) noexcept;
+
+// How often somebody asked it.
+std::size_t uses_of_clock() noexcept;
+
 // See above. `afterwards` runs after each run, when nothing fails any more. Returns how many places
 // there were.
 inline int until_whole(

@@ -63,9 +63,9 @@ namespace handoff { inline namespace HANDOFF_ABI {
 template <class Body, class Index = std::size_t>
 concept LoopBody = std::is_invocable_v<Body&, Index> || std::is_invocable_v<Body&, IndexRange>;
 
-// What a loop can be given to.
+// What a loop can be given to: these, and what has a loop of its own for it (AdaptiveLoop).
 template <class E>
-concept RunsLoops = Bulk<E> || Executor<E>;
+concept RunsLoops = Bulk<E> || Executor<E> || requires { typename E::OwnLoop; };
 
 namespace detail {
 
