@@ -99,12 +99,12 @@ int ForkServer::start() noexcept {
   its.close();
   socket_ = std::move(mine);
   ServerAnswer answer;
-  Descriptor passed;
+  Forked passed;
   // Its pidfd comes from itself: by the time that we asked for one by its number the number might
   // be another's. Without a pidfd its end cannot be awaited; it ends with the socket.
   const bool said =
       await_first_word(server) && receive(answer, passed) && answer.kind == ServerAnswer::ready;
-  if (!said || answer.error != 0 || !passed.is_open()) {
+  if (!said || answer.error != 0 || !passed.pidfd.is_open()) {
     socket_.close();
     const sync::Deadline late = sync::deadline_after(kServerPatience);
     while (::waitpid(server, nullptr, WNOHANG) == 0 && sync::clock::now() < late) {
@@ -112,7 +112,7 @@ int ForkServer::start() noexcept {
     }
     return said && answer.error != 0 ? answer.error : ETIMEDOUT;
   }
-  pidfd_ = std::move(passed);
+  pidfd_ = std::move(passed.pidfd);
   first_serial_ = started_ = 0;
   return 0;
 }
@@ -169,18 +169,15 @@ void ForkServer::reap() noexcept {
 
 void ForkServer::forget() noexcept { close(); }
 
-bool ForkServer::receive(ServerAnswer& answer, Descriptor& passed) noexcept {
+bool ForkServer::receive(ServerAnswer& answer, Forked& passed) noexcept {
   Descriptor all[2];
   if (receive_message(socket_.get(), &answer, sizeof answer, all, MayWait::no) !=
       static_cast<ssize_t>(sizeof answer)) {
     return false;
   }
-  // Without both it is none; it ends when nobody has its door.
-  if (answer.kind == ServerAnswer::spare && all[1].is_open()) {
-    spare_ = {.pidfd = std::move(all[0]), .door = std::move(all[1])};
-  } else {
-    passed = std::move(all[0]);
-  }
+  passed = {.pidfd = std::move(all[0]), .door = std::move(all[1])};
+  // Without both it is none; it ends when its door is closed.
+  if (answer.kind == ServerAnswer::spare && passed.is_whole()) spare_ = std::move(passed);
   return true;
 }
 
@@ -192,7 +189,7 @@ void ForkServer::keep(const ServerAnswer& answer) noexcept {
 // What the server has said by now.
 void ForkServer::hear() noexcept {
   ServerAnswer answer;
-  Descriptor passed;
+  Forked passed;
   while (receive(answer, passed)) keep(answer);
 }
 
@@ -204,7 +201,7 @@ bool ForkServer::has_spare() noexcept {
 
 // False: it was gone, and has no slot.
 bool ForkServer::hire(std::uint32_t slot, std::uint32_t serial, Descriptor& pidfd) noexcept {
-  Spare spare = std::move(spare_);
+  Forked spare = std::move(spare_);
   // If it ends before it has heard this it is a worker that has ended at no block.
   if (send_message(spare.door.get(), &slot, sizeof slot) != 0) return false;
   const ServerRequest told{
@@ -237,12 +234,14 @@ int ForkServer::start_worker(std::uint32_t slot, std::uint32_t serial, Descripto
   const sync::Deadline late = sync::deadline_after(kServerPatience);
   while (await_nudging(socket_.get(), pidfd_.get(), late)) {
     ServerAnswer answer;
-    Descriptor passed;
+    Forked passed;
     if (!receive(answer, passed)) break;
     if (answer.kind == ServerAnswer::started && answer.serial == serial) {
       if (answer.error != 0) return answer.error;
-      if (!passed.is_open()) return EMFILE;  // this process has no descriptor left for it
-      pidfd = std::move(passed);
+      if (!passed.is_whole()) return EMFILE;  // this process has no descriptors left for it
+      // If it has ended by now it is a worker that has ended at no block.
+      (void)send_message(passed.door.get(), &slot, sizeof slot);
+      pidfd = std::move(passed.pidfd);
       ++started_;
       return 0;
     }
@@ -268,7 +267,7 @@ WorkerEnd ForkServer::end_of(std::uint32_t slot, std::uint32_t serial) noexcept 
   const sync::Deadline late = sync::deadline_after(1s);
   while (is_running() && await_nudging(socket_.get(), pidfd_.get(), late)) {
     ServerAnswer answer;
-    Descriptor passed;
+    Forked passed;
     if (!receive(answer, passed)) break;
     if (answer.kind == ServerAnswer::ended && is_it(answer)) return answer.end;
     keep(answer);

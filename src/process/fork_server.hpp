@@ -19,6 +19,9 @@
 //         number of its slot. The master hires it by a message to it, without the server, which
 //         hears of it afterwards and forks the next one when it has nothing else to do. There is
 //         never more than one, and a team that loses nobody has none.
+//   FS-5  A worker does nothing in its slot before the master has its pidfd: it waits at its door
+//         for the master's word. So one whose server died before it told of it, or whose pidfd the
+//         master has no descriptor for, has claimed nothing, and its slot may be given to another.
 //
 // Concurrency: one thread at a time, the master's.
 #pragma once
@@ -86,9 +89,9 @@ struct ServerRequest {
 struct ServerAnswer {
   enum Kind : std::uint32_t {
     ready,  // with the server's own pidfd, or an error
-    started,  // with the worker's pidfd, or an error
+    started,  // with the worker's pidfd and door, or an error
     ended,
-    spare,  // with its pidfd, and the socket by which it is told its slot
+    spare,  // with its pidfd and door
   } kind = ready;
   std::uint32_t slot = 0;
   std::uint32_t serial = 0;
@@ -98,7 +101,9 @@ struct ServerAnswer {
 
 // The server's life, and the worker's. They do not return.
 [[noreturn]] void be_server(const ServerPlan& plan, int socket, pid_t master) noexcept;
-[[noreturn]] void be_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept;
+// `door`: a socket, by which the master tells it its slot.
+[[noreturn]] void be_worker(const ServerPlan& plan, std::uint32_t slot, int door,
+                            pid_t server) noexcept;
 // A worker that does not know its slot yet.
 [[noreturn]] void be_spare(const ServerPlan& plan, int door, pid_t server) noexcept;
 
@@ -137,13 +142,14 @@ class ForkServer {
   void forget() noexcept;
 
  private:
-  struct Spare {
+  struct Forked {
     Descriptor pidfd;
     Descriptor door;  // by which it is told its slot
+    bool is_whole() const noexcept { return pidfd.is_open() && door.is_open(); }
   };
 
   bool await_first_word(pid_t server) const noexcept;
-  bool receive(ServerAnswer& answer, Descriptor& passed) noexcept;
+  bool receive(ServerAnswer& answer, Forked& passed) noexcept;
   void hear() noexcept;
   void keep(const ServerAnswer& answer) noexcept;
   bool has_spare() noexcept;
@@ -157,7 +163,7 @@ class ForkServer {
   Descriptor pidfd_;
   std::uint32_t first_serial_ = 0;  // of this server; 0: it has started none
   std::uint32_t started_ = 0;  // by this server
-  Spare spare_;
+  Forked spare_;
   std::vector<ServerAnswer> ends_;  // heard while something else was waited for
 };
 

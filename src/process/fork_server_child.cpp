@@ -62,6 +62,11 @@ void kill_by(int pidfd) noexcept {
   (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
 }
 
+// The worker's end, and the master's.
+bool make_door(int* ends) noexcept {
+  return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
+}
+
 class Server {
  public:
   Server(const ServerPlan& plan, int socket) noexcept : plan_(plan), socket_(socket) {}
@@ -80,6 +85,7 @@ class Server {
   void take_spare(const ServerRequest& request) noexcept;
   void make_spare() noexcept;
   Child make_child(pid_t process, std::uint32_t serial) const noexcept;
+  void end_unheard(std::uint32_t slot) noexcept;
   void bury(std::uint32_t slot) noexcept;
   WorkerEnd reap(Child& child) const noexcept;
   void take_away_names() const noexcept;
@@ -176,19 +182,38 @@ void Server::obey() noexcept {
 void Server::start(const ServerRequest& request) noexcept {
   const std::uint32_t slot = request.slot;
   ServerAnswer said{.kind = ServerAnswer::started, .slot = slot, .serial = request.serial};
-  if (slot >= plan_.width || children_[slot].pidfd >= 0) {
-    said.error = EBUSY;
-  } else if (plan_.tap != nullptr) {
-    said.error = plan_.tap->before_start(slot);
+  int door[2] = {-1, -1};
+  if (slot >= plan_.width) {
+    said.error = EINVAL;
+  } else {
+    end_unheard(slot);
+    if (plan_.tap != nullptr) said.error = plan_.tap->before_start(slot);
   }
+  if (said.error == 0 && !make_door(door)) said.error = errno;
   if (said.error == 0) {
     const pid_t server = ::getpid();
     const pid_t worker = ::fork();
-    if (worker == 0) be_worker(plan_, slot, server);
+    if (worker == 0) be_worker(plan_, slot, door[0], server);
     children_[slot] = make_child(worker, request.serial);
     if (children_[slot].pidfd < 0) said.error = errno;
+    if (plan_.tap != nullptr) plan_.tap->forked(slot);
   }
-  if (!answer(said, said.error == 0 ? children_[slot].pidfd : -1)) end(false);
+  const int passed = said.error == 0 ? children_[slot].pidfd : -1;
+  const bool heard = answer(said, passed, said.error == 0 ? door[1] : -1);
+  ::close(door[0]);
+  ::close(door[1]);
+  if (!heard) end(false);
+}
+
+// The master asks for a worker of a slot that has none. If there is one it has no descriptor for
+// it, which closed that worker's door.
+void Server::end_unheard(std::uint32_t slot) noexcept {
+  if (children_[slot].pidfd < 0) return;
+  kill_by(children_[slot].pidfd);
+  pollfd polled{.fd = children_[slot].pidfd, .events = POLLIN, .revents = 0};
+  while (::poll(&polled, 1, -1) < 0 && errno == EINTR) {
+  }
+  bury(slot);
 }
 
 // The worker of the slot is gone: the master knows that, or it would not have hired another one.
@@ -213,7 +238,7 @@ void Server::take_spare(const ServerRequest& request) noexcept {
 void Server::make_spare() noexcept {
   wants_spare_ = false;
   int door[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, door) != 0) return;
+  if (!make_door(door)) return;
   const pid_t server = ::getpid();
   const pid_t worker = ::fork();
   if (worker == 0) be_spare(plan_, door[0], server);
@@ -312,7 +337,6 @@ bool this_is_a_worker = false;  // written once, by the only thread there is
 
 void set_name(const char* name) noexcept { (void)::prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// `door`: a descriptor to keep, or -1.
 void prepare_worker(const ServerPlan& plan, int door, pid_t server) noexcept {
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   this_is_a_worker = true;
@@ -325,14 +349,27 @@ void prepare_worker(const ServerPlan& plan, int door, pid_t server) noexcept {
   (void)::on_exit(&leave, nullptr);
 }
 
+void pin(const ServerPlan& plan, std::uint32_t slot) noexcept {
+  if (plan.cpus.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(plan.cpus[slot % plan.cpus.size()]), &set);
+  if (::sched_setaffinity(0, sizeof set, &set) != 0) leave_now(errno);
+}
+
+// The slot, once the master has said it; it never will if it has closed its end.
+std::uint32_t told_at(int door) noexcept {
+  std::uint32_t slot = 0;
+  ssize_t bytes = -1;
+  do {
+    bytes = ::recv(door, &slot, sizeof slot, 0);
+  } while (bytes < 0 && errno == EINTR);
+  if (bytes != static_cast<ssize_t>(sizeof slot)) leave_now(0);
+  ::close(door);
+  return slot;
+}
+
 [[noreturn]] void work_in(const ServerPlan& plan, std::uint32_t slot) noexcept {
-  set_name(plan.name.c_str());
-  if (!plan.cpus.empty()) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(plan.cpus[slot % plan.cpus.size()]), &set);
-    if (::sched_setaffinity(0, sizeof set, &set) != 0) leave_now(errno);
-  }
   plan.tell_step("started", slot);
   plan.life->live(plan, slot);
   leave_now(0);
@@ -366,21 +403,19 @@ void be_server(const ServerPlan& plan, int socket, pid_t master) noexcept {
   Server(plan, socket).serve(master);
 }
 
-void be_worker(const ServerPlan& plan, std::uint32_t slot, pid_t server) noexcept {
-  prepare_worker(plan, -1, server);
-  work_in(plan, slot);
+void be_worker(const ServerPlan& plan, std::uint32_t slot, int door, pid_t server) noexcept {
+  prepare_worker(plan, door, server);
+  set_name(plan.name.c_str());
+  pin(plan, slot);
+  work_in(plan, told_at(door));
 }
 
 void be_spare(const ServerPlan& plan, int door, pid_t server) noexcept {
   prepare_worker(plan, door, server);
   set_name("handoff-spare");
-  std::uint32_t slot = 0;
-  ssize_t bytes = -1;
-  do {
-    bytes = ::recv(door, &slot, sizeof slot, 0);
-  } while (bytes < 0 && errno == EINTR);
-  if (bytes != static_cast<ssize_t>(sizeof slot)) leave_now(0);  // nobody can hire it any more
-  ::close(door);
+  const std::uint32_t slot = told_at(door);
+  set_name(plan.name.c_str());
+  pin(plan, slot);
   work_in(plan, slot);
 }
 

@@ -300,6 +300,34 @@ TEST(ProcessTeamDeaths, TheForkServerMayDieToo) {
   }
 }
 
+// Kills its server once a worker has been forked of which the master was not told.
+class KillsTheServer final : public detail::TeamTap {
+ public:
+  explicit KillsTheServer(Board& board) noexcept : board_(board) {}
+  void forked(std::size_t) noexcept override {
+    if (board_.ready == 0 || board_.deaths.fetch_add(1) != 0) return;
+    std::this_thread::sleep_for(20ms);  // enough for the worker to claim a block, if it did
+    ::kill(::getpid(), SIGKILL);
+  }
+
+ private:
+  Board& board_;
+};
+
+// It claimed a block, ended with its server, and the run waited for that block for ever.
+TEST(ProcessTeamDeaths, AWorkerThatItsServerHadNotToldOfHasClaimedNothing) {
+  const SharedBoard board;
+  KillsTheServer tap(*board);
+  ProcessTeam team{{.width = 2, .tries = 15, .tap = &tap}};
+  Tally tally;
+  {
+    const Beside killer(board, 3, [] { ::kill(workers().at(0), SIGKILL); });
+    tally = team.run<count_slowly>(100, Rows{board.get(), 0}, {.block = 1});
+  }
+  EXPECT_EQ(tally.done, 100U);
+  EXPECT_GE(board->deaths, 1) << "the server forked no worker in the run";
+}
+
 // ---- The spare ---------------------------------------------------------------------------------
 
 // The one there is; waits for it.
