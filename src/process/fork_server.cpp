@@ -102,15 +102,16 @@ int ForkServer::start() noexcept {
   Forked passed;
   // Its pidfd comes from itself: by the time that we asked for one by its number the number might
   // be another's. Without a pidfd its end cannot be awaited; it ends with the socket.
-  const bool said =
-      await_first_word(server) && receive(answer, passed) && answer.kind == ServerAnswer::ready;
+  const bool spoke = await_first_word(server);
+  const bool said = spoke && receive(answer, passed) && answer.kind == ServerAnswer::ready;
   if (!said || answer.error != 0 || !passed.pidfd.is_open()) {
     socket_.close();
     const sync::Deadline late = sync::deadline_after(kServerPatience);
     while (::waitpid(server, nullptr, WNOHANG) == 0 && sync::clock::now() < late) {
       (void)::poll(nullptr, 0, 1);
     }
-    return said && answer.error != 0 ? answer.error : ETIMEDOUT;
+    if (said && answer.error != 0) return answer.error;
+    return spoke && !said ? EPIPE : ETIMEDOUT;
   }
   pidfd_ = std::move(passed.pidfd);
   first_serial_ = started_ = 0;
@@ -232,10 +233,12 @@ int ForkServer::start_worker(std::uint32_t slot, std::uint32_t serial, Descripto
   }
   if (first_serial_ == 0) first_serial_ = serial;
   const sync::Deadline late = sync::deadline_after(kServerPatience);
+  bool dead = false;
   while (await_nudging(socket_.get(), pidfd_.get(), late)) {
     ServerAnswer answer;
     Forked passed;
-    if (!receive(answer, passed)) break;
+    dead = !receive(answer, passed);  // its end is closed, a moment before it is gone
+    if (dead) break;
     if (answer.kind == ServerAnswer::started && answer.serial == serial) {
       if (answer.error != 0) return answer.error;
       if (!passed.is_whole()) return EMFILE;  // this process has no descriptors left for it
@@ -247,7 +250,7 @@ int ForkServer::start_worker(std::uint32_t slot, std::uint32_t serial, Descripto
     }
     keep(answer);
   }
-  const bool dead = await(pidfd_.get(), -1, sync::clock::now());
+  dead = dead || await(pidfd_.get(), -1, sync::clock::now());
   kill();
   return dead ? EPIPE : ETIMEDOUT;
 }

@@ -120,7 +120,7 @@ class ForkServer {
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  // 0, or the errno; ENOSYS or EPERM where there are no pidfds.
+  // 0, or the errno; ENOSYS or EPERM where there are no pidfds, EPIPE: it was killed at once.
   int start() noexcept;
   // Ends the workers and the server, and waits for that.
   void stop() noexcept;

@@ -189,11 +189,12 @@ int TeamCrew::start_worker(std::uint32_t slot) noexcept {
   Worker& worker = workers_[slot];
   worker.overdue = false;
   if (programs_) return start_program(slot);
-  for (int tries = 2;; --tries) {
+  for (int tries = 3;; --tries) {
     refused_ = server_.is_running() ? 0 : start_server();
-    if (refused_ != 0) return refused_;
-    worker.serial = ++serial_;
-    refused_ = server_.start_worker(slot, worker.serial, worker.pidfd);
+    if (refused_ == 0) {
+      worker.serial = ++serial_;
+      refused_ = server_.start_worker(slot, worker.serial, worker.pidfd);
+    }
     // A server that was just killed is no reason: there is another one.
     if (refused_ != EPIPE || tries == 1) return refused_;
   }
