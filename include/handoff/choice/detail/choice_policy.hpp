@@ -37,7 +37,7 @@ using WaySpeeds = PerWay<double>;
 
 // What it takes to hand a loop over, in nanoseconds.
 using HandoverCosts = PerWay<double>;
-inline constexpr HandoverCosts first_guess{0, 5'000, 8'000};
+[[gnu::visibility("hidden")]] inline constexpr HandoverCosts first_guess{0, 5'000, 8'000};
 
 // How what is left of a serial loop may be handed over.
 struct HandoverOffer {
