@@ -138,7 +138,11 @@ class Try {
   }
 
   [[nodiscard]] Tried tried(const Result& result) const {
-    return {options_.kernel.string(), answer_.items, measurements_width(), result.rows,
+    return {options_.kernel.string(),
+            answer_.items,
+            measurements_width(),
+            options_.width ? "threads" : "CPUs",
+            result.rows,
             session_.plan().seed};
   }
   [[nodiscard]] bool broken() const { return session_.broken(); }

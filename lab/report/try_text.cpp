@@ -194,8 +194,8 @@ class Ranking {
     const Row& best = *best_other();
     const std::string name = way_named(best.contender);
     const auto times = [&] {
-      return fmt::format("{:.2f}x of serial, {:.0f} % efficiency on {} CPUs", speed(best),
-                         efficiency(best), tried_.width);
+      return fmt::format("{:.2f}x of serial, {:.0f} % efficiency on {} {}", speed(best),
+                         efficiency(best), tried_.width, tried_.members);
     };
     std::string line;
     switch (best_against_serial()) {
@@ -218,6 +218,7 @@ class Ranking {
         "  {:<25}{:>10}{:>9}{:>12}   {}\n",
         tried_.kernel, tried_.items, short_duration(serial_->median * 1000), "way", "a pass",
         "speed", "efficiency", "lost: slower items, start, between, end");
+    bool any_tied = false;
     for (const Row* row : measured_) {
       text += fmt::format("  {:<25}{:>10}{:>8.2f}x{:>10.0f} %", way_named(row->contender),
                           short_duration(row->median * 1000), speed(*row),
@@ -226,11 +227,15 @@ class Ranking {
         text += fmt::format("{:>9.0f} %{:>9.0f} %{:>7.0f} %{:>5.0f} %", lost->slower, lost->late,
                             lost->between, lost->early);
       }
-      if (row != best_other() && row != serial_ &&
-          judged(*row, *best_other()).change == Change::unchanged) {
-        text += "   as fast";
-      }
+      const bool tied = row != best_other() && row != serial_ &&
+                        judged(*row, *best_other()).change != Change::worse;
+      any_tied = any_tied || tied;
+      if (tied) text += "  ~";
       text += '\n';
+    }
+    if (any_tied) {
+      text +=
+          fmt::format("\n~ no difference to {} can be told\n", way_named(best_other()->contender));
     }
     return text;
   }
@@ -265,7 +270,9 @@ class Ranking {
          {lost->early, "at the end some wait for the last one: items are large or uneven"}}};
     const auto worst = std::max_element(kinds.begin(), kinds.end());
     const std::string name = way_named(best_other()->contender);
-    if (worst->first < much) return fmt::format("\n{} loses little\n", name);
+    if (worst->first < much || efficiency(*best_other()) > 100 - much) {
+      return fmt::format("\n{} loses little\n", name);
+    }
     return fmt::format("\n{} loses most, {:.0f} % of the CPUs' time, to this: {}\n", name,
                        worst->first, worst->second);
   }

@@ -14,6 +14,7 @@ struct Tried {
   std::string kernel;  // its file
   std::uint64_t items = 0;
   std::uint64_t width = 1;
+  std::string members = "CPUs";  // what the width counts
   std::vector<Row> rows;  // of one block; none is measured where the kernel is not safe
   std::uint64_t seed = 1;
 };
