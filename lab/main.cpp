@@ -21,6 +21,7 @@
 #include "commands/export.hpp"
 #include "commands/gate.hpp"
 #include "commands/list.hpp"
+#include "commands/replay.hpp"
 #include "commands/report.hpp"
 #include "commands/run.hpp"
 #include "commands/try_kernel.hpp"
@@ -280,6 +281,38 @@ CLI::App* add_try(CLI::App& program, TryOptions& options) {
   return command;
 }
 
+CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
+  CLI::App* replay =
+      program.add_subcommand("replay", "your own trace under every way, and which one to take");
+  replay->footer(
+      "FILE is a .ninja_log, a Chrome or Perfetto trace as JSON, or a CSV table with a column\n"
+      "duration and maybe start, kind, key, bytes and parent (docs/guide/replay.md). Each piece "
+      "is\n"
+      "replayed as calibrated work. A replay takes 0.1 s at most: longer traces are replayed\n"
+      "faster, unless --speed says how fast.");
+  replay->add_option("file", options.file, "the trace")->type_name("FILE");
+  replay
+      ->add_option("--from-ninja", options.from_ninja,
+                   "the log of what ninja built last in FOLDER, instead of a FILE")
+      ->type_name("FOLDER");
+  replay
+      ->add_option("--arrivals", options.arrivals,
+                   "kept: pieces come when they started in the trace; at-once: all are ready at "
+                   "the beginning (default: kept, at-once for what ninja scheduled)")
+      ->type_name("HOW");
+  replay->add_option("--speed", options.speed, "replay it so many times as fast")
+      ->type_name("TIMES");
+  replay->add_option("--width", options.width, "threads (default: as many as CPUs)")
+      ->check(not_below_0);
+  replay->add_option("--contenders", options.contenders, "ways to replay it, such as own.*")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("PATTERN,...");
+  replay->add_flag("--json", options.json, "print JSON");
+  add_measure_options(*replay, options.measure);
+  return replay;
+}
+
 // One line; for an unknown command with the one that was probably meant.
 std::string bad_usage(const CLI::ParseError& error, const CLI::App& program, int argc,
                       char** argv) {
@@ -308,6 +341,7 @@ int command(int argc, char** argv) {
   DoctorOptions doctor_options;
   AdviseOptions advise_options;
   TryOptions try_options;
+  ReplayOptions replay_options;
   MeasureOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
   const CLI::App* gate_command = add_gate(program, gate_options);
@@ -317,6 +351,7 @@ int command(int argc, char** argv) {
   const CLI::App* doctor_command = add_doctor(program, doctor_options);
   const CLI::App* advise_command = add_advise(program, advise_options);
   const CLI::App* try_command = add_try(program, try_options);
+  const CLI::App* replay_command = add_replay(program, replay_options);
   program.add_subcommand("list", "list scenarios, metrics, parameters and contenders")
       ->add_option("--manifest", list_options.manifests, "file that lists more contenders")
       ->type_name("FILE");
@@ -336,6 +371,7 @@ int command(int argc, char** argv) {
   doctor_options.command_line = run_options.measure.command_line;
   advise_options.measure.command_line = run_options.measure.command_line;
   try_options.measure.command_line = run_options.measure.command_line;
+  replay_options.measure.command_line = run_options.measure.command_line;
   if (run_command->parsed()) return run(run_options);
   if (gate_command->parsed()) return gate(gate_options);
   if (compare_command->parsed()) return compare(compare_options);
@@ -344,6 +380,7 @@ int command(int argc, char** argv) {
   if (doctor_command->parsed()) return doctor(doctor_options);
   if (advise_command->parsed()) return advise(advise_options);
   if (try_command->parsed()) return try_kernel(try_options);
+  if (replay_command->parsed()) return replay_trace(replay_options);
   return list(list_options);
 }
 

@@ -2,6 +2,8 @@
 // What the command line said, for the commands.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -19,6 +21,7 @@ struct MeasureOptions {
   std::optional<double> time_budget_s;  // for each cell
   bool quick = false;
   bool no_probe = false;  // trust the machine
+  std::optional<std::chrono::nanoseconds> burst;  // its least time; nothing: as is usual
   std::optional<std::uint64_t> seed;
   std::vector<std::filesystem::path> manifests;  // contenders beside those of the build
   std::filesystem::path output;                  // empty: no result file
@@ -108,6 +111,17 @@ struct TryOptions {
   std::vector<std::string> contenders;  // patterns; none: all
   double limit_s = 10;  // that a way may be silent
   bool races = false;  // instead of timing it: it is built with ThreadSanitizer
+  bool json = false;
+  MeasureOptions measure;
+};
+
+struct ReplayOptions {
+  std::filesystem::path file;  // a trace
+  std::filesystem::path from_ninja;  // or a folder that ninja builds in; one of the two is empty
+  std::string arrivals;  // kept, at-once; empty: as fits the trace
+  std::optional<double> speed;  // how many times as fast; nothing: as is usual
+  std::optional<std::size_t> width;  // threads; nothing: as many as CPUs
+  std::vector<std::string> contenders;  // patterns; none: all
   bool json = false;
   MeasureOptions measure;
 };

@@ -34,6 +34,7 @@ Plan plan_of(const MeasureOptions& options) {
     plan.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(seconds));
   }
+  if (options.burst) plan.burst = *options.burst;
   plan.seed = options.seed ? *options.seed : std::random_device{}();
   return plan;
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "commands/replay.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "commands/output.hpp"
+#include "commands/session.hpp"
+#include "harness/atomic_file.hpp"
+#include "harness/cpus.hpp"
+#include "harness/progress.hpp"
+#include "harness/user_error.hpp"
+#include "replay/read_trace.hpp"
+#include "report/json.hpp"
+#include "report/replay_report.hpp"
+#include "scenarios/replay/scenario.hpp"
+
+namespace handoff::lab {
+namespace {
+
+constexpr std::size_t most_width = 64;
+
+std::filesystem::path trace_of(const ReplayOptions& options) {
+  if (options.file.empty() == options.from_ninja.empty()) {
+    throw UserError("replay takes one trace: handoff replay FILE, or --from-ninja BUILD_FOLDER");
+  }
+  if (options.from_ninja.empty()) return options.file;
+  const std::filesystem::path log = options.from_ninja / ".ninja_log";
+  if (!std::filesystem::exists(log)) {
+    throw UserError(
+        fmt::format("--from-ninja: there is no {}; ninja leaves it where it builds", log.string()));
+  }
+  return log;
+}
+
+std::size_t width_of(const ReplayOptions& options) {
+  const std::size_t cpus = allowed_cpus().size();
+  const std::size_t width = options.width.value_or(std::clamp<std::size_t>(cpus, 1, most_width));
+  if (width >= 1 && width <= most_width) return width;
+  throw UserError(fmt::format("--width takes 1 to {} threads, not {}", most_width, width));
+}
+
+// Starts in a trace are when its pieces came, unless a scheduler chose them. Those that are not
+// there cannot be kept.
+bool keeps_arrivals(const ReplayOptions& options, const replay::Trace& trace) {
+  if (options.arrivals.empty()) return trace.has_starts && trace.starts_are_arrivals;
+  if (options.arrivals != "kept" && options.arrivals != "at-once") {
+    throw UserError(fmt::format("--arrivals takes kept or at-once, not '{}'", options.arrivals));
+  }
+  if (options.arrivals == "kept" && !trace.has_starts) {
+    throw UserError("--arrivals kept needs starts, and the trace has no such column");
+  }
+  return options.arrivals == "kept";
+}
+
+replay::Trace read(const std::filesystem::path& path, Interrupt& interrupt) {
+  Progress progress(1);
+  constexpr std::uint64_t shown_each = 32 << 20;
+  std::uint64_t next = shown_each;
+  return replay::read_trace(path, [&](std::uint64_t bytes) {
+    interrupt.check();
+    if (bytes < next) return;
+    next += shown_each;
+    progress.show(fmt::format("{} MiB of {} read", bytes >> 20, path.filename().string()));
+  });
+}
+
+// A replay is an operation, and long enough to be a burst by itself.
+MeasureOptions how_to_measure(const ReplayOptions& options) {
+  MeasureOptions how = options.measure;
+  how.burst = std::chrono::nanoseconds(1);
+  if (!how.launches) how.launches = how.quick ? 1 : 5;
+  if (!how.time_budget_s && !how.quick) how.time_budget_s = 30;
+  how.quick = true;
+  return how;
+}
+
+Session::Block block_of(const Session& session, const ReplayOptions& options, const Cell& cell) {
+  std::vector<Contender> ways;
+  for (const Contender& contender : session.contenders()) {
+    if (contender.scenario == "replay") ways.push_back(contender);
+  }
+  Session::Block block;
+  for (const Contender& contender : chosen(ways, options.contenders)) {
+    block.push_back({contender, cell});
+  }
+  return block;
+}
+
+void require_speed(const ReplayOptions& options) {
+  constexpr double least = 1e-6;
+  constexpr double most = 1e9;
+  const double speed = options.speed.value_or(1);
+  if (speed >= least && speed <= most) return;
+  throw UserError(fmt::format("--speed takes {} to {}, as 100 for a hundred times as fast, not {}",
+                              least, most, speed));
+}
+
+}  // namespace
+
+int replay_trace(const ReplayOptions& options) {
+  const std::filesystem::path path = trace_of(options);
+  require_speed(options);
+  require_output(options.measure.output, {path});
+  replay::LoadChoice choice{width_of(options), true, options.speed};
+  Interrupt interrupt;
+  const replay::Trace trace = read(path, interrupt);
+  choice.keeps_arrivals = keeps_arrivals(options, trace);
+  const auto load = std::make_shared<const replay::Load>(trace, choice);
+  const auto scenario = replay::make_scenario(load);
+  Session session(how_to_measure(options), interrupt);
+  Cell cell("makespan");
+  cell.set("pieces", fmt::format("{}", trace.pieces.size()));
+  cell.set("arrivals", choice.keeps_arrivals ? "kept" : "at-once");
+  cell.set("width", fmt::format("{}", choice.width));
+  const Session::Block block = block_of(session, options, cell);
+  std::optional<Interrupted> interrupted;
+  try {
+    session.measure(*scenario, {block});
+  } catch (const Interrupted& signal) {
+    if (session.rows().empty()) throw;
+    interrupted = signal;
+  }
+  const std::string busy = session.busy();
+  if (!busy.empty()) fmt::print(stderr, "{}\n", busy);
+  if (!options.measure.output.empty()) {
+    write_atomically(options.measure.output, to_json_text(session.result()));
+  }
+  const ReplayReport report = replay_report(path.string(), trace, *load, choice, session.rows());
+  write_text({}, options.json ? to_json_text(report) : replay_text(report));
+  if (interrupted) return exit_code::signal + interrupted->signal;
+  if (session.broken()) return exit_code::broken;
+  return report.why.empty() ? exit_code::too_noisy : exit_code::ok;
+}
+
+}  // namespace handoff::lab

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "scenarios/replay/scenario.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace handoff::lab::replay {
+namespace {
+
+class ReplayedLoad final : public Problem {
+ public:
+  explicit ReplayedLoad(std::shared_ptr<const Load> load) : load_(std::move(load)) {}
+
+  const MemoryFile& input() const override { return load_->input(); }
+  std::size_t answer_bytes() const override {
+    return load_->view().pieces.size() * sizeof(PieceAnswer);
+  }
+  double metric(const Reading& reading) const override { return reading.ns_per_item() / 1e6; }
+  std::chrono::nanoseconds slowest_operation() const override {
+    const Bounds& bounds = load_->bounds();
+    return std::chrono::nanoseconds(3 * (bounds.critical_path_ns + bounds.work_ns)) +
+           std::chrono::seconds(5);
+  }
+  // They are as many as CPUs, and the thread that hands over is one more.
+  bool threads_share_cpus() const override { return true; }
+
+  // Every piece ran once and whole, after its arrival and after those that it waits for.
+  std::optional<std::string> fault(bool /*of_a_limit*/,
+                                   std::span<const std::byte> bytes) const override {
+    const LoadView load = load_->view();
+    std::vector<PieceAnswer> answers(load.pieces.size());
+    std::memcpy(answers.data(), bytes.data(), answers.size() * sizeof(PieceAnswer));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (const auto wrong = fault_of(load.pieces[i], answers[i])) {
+        return fmt::format("the piece of line {} {}", load_->line(i), *wrong);
+      }
+      for (const std::uint32_t child : load.children_of(i)) {
+        if (answers[child].begin_ns >= answers[i].end_ns) continue;
+        return fmt::format("the piece of line {} began before the one of line {} had ended",
+                           load_->line(child), load_->line(i));
+      }
+    }
+    return {};
+  }
+
+ private:
+  static std::optional<std::string> fault_of(const LoadPiece& piece, const PieceAnswer& answer) {
+    if (answer.runs == ~std::uint64_t{0}) return "was left untouched";
+    if (answer.runs != 1) return fmt::format("ran {} times", answer.runs);
+    if (answer.begin_ns < piece.arrival_ns) return "began before it arrived";
+    // Of its work: the clock of a CPU may become faster after the calibration, but not by so much.
+    if (answer.end_ns - answer.begin_ns < piece.work_ns / 4) return "did not do its work";
+    return {};
+  }
+
+  std::shared_ptr<const Load> load_;
+};
+
+class Replay final : public Scenario {
+ public:
+  explicit Replay(std::shared_ptr<const Load> load) : load_(std::move(load)) {}
+
+  std::string name() const override { return "replay"; }
+  std::string summary() const override { return "the pieces of a trace, by every way that fits"; }
+
+  const std::vector<Metric>& metrics() const override {
+    static const std::vector<Metric> metrics{
+        {"makespan", "ms", false, "from the beginning to the end of the last piece"}};
+    return metrics;
+  }
+
+  const std::vector<Parameter>& parameters() const override {
+    static const std::vector<Parameter> parameters{
+        {"pieces", "of the trace", {"1"}, {}, 1, most_pieces},
+        {"arrivals", "as in the trace, or all at once", {"kept"}, {"kept", "at-once"}},
+        {"width", "threads that execute, the one that hands over is one more", {"2"}, {}, 1, 64}};
+    return parameters;
+  }
+
+  std::shared_ptr<const Problem> problem(const Cell& /*cell*/) override {
+    return std::make_shared<ReplayedLoad>(load_);
+  }
+
+ private:
+  std::shared_ptr<const Load> load_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scenario> make_scenario(std::shared_ptr<const Load> load) {
+  return std::make_unique<Replay>(std::move(load));
+}
+
+}  // namespace handoff::lab::replay

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// `replay`: a trace's pieces of work, replayed by every way. It needs a trace, so it is none of the
+// scenarios of `handoff run`: `handoff replay` makes it.
+#pragma once
+
+#include <memory>
+
+#include "harness/scenario.hpp"
+#include "replay/load.hpp"
+
+namespace handoff::lab::replay {
+
+std::unique_ptr<Scenario> make_scenario(std::shared_ptr<const Load> load);
+
+}  // namespace handoff::lab::replay
