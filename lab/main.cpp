@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands/advise.hpp"
+#include "commands/check_advice.hpp"
 #include "commands/compare.hpp"
 #include "commands/copy.hpp"
 #include "commands/doctor.hpp"
@@ -197,10 +198,54 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
   return doctor;
 }
 
+void add_questions(CLI::App& advise, AdviseOptions& options) {
+  advise.add_option("--unit", options.unit,
+                    "task (default), index of a loop, event, message, command or file");
+  advise
+      .add_option("--grain", options.grain,
+                  "work in one, such as 300ns, 20us, 1.5ms; of events, messages and commands what "
+                  "their handler does (default 0ns)")
+      ->type_name("TIME");
+  advise.add_option("--count", options.count, "how many are handed over at once")
+      ->check(not_below_0);
+  advise.add_option("--nesting", options.nesting,
+                    "none, or tasks if they hand over tasks and wait for them (default none)");
+  advise.add_option("--order", options.order,
+                    "any (default); fifo if they must begin in the order they came in; producer if "
+                    "each producer's order is enough");
+  advise.add_option("--isolation", options.isolation,
+                    "threads (default), or processes if a crash must stay where it is");
+  advise.add_option("--goal", options.goal,
+                    "throughput (default), or latency: they come when nothing else is under way");
+  advise.add_option("--memory", options.memory,
+                    "any (default), or bounded: what waits must not take more and more");
+  advise.add_option("--bound", options.bound, "what bounds the work: compute (default) or memory");
+  advise.add_option("--durable", options.durable,
+                    "files: yes if a loss of power must not undo them (default no)");
+  advise
+      .add_option("--bytes", options.bytes, "of an event, a message or a file, as in 72, 4k, 16M")
+      ->type_name("SIZE");
+  advise.add_option("--kinds", options.kinds, "kinds of work, types of messages (default 1)")
+      ->check(not_below_0);
+  advise.add_option("--producers", options.producers, "threads that hand over (default 1)")
+      ->check(not_below_0);
+  advise
+      .add_option("--waves", options.waves, "they come in so many waves, with pauses (default 1)")
+      ->check(not_below_0);
+  advise.add_option("--largest", options.largest, "the largest piece, by the mean (default 1)");
+  advise
+      .add_option("--idle-cost", options.idle_cost,
+                  "% of one CPU that idle threads may take (default: any)")
+      ->type_name("PERCENT");
+  advise.add_option("--width", options.width, "threads (default: the most that were measured)")
+      ->check(not_below_0);
+}
+
 CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
   CLI::App* advise =
       program.add_subcommand("advise", "which way fits your work, judged by measured rows");
   advise->footer(
+      "Without any question advise asks on a terminal, one by one.\n"
       "If rows are missing, --measure measures them; without it, advise asks on a terminal. They\n"
       "are used for this answer only; --output keeps them in a result file to name next time.\n"
       "exit code: 4 if a needed row is missing; it prints the command that measures it");
@@ -208,23 +253,7 @@ CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
       ->add_option("results", options.results,
                    "result files of `run --output` (default: report/results.json)")
       ->type_name("FILE");
-  advise->add_option("--grain", options.grain, "work in one task, such as 300ns, 20us, 1.5ms")
-      ->required()
-      ->type_name("TIME");
-  advise->add_option("--count", options.count, "tasks handed over at once")
-      ->required()
-      ->check(not_below_0);
-  advise->add_option("--unit", options.unit, "task, or index for a loop (default task)");
-  advise->add_option("--nesting", options.nesting,
-                     "none, or tasks if they hand over tasks and wait for them (default none)");
-  advise->add_option("--order", options.order,
-                     "any, or fifo if they must begin in the order they came in (default any)");
-  advise
-      ->add_option("--idle-cost", options.idle_cost,
-                   "% of one CPU that idle threads may take (default: any)")
-      ->type_name("PERCENT");
-  advise->add_option("--width", options.width, "threads (default: the most that were measured)")
-      ->check(not_below_0);
+  add_questions(*advise, options);
   advise->add_flag("--json", options.json, "print JSON");
   advise->add_flag("--measure", options.measure_missing,
                    "measure what is missing, without asking: 3 launches per contender");
@@ -313,6 +342,21 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
   return replay;
 }
 
+// For those who work on advice; not in the help.
+CLI::App* add_check_advice(CLI::App& program, CheckAdviceOptions& options) {
+  CLI::App* check = program.add_subcommand(
+      "check-advice", "does advice on loads that it has not seen hold? See docs/methodology.md");
+  check->group("");
+  check->add_option("known", options.known, "result of `run loads` that advice may see")
+      ->required()
+      ->type_name("KNOWN");
+  check->add_option("unseen", options.unseen, "results of `run loads` with other seeds")
+      ->required()
+      ->type_name("UNSEEN");
+  check->add_flag("--verbose", options.verbose, "a line for each load");
+  return check;
+}
+
 // One line; for an unknown command with the one that was probably meant.
 std::string bad_usage(const CLI::ParseError& error, const CLI::App& program, int argc,
                       char** argv) {
@@ -342,6 +386,7 @@ int command(int argc, char** argv) {
   AdviseOptions advise_options;
   TryOptions try_options;
   ReplayOptions replay_options;
+  CheckAdviceOptions check_advice_options;
   MeasureOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
   const CLI::App* gate_command = add_gate(program, gate_options);
@@ -352,6 +397,7 @@ int command(int argc, char** argv) {
   const CLI::App* advise_command = add_advise(program, advise_options);
   const CLI::App* try_command = add_try(program, try_options);
   const CLI::App* replay_command = add_replay(program, replay_options);
+  const CLI::App* check_advice_command = add_check_advice(program, check_advice_options);
   program.add_subcommand("list", "list scenarios, metrics, parameters and contenders")
       ->add_option("--manifest", list_options.manifests, "file that lists more contenders")
       ->type_name("FILE");
@@ -381,6 +427,7 @@ int command(int argc, char** argv) {
   if (advise_command->parsed()) return advise(advise_options);
   if (try_command->parsed()) return try_kernel(try_options);
   if (replay_command->parsed()) return replay_trace(replay_options);
+  if (check_advice_command->parsed()) return check_advice(check_advice_options);
   return list(list_options);
 }
 

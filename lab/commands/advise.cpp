@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "commands/advise_questions.hpp"
 #include "commands/output.hpp"
 #include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
@@ -23,56 +24,6 @@ namespace {
 
 // Where ./run leaves what it measured.
 constexpr const char* usual_results = "report/results.json";
-
-// 300ns, 1.5us, 20ms, 2s.
-double duration_ns(const std::string& text) {
-  constexpr double longest = 1e12;
-  constexpr std::array<std::pair<std::string_view, double>, 4> units{
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(rest, text.data() + text.size());
-  for (const auto& [name, ns] : units) {
-    if (error == std::errc{} && unit == name && number * ns >= 0 && number * ns <= longest) {
-      return number * ns;
-    }
-  }
-  throw UserError(fmt::format(
-      "--grain takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'", text));
-}
-
-// Whether it is the second of two words.
-bool is_second(const char* option, const std::string& text,
-               const std::array<std::string, 2>& words) {
-  if (text == words[0] || text == words[1]) return text == words[1];
-  throw UserError(fmt::format("{} takes {} or {}, not '{}'", option, words[0], words[1], text));
-}
-
-Question question_of(const AdviseOptions& options) {
-  constexpr std::uint64_t most = 1'000'000'000'000;
-  Question question;
-  question.task_ns = duration_ns(options.grain);
-  question.count = options.count;
-  if (question.count < 1 || question.count > most) {
-    throw UserError(fmt::format("--count takes 1 to {}, not {}", most, question.count));
-  }
-  question.by_index = is_second("--unit", options.unit, {"task", "index"});
-  question.nested = is_second("--nesting", options.nesting, {"none", "tasks"});
-  question.in_order = is_second("--order", options.order, {"any", "fifo"});
-  if (question.nested && question.by_index) {
-    throw UserError("--nesting tasks needs --unit task");
-  }
-  question.idle_percent = options.idle_cost;
-  const double percent = options.idle_cost.value_or(0);
-  const long most_percent = 100 * std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
-  if (!(percent >= 0 && percent <= static_cast<double>(most_percent))) {
-    throw UserError(fmt::format("--idle-cost takes % of one CPU, 0 to {} (all CPUs), not {}",
-                                most_percent, percent));
-  }
-  question.width = options.width;
-  if (question.width == 0) throw UserError("--width takes 1 or more threads, not 0");
-  return question;
-}
 
 std::vector<std::filesystem::path> files_of(const AdviseOptions& options) {
   if (!options.results.empty()) return options.results;
@@ -118,7 +69,9 @@ std::vector<Session::Block> blocks_of(const Session& session, const Missing& mis
   const Scenario& scenario = scenario_named(session.scenarios(), missing.scenario);
   Scenario::Values values;
   for (const auto& [name, value] : missing.parameters) {
-    values.emplace_back(name, std::vector{value.text});
+    std::istringstream several(value.text);
+    std::vector<std::string>& all = values.emplace_back(name, std::vector<std::string>{}).second;
+    for (std::string one; std::getline(several, one, ',');) all.push_back(one);
   }
   std::vector<Session::Block> blocks;
   for (const Cell& cell : scenario.cells(values, {missing.metric})) {
@@ -139,20 +92,15 @@ std::chrono::seconds about(const Plan& plan, std::size_t blocks) {
   return looking + std::chrono::ceil<std::chrono::seconds>(plan.budget) * blocks;
 }
 
-bool is_asked_at_a_terminal() { return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1; }
-
 // An empty line is a yes, the end of the input is a no.
 bool says_yes(Interrupt& interrupt) {
-  std::fflush(stderr);
-  while (!interrupt.wait_readable(STDIN_FILENO, Clock::now() + std::chrono::hours(1))) continue;
-  std::array<char, 256> line{};
-  const auto length = read(STDIN_FILENO, line.data(), line.size());  // a terminal gives a line
-  return length > 0 && (line[0] == '\n' || line[0] == 'y' || line[0] == 'Y');
+  const std::optional<std::string> line = line_of_terminal(interrupt);
+  return line && (line->empty() || line->front() == 'y' || line->front() == 'Y');
 }
 
 // Measures all that is missing, unless the person at the terminal does not want it.
 std::optional<Result> measured_now(const AdviseOptions& options, const AllMissing& all) {
-  if (!options.measure_missing && !is_asked_at_a_terminal()) return {};
+  if (!options.measure_missing && !is_at_a_terminal()) return {};
   MeasureOptions how = options.measure;
   how.quick = true;
   Interrupt interrupt;
@@ -203,9 +151,19 @@ int say_why(const AllMissing& all, const Result& measured) {
   return broken ? exit_code::broken : exit_code::too_noisy;
 }
 
+// All ways that were measured are ruled out.
+int say_none(const Advice& advice) {
+  std::vector<std::string> reasons;
+  for (const auto& [name, why] : advice.left_out) reasons.push_back(name + ' ' + why);
+  fmt::print(stderr, "handoff: no way that was measured fits: {}\n", fmt::join(reasons, "; "));
+  return exit_code::too_noisy;
+}
+
 }  // namespace
 
-int advise(const AdviseOptions& options) {
+int advise(const AdviseOptions& given) {
+  AdviseOptions options = given;
+  if (!has_answers(options) && is_at_a_terminal() && !ask_all(options)) return exit_code::ok;
   const Question question = question_of(options);
   const std::vector<std::filesystem::path> paths = files_of(options);
   require_output(options.measure.output, paths);
@@ -229,6 +187,7 @@ int advise(const AdviseOptions& options) {
     fmt::print(stderr, "note: nothing was missing, so nothing was measured or written to {}\n",
                options.measure.output.string());
   }
+  if (advice.ways.empty()) return say_none(advice);
   write_text({}, options.json ? to_json_text(question, advice)
                               : advice_text(question, advice, may_style(STDOUT_FILENO)));
   return exit_code::ok;

@@ -91,11 +91,22 @@ struct DoctorOptions {
 
 struct AdviseOptions {
   std::vector<std::filesystem::path> results;  // none: where ./run leaves them
-  std::string grain;  // 20us
-  std::uint64_t count = 1;
-  std::string unit = "task";
-  std::string nesting = "none";
-  std::string order = "any";
+  // The questions, as they are answered. Without any answer a person at a terminal is asked.
+  std::optional<std::string> unit;
+  std::optional<std::string> grain;  // 20us
+  std::optional<std::uint64_t> count;
+  std::optional<std::string> nesting;
+  std::optional<std::string> order;
+  std::optional<std::string> isolation;
+  std::optional<std::string> goal;
+  std::optional<std::string> memory;
+  std::optional<std::string> bound;
+  std::optional<std::string> durable;
+  std::optional<std::string> bytes;
+  std::optional<std::uint64_t> kinds;
+  std::optional<std::uint64_t> producers;
+  std::optional<std::uint64_t> waves;
+  std::optional<double> largest;
   std::optional<double> idle_cost;  // % of a CPU
   std::optional<std::uint64_t> width;
   bool json = false;
@@ -124,6 +135,12 @@ struct ReplayOptions {
   std::vector<std::string> contenders;  // patterns; none: all
   bool json = false;
   MeasureOptions measure;
+};
+
+struct CheckAdviceOptions {
+  std::filesystem::path known;  // rows that advice may see
+  std::vector<std::filesystem::path> unseen;  // loads that it is tried on
+  bool verbose = false;
 };
 
 // What a command's exit code says.

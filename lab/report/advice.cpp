@@ -4,80 +4,23 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "harness/statistics.hpp"
-#include "report/columns.hpp"
 #include "report/view.hpp"
+#include "report/way_rows.hpp"
+#include "report/way_words.hpp"
 
 namespace handoff::lab {
 namespace {
 
-using Wanted = std::vector<std::pair<const char*, ParameterValue>>;
-
-// Of several rows of one contender the last one measured counts.
-using ByContender = std::map<std::string, const Row*>;
-
-bool is_a_way(const Row& row) { return row.kind == "own" || row.kind == "peer"; }
-
-bool has(const Row& row, const Wanted& parameters) {
-  return std::all_of(parameters.begin(), parameters.end(), [&](const auto& wanted) {
-    return value_named(row.parameters, wanted.first) == wanted.second;
-  });
-}
-
-class Rows {
- public:
-  explicit Rows(const Results& results) {
-    for (const Result* result : results) {
-      for (const Row& row : result->rows) {
-        if (row.is_measured()) rows_.push_back(&row);
-        if (is_broken(row.status)) broken_.push_back(&row);
-      }
-    }
-  }
-
-  [[nodiscard]] std::vector<const Row*> of(const char* metric, const Wanted& wanted) const {
-    std::vector<const Row*> found;
-    for (const Row* row : rows_) {
-      if (row->metric == metric && has(*row, wanted)) found.push_back(row);
-    }
-    return found;
-  }
-  [[nodiscard]] ByContender ways(const char* metric, const Wanted& wanted) const {
-    ByContender found;
-    for (const Row* row : of(metric, wanted)) {
-      if (is_a_way(*row)) found[row->contender] = row;
-    }
-    return found;
-  }
-  // Ways without a figure, since they answered wrongly or broke.
-  [[nodiscard]] ByContender broken(const char* metric, const Wanted& wanted) const {
-    ByContender found;
-    for (const Row* row : broken_) {
-      if (row->metric == metric && has(*row, wanted) && is_a_way(*row)) found[row->contender] = row;
-    }
-    return found;
-  }
-  // A contender's median, or NaN.
-  [[nodiscard]] double median_of(const std::string& contender, const char* metric,
-                                 const Wanted& wanted) const {
-    double median = std::numeric_limits<double>::quiet_NaN();
-    for (const Row* row : of(metric, wanted)) {
-      if (row->contender == contender) median = row->median;
-    }
-    return median;
-  }
-
- private:
-  std::vector<const Row*> rows_;
-  std::vector<const Row*> broken_;
-};
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// Nearer than that to the best, a way is as good: no measurement tells more.
+constexpr double kAsGood = 1.02;
 
 // y at x, between the points' own, which are sorted by x; beyond them the outermost.
-double between(const Points& points, double x) {
+double between(const std::vector<std::pair<double, double>>& points, double x) {
   const auto above = std::upper_bound(points.begin(), points.end(), std::pair(x, HUGE_VAL));
   if (above == points.begin()) return points.front().second;
   if (above == points.end()) return points.back().second;
@@ -85,45 +28,50 @@ double between(const Points& points, double x) {
   return y0 + (above->second - y0) * (x - x0) / (above->first - x0);
 }
 
-// What a task of this size takes of the threads' time together, divided by their number.
-double ns_by_curve(const Row& row, double task_ns, double width) {
-  Points times;  // of a task, by its size
-  for (const auto& [size, efficiency] : row.curves.at("efficiency")) {
-    if (size > 0 && efficiency > 0) times.emplace_back(size, size / (efficiency * width));
-  }
-  std::sort(times.begin(), times.end());
-  if (times.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto [largest, slowest] = times.back();
-  return task_ns > largest ? task_ns * slowest / largest : between(times, task_ns);
+// A question of some other amount.
+Question with(Question question, Crossing::Of of, double amount) {
+  if (of == Crossing::Of::piece) question.task_ns = amount;
+  if (of == Crossing::Of::bytes) question.bytes = amount;
+  if (of == Crossing::Of::count) question.count = static_cast<std::uint64_t>(std::round(amount));
+  question.waves = std::min(question.waves, question.count);
+  return question;
 }
-
-bool has_curve(const Row& row) { return row.curves.contains("efficiency"); }
 
 class Adviser {
  public:
-  Adviser(const Question& question, const Results& results) : question_(question), rows_(results) {}
+  Adviser(const Question& question, const Results& results) : question_(question), rows_(results) {
+    if (!is_piece() && !question_.bytes) question_.bytes = usual_bytes();
+  }
 
   Advice advice() {
     choose_width();
-    const ByContender candidates = rows_.ways(metric(), work());
-    const ByContender idle = rows_.ways("idle_cpu", at_width());
-    if (candidates.empty()) miss(scenario(), metric(), work());
-    if (question_.idle_percent && idle.empty()) miss("tasks", "idle_cpu", at_width());
+    const ToldWays told = told_ways();
+    idle_ = rows_.ways("idle_cpu", at_width());
+    if (told.empty()) say_what_is_missing();
+    const bool asks_idle = is_piece() && question_.idle_percent && !question_.by_processes;
+    if (asks_idle && idle_.empty()) miss("tasks", "idle_cpu", at_width());
     if (!advice_.missing.empty()) return std::move(advice_);
-    const double all = static_cast<double>(question_.count) * question_.task_ns;
-    advice_.ways.push_back({"here", "no hand-over: the thread that has the work does it", all,
-                            all / static_cast<double>(question_.count),
-                            std::numeric_limits<double>::quiet_NaN(), "", ""});
-    for (const auto& [name, row] : candidates) consider(name, *row, idle);
+    for (const auto& [name, way] : told) consider(name, way);
+    complete_models();
+    if (is_piece() && !question_.by_processes) advice_.ways.insert(advice_.ways.begin(), here());
     for (const auto& [name, row] : rows_.broken(metric(), work())) {
-      if (!candidates.contains(name)) advice_.left_out.emplace_back(name, row->state());
+      if (!told.contains(name)) advice_.left_out.emplace_back(name, row->state());
     }
+    for (Way& way : advice_.ways) price(way);
     std::stable_sort(advice_.ways.begin(), advice_.ways.end(),
                      [](const Way& a, const Way& b) { return a.ns < b.ns; });
+    if (advice_.ways.empty()) return std::move(advice_);
+    look_for_changes();
+    say_how_sure();
     return std::move(advice_);
   }
 
  private:
+  [[nodiscard]] bool is_piece() const { return question_.unit == Unit::piece; }
+  [[nodiscard]] double usual_bytes() const {
+    if (question_.unit == Unit::event) return 64;
+    return question_.unit == Unit::file ? 4096 : 72;
+  }
   [[nodiscard]] const char* scenario() const { return question_.nested ? "forkjoin" : "grain"; }
   [[nodiscard]] const char* metric() const { return question_.nested ? "ns_per_fork" : "metg50"; }
   // The cells that tell about the work.
@@ -138,10 +86,38 @@ class Adviser {
 
   void choose_width() {
     advice_.width = question_.width.value_or(0);
-    if (question_.width) return;
-    for (const Row* row : rows_.of(metric(), {})) {
-      const auto width = value_named(row->parameters, "width").whole();
-      if (is_a_way(*row) && width) advice_.width = std::max(advice_.width, *width);
+    if (question_.width || !is_piece()) return;
+    for (const char* metric : {this->metric(), "time", "claim"}) {
+      for (const Row* row : rows_.of(metric, {})) {
+        const bool counts = std::string_view(metric) != "claim" || question_.by_processes;
+        const auto width = value_named(row->parameters, "width").whole();
+        if (counts && is_row_of_a_way(*row) && width) {
+          advice_.width = std::max(advice_.width, *width);
+        }
+      }
+      if (advice_.width != 0) return;
+    }
+    if (question_.by_processes) advice_.width = 2;  // what `spawn` has, whose jobs name none
+  }
+
+  // Those of processes are beside the others, which are what is asked for.
+  [[nodiscard]] ToldWays told_ways() const {
+    if (!is_piece()) return ways_of_others(rows_, question_);
+    ToldWays by_processes = ways_of_processes(rows_, question_, advice_.width);
+    if (question_.by_processes) return by_processes;
+    ToldWays ways = ways_of_loads(rows_, question_, advice_.width);
+    if (ways.empty()) ways = ways_of_pieces(rows_, question_, at_width());
+    if (!ways.empty()) ways.merge(by_processes);
+    return ways;
+  }
+
+  void say_what_is_missing() {
+    if (!is_piece()) {
+      advice_.missing = missing_of_others(question_);
+    } else if (question_.by_processes) {
+      advice_.missing = missing_of_processes(question_, std::max<std::uint64_t>(advice_.width, 1));
+    } else {
+      miss(scenario(), metric(), work());
     }
   }
 
@@ -154,151 +130,180 @@ class Adviser {
     advice_.missing.push_back(std::move(missing));
   }
 
-  void consider(const std::string& name, const Row& row, const ByContender& idle) {
-    std::string why = why_not(name, idle);
-    if (why.empty() && !question_.nested && !has_curve(row)) why = "its row has no curve";
+  void consider(const std::string& name, const ToldWay& told) {
+    std::string why = fault_of_way(name, told.row->order, question_);
+    if (why.empty()) why = why_too_busy(name);
+    if (why.empty() && told.cells.empty()) why = "its row has no curve";
     if (!why.empty()) {
       advice_.left_out.emplace_back(name, why);
       return;
     }
-    const double ping_us = rows_.median_of(name, "ping", at_width());
-    const double ns = ns_of(name, row);
-    advice_.ways.push_back({name, call_of(name), ns, ns / static_cast<double>(question_.count),
-                            ping_us * 1e3,
-                            fmt::format("{} {}", scenario(), text_of(row.parameters)),
-                            row.status == RowStatus::ok ? "" : row.state()});
+    Way way;
+    way.name = name;
+    way.call = call_of_way(name, question_);
+    way.code = code_of_way(name, question_);
+    way.after_idle_ns = is_piece() ? rows_.median_of(name, "ping", at_width()) * 1e3 : kUnknown;
+    way.source = fmt::format("{} {}", told.row->scenario, text_of(told.row->parameters));
+    way.reservation = told.row->status == RowStatus::ok ? "" : told.row->state();
+    way.model = fitted_to(told.cells);
+    advice_.ways.push_back(std::move(way));
   }
 
-  // What rules it out, or nothing.
-  [[nodiscard]] std::string why_not(const std::string& name, const ByContender& idle) const {
-    const bool keeps_order =
-        name == "own.pool.fixed" || name == "own.pool.cached" || name == "peer.bs_thread_pool";
-    if (question_.in_order && (question_.by_index || question_.nested || !keeps_order)) {
-      return "promises no order";
-    }
-    if (!question_.idle_percent) return {};
-    const auto row = idle.find(name);
-    if (row == idle.end()) return "its cost when idle was not measured";
+  // What it takes when idle, or nothing. Of others than pieces the rows are those of what sleeps.
+  [[nodiscard]] std::string why_too_busy(const std::string& name) const {
+    if (!question_.idle_percent || !is_piece() || question_.by_processes) return {};
+    const auto row = idle_.find(name);
+    if (row == idle_.end()) return "its cost when idle was not measured";
     const double percent = row->second->median;
     if (percent <= *question_.idle_percent) return {};
     return fmt::format("takes {} % of a CPU when idle", short_number(percent));
   }
 
-  [[nodiscard]] double ns_of(const std::string& name, const Row& row) const {
-    const double each = question_.nested ? ns_of_fork(name) : ns_of_task(name, row);
-    const auto rounds = static_cast<double>((question_.count + advice_.width - 1) / advice_.width);
-    return std::max(static_cast<double>(question_.count) * each, rounds * question_.task_ns);
+  // What the rows of a way do not tell is as with the others, or as it must be at least.
+  void complete_models() {
+    std::vector<double> shared;
+    for (const Way& way : advice_.ways) {
+      if (way.model.tells(Term::work)) shared.push_back(way.model[Term::work]);
+    }
+    const double usual = shared.empty() || !is_piece() ? 1 : std::max(1.0, median(shared));
+    for (Way& way : advice_.ways) {
+      constexpr double half = 0.5;
+      if (!way.model.tells(Term::work)) way.model[Term::work] = usual;
+      if (!way.model.tells(Term::memory)) way.model[Term::memory] = way.model[Term::work];
+      if (!way.model.tells(Term::tail)) way.model[Term::tail] = half;
+      const bool sleeps = question_.waves > 1 || question_.for_latency;
+      if (is_piece() && sleeps && !way.model.tells(Term::wake) && way.reservation.empty()) {
+        way.reservation = "without its wake-up, which was not measured";
+      }
+    }
   }
 
-  [[nodiscard]] double ns_of_task(const std::string& name, const Row& row) const {
-    const double ns = ns_by_curve(row, question_.task_ns, static_cast<double>(advice_.width));
-    return question_.by_index ? ns : std::fmax(ns, ns_of_empty_task(name));
+  [[nodiscard]] Way here() const {
+    Way way;
+    way.name = "here";
+    way.call = "no hand-over: the thread that has the work does it";
+    way.code = code_of_way(way.name, question_);
+    way.after_idle_ns = kUnknown;
+    return way;
+  }
+
+  void price(Way& way) const {
+    const bool one = question_.for_latency && !is_piece();
+    const auto items = one ? 1.0 : static_cast<double>(question_.count);
+    way.ns = ns_of(way, question_);
+    way.ns_per_task = way.ns / items;
+  }
+
+  [[nodiscard]] double ns_of(const Way& way, const Question& question) const {
+    const auto count = static_cast<double>(question.count);
+    if (way.name == "here") return count * question.task_ns;
+    if (is_piece()) {
+      const double ns = way.model.ns_of(amounts_of(question, advice_.width));
+      const bool is_task = !question.by_index && !question.nested;
+      return is_task ? std::fmax(ns, count * ns_of_empty_task(way.name, count)) : ns;
+    }
+    // One thread handles them, and its work comes on top.
+    Question one_by_one = question;
+    if (question.for_latency) one_by_one.count = 1;
+    Terms amounts = amounts_of(one_by_one, 1);
+    const bool sleeps = question.for_latency && question.idle_percent;
+    amounts[static_cast<std::size_t>(Term::wake)] = sleeps ? 1 : 0;
+    return way.model.ns_of(amounts);
   }
 
   // In batches of so many, between those measured by the logarithm; NaN where that was not
   // measured.
-  [[nodiscard]] double ns_of_empty_task(const std::string& name) const {
+  [[nodiscard]] double ns_of_empty_task(const std::string& name, double count) const {
     std::map<double, double> times;
     Wanted wanted = at_width();
     wanted.insert(wanted.end(),
                   {{"work", ParameterValue::of(0)}, {"state", ParameterValue{"hot"}}});
     for (const Row* row : rows_.of("fire_and_forget", wanted)) {
-      const double count = value_named(row->parameters, "count").number();
-      if (row->contender != name || std::isnan(count)) continue;
-      times[std::log(count)] = row->median;
+      const double measured = value_named(row->parameters, "count").number();
+      if (row->contender != name || std::isnan(measured)) continue;
+      times[std::log(measured)] = row->median;
     }
-    if (times.empty()) return std::numeric_limits<double>::quiet_NaN();
-    return between({times.begin(), times.end()}, std::log(static_cast<double>(question_.count)));
+    if (times.empty()) return kUnknown;
+    return between({times.begin(), times.end()}, std::log(count));
   }
 
-  // The middle one of the problems measured, without their own work, and then this one's.
-  [[nodiscard]] double ns_of_fork(const std::string& name) const {
-    const auto width = static_cast<double>(advice_.width);
-    std::vector<double> costs;
-    for (const Row* row : rows_.of(metric(), work())) {
-      if (row->contender != name) continue;
-      Wanted wanted = at_width();
-      wanted.push_back({"problem", value_named(row->parameters, "problem")});
-      const double serial = rows_.median_of("limit.serial", metric(), wanted);
-      const double its_work = std::isnan(serial) ? 0 : serial / width;
-      costs.push_back(std::max(0.0, row->median - its_work));
+  [[nodiscard]] const Way& best_of(const Question& question) const {
+    return *std::min_element(
+        advice_.ways.begin(), advice_.ways.end(),
+        [&](const Way& a, const Way& b) { return ns_of(a, question) < ns_of(b, question); });
+  }
+
+  // Whether another way would be better there, by enough.
+  [[nodiscard]] const Way* better_at(Crossing::Of of, double amount) const {
+    const Question there = with(question_, of, amount);
+    const Way& best = best_of(there);
+    const bool is_other = best.name != advice_.ways.front().name;
+    const bool enough = ns_of(advice_.ways.front(), there) > kAsGood * ns_of(best, there);
+    return is_other && enough ? &best : nullptr;
+  }
+
+  void look_for_changes() {
+    if (advice_.ways.size() < 2) return;
+    const bool has_bytes = !is_piece() && question_.unit != Unit::command;
+    if (question_.task_ns > 0 && is_piece()) {
+      look_along(Crossing::Of::piece, question_.task_ns, 1, 1e9);
     }
-    return median(std::move(costs)) + question_.task_ns / width;
+    if (is_piece() || question_.unit == Unit::file) {
+      look_along(Crossing::Of::count, static_cast<double>(question_.count), 1, 1e9);
+    }
+    if (has_bytes) look_along(Crossing::Of::bytes, *question_.bytes, 8, 1e9);
   }
 
-  [[nodiscard]] std::string call_of(const std::string& name) const {
-    if (name == "own.thread_team") return "handoff::ThreadTeam: run()";
-    constexpr std::string_view pool = "own.pool.";
-    if (!name.starts_with(pool)) return {};
-    const char* const call = question_.nested     ? "TaskGroup::run() and wait()"
-                             : question_.by_index ? "parallel_for()"
-                                                  : "post() and wait()";
-    return fmt::format("handoff::ThreadPool, mode {}: {}", name.substr(pool.size()), call);
+  void look_along(Crossing::Of of, double from, double least, double most) {
+    constexpr double step = 1.2;
+    for (const bool above : {false, true}) {
+      double same = from;
+      for (double at = from; at >= least && at <= most; at = above ? at * step : at / step) {
+        const Way* const way = better_at(of, at);
+        if (way == nullptr) {
+          same = at;
+          continue;
+        }
+        if (at != from) advice_.changes.push_back(crossing(of, above, same, at));
+        break;
+      }
+    }
   }
 
-  const Question& question_;
-  Rows rows_;
+  // Between an amount at which nothing changes and one at which something has.
+  [[nodiscard]] Crossing crossing(Crossing::Of of, bool above, double same, double other) const {
+    for (int i = 0; i < 20; ++i) {
+      const double middle = std::sqrt(same * other);
+      (better_at(of, middle) == nullptr ? same : other) = middle;
+    }
+    return {of, above, other, better_at(of, other)->name};
+  }
+
+  void say_how_sure() {
+    const Way& best = advice_.ways.front();
+    for (const Way& way : advice_.ways) {
+      const double error = std::fmax(best.model.median_error, way.model.median_error);
+      const double margin = std::fmax(kAsGood, 1 + (std::isnan(error) ? 0 : error));
+      if (&way != &best && way.ns <= margin * best.ns) advice_.as_good.push_back(way.name);
+    }
+    if (best.model.is_unsure()) {
+      advice_.unsure = fmt::format("half of the cells held out are off by {:.0f} % and more",
+                                   100 * best.model.median_error);
+    } else if (question_.by_memory && best.name != "here" && !best.model.tells(Term::memory)) {
+      advice_.unsure = "no row tells how work that memory bounds is shared out";
+    }
+  }
+
+  Question question_;
+  MeasuredRows rows_;
+  ByContender idle_;
   Advice advice_;
 };
 
-std::string text_of(const Question& question, std::uint64_t width) {
-  std::string text =
-      fmt::format("{} {} of {}", question.count, question.by_index ? "indices" : "tasks",
-                  short_duration(question.task_ns));
-  if (question.nested) text += ", which hand over tasks and wait for them";
-  if (question.in_order) text += ", begun in order";
-  if (question.idle_percent) {
-    text += fmt::format(", at most {} % of a CPU when idle", *question.idle_percent);
-  }
-  return text + fmt::format("; {} threads", width);
-}
-
-// Beside the name, where there is something to say.
-std::string line_of(const char* word, const Way& way) {
-  return fmt::format("{:<6}{}{}{}: {} in all, {} each\n", word, way.name,
-                     way.call.empty() ? "" : ", ", way.call, short_duration(way.ns),
-                     short_duration(way.ns_per_task));
-}
-
 }  // namespace
-
-std::string text_of(const Missing& missing) {
-  const std::string parameters = text_of(missing.parameters);
-  return fmt::format("{} {}{}{}", missing.scenario, missing.metric, parameters.empty() ? "" : " ",
-                     parameters);
-}
-
-std::string run_arguments(const Missing& missing) {
-  std::string text = fmt::format("{} --metrics {}", missing.scenario, missing.metric);
-  for (const auto& [name, value] : missing.parameters) {
-    text += fmt::format(" --set {}={}", name, value.text);
-  }
-  return text;
-}
 
 Advice advice_on(const Question& question, const Results& results) {
   return Adviser(question, results).advice();
-}
-
-std::string advice_text(const Question& question, const Advice& advice, bool styled) {
-  std::string text = heading(text_of(question, advice.width), styled);
-  text += line_of("take", advice.ways.front());
-  if (advice.ways.size() > 1) text += line_of("else", advice.ways[1]);
-  text += '\n';
-  Columns columns;
-  columns.add({"way", "in all", "each", "times best", "wake-up", "by"});
-  std::string remarks;
-  for (const Way& way : advice.ways) {
-    columns.add({way.name, short_duration(way.ns), short_duration(way.ns_per_task),
-                 short_number(way.ns / advice.ways.front().ns), short_duration(way.after_idle_ns),
-                 way.source.empty() ? "-" : way.source});
-    if (!way.reservation.empty()) remarks += fmt::format("  {} is {}\n", way.name, way.reservation);
-  }
-  text += columns.text() + remarks;
-  for (const auto& [name, why] : advice.left_out) {
-    text += fmt::format("  left out: {}: {}\n", name, why);
-  }
-  return text;
 }
 
 }  // namespace handoff::lab

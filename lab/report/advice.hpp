@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Which way fits some work, and what it will cost, by the rows of result files.
 //
-// A task's time comes from the efficiency that `grain` measured at its size, but is no less than
-// what empty tasks cost in batches of that many (`tasks`); nested ones pay what `forkjoin` measured
-// for a fork. All tasks together take no less than the longest row of them on one thread. That a
-// pool sleeps at first is not in it: beside the time stands how long its wake-up takes.
+// What a way costs is a model that is fitted to its rows (cost_model.hpp): pieces of work by
+// `grain`, or by `loads` where these rows are there; nested tasks pay what `forkjoin` measured for
+// a fork; jobs of processes by `spawn`; events, messages, commands and files by the scenarios of
+// that name. All pieces together take no less than the longest row of them on one thread, and tasks
+// no less than empty ones in batches of that many (`tasks`). That a pool sleeps at first is not in
+// it, unless latency is asked for, or the work comes in waves: beside the time stands how long a
+// wake-up takes.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "report/cost_model.hpp"
 #include "report/result.hpp"
 
 namespace handoff::lab {
+
+enum class Unit : std::uint8_t { piece, event, message, command, file };
 
 // The work.
 struct Question {
@@ -26,6 +32,18 @@ struct Question {
   bool in_order = false;  // they must begin in the order of their handing over
   std::optional<double> idle_percent;  // of one CPU, that having nothing to do may cost
   std::optional<std::uint64_t> width;  // threads; nothing: the most that were measured
+  Unit unit = Unit::piece;
+  bool by_processes = false;  // a crash must not take the program with it
+  bool for_latency = false;  // the way sleeps when the work comes; else it is busy
+  bool bounded = false;  // what waits may not take memory without a bound
+  bool durable = false;  // of files: a loss of power cannot undo them
+  bool per_producer = false;  // order among what one thread hands over is enough
+  std::uint64_t kinds = 1;  // of work, or types of messages
+  std::uint64_t producers = 1;  // threads that hand over
+  std::optional<double> bytes;  // of an event, a message, a file
+  double largest = 1;  // piece, by the mean
+  std::uint64_t waves = 1;  // in which they come, with pauses in between
+  bool by_memory = false;  // memory bounds the work, not the CPU
 };
 
 struct Way {
@@ -36,10 +54,12 @@ struct Way {
   double after_idle_ns = 0;  // until the first one has run elsewhere; NaN: unknown, or never
   std::string source;  // the row that it follows from; empty: none
   std::string reservation;  // of that row; empty: none
+  std::string code;  // a line to paste; empty as `call`
+  CostModel model;  // of `here`: the work
 };
 
 // What the question needs and no row tells. Of parameters that it does not name, any value would
-// do.
+// do. A value may be several, divided by commas.
 struct Missing {
   std::string scenario;
   std::string metric;
@@ -51,16 +71,32 @@ std::string text_of(const Missing& missing);
 // The arguments of `handoff run` that would measure it.
 std::string run_arguments(const Missing& missing);
 
+// Beyond `at` the model has another way first.
+struct Crossing {
+  enum class Of : std::uint8_t { piece, count, bytes };
+  Of of = Of::piece;
+  bool above = false;  // else below
+  double at = 0;  // ns, items or bytes
+  std::string way;
+};
+
 struct Advice {
   std::uint64_t width = 0;
   std::vector<Way> ways;  // the cheapest first
   std::vector<std::pair<std::string, std::string>> left_out;  // who, and why
   std::vector<Missing> missing;  // none: there is advice
+  std::vector<Crossing> changes;  // what would change it
+  std::vector<std::string> as_good;  // others that the model does not tell from the best
+  std::string unsure;  // why it may be wrong; empty: no reason is known
 };
 
 Advice advice_on(const Question& question, const Results& results);
 
 // Only where nothing is missing.
 std::string advice_text(const Question& question, const Advice& advice, bool styled);
+// "below 3.00 us a piece: own.thread_team"
+std::string text_of(const Crossing& change);
+// "14 cells, 5 held out, median error 6 %, worst 18 %"
+std::string text_of(const CostModel& model);
 
 }  // namespace handoff::lab

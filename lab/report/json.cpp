@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/json.hpp"
 
+#include <array>
+
 #include <algorithm>
 #include <cmath>
 
@@ -193,6 +195,26 @@ json to_json(const Compared& row) {
           {"margin", judged(&JudgedChange::margin)}};
 }
 
+json to_json(const CostModel& model) {
+  json costs = json::object();
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    if (model.is_told[i]) costs[name_of(static_cast<Term>(i))] = model.costs[i];
+  }
+  return {{"costs", costs},
+          {"fitted", model.fitted},
+          {"held_out", model.held_out},
+          {"median_error", model.median_error},
+          {"worst_error", model.worst_error}};
+}
+
+json to_json(const Crossing& crossing) {
+  static const std::array<const char*, 3> names{"grain", "count", "bytes"};
+  return {{"of", names[static_cast<std::size_t>(crossing.of)]},
+          {"side", crossing.above ? "above" : "below"},
+          {"at", crossing.at},
+          {"way", crossing.way}};
+}
+
 json to_json(const Way& way) {
   return {{"name", way.name},
           {"call", way.call},
@@ -200,7 +222,9 @@ json to_json(const Way& way) {
           {"ns_per_task", way.ns_per_task},
           {"after_idle_ns", way.after_idle_ns},
           {"source", way.source},
-          {"reservation", way.reservation}};
+          {"reservation", way.reservation},
+          {"code", way.code},
+          {"model", way.model.fitted == 0 ? json() : to_json(way.model)}};
 }
 
 template <class Part>
@@ -228,17 +252,53 @@ std::string to_json_text(const std::vector<Compared>& rows) {
   return text_of(list_of(rows), indented) + '\n';
 }
 
+namespace {
+
+const char* unit_name(const Question& question) {
+  switch (question.unit) {
+    case Unit::event: return "event";
+    case Unit::message: return "message";
+    case Unit::command: return "command";
+    case Unit::file: return "file";
+    default: return question.by_index ? "index" : "task";
+  }
+}
+
+json to_json(const Question& question, std::uint64_t width) {
+  const auto known = [](const std::optional<double>& value) {
+    return value ? json(*value) : json();
+  };
+  const char* const in_order = question.per_producer ? "producer" : "fifo";
+  return {{"task_ns", question.task_ns},
+          {"count", question.count},
+          {"unit", unit_name(question)},
+          {"nesting", question.nested ? "tasks" : "none"},
+          {"order", question.in_order ? in_order : "any"},
+          {"idle_cost", known(question.idle_percent)},
+          {"width", width},
+          {"isolation", question.by_processes ? "processes" : "threads"},
+          {"goal", question.for_latency ? "latency" : "throughput"},
+          {"memory", question.bounded ? "bounded" : "any"},
+          {"bound", question.by_memory ? "memory" : "compute"},
+          {"durable", question.durable},
+          {"bytes", known(question.bytes)},
+          {"kinds", question.kinds},
+          {"producers", question.producers},
+          {"waves", question.waves},
+          {"largest", question.largest}};
+}
+
+}  // namespace
+
 std::string to_json_text(const Question& question, const Advice& advice) {
-  const json asked{{"task_ns", question.task_ns},
-                   {"count", question.count},
-                   {"unit", question.by_index ? "index" : "task"},
-                   {"nesting", question.nested ? "tasks" : "none"},
-                   {"order", question.in_order ? "fifo" : "any"},
-                   {"idle_cost", question.idle_percent ? json(*question.idle_percent) : json()},
-                   {"width", advice.width}};
   json left_out = json::object();
   for (const auto& [name, why] : advice.left_out) left_out[name] = why;
-  const json all{{"question", asked}, {"ways", list_of(advice.ways)}, {"left_out", left_out}};
+  const json all{{"question", to_json(question, advice.width)},
+                 {"ways", list_of(advice.ways)},
+                 {"left_out", left_out},
+                 {"changes", list_of(advice.changes)},
+                 {"as_good", advice.as_good},
+                 {"unsure", advice.unsure}};
   return text_of(all, indented) + '\n';
 }
 

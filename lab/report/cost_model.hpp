@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// What handing work over costs, as a sum of parts: so much for each hand-over, item, byte, and so
+// on. The parts are fitted to measured cells, none below 0, so that the relative errors are least.
+// Every third cell is held out: what the model says of those tells how good it is.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace handoff::lab {
+
+// Where cells do not tell two of them apart, the first one is meant.
+enum class Term : std::size_t {
+  item,        // items: indices, tasks, events, messages, commands, files
+  fixed,       // hand-overs as a whole: a loop, a batch, a wave
+  wake,        // of these, those that find the way asleep
+  nested,      // tasks that another task handed over, which are no items
+  byte,        // of all items together
+  contention,  // items, times the threads that hand over beside the first one
+  work,        // ns of work, if it is shared out evenly, that computes
+  memory,      // the same of work that memory bounds
+  tail,        // ns of the pieces that may be left to one thread in the end
+  late,        // ns that one thread does alone, if no other one wakes up in time
+};
+inline constexpr std::size_t kTerms = 10;
+using Terms = std::array<double, kTerms>;
+
+[[nodiscard]] std::string name_of(Term term);
+
+// A cell that was measured, for one way.
+struct CostCell {
+  Terms amounts{};
+  double ns = 0;  // in all
+
+  [[nodiscard]] double& operator[](Term term) { return amounts[static_cast<std::size_t>(term)]; }
+};
+
+// No fit sees more cells than these.
+inline constexpr std::size_t kMostFitted = 40;
+
+struct CostModel {
+  Terms costs{};                       // ns, of one of each
+  std::array<bool, kTerms> is_told{};  // whether a cell had any of it
+  double late_ns = 0;                  // of `late` no wake-up costs more than this
+  std::size_t fitted = 0;              // cells
+  std::size_t held_out = 0;
+  double median_error = NAN;  // relative, of those held out; NaN: there were too few
+  double worst_error = NAN;
+
+  [[nodiscard]] double& operator[](Term term) { return costs[static_cast<std::size_t>(term)]; }
+  [[nodiscard]] double operator[](Term term) const { return costs[static_cast<std::size_t>(term)]; }
+  [[nodiscard]] bool tells(Term term) const { return is_told[static_cast<std::size_t>(term)]; }
+  [[nodiscard]] double ns_of(const Terms& amounts) const;
+  // Whether cells that it has not seen are so far off that it is no ground for advice.
+  [[nodiscard]] bool is_unsure() const { return median_error > 0.25; }
+};
+
+[[nodiscard]] CostModel fitted_to(const std::vector<CostCell>& cells);
+
+}  // namespace handoff::lab

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT
+#include "report/way_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace handoff::lab {
+namespace {
+
+constexpr std::size_t kFewestLoads = 12;  // that a model is fitted to
+constexpr double kLargeFile = 65'536;  // bytes: from there on files are written block by block
+
+bool has_wanted(const Row& row, const Wanted& parameters) {
+  return std::all_of(parameters.begin(), parameters.end(), [&](const auto& wanted) {
+    return value_named(row.parameters, wanted.first) == wanted.second;
+  });
+}
+
+ParameterValue word(const char* text) { return {text, false}; }
+ParameterValue number(double value) {
+  return ParameterValue::of(static_cast<std::uint64_t>(std::llround(value)));
+}
+
+double value_of(const Row& row, const char* name) {
+  const double value = value_named(row.parameters, name).number();
+  return std::isnan(value) ? 1 : value;
+}
+
+// The last one measured names the way.
+ToldWay& way_of(ToldWays& ways, const Row& row, std::string name) {
+  ToldWay& way = ways[std::move(name)];
+  way.row = &row;
+  return way;
+}
+
+// Of each size the middle one of its sweeps: what a piece takes of the threads' time together.
+void add_curve(const Row& row, double width, std::vector<CostCell>& cells) {
+  std::map<double, std::vector<double>> times;
+  for (const auto& [size, efficiency] : row.curves.at("efficiency")) {
+    if (size > 0 && efficiency > 0) times[size].push_back(size / (efficiency * width));
+  }
+  for (auto& [size, all] : times) {
+    CostCell cell;
+    cell[Term::item] = 1;
+    cell[Term::work] = size / width;
+    cell.ns = median(std::move(all));
+    cells.push_back(cell);
+  }
+}
+
+// Loops of 1 us for each thread tell what a loop as a whole costs.
+void add_short_loops(const MeasuredRows& rows, const Wanted& at_width, double width,
+                     ToldWays& ways) {
+  constexpr double work_ns = 1000;
+  for (const auto& [name, row] : rows.ways("loop_1us", at_width)) {
+    if (!ways.contains(name)) continue;
+    CostCell cell;
+    cell[Term::fixed] = 1;
+    cell[Term::item] = width;
+    cell[Term::work] = work_ns;
+    cell.ns = work_ns + row->median;
+    ways[name].cells.insert(ways[name].cells.begin(), cell);  // is not held out
+  }
+}
+
+void add_wake_up(const MeasuredRows& rows, const Wanted& at_width, ToldWays& ways) {
+  for (const auto& [name, row] : rows.ways("ping", at_width)) {
+    if (!ways.contains(name)) continue;
+    CostCell cell;
+    cell[Term::fixed] = cell[Term::wake] = cell[Term::item] = 1;
+    cell.ns = row->median * 1e3;
+    ways[name].cells.insert(ways[name].cells.begin(), cell);
+  }
+}
+
+// Of the problems measured, without their own work.
+ToldWays ways_of_forks(const MeasuredRows& rows, const Wanted& at_width, double width) {
+  ToldWays ways;
+  std::map<std::string, std::vector<double>> costs;
+  for (const Row* row : rows.of("ns_per_fork", at_width)) {
+    if (!is_row_of_a_way(*row)) continue;
+    way_of(ways, *row, row->contender);
+    Wanted wanted = at_width;
+    wanted.emplace_back("problem", value_named(row->parameters, "problem"));
+    const double serial = rows.median_of("limit.serial", "ns_per_fork", wanted);
+    const double its_work = std::isnan(serial) ? 0 : serial / width;
+    costs[row->contender].push_back(std::max(0.0, row->median - its_work));
+  }
+  // The middle one: what a fork is beside others' work differs by more than a fit can tell.
+  for (auto& [name, of_one] : costs) {
+    CostCell cell;
+    cell[Term::nested] = 1;
+    cell.ns = std::max(median(std::move(of_one)), 1e-3);
+    ways[name].cells.push_back(cell);
+  }
+  return ways;
+}
+
+ToldWays ways_of_events(const MeasuredRows& rows, const Question& question, bool sleeps) {
+  ToldWays ways;
+  const auto take = [&](const Row* row, bool has_slept, double ns) {
+    if (!is_row_of_a_way(*row)) return;
+    CostCell cell;
+    cell[Term::item] = 1;
+    cell[Term::wake] = has_slept ? 1 : 0;
+    cell[Term::contention] = std::max(0.0, value_of(*row, "producers") - 1);
+    cell.ns = ns;
+    way_of(ways, *row, row->contender).cells.push_back(cell);
+  };
+  const Wanted state{{"consumer", word(sleeps ? "sleeps" : "spins")}};
+  if (question.for_latency) {
+    for (const Row* row : rows.of("events", "latency_p50", state)) take(row, sleeps, row->median);
+  } else {
+    for (const Row* row : rows.of("events", "throughput", {})) take(row, false, row->median);
+  }
+  return ways;
+}
+
+ToldWays ways_of_messages(const MeasuredRows& rows, const Question& question, bool sleeps) {
+  ToldWays ways;
+  const char* const metric = question.for_latency ? "latency_p50" : "throughput";
+  Wanted wanted{{"consumer", word(sleeps ? "sleeps" : "spins")}};
+  for (const Row* row : rows.of("messages", metric, wanted)) {
+    const ParameterValue publish = value_named(row->parameters, "publish");
+    const bool is_one_by_one = publish.text.empty() || publish.text == "single";
+    if (!is_row_of_a_way(*row) || !is_one_by_one || value_of(*row, "consumers") != 1) continue;
+    constexpr double bytes_of_latency = 72;
+    const double bytes = value_of(*row, "bytes");
+    CostCell cell;
+    cell[Term::item] = 1;
+    cell[Term::byte] = question.for_latency ? bytes_of_latency : bytes;
+    cell[Term::contention] = std::max(0.0, value_of(*row, "producers") - 1);
+    cell.ns = row->median;
+    way_of(ways, *row, row->contender).cells.push_back(cell);
+  }
+  return ways;
+}
+
+ToldWays ways_between_processes(const MeasuredRows& rows, const Question& question, bool sleeps) {
+  ToldWays ways;
+  const char* const metric = question.for_latency ? "latency" : "throughput";
+  for (const Row* row : rows.of("processes", metric, {})) {
+    if (!is_row_of_a_way(*row)) continue;
+    CostCell cell;
+    cell[Term::item] = 1;
+    cell[Term::byte] = value_of(*row, "bytes");
+    cell.ns = question.for_latency ? row->median : 1e9 / row->median;
+    way_of(ways, *row, row->contender).cells.push_back(cell);
+  }
+  if (!question.for_latency || !sleeps) return ways;
+  for (const Row* row : rows.of("processes", "wake", {})) {
+    if (!ways.contains(row->contender)) continue;
+    CostCell cell;
+    cell[Term::item] = cell[Term::wake] = 1;
+    cell[Term::byte] = value_of(*row, "bytes");
+    cell.ns = row->median * 1e3;
+    ways[row->contender].cells.push_back(cell);
+  }
+  return ways;
+}
+
+ToldWays ways_of_commands(const MeasuredRows& rows, const Question& question) {
+  ToldWays ways;
+  const Wanted wanted{{"threads", ParameterValue::of(question.producers)}};
+  for (const Row* row : rows.of("commands", "command", wanted)) {
+    if (!is_row_of_a_way(*row)) continue;
+    CostCell cell;
+    cell[Term::item] = value_of(*row, "calls");
+    cell.ns = row->median * cell[Term::item];
+    way_of(ways, *row, row->contender).cells.push_back(cell);
+  }
+  return ways;
+}
+
+ToldWays ways_of_files(const MeasuredRows& rows, const Question& question) {
+  constexpr double mib = 1024.0 * 1024.0;
+  constexpr double bytes_of_small = 4096;
+  constexpr double ns_of_mb = 1e9 / 1e6;  // by its MB/s
+  ToldWays ways;
+  const Wanted wanted{{"durable", ParameterValue::of(question.durable ? 1 : 0)}};
+  const auto take = [&](const Row* row, double files, double bytes, double ns) {
+    if (!is_row_of_a_way(*row)) return;
+    CostCell cell;
+    cell[Term::item] = files;
+    cell[Term::byte] = files * bytes;
+    cell.ns = ns;
+    way_of(ways, *row, row->contender).cells.push_back(cell);
+  };
+  for (const Row* row : rows.of("files", "write_new", wanted)) {
+    const double files = value_of(*row, "files");
+    const double bytes = value_of(*row, "mib") * mib;
+    take(row, files, bytes, files * bytes * ns_of_mb / row->median);
+  }
+  for (const Row* row : rows.of("files", "file", wanted)) {
+    const double files = value_of(*row, "files");
+    take(row, files, bytes_of_small, files * row->median);
+  }
+  return ways;
+}
+
+// Whether the one who waits must not take a CPU meanwhile.
+bool must_sleep(const Question& question) {
+  constexpr double spinning_percent = 50;
+  return question.idle_percent && *question.idle_percent < spinning_percent;
+}
+
+}  // namespace
+
+bool is_row_of_a_way(const Row& row) { return row.kind == "own" || row.kind == "peer"; }
+
+MeasuredRows::MeasuredRows(const Results& results) {
+  for (const Result* result : results) {
+    for (const Row& row : result->rows) {
+      if (row.is_measured()) rows_.push_back(&row);
+      if (is_broken(row.status)) broken_.push_back(&row);
+    }
+  }
+}
+
+std::vector<const Row*> MeasuredRows::of(const char* metric, const Wanted& wanted) const {
+  std::vector<const Row*> found;
+  for (const Row* row : rows_) {
+    if (row->metric == metric && has_wanted(*row, wanted)) found.push_back(row);
+  }
+  return found;
+}
+
+std::vector<const Row*> MeasuredRows::of(const char* scenario, const char* metric,
+                                         const Wanted& wanted) const {
+  std::vector<const Row*> found = of(metric, wanted);
+  std::erase_if(found, [&](const Row* row) { return row->scenario != scenario; });
+  return found;
+}
+
+ByContender MeasuredRows::ways(const char* metric, const Wanted& wanted) const {
+  ByContender found;
+  for (const Row* row : of(metric, wanted)) {
+    if (is_row_of_a_way(*row)) found[row->contender] = row;
+  }
+  return found;
+}
+
+ByContender MeasuredRows::broken(const char* metric, const Wanted& wanted) const {
+  ByContender found;
+  for (const Row* row : broken_) {
+    const bool is_wanted = row->metric == metric && has_wanted(*row, wanted);
+    if (is_wanted && is_row_of_a_way(*row)) found[row->contender] = row;
+  }
+  return found;
+}
+
+double MeasuredRows::median_of(const std::string& contender, const char* metric,
+                               const Wanted& wanted) const {
+  double median = NAN;
+  for (const Row* row : of(metric, wanted)) {
+    if (row->contender == contender) median = row->median;
+  }
+  return median;
+}
+
+ToldWays ways_of_pieces(const MeasuredRows& rows, const Question& question,
+                        const Wanted& at_width) {
+  const double width = at_width.front().second.number();
+  if (question.nested) return ways_of_forks(rows, at_width, width);
+  Wanted wanted = at_width;
+  wanted.emplace_back("unit", word(question.by_index ? "index" : "task"));
+  ToldWays ways;
+  for (const auto& [name, row] : rows.ways("metg50", wanted)) {
+    ToldWay& way = way_of(ways, *row, name);
+    if (row->curves.contains("efficiency")) add_curve(*row, width, way.cells);
+  }
+  if (question.by_index) add_short_loops(rows, at_width, width, ways);
+  if (question.waves > 1 || question.for_latency) add_wake_up(rows, at_width, ways);
+  return ways;
+}
+
+Question question_of_load(const Row& row, double serial_ns) {
+  Question load;
+  load.count = static_cast<std::uint64_t>(std::max(1.0, row.items_per_op));
+  load.task_ns = serial_ns / static_cast<double>(load.count);
+  load.by_index = figure_named(row.figures, "by_index") == 1;
+  load.nested = figure_named(row.figures, "fan_out") > 0;
+  load.by_memory = figure_named(row.figures, "by_memory") == 1;
+  load.largest = std::max(1.0, figure_named(row.figures, "largest"));
+  load.waves = static_cast<std::uint64_t>(std::max(1.0, figure_named(row.figures, "waves")));
+  return load;
+}
+
+ToldWays ways_of_loads(const MeasuredRows& rows, const Question& question, std::uint64_t width) {
+  ToldWays ways;
+  std::map<ParameterValues, double> serial;
+  for (const Row* row : rows.of("loads", "time", {{"width", ParameterValue::of(width)}})) {
+    if (row->contender == "own.serial") serial[row->parameters] = row->median;
+  }
+  for (const Row* row : rows.of("loads", "time", {{"width", ParameterValue::of(width)}})) {
+    const auto alone = serial.find(row->parameters);
+    if (alone == serial.end() || row->contender == "own.serial" || !is_row_of_a_way(*row)) continue;
+    const Question load = question_of_load(*row, alone->second);
+    if (load.by_index != question.by_index) continue;
+    CostCell cell;
+    cell.amounts = amounts_of(load, width);
+    cell.ns = row->median;
+    way_of(ways, *row, row->contender).cells.push_back(cell);
+  }
+  std::erase_if(ways, [&](const auto& way) {
+    const std::vector<CostCell>& cells = way.second.cells;
+    const bool can_nest = std::any_of(cells.begin(), cells.end(), [](const CostCell& cell) {
+      return cell.amounts[static_cast<std::size_t>(Term::nested)] > 0;
+    });
+    return cells.size() < kFewestLoads || (question.nested && !can_nest);
+  });
+  return ways;
+}
+
+ToldWays ways_of_processes(const MeasuredRows& rows, const Question& question,
+                           std::uint64_t width) {
+  constexpr double under_way = 64;
+  ToldWays ways;
+  if (question.nested) return ways;
+  if (question.by_index) {
+    for (const Row* row : rows.of("spawn", "claim", {{"width", ParameterValue::of(width)}})) {
+      const bool is_of_threads = row->contender.starts_with("own.thread_team");
+      if (!is_row_of_a_way(*row) || is_of_threads) continue;
+      CostCell cell;
+      cell[Term::fixed] = 1;
+      cell[Term::item] = value_of(*row, "rows");
+      cell.ns = row->median * cell[Term::item] / static_cast<double>(width);
+      const bool is_team = row->contender == "own.process_team.claims";
+      way_of(ways, *row, is_team ? "own.process_team" : row->contender).cells.push_back(cell);
+    }
+    return ways;
+  }
+  for (const Row* row : rows.of("spawn", "jobs", {})) {
+    if (!is_row_of_a_way(*row)) continue;
+    CostCell cell;
+    cell[Term::fixed] = 1;
+    cell[Term::item] = under_way;
+    cell.ns = under_way * 1e9 / row->median;
+    way_of(ways, *row, row->contender).cells.push_back(cell);
+  }
+  for (const Row* row : rows.of("spawn", "job", {})) {
+    if (!ways.contains(row->contender)) continue;
+    CostCell cell;
+    cell[Term::fixed] = cell[Term::item] = 1;
+    cell.ns = row->median * 1e3;
+    ways[row->contender].cells.push_back(cell);
+  }
+  return ways;
+}
+
+ToldWays ways_of_others(const MeasuredRows& rows, const Question& question) {
+  const bool sleeps = must_sleep(question);
+  if (question.unit == Unit::file) return ways_of_files(rows, question);
+  if (question.unit == Unit::command) return ways_of_commands(rows, question);
+  if (question.by_processes) return ways_between_processes(rows, question, sleeps);
+  ToldWays ways = ways_of_messages(rows, question, sleeps);
+  if (question.unit == Unit::event) ways.merge(ways_of_events(rows, question, sleeps));
+  return ways;
+}
+
+std::vector<Missing> missing_of_processes(const Question& question, std::uint64_t width) {
+  if (question.by_index) {
+    return {
+        {"spawn", "claim", {{"rows", word("256,65536")}, {"width", ParameterValue::of(width)}}}};
+  }
+  return {{"spawn", "job", {}}, {"spawn", "jobs", {}}};
+}
+
+std::vector<Missing> missing_of_others(const Question& question) {
+  const ParameterValue consumer = word(must_sleep(question) ? "sleeps" : "spins");
+  const ParameterValue durable = ParameterValue::of(question.durable ? 1 : 0);
+  if (question.unit == Unit::command) {
+    return {{"commands", "command", {{"threads", ParameterValue::of(question.producers)}}}};
+  }
+  if (question.unit == Unit::file) {
+    const bool is_large = question.bytes.value_or(0) >= kLargeFile;
+    if (!is_large) return {{"files", "file", {{"durable", durable}}}};
+    return {{"files", "write_new", {{"durable", durable}, {"files", number(10)}}}};
+  }
+  if (question.by_processes) {
+    std::vector<Missing> all{{"processes", question.for_latency ? "latency" : "throughput", {}}};
+    if (question.for_latency && must_sleep(question)) all.push_back({"processes", "wake", {}});
+    return all;
+  }
+  if (question.unit == Unit::event) {
+    if (!question.for_latency) return {{"events", "throughput", {}}};
+    return {{"events", "latency_p50", {{"consumer", consumer}}}};
+  }
+  if (question.for_latency) return {{"messages", "latency_p50", {{"consumer", consumer}}}};
+  return {{"messages",
+           "throughput",
+           {{"bytes", word("8,72,1024")}, {"consumer", consumer}, {"publish", word("single")}}}};
+}
+
+Terms amounts_of(const Question& question, std::uint64_t width) {
+  CostCell cell;
+  const auto count = static_cast<double>(question.count);
+  const auto waves = static_cast<double>(std::min(question.waves, question.count));
+  const auto threads = static_cast<double>(width);
+  const double of_a_wave = count / waves;
+  // No way is faster than the work of one thread, nor than its largest piece.
+  const double rounds = question.largest > 1 ? 1 : std::ceil(of_a_wave / threads - 1e-9);
+  const double longest = rounds * question.largest * question.task_ns;
+  const double shared = std::max(of_a_wave * question.task_ns / threads,
+                                 std::min(longest, of_a_wave * question.task_ns));
+  const bool sleeps = question.waves > 1 || question.for_latency;
+  cell[Term::fixed] = waves;
+  cell[Term::wake] = sleeps ? waves : 0;
+  cell[question.nested ? Term::nested : Term::item] = count;
+  cell[question.by_memory ? Term::memory : Term::work] = waves * shared;
+  cell[Term::byte] = count * question.bytes.value_or(0);
+  cell[Term::contention] = count * static_cast<double>(question.producers - 1);
+  cell[Term::late] = sleeps ? waves * (of_a_wave * question.task_ns - shared) : 0;
+  if (question.largest > 1) {
+    cell[Term::tail] = waves * std::min(longest, shared) * (threads - 1) / threads;
+  }
+  return cell.amounts;
+}
+
+}  // namespace handoff::lab
