@@ -494,6 +494,7 @@ TEST(ProcessTeamDeaths, KilledAtEachStep) {
       expect_rows(*board, 6, 20);
       EXPECT_TRUE(becomes_true([&] { return shared.passed >= at; })) << "never came to " << step;
     }
+    std::printf("a worker of the team was killed at \"%s\", the first %d times\n", step, most);
   }
 }
 
