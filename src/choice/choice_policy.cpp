@@ -35,7 +35,7 @@ constexpr double kOff = 1.5;
 constexpr double kOffLeastNs = 200;
 constexpr unsigned kDrift = 3;
 
-constexpr double kBetter = 0.97;  // less than that is no reason to change
+constexpr double kCheaper = 0.97;  // less than that is no reason to change
 constexpr double kNewPart = 1.0 / 8;  // of the last loop in what is known
 
 constexpr PerWay<LoopWay> kWays{LoopWay::serial, LoopWay::team, LoopWay::pool};
@@ -71,7 +71,7 @@ bool SerialPieces::note(double ns) noexcept {
 // A rest of less than half a piece is done with it.
 void SerialPieces::set_size(double wanted) noexcept {
   const std::size_t left = count_ - done_;
-  const double most = static_cast<double>(left);
+  const auto most = static_cast<double>(left);
   const auto size = wanted < most ? static_cast<std::size_t>(std::max(wanted, 1.0)) : left;
   size_ = std::min(left, std::max(size, least_));
   if (left - size_ < size_ / 2 + 1 && left > 2) size_ = left;
@@ -225,7 +225,7 @@ void ChoicePolicy::take_best() noexcept {
   for (const LoopWay way : kWays) {
     if (known(way) > 0 && known(way) < known(least)) least = way;
   }
-  if (least == best_ || known(least) >= kBetter * known(best_)) return;
+  if (least == best_ || known(least) >= kCheaper * known(best_)) return;
   best_ = next_ = least;
   odd_ = 0;
 }
@@ -255,7 +255,7 @@ bool ChoicePolicy::is_worth_a_try(LoopWay way, double predicted_ns, double best_
   if (known(way) <= 0) {
     if (way != LoopWay::serial && best_ns < kLeastHandoverNs) return false;
     if (odd_ != 0 || measured_since_try_ < 2) return false;
-    return predicted_ns < kBetter * best_ns || kCredit * budget_ns_ >= loops * more;
+    return predicted_ns < kCheaper * best_ns || kCredit * budget_ns_ >= loops * more;
   }
   return measured_since_try_ >= kLoopsBetweenTries && budget_ns_ >= loops * more;
 }

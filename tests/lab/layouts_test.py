@@ -61,7 +61,8 @@ class SharedWork(LabTest):
                     users[library].add((scenario, name))
         self.assertLessEqual({("matmul", name) for name in EQUAL_WAYS},
                              users["libhandoff_matmul_kernels.so"])
-        pools = {key for key in listed("contenders.json") if key[0] in ("tasks", "grain")}
+        scenarios = ("tasks", "grain", "loads", "replay")
+        pools = {key for key in listed("contenders.json") if key[0] in scenarios}
         self.assertEqual(users["libhandoff_peers_work.so"], pools)
 
     def test_nobody_has_a_copy_of_it(self):
