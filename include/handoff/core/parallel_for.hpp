@@ -65,7 +65,8 @@ concept LoopBody = std::is_invocable_v<Body&, Index> || std::is_invocable_v<Body
 
 // What a loop can be given to: these, and what has a loop of its own for it (AdaptiveLoop).
 template <class E>
-concept RunsLoops = Bulk<E> || Executor<E> || requires { typename E::OwnLoop; };
+concept RunsLoops =
+    Bulk<E> || Executor<E> || (!std::is_const_v<E> && requires { typename E::OwnLoop; });
 
 namespace detail {
 

@@ -101,7 +101,8 @@ TEST(AdaptiveLoop, EachIndexOnceWhateverIsChosen) {
   std::vector<unsigned char> times(64);
   const SeemsLong work;
   std::array<int, loop_way_count> taken{};
-  for (int run = 0; run < 60; ++run) {
+  bool all = false;  // a load that seems to drift, beside other programs, is measured anew
+  for (int run = 0; run < 60 || (!all && run < 6000); ++run) {
     times.assign(64, 0);
     ++taken.at(index_of(loop.choice(64).way));
     const Tally tally = loop.run(64, [&](std::size_t i) {
@@ -110,13 +111,14 @@ TEST(AdaptiveLoop, EachIndexOnceWhateverIsChosen) {
     });
     ASSERT_EQ(times, ones(64));
     ASSERT_TRUE(tally.balanced() && tally.done == 64);
+    const LoopChoice now = loop.choice(64);
+    all = all || (now.serial.measured && now.team.measured && now.pool.measured);
   }
+  EXPECT_TRUE(all);
   EXPECT_GT(taken[0], 0);
   EXPECT_GT(taken[1], 0);
   EXPECT_GT(taken[2], 0);
-  const LoopChoice choice = loop.choice();
-  EXPECT_EQ(choice.count, 64U);
-  EXPECT_TRUE(choice.serial.measured && choice.team.measured && choice.pool.measured);
+  EXPECT_EQ(loop.choice().count, 64U);
   EXPECT_EQ(loop.choice(1).reason, ChoiceReason::not_run);  // other sizes apart
 }
 

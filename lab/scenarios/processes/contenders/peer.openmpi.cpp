@@ -5,7 +5,8 @@
 // placeholders, which hand over what it has told them in their environment, and the processes take
 // their places. The launcher is a session of its own: it ends when the placeholders do, which is
 // when the contender does, also by a kill; then its folder is removed. That lies in /dev/shm, and
-// the ranks' shared memory in it.
+// the ranks' shared memory in it. A launcher whose placeholders end while it starts may wait for
+// ever (4.1.4): it is killed two seconds after the contender has ended.
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -96,13 +97,19 @@ class Job {
   };
 
   pid_t start() {
-    // $1 is the folder; the rest is what a placeholder is given.
+    // $1 is the folder; the rest is what a placeholder is given, with a file of the contender's
+    // as $3.
     static constexpr const char* launch =
         "mkdir -m 700 \"$1\" || exit 1\n"
         "export TMPDIR=\"$1\" OMPI_MCA_orte_tmpdir_base=\"$1\"\n"
         "export OMPI_MCA_btl_vader_backing_directory=\"$1\"\n"
         "shift\n"
-        "orterun -n 2 --host localhost:2 --bind-to none sh -c \"$@\"\n"
+        "orterun -n 2 --host localhost:2 --bind-to none sh -c \"$@\" &\n"
+        "run=$!\n"
+        "{ while [ -e \"$3\" ]; do sleep 1; done; sleep 2; kill -9 $run; } 2>/dev/null &\n"
+        "watch=$!\n"
+        "wait $run\n"
+        "kill $watch\n"
         "rm -rf \"$TMPDIR\"\n";
     static constexpr const char* hold_place =
         "held=$1\n"
