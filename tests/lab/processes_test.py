@@ -42,9 +42,9 @@ class Processes(LabTest):
             self.assertEqual(row["items_per_op"], items, row)
 
     def test_one_message_at_a_time(self):
-        for size, messages in ((8, 10000), (4096, 4000)):
+        for size in (8, 4096):
             rows = self.rows("--metrics", "latency", "--set", f"bytes={size}")
-            self.assert_all_right(rows, ALL, "ns", messages)
+            self.assert_all_right(rows, ALL, "ns", 2000)
 
     def test_many_messages(self):
         for size, messages in ((8, 100000), (64, 100000), (4096, 10000), (1 << 20, 50)):
