@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstring>
 #include <handoff/process/detail/claim_table.hpp>
+#include <utility>
 
 #include "descriptor_message.hpp"
 #include "fork_server.hpp"
@@ -100,6 +101,7 @@ class Server {
   Child spare_;
   WorkerEnd spare_end_;  // of the last one that ended before it had a slot
   bool wants_spare_ = false;
+  bool may_want_another_ = false;  // if the spare ends before it is hired: once for each request
 };
 
 bool Server::answer(const ServerAnswer& answer, int passed, int second) const noexcept {
@@ -154,7 +156,10 @@ void Server::serve(pid_t master) noexcept {
     if (ready == 0) make_spare();
     if (ready <= 0) continue;
     if ((polled[1].revents & POLLIN) != 0) end(false);
-    if (polled[2].revents != 0) spare_end_ = reap(spare_);
+    if (polled[2].revents != 0) {
+      spare_end_ = reap(spare_);
+      wants_spare_ = wants_spare_ || std::exchange(may_want_another_, false);
+    }
     for (nfds_t i = 3; i < count; ++i) {
       if (polled[i].revents != 0) bury(slots[i]);
     }
@@ -176,6 +181,7 @@ void Server::obey() noexcept {
   // The master may know already that the last one has ended.
   pollfd polled{.fd = spare_.pidfd, .events = POLLIN, .revents = 0};
   if (::poll(&polled, 1, 0) > 0) spare_end_ = reap(spare_);
+  may_want_another_ = request.wants_spare != 0;
   wants_spare_ = request.wants_spare != 0 && spare_.pidfd < 0;
 }
 
