@@ -37,9 +37,10 @@ class PoolFailingCalls : public test::ModeTest {};
 HANDOFF_EACH_MODE(PoolFailingCalls);
 
 // A joined thread may stay in /proc for a moment.
-bool threads_become(std::size_t count) {
+// Fewer, if one of an earlier test was still ending when they were counted.
+bool threads_become_at_most(std::size_t count) {
   for (int i = 0; i < 1000; ++i) {
-    if (threads_of_process().size() == count) return true;
+    if (threads_of_process().size() <= count) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return false;
@@ -94,7 +95,7 @@ TEST_P(PoolFailingCalls, ThreadsThatAreRefusedMakeThePoolNarrower) {
       EXPECT_EQ(refused, 0) << "only a pool without any thread cannot be: " << error.what();
     }
     ++refused;
-    EXPECT_TRUE(threads_become(before));
+    EXPECT_TRUE(threads_become_at_most(before));
   });
   EXPECT_GE(places, grows ? 1 : 4);
   EXPECT_LE(places, 4);
@@ -110,8 +111,8 @@ TEST_P(PoolFailingCalls, NoMemoryLosesNothing) {
       EXPECT_EQ(width, 0U) << "only the constructor may give up";
     }
   };
-  const int places =
-      until_whole(Call::allocation, 0, scenario, [&] { EXPECT_TRUE(threads_become(before)); });
+  const int places = until_whole(Call::allocation, 0, scenario,
+                                 [&] { EXPECT_TRUE(threads_become_at_most(before)); });
   EXPECT_GT(places, 50);
 }
 
@@ -156,7 +157,7 @@ TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfAThread) {
       EXPECT_EQ(refused, 0) << "only a pool without any thread cannot be: " << error.what();
     }
     ++refused;
-    EXPECT_TRUE(threads_become(before));
+    EXPECT_TRUE(threads_become_at_most(before));
   });
   EXPECT_GE(places, 2);
 }
@@ -173,7 +174,7 @@ TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfMemory) {
           ++given_up;  // the constructor
         }
       },
-      [&] { EXPECT_TRUE(threads_become(before)); });
+      [&] { EXPECT_TRUE(threads_become_at_most(before)); });
   EXPECT_GT(places, given_up + 20);
 }
 
