@@ -25,7 +25,7 @@ class OpenMp {
 #pragma omp parallel for schedule(static) num_threads(width_)
     for (std::size_t i = 0; i < count; ++i) body(i);
   }
-  // Whoever is done takes the next block: what it has for indices that differ. Blocks of one index
+  // Dynamic schedule, for uneven indices: an idle thread takes the next block. Blocks of one index
   // would cost a loop of small ones more than it gains.
   template <class Body>
   void uneven_loop(std::size_t count, const Body& body) {

@@ -19,7 +19,7 @@ struct Bounds {
   std::uint64_t critical_path_ns = 0;  // arrivals, and pieces that wait for each other
   std::uint64_t work_ns = 0;           // of all pieces together
   std::uint64_t shared_work_ns = 0;  // from some arrival on, all work from then on by all threads
-  std::uint64_t list_ns = 0;  // who is ready first is begun first, by the first thread that is free
+  std::uint64_t list_ns = 0;  // the first free thread starts the piece that was ready first
 
   [[nodiscard]] std::uint64_t lower_ns() const {
     return std::max(critical_path_ns, shared_work_ns);

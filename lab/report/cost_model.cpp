@@ -53,7 +53,7 @@ NormalEquations equations_of(const FittedCells& cells) {
   return sums;
 }
 
-// Solves for the chosen terms by Cholesky's factors. False: some of them cannot be told apart.
+// Solves for the chosen terms by a Cholesky decomposition. False: two terms are not independent.
 bool solve(const NormalEquations& sums, const std::vector<std::size_t>& chosen, Terms& solution) {
   constexpr double least_pivot = 1e-9;
   const std::size_t n = chosen.size();

@@ -200,7 +200,7 @@ ToldWays ways_of_files(const MeasuredRows& rows, const Question& question) {
   return ways;
 }
 
-// Whether the one who waits must not take a CPU meanwhile.
+// Whether a waiting thread must not use a CPU.
 bool must_sleep(const Question& question) {
   constexpr double spinning_percent = 50;
   return question.idle_percent && *question.idle_percent < spinning_percent;

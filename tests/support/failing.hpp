@@ -54,7 +54,7 @@ void step_wall_clock(std::int64_t seconds) noexcept;
 // How often somebody asked the wall clock, or waited for it.
 std::size_t uses_of_wall_clock() noexcept;
 
-// The monotonic clock goes ahead by so much at once: work that takes time, for who looks at it.
+// Moves the monotonic clock ahead, as if work had taken that time.
 void advance_clock(std::int64_t ns) noexcept;
 
 // How often somebody asked it.

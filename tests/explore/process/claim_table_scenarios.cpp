@@ -358,17 +358,22 @@ const Scenario one_worker_dies(
     },
     Size::large, 1);
 
+// Two workers, of which one may die, and two rows.
+void run_both(Team& team) {
+  team.start(0);
+  team.start(1);
+  check(team.run(1, 7), "one death costs no block");
+  for (std::size_t i = 0; i < 2; ++i) {
+    check(team.result(i) == 70 + i, "each row is there");
+  }
+  team.end();
+}
+
 const Scenario one_of_two_dies(
     "process_team/one_of_two_dies",
     [] {
       Team team(2, 2);
-      team.start(0);
-      team.start(1);
-      check(team.run(1, 7), "one death costs no block");
-      for (std::size_t i = 0; i < 2; ++i) {
-        check(team.result(i) == 70 + i, "each row is there");
-      }
-      team.end();
+      run_both(team);
     },
     Size::huge, 1);
 
@@ -378,13 +383,7 @@ const Scenario early_one_dies(
     "process_team/early_one_dies",
     [] {
       Team team(2, 2, 1);
-      team.start(0);
-      team.start(1);
-      check(team.run(1, 7), "one death costs no block");
-      for (std::size_t i = 0; i < 2; ++i) {
-        check(team.result(i) == 70 + i, "each row is there");
-      }
-      team.end();
+      run_both(team);
     },
     Size::huge, 1);
 

@@ -332,6 +332,20 @@ TEST(TeamBoard, WorkersServeRunAfterRun) {
   EXPECT_FALSE(wrong);
 }
 
+// `work` in a thread of its own, while the board dismisses all workers.
+template <class Board, class Work>
+void work_until_dismissed(Board& board, const Work& work) {
+  std::atomic<bool> begins{false};
+  std::thread worker([&] {
+    begins = true;
+    work();
+  });
+  while (!begins) std::this_thread::yield();
+  std::this_thread::yield();
+  board.dismiss();
+  worker.join();
+}
+
 // A job and words of random bytes: a worker works at nothing that is not in the job, and stays in
 // its memory.
 TEST(TeamBoard, RandomImagesAreSurvived) {
@@ -344,8 +358,8 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
   std::atomic<std::size_t> wrong{0};
   for (std::size_t image = 0; image < spoilt_memories(5'000); ++image) {
     TeamBoard board;
-    // The bells; who is early, and whether all are dismissed; the number of the run, and the job's
-    // four parts.
+    // The bells; the early workers, and whether all are dismissed; the number of the run, and the
+    // job's four parts.
     const std::uint64_t run = 1 + random() % 3;
     const std::uint64_t early = any() & ~std::uint32_t{0};
     const std::uint64_t parts[] = {random(), early, run, any(), any(), any(), any()};
@@ -355,9 +369,7 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
       if (random() % 2 == 0) claim.run = run;
       word.store(claim.word(), order::relaxed);
     }
-    std::atomic<bool> begins{false};
-    std::thread worker([&] {
-      begins = true;
+    work_until_dismissed(board, [&] {
       board.serve(
           0, 1 + static_cast<std::uint32_t>(image % 3), words,
           [&](std::uint64_t its_run, const TeamJob& job, const void*, IndexRange range) {
@@ -368,10 +380,6 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
           },
           [] {});
     });
-    while (!begins) std::this_thread::yield();
-    std::this_thread::yield();
-    board.dismiss();
-    worker.join();
   }
   EXPECT_GT(worked, 0U) << "each image was refused";
   EXPECT_EQ(wrong, 0U);
@@ -393,9 +401,7 @@ TEST(JobBoard, RandomImagesAreSurvived) {
     static_assert(sizeof board == sizeof bell);
     std::memcpy(static_cast<void*>(&board), &bell, sizeof bell);
     for (ClaimWord& word : words.all()) word.store(random() >> random() % 64, order::relaxed);
-    std::atomic<bool> begins{false};
-    std::thread worker([&] {
-      begins = true;
+    work_until_dismissed(board, [&] {
       board.serve(static_cast<std::uint32_t>(image % 3), words.all(),
                   [&](const ClaimTable::Pass& pass) {
                     ++worked;
@@ -404,10 +410,6 @@ TEST(JobBoard, RandomImagesAreSurvived) {
                     return true;
                   });
     });
-    while (!begins) std::this_thread::yield();
-    std::this_thread::yield();
-    board.dismiss();
-    worker.join();
   }
   EXPECT_GT(worked, 0U) << "each image was refused";
   EXPECT_EQ(wrong, 0U);

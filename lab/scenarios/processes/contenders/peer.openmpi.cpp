@@ -5,8 +5,8 @@
 // placeholders, which hand over what it has told them in their environment, and the processes take
 // their places. The launcher is a session of its own: it ends when the placeholders do, which is
 // when the contender does, also by a kill; then its folder is removed. That lies in /dev/shm, and
-// the ranks' shared memory in it. A launcher whose placeholders end while it starts may wait for
-// ever (4.1.4): it is killed two seconds after the contender has ended.
+// the ranks' shared memory in it. If its placeholders end while it starts, the launcher may never
+// end (4.1.4): it is killed two seconds after the contender has ended.
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -97,8 +97,8 @@ class Job {
   };
 
   pid_t start() {
-    // $1 is the folder; the rest is what a placeholder is given, with a file of the contender's
-    // as $3.
+    // $1 is the folder. The rest is what a placeholder is given; $3 is a file that is there while
+    // the contender lives.
     static constexpr const char* launch =
         "mkdir -m 700 \"$1\" || exit 1\n"
         "export TMPDIR=\"$1\" OMPI_MCA_orte_tmpdir_base=\"$1\"\n"

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// This library's team: members who claim blocks of a loop's indices.
+#pragma once
+
+#include <cstddef>
+
+#include <handoff/team/thread_team.hpp>
+
+namespace handoff::lab::peers {
+
+class OwnTeam {
+ public:
+  explicit OwnTeam(std::size_t width) : team_({.width = width}) {}
+
+  template <class Body>
+  void loop(std::size_t count, const Body& body) {
+    static_cast<void>(team_.run(count, [&body](IndexRange range) {
+      for (const std::size_t i : range) body(i);
+    }));
+  }
+
+ private:
+  ThreadTeam team_;
+};
+
+}  // namespace handoff::lab::peers
