@@ -4,7 +4,8 @@ too.
 
 Each ```cpp block of README and the guides, and each example in the head comment of a public header
 of X/, is compiled without a warning, all in one unit. examples.toml says what stands
-around them. README's example is also cut out of a program that is run.
+around them. What shows another library is compiled where its headers are. README's example is also
+cut out of a program that is run.
 """
 
 import json
@@ -44,6 +45,9 @@ WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-Wno-unu
 DECLARATION = re.compile(r"template|class|struct|int main|(void|long|Job) \w+\(")
 TYPE = re.compile(r"struct [^\n]* \{\n.*?^\};\n", re.MULTILINE | re.DOTALL)  # code may follow it
 SENDERS = "stdexec::"  # left out: Debian has no library with senders
+# Other libraries in the guides, by how their headers begin.
+PEERS = re.compile(r"#include <((?:oneapi/tbb|taskflow|BS_thread_pool)[^>]*)>")
+IN_DEBIAN = "oneapi/tbb/task_group.h"  # the checks install it
 compiler = None  # the command line: the compiler and its -I
 
 
@@ -90,13 +94,17 @@ def without_dots(code):
 
 def unit_of(all_examples, contexts):
     """The unit in which each stands in a namespace of its own, in what its context says."""
-    parts = ["#include <cmath>\n#include <mutex>\n#include <handoff/handoff.hpp>\n",
+    parts = ["#include <cmath>\n#include <mutex>\n#include <thread>\n",
+             "#include <handoff/handoff.hpp>\n",
              "using namespace handoff;\nusing namespace std::chrono_literals;\n"]
     turns = {path: iter(of_path) for path, of_path in contexts.items()}
     for number, (path, first, code) in enumerate(all_examples):
         context = next(turns.get(path, iter(())), {})
-        parts.insert(0, "".join(f"{line}\n" for line in code.splitlines()
-                                if line.startswith("#include")))
+        peers = "".join(f" && __has_include(<{name}>)" for name in PEERS.findall(code))
+        guard, end = (f"#if 1{peers}\n", "#endif\n") if peers else ("", "")
+        parts.insert(0, guard + "".join(f"{line}\n" for line in code.splitlines()
+                                        if line.startswith("#include")) + end)
+        parts.append(guard)
         code = re.sub(r"^#include.*$", "", without_dots(code), flags=re.MULTILINE)
         parts += [f"namespace example_{number} {{\n", context.get("outside", ""), "\n"]
         if DECLARATION.match(code.lstrip("\n")):
@@ -106,7 +114,7 @@ def unit_of(all_examples, contexts):
             parts += [f'#line {first} "{path}"\n', code[:len(code) - len(rest)]]
             first, code = first + code.count("\n") - rest.count("\n"), rest
         parts += [context.get("result", "void"), " example() {\n", context.get("inside", ""),
-                  f'\n#line {first} "{path}"\n', code, "}\n}\n"]
+                  f'\n#line {first} "{path}"\n', code, "}\n}\n", end]
     return "".join(parts)
 
 
@@ -162,6 +170,16 @@ class ReadmeTest(unittest.TestCase):
             said = compile_unit(unit_of([("docs/guide/none.md", 7, code)], {}))
             self.assertIn(words, said)
             self.assertIn("docs/guide/none.md:", said)
+
+    def test_an_example_of_another_library_is_compiled_where_it_is(self):
+        wrong = "no_such_call();\n"
+        said = compile_unit(unit_of(
+            [("docs/guide/there.md", 7, f"#include <{IN_DEBIAN}>\n{wrong}"),
+             ("docs/guide/absent.md", 7, f"#include <taskflow/absent.hpp>\n{wrong}")], {}))
+        if not said:
+            self.skipTest(f"no {IN_DEBIAN} here: the lines of oneTBB are not compiled")
+        self.assertIn("docs/guide/there.md:8", said)
+        self.assertNotIn("absent", said)
 
     def test_an_example_in_a_head_comment_is_found(self):
         text = ("// Licence\n//\n// What it is.\n//\n//   int a = 1;\n//\n//     int b = 2;\n//\n"
