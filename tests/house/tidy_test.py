@@ -54,6 +54,7 @@ CLEAN = {
     "lab/report/exports.cpp": UNIT
     + "#include <nlohmann/json.hpp>\nnlohmann::json f() { return {{\"low\", 1}}; }\n",
     "tools/helper.py": f"# {LICENCE}\n",
+    "README.zh.md": "\u7ebf\u7a0b\u6c60\uff0c" * 30 + "\n",
     "run": f"#!/usr/bin/env bash\n# {LICENCE}\n",
     "picture.png": "no text: \t\n\n",
 }
@@ -190,6 +191,7 @@ OTHER_FAULTS = {
         "tools/a.sh", f"# {LICENCE}\nf() {{\n" + "  g\n" * 69 + "}\n", 2, "71 lines"),
     "unfinished text": ("docs/a.md", "FIX" + "ME\n", 1, "unfinished work"),
     "beyond ASCII in text": ("docs/a.md", "na\u00efve\n", 1, "beyond ASCII"),
+    "beyond Chinese in Chinese": ("docs/zh/a.md", "\u7ebf\u7a0b\u6c60\u200b\n", 1, "beyond ASCII"),
     "long line in CMake": ("cmake/a.cmake", "#" * 101 + "\n", 1, "101 columns"),
 }
 
