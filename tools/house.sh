@@ -154,12 +154,14 @@ install_packages() {
   "${install[@]}" || { "${update[@]}" && "${install[@]}"; }
 }
 
-# build PRESET: configures and builds it below build/PRESET.
+# build PRESET OPTION...: configures it, with these options of cmake, and builds it below
+# build/PRESET.
 build() {
   local preset=$1 folder="$house_root/build/$1"
-  step "build $preset" "$folder.log" configure_and_build "$preset" "$folder"
+  step "build $preset" "$folder.log" configure_and_build "$folder" --preset "$@"
 }
 
 configure_and_build() {
-  (cd "$house_root" && cmake --preset "$1") && cmake --build "$2" --parallel "$(nproc)"
+  local folder=$1
+  (cd "$house_root" && cmake "${@:2}") && cmake --build "$folder" --parallel "$(nproc)"
 }

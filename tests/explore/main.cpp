@@ -12,8 +12,9 @@
 //     --list                        the names
 //     --mutants FILE                weaken each order instead, see mutants.cpp; NAME-PART is then
 //                                   part of the path of a file of the library
-//     --half TEXT                   every other of these mutants, drawn by the text; all if it is
-//                                   empty, and in a deep run
+//     --half TEXT                   every other of these mutants, drawn by the text; every other of
+//                                   the large scenarios without --mutants, the rest of them with a
+//                                   deviation less. All if it is empty, and in a deep run
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -151,6 +152,15 @@ bool is_deep() {
   return deep != nullptr && std::string(deep) == "1";
 }
 
+// What the scenario gets where no bound was given.
+unsigned bound_of(const test::Scenario& scenario, const std::string& half) {
+  if (is_deep()) return bound_for(scenario, test::Purpose::deep);
+  const unsigned bound = bound_for(scenario, test::Purpose::check);
+  const bool is_left_out =
+      scenario.size == test::Size::large && !test::is_in_half(half, scenario.name);
+  return is_left_out ? std::min(bound, test::kDeviations - 1) : bound;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -174,10 +184,7 @@ int main(int argc, char** argv) {
       std::cout << scenario->name << "\n";
       continue;
     }
-    if (!arguments.bound_given) {
-      options.deviations =
-          bound_for(*scenario, is_deep() ? test::Purpose::deep : test::Purpose::check);
-    }
+    if (!arguments.bound_given) options.deviations = bound_of(*scenario, arguments.half);
     if (!explore_one(*scenario, options, argv[0])) ++failed;
     if (!is_deep() || options.search != Search::exhaustive ||
         scenario->size == test::Size::program) {

@@ -297,9 +297,6 @@ int explore_mutants(const std::string& list, const std::vector<std::string>& par
     reasons.erase(reason);
     return verdict;
   };
-  const auto is_drawn = [&](const std::string& key) {
-    return bounds.half.empty() || std::hash<std::string>()(bounds.half + key) % 2 == 0;
-  };
   const std::vector<Passed> all = sites_of_scenarios(bounds.in_search);
   std::vector<const Scenario*> everything;
   for (const Passed& passed : all) everything.push_back(passed.scenario);
@@ -307,7 +304,7 @@ int explore_mutants(const std::string& list, const std::vector<std::string>& par
   for (const auto& [site, passing] : sites) {
     for (const Mutation& mutation : mutations_of(site)) {
       const std::string key = key_of(mutation);
-      if (!is_drawn(key)) {
+      if (!is_in_half(bounds.half, key)) {
         ++counts["not drawn"];
         reasons.erase(key);
         continue;

@@ -50,6 +50,10 @@ unsigned bound_for(const Scenario& scenario, Purpose purpose) {
   return 1;
 }
 
+bool is_in_half(const std::string& half, const std::string& name) {
+  return half.empty() || std::hash<std::string>()(half + name) % 2 == 0;
+}
+
 void tell_of_fault(const std::string& fault) { explore::check(false, fault.c_str()); }
 
 explore::Result explore_scenario(const Scenario& scenario, explore::Options options) {

@@ -29,7 +29,8 @@ inline constexpr unsigned kDeviations = 2;
 // How far a scenario is explored.
 //   small    two deviations, three in a deep run; all of it again for each order that is weakened
 //   large    two deviations take minutes already: no more in a deep run, one for each weakened
-//            order; one in `./check` too if calls may fail in it
+//            order; in `./check` two for every other, drawn by the commit, one for the rest, and
+//            for all in which calls may fail
 //   huge     two deviations take more than two minutes: only in a deep run, else one
 //   single   what happens in which order, seen by one thread beside a pool: one deviation, and
 //            random priorities besides in a deep run
@@ -52,6 +53,9 @@ struct Scenario {
 // How many deviations it gets, for what.
 enum class Purpose { check, deep, weakened_order };
 unsigned bound_for(const Scenario& scenario, Purpose purpose);
+
+// Whether this one is in the half that a text draws; all are if there is no text.
+bool is_in_half(const std::string& half, const std::string& name);
 
 // All that are linked in, in the order of their names.
 std::vector<const Scenario*> scenarios();

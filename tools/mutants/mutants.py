@@ -5,7 +5,7 @@
   tools/mutants/mutants.py                    every mutant there is; goes on where it was stopped
   tools/mutants/mutants.py PART...            of files whose path has one of these in it
   tools/mutants/mutants.py --new              of those, what no list knows
-  tools/mutants/mutants.py --sample           of one room, within three minutes; all in a deep run
+  tools/mutants/mutants.py --sample           of one room, for a minute or two; all in a deep run
   tools/mutants/mutants.py --show NAME        what a mutant changes, and what became of it
 
 Fails on a mutant that survives and is not in tests/mutants/known.list, on a line there that is not
@@ -33,10 +33,10 @@ LIST = ROOT / "tests" / "mutants" / "known.list"
 KILLERS = ROOT / "tests" / "mutants" / "killers.list"
 LISTED_S = 5  # the budget of what is known to survive: it lived through all of it before
 REMEMBER_S = 60  # so often what was learnt is written down
-SAMPLE_S = 110  # with what it builds, where nothing else runs;
-SAMPLE_RECORD_S = 15  # of this, cases without a mutant;
-SAMPLE_LEAST_S = 30  # this much for the trials in any case
-SAMPLE_MIN = 20  # and so many, however long they take: fewer say nothing
+SAMPLE_S = 70  # with what it builds, where nothing else runs;
+SAMPLE_RECORD_S = 10  # of this, cases without a mutant;
+SAMPLE_LEAST_S = 20  # this much for the trials in any case
+SAMPLE_MIN = 12  # and so many, however long they take: fewer say nothing
 
 # Whose duty a room's mutants are: the explorer's and these programs'.
 TESTS = {
