@@ -2,10 +2,7 @@
 #include "inherited_pages.hpp"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "shared_pages.hpp"
 
@@ -27,12 +24,10 @@ int InheritedPages::map(std::size_t bytes) noexcept {
 int InheritedPages::map_file(std::size_t bytes, Descriptor& file) noexcept {
   FileFacts facts;
   if (const SharedFailure failure = make_unnamed(false, file, facts)) return failure.error;
-  if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return errno;
-  int error = 0;
-  do {
-    error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
-  } while (error == EINTR);
-  if (error != 0) return error;
+  if (const SharedFailure failure = set_size(file.get(), bytes, PageKind::usual)) {
+    return failure.error;
+  }
+  if (const SharedFailure failure = reserve_pages(file.get(), bytes)) return failure.error;
   if (const SharedFailure failure = seal(file.get(), false)) return failure.error;
   return attach(file.get(), bytes);
 }

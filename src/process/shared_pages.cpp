@@ -73,24 +73,6 @@ std::uint64_t memory_left() noexcept {
   return sum;
 }
 
-// Each page has its place in memory afterwards. In parts, which an interruption makes smaller: the
-// kernel takes back all of a call that it interrupts, and a timer must not keep it from ever
-// getting there.
-SharedFailure reserve_pages(int file, std::uint64_t bytes) noexcept {
-  std::uint64_t part = std::uint64_t{64} << 20U;
-  for (std::uint64_t done = 0; done < bytes;) {
-    const std::uint64_t now = std::min(part, bytes - done);
-    if (::fallocate(file, 0, static_cast<off_t>(done), static_cast<off_t>(now)) == 0) {
-      done += now;
-    } else if (errno == EINTR) {
-      part = std::max(part / 2, std::uint64_t{64} << 10U);
-    } else {
-      return call_failed("fallocate", "there is not so much memory to be had");
-    }
-  }
-  return {};
-}
-
 SharedFailure limit_of_files(std::uint64_t bytes) noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -227,7 +209,7 @@ SharedFailure remove_left_behind(const std::string& name, int file) noexcept {
   return {};
 }
 
-SharedFailure fill_file(int file, std::uint64_t bytes, PageKind kind, Pages& pages) noexcept {
+SharedFailure set_size(int file, std::uint64_t bytes, PageKind kind) noexcept {
   if (const SharedFailure failure = limit_of_files(bytes)) return failure;
   if (kind != PageKind::huge && bytes > kAlwaysLeft && bytes > memory_left()) {
     // The kernel would take pages as long as there are some, and then kill a process.
@@ -236,6 +218,28 @@ SharedFailure fill_file(int file, std::uint64_t bytes, PageKind kind, Pages& pag
   if (uninterrupted([&] { return ::ftruncate(file, static_cast<off_t>(bytes)); }) != 0) {
     return call_failed("ftruncate");
   }
+  return {};
+}
+
+// In parts, which an interruption makes smaller: the kernel takes back all of a call that it
+// interrupts, and a timer must not keep it from ever getting there.
+SharedFailure reserve_pages(int file, std::uint64_t bytes) noexcept {
+  std::uint64_t part = std::uint64_t{64} << 20U;
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::uint64_t now = std::min(part, bytes - done);
+    if (::fallocate(file, 0, static_cast<off_t>(done), static_cast<off_t>(now)) == 0) {
+      done += now;
+    } else if (errno == EINTR) {
+      part = std::max(part / 2, std::uint64_t{64} << 10U);
+    } else {
+      return call_failed("fallocate", "there is not so much memory to be had");
+    }
+  }
+  return {};
+}
+
+SharedFailure fill_file(int file, std::uint64_t bytes, PageKind kind, Pages& pages) noexcept {
+  if (const SharedFailure failure = set_size(file, bytes, kind)) return failure;
   if (const SharedFailure failure = pages.map(file, static_cast<std::size_t>(bytes), true)) {
     return failure;
   }

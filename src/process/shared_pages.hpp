@@ -71,7 +71,11 @@ enum class PageKind : std::uint8_t {
   huge_if_possible,  // the system is asked for huge ones
   huge,  // of a pool of their own
 };
-// Gives the new file its size, maps it and reserves all its pages.
+// The new file's size. More than the limits of this process, or than the system has, is refused.
+SharedFailure set_size(int file, std::uint64_t bytes, PageKind kind) noexcept;
+// Each page of the file has its place in memory afterwards.
+SharedFailure reserve_pages(int file, std::uint64_t bytes) noexcept;
+// Both, and maps the file in between: only then can its pages become huge ones.
 SharedFailure fill_file(int file, std::uint64_t bytes, PageKind kind, Pages& pages) noexcept;
 void ask_for_huge(const Pages& pages) noexcept;
 // Nobody changes its size from now on; `for_reading`: nor maps it for writing.

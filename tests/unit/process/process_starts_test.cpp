@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+//
+// ProcessTeam and ProcessPool that cannot start: the k-th worker, descriptor, thread or piece of
+// memory is not to be had. An error with nothing left, or fewer workers, as was chosen. And rings
+// whose memory cannot be had.
+#include <gtest/gtest.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <handoff/core/future.hpp>
+#include <handoff/process/process_pool.hpp>
+#include <handoff/process/process_team.hpp>
+#include <handoff/process/shared_memory.hpp>
+#include <handoff/process/shared_ring.hpp>
+#include <new>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "support/failing.hpp"
+#include "support/support.hpp"
+#include "unit/process/shared_memory_support.hpp"
+#include "unit/process/subprocess_support.hpp"
+#include "unit/process/team_support.hpp"
+#include "unit/process/worker_support.hpp"
+
+namespace process_starts_test { namespace {
+
+using namespace handoff;
+using Step = ProcessTeamStep;
+using team_support::servers_of;
+using test::Call;
+
+struct Number {
+  std::uint64_t value;
+};
+std::uint64_t twice(const Number& number) { return 2 * number.value; }
+
+bool has_no_child() { return ::waitpid(-1, nullptr, WNOHANG | __WALL) == -1 && errno == ECHILD; }
+
+// ---- The k-th worker ---------------------------------------------------------------------------
+
+class FirstOnly final : public detail::TeamTap {
+ public:
+  explicit FirstOnly(std::atomic<int>& left) : left_(left) {}
+  int before_start(std::size_t) noexcept override { return left_.fetch_sub(1) <= 0 ? EAGAIN : 0; }
+
+ private:
+  std::atomic<int>& left_;  // so many may start; in memory that all processes have
+};
+
+TEST(ProcessStarts, APoolWithoutItsKthWorkerIsAnErrorOrHasFewer) {
+  const team_support::SharedBoard board;
+  FirstOnly tap(board->stops);
+  constexpr int width = 4;
+  const int before = test::open_descriptors();
+  for (int k = 0; k <= width; ++k) {
+    SCOPED_TRACE(k);
+    for (const OnFewerWorkers on_fewer : {OnFewerWorkers::refuse, OnFewerWorkers::accept}) {
+      board->stops = k;
+      const bool fits = k == width || (k > 0 && on_fewer == OnFewerWorkers::accept);
+      try {
+        ProcessPool pool{{.width = width, .on_fewer = on_fewer, .tap = &tap}};
+        EXPECT_TRUE(fits);
+        EXPECT_EQ(pool.width(), static_cast<std::size_t>(k));
+        std::vector<Future<std::uint64_t>> futures;
+        for (std::uint64_t i = 0; i < 20; ++i) futures.push_back(pool.submit<twice>(Number{i}));
+        for (std::uint64_t i = 0; i < 20; ++i) EXPECT_EQ(futures[i].get(), 2 * i);
+      } catch (const ProcessTeamError& error) {
+        EXPECT_FALSE(fits);
+        EXPECT_EQ(error.step(), Step::worker);
+        EXPECT_EQ(error.code().value(), EAGAIN);
+      }
+      EXPECT_TRUE(servers_of(::getpid()).empty());
+      EXPECT_EQ(test::open_descriptors(), before);
+    }
+  }
+}
+
+// ---- The k-th descriptor -----------------------------------------------------------------------
+
+// Of three workers; how many there are, 0: it threw.
+std::size_t made(char kind, OnFewerWorkers on_fewer) {
+  if (kind == 'p') return ProcessPool{{.width = 3, .on_fewer = on_fewer}}.width();
+  ProcessTeamOptions options{.width = 3, .on_fewer = on_fewer};
+  if (kind == 'w') options.program = worker_support::worker("works");
+  return ProcessTeam{options}.width();
+}
+
+const subprocess_support::RoleEntry few_descriptors(
+    "few_descriptors", [](const std::string& argument) {
+      rlimit limit{};
+      if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 90;
+      const int before = test::open_descriptors();
+      for (const OnFewerWorkers on_fewer : {OnFewerWorkers::refuse, OnFewerWorkers::accept}) {
+        std::size_t width = 0;
+        bool is_whole = false;
+        for (rlim_t most = subprocess_support::kRoleOutput + 1; !is_whole; ++most) {
+          if (most > 100) return 1;
+          const rlimit few{most, limit.rlim_max};
+          if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 91;
+          try {
+            const std::size_t now = made(argument.front(), on_fewer);
+            if (now < width || (now < 3 && on_fewer == OnFewerWorkers::refuse)) return 2;
+            width = now;
+            is_whole = width == 3;
+          } catch (const ProcessTeamError& error) {
+            std::printf("with %d: %s\n", static_cast<int>(most), error.what());
+            if (width != 0) return 3;
+          }
+          if (!has_no_child()) return 4;
+          if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 92;
+          if (test::open_descriptors() != before) return 5;
+        }
+      }
+      return 0;
+    });
+
+TEST(ProcessStarts, WithoutTheKthDescriptorNothingIsLeft) {
+  for (const char* const kind : {"t", "p", "w"}) {
+    (void)subprocess_support::run_role("few_descriptors", kind);
+  }
+}
+
+// ---- The k-th piece of memory, and the thread --------------------------------------------------
+
+TEST(ProcessStarts, WithoutTheKthMappingAllocationOrThreadNothingIsLeft) {
+  const int before = test::open_descriptors();
+  const std::vector<std::function<void()>> ways{
+      [] { const ProcessTeam team{{.width = 2, .on_fewer = OnFewerWorkers::refuse}}; },
+      [] { const ProcessPool pool{{.width = 2, .on_fewer = OnFewerWorkers::refuse}}; }};
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    for (const Call call : {Call::map, Call::allocation, Call::thread}) {
+      SCOPED_TRACE(testing::Message() << "way " << way << ", call " << static_cast<int>(call));
+      const int places = test::until_whole(
+          call, call == Call::thread ? EAGAIN : ENOMEM,
+          [&] {
+            try {
+              ways[way]();
+            } catch (const ProcessTeamError& error) {
+              EXPECT_EQ(call, Call::map) << error.what();
+              EXPECT_EQ(error.step(), Step::memory);
+              EXPECT_EQ(error.code().value(), ENOMEM);
+            } catch (const std::system_error& error) {
+              EXPECT_EQ(call, Call::thread) << error.what();
+            } catch (const std::bad_alloc&) {
+              EXPECT_EQ(call, Call::allocation);
+            }
+          },
+          [&] {
+            EXPECT_EQ(test::open_descriptors(), before);
+            EXPECT_TRUE(servers_of(::getpid()).empty());
+          });
+      EXPECT_TRUE(places > 0 || (call == Call::thread && way == 0)) << "nothing was made to fail";
+    }
+  }
+}
+
+// ---- Limits ------------------------------------------------------------------------------------
+
+const subprocess_support::RoleEntry small_files("small_files", [](const std::string& argument) {
+  const rlimit limit{8192, 8192};
+  if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 90;
+  // Only programs have a file for their memory; that is refused, and no signal comes.
+  const bool has_file = argument == "w";
+  try {
+    if (made(argument.front(), OnFewerWorkers::refuse) != 3 || has_file) return 1;
+  } catch (const ProcessTeamError& error) {
+    std::printf("%s\n", error.what());
+    if (!has_file || error.step() != Step::memory || error.code().value() != EFBIG) return 2;
+  }
+  return has_no_child() ? 0 : 3;
+});
+
+TEST(ProcessStarts, WhereNoFileMayBeLarge) {
+  for (const char* const kind : {"t", "p", "w"}) {
+    (void)subprocess_support::run_role("small_files", kind);
+  }
+}
+
+// ---- Rings -------------------------------------------------------------------------------------
+
+using Ring = SharedRing<std::uint64_t>;
+constexpr std::size_t places = 400'000;  // of 8 bytes each, or more
+
+test::Refused ring_refused(const std::string& name) {
+  return test::refused([&] {
+    const SharedMemory memory =
+        SharedMemory::create({.bytes = Ring::bytes_for(places), .name = name});
+    return Ring::create(memory.bytes(), places);
+  });
+}
+
+TEST(ProcessStarts, ARingWithoutMemfdIsAnErrorAndOneWithANameWorks) {
+  const test::SharedName name;
+  const int code = test::in_child([&] {
+    const int before = test::open_descriptors();
+    if (!test::forbid({SYS_memfd_create}, EPERM)) return 77;
+    const test::Refused answer = ring_refused("");
+    if (answer.error != EPERM || answer.step != "memfd_create") return 1;
+    if (test::open_descriptors() != before) return 2;
+    return ring_refused(name.text()).error == 0 && !name.is_there() ? 0 : 3;
+  });
+  if (code == 77) GTEST_SKIP() << "system calls cannot be filtered here";
+  EXPECT_EQ(code, 0);
+}
+
+TEST(ProcessStarts, ARingInADeviceThatIsFullIsAnErrorAndOneWithoutANameWorks) {
+  const test::SharedName name;
+  const int code = test::in_child([&] {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {
+      return 77;
+    }
+    const int before = test::open_descriptors();
+    const test::Refused answer = ring_refused(name.text());
+    if (answer.error != ENOSPC || answer.step != "fallocate" || name.is_there()) return 1;
+    if (test::open_descriptors() != before) return 2;
+    return ring_refused("").error == 0 ? 0 : 3;
+  });
+  if (code == 77) GTEST_SKIP() << "no file system of one's own here";
+  EXPECT_EQ(code, 0);
+}
+
+// Teams and pools have no names there: a full device is nothing to them.
+const subprocess_support::RoleEntry full_device("full_device", [](const std::string& argument) {
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=4k") != 0) {
+    return 0;  // no file system of one's own here
+  }
+  const int file = ::open("/dev/shm/full", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  std::vector<char> some(1 << 16, 'x');
+  while (::write(file, some.data(), some.size()) > 0) {
+  }
+  ::close(file);
+  return made(argument.front(), OnFewerWorkers::refuse) == 3 ? 0 : 1;
+});
+
+TEST(ProcessStarts, AFullDeviceStopsNoTeamAndNoPool) {
+  for (const char* const kind : {"t", "p", "w"}) {
+    (void)subprocess_support::run_role("full_device", kind);
+  }
+}
+
+}}  // namespace process_starts_test
