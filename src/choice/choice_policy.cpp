@@ -25,13 +25,24 @@ constexpr double kCredit = 4;  // of what is not known a try may begin when a pa
 constexpr std::uint32_t kLoopsBetweenTries = 32;
 constexpr double kTryNs = 400'000;  // a try goes on so long: threads that slept are awake by then
 constexpr unsigned kTriesLeast = 4;  // or is one loop that takes longer
+constexpr unsigned kTriesOfUneven = 8;  // their mean counts
+constexpr double kUneven = 0.25;
+
+// Loops that are not measured last so long together. Of 100 times the load they last 25 ms.
+constexpr double kUnmeasuredNs = 250'000;
+constexpr double kUnmeasuredMost = 4'095;
 
 // A line of a cache has to come and go: nothing is handed over for less.
 constexpr double kLeastHandoverNs = 300;
 
+// Nothing is handed over to gain less: now and then threads have fallen asleep, and must be woken.
+constexpr double kLeastGainNs = 1'000;
+
 // A loop that takes so many times as long, or as short, is off, if it is more than the clock's
 // grain and a cold cache explain; so many in a row are a drift.
-constexpr double kOff = 1.5;
+constexpr double kOff = 1.5;  // or more, where loops differ more
+constexpr double kOffSpreads = 3;
+constexpr double kSpreadMost = 3;
 constexpr double kOffLeastNs = 200;
 constexpr unsigned kDrift = 3;
 
@@ -68,6 +79,13 @@ bool SerialPieces::note(double ns) noexcept {
   return true;
 }
 
+double SerialPieces::serial_ns(double handed_over_ns) const noexcept {
+  const double most = elapsed_ns_ + offer_.speed * handed_over_ns;
+  // So long takes no waking of threads: what is left was heavier than what came before it.
+  if (handed_over_ns >= kTryNs && handed_over_ns > rest_ns()) return most;
+  return std::min(serial_ns(), most);
+}
+
 // A rest of less than half a piece is done with it.
 void SerialPieces::set_size(double wanted) noexcept {
   const std::size_t left = count_ - done_;
@@ -79,14 +97,19 @@ void SerialPieces::set_size(double wanted) noexcept {
 
 // ---- What comes next ----------------------------------------------------------------------------
 
-// Short loops are measured now and then: a look at the clock takes as long as the shortest ones.
+// Short loops are measured now and then: a look at the clock, and what is made of it, takes as long
+// as the shortest ones. The first ones are measured all, then fewer and fewer.
 ChoicePolicy::Next ChoicePolicy::next() const noexcept {
   Next next{.way = next_};
-  const double ns = known(LoopWay::serial) * count_;
-  if (next_ != LoopWay::serial || ns <= 0) return next;
+  const double ns = known(next_) * count_;
+  if (ns <= 0) return next;
   next.in_pieces = ns >= kWholeNs;
-  if (is_trying() || odd_ != 0 || next.in_pieces) return next;
-  next.unmeasured = ns < 500 ? 63 : ns < 2'000 ? 15 : 3;
+  if (is_trying() || odd_ != 0 || measured_since_try_ < 2) return next;
+  const double most = measured_since_try_ < 12
+                          ? std::ldexp(1, static_cast<int>(measured_since_try_))
+                          : kUnmeasuredMost;
+  next.unmeasured = static_cast<std::uint32_t>(std::min(most, kUnmeasuredNs / ns));
+  if (next.unmeasured > 0) next.in_pieces = false;
   return next;
 }
 
@@ -130,6 +153,8 @@ SerialPlan ChoicePolicy::serial_plan(const WaySpeeds& speeds,
     least = ns;
     plan.offer = {.way = way, .fixed_ns = fixed(way, costs), .speed = speed};
   }
+  // Then what is left pays if it takes more than two whole loops: the load is another one.
+  if (keeps_rest_) plan.offer.fixed_ns = std::max(plan.offer.fixed_ns, plan.index_ns * count_);
   return plan;
 }
 
@@ -145,12 +170,17 @@ void ChoicePolicy::note(const MeasuredLoop& loop, const WaySpeeds& speeds,
   measured_ns_ = loop.ns;
   calls_since_try_ += loop.calls;
   if (loop.way != next_) return;  // it began before another thread's loop changed the choice
+  // What was handed over took longer than it would have taken here, if it was not heavier.
+  if (loop.handed_over_ns > loop.rest_ns && loop.handed_over_ns < kTryNs) keeps_rest_ = true;
   if (is_trying()) {
     note_try(loop, index_ns);
     if (is_trying()) return;
     learn_costs(count_, speeds, costs);
   } else {
-    note_usual(index_ns);
+    const bool was_rough = is_rough_ && best_ == LoopWay::serial;
+    is_rough_ = loop.handed_over_ns > 0;
+    if (was_rough && !is_rough_) index_ns_[index_of(best_)] = index_ns;
+    else note_usual(index_ns);
     ++measured_since_try_;
     const double most = std::max(kBudgetMostNs, 4 * loop.spent_ns);
     budget_ns_ = std::min(budget_ns_ + kBudgetPart * loop.spent_ns * loop.calls, most);
@@ -159,38 +189,62 @@ void ChoicePolicy::note(const MeasuredLoop& loop, const WaySpeeds& speeds,
   look_around(speeds, costs);
 }
 
+// How many times as long, or as short, another loop may take.
+double ChoicePolicy::off() const noexcept { return std::max(kOff, 1 + kOffSpreads * spread_); }
+
+// Then one loop says little about a way.
+bool ChoicePolicy::is_uneven() const noexcept { return spread_ > kUneven; }
+
+bool ChoicePolicy::knows_others() const noexcept {
+  return std::any_of(kWays.begin(), kWays.end(),
+                     [this](LoopWay way) { return way != best_ && known(way) > 0; });
+}
+
+// The load is another one, so all ways are.
+void ChoicePolicy::scale_known(double factor) noexcept {
+  for (double& each : index_ns_) each *= factor;
+}
+
 void ChoicePolicy::note_usual(double index_ns) noexcept {
   double& usual = index_ns_[index_of(best_)];
-  // The first one met cold caches, or threads that work for another way still.
-  if (usual <= 0 || (measured_since_try_ == 1 && index_ns < usual)) {
+  // The first one met cold caches.
+  if (usual <= 0 || (measured_since_try_ == 1 && index_ns < usual && !knows_others())) {
     usual = index_ns;
     return;
   }
-  const bool is_off = (index_ns > kOff * usual || index_ns * kOff < usual) &&
-                      std::abs(index_ns - usual) * count_ > kOffLeastNs;
+  const double ratio = index_ns / usual;
+  const double far = std::max(ratio, 1 / ratio);
+  const double most = off();
+  const bool is_off = far > most && std::abs(index_ns - usual) * count_ > kOffLeastNs;
+  spread_ += kNewPart * (std::min(far - 1, kSpreadMost) - spread_);
   const bool again = is_off && odd_ > 0 && (odd_ > usual) == (index_ns > usual);
   odd_ = is_off ? index_ns : 0;
   odd_seen_ = again ? odd_seen_ + 1 : 1;
   if (!again || odd_seen_ < kDrift) {
-    usual += kNewPart * (std::clamp(index_ns, usual / kOff, usual * kOff) - usual);
+    scale_known(1 + kNewPart * (std::clamp(ratio, 1 / most, most) - 1));
     return;
   }
   is_lighter_ = best_ != LoopWay::serial && index_ns < usual;
   index_ns_ = {};
   index_ns_[index_of(best_)] = index_ns;
   odd_ = 0;
+  keeps_rest_ = false;
   budget_ns_ = std::max(budget_ns_, 0.0);
   has_drifted_ = true;
 }
 
 void ChoicePolicy::note_try(const MeasuredLoop& loop, double index_ns) noexcept {
   tries_[tries_made_++ % tries_.size()] = index_ns;
+  tries_sum_ += index_ns;
   tries_ns_ += loop.spent_ns;
   budget_ns_ -= std::max(0.0, loop.spent_ns - known(best_) * count_);
   budget_ns_ = std::max(budget_ns_, -kDebtMostNs);
-  const bool is_long = loop.spent_ns >= kTryNs;
-  if (!is_long && (tries_made_ < kTriesLeast || tries_ns_ < kTryNs)) return;
-  index_ns_[index_of(next_)] = is_long ? index_ns : middle_try();
+  const bool is_long = loop.spent_ns >= kTryNs && !is_uneven();
+  const unsigned least = is_uneven() ? kTriesOfUneven : kTriesLeast;
+  if (!is_long && (tries_made_ < least || tries_ns_ < kTryNs)) return;
+  index_ns_[index_of(next_)] = is_long       ? index_ns
+                               : is_uneven() ? tries_sum_ / tries_made_
+                                             : middle_try();
   next_ = best_;
   is_trying_ = false;
   has_drifted_ = false;
@@ -220,12 +274,17 @@ void ChoicePolicy::learn_costs(double count, const WaySpeeds& speeds,
 
 // ---- Choosing -----------------------------------------------------------------------------------
 
+// What the last loop takes, and what handing over may cost that is not seen.
+double ChoicePolicy::cost(LoopWay way) const noexcept {
+  return known(way) * count_ + (way == LoopWay::serial ? 0 : kLeastGainNs);
+}
+
 void ChoicePolicy::take_best() noexcept {
   LoopWay least = best_;
   for (const LoopWay way : kWays) {
-    if (known(way) > 0 && known(way) < known(least)) least = way;
+    if (known(way) > 0 && cost(way) < cost(least)) least = way;
   }
-  if (least == best_ || known(least) >= kCheaper * known(best_)) return;
+  if (least == best_ || cost(least) >= kCheaper * cost(best_)) return;
   best_ = next_ = least;
   odd_ = 0;
 }
@@ -236,12 +295,15 @@ void ChoicePolicy::look_around(const WaySpeeds& speeds, const HandoverCosts& cos
     is_lighter_ = false;
     return try_way(LoopWay::serial);
   }
-  const double best_ns = known(best_) * count_;
+  const double best_ns = cost(best_);
   LoopWay candidate = best_;
   double least = 0;
   for (const LoopWay way : kWays) {
     if (way == best_ || speeds[index_of(way)] <= 0) continue;
-    const double ns = predicted(way, count_, speeds, costs);
+    const bool is_serial = way == LoopWay::serial;
+    const double ns = predicted(way, count_, speeds, costs) + (is_serial ? 0 : kLeastGainNs);
+    const double shared = best_ns / speeds[index_of(way)] + kLeastHandoverNs + kLeastGainNs;
+    if (best_ == LoopWay::serial && shared >= best_ns) continue;  // whatever it takes
     if (!is_worth_a_try(way, ns, best_ns) || (least > 0 && ns >= least)) continue;
     candidate = way;
     least = ns;
@@ -251,10 +313,11 @@ void ChoicePolicy::look_around(const WaySpeeds& speeds, const HandoverCosts& cos
 
 bool ChoicePolicy::is_worth_a_try(LoopWay way, double predicted_ns, double best_ns) const noexcept {
   const double more = std::max(predicted_ns - best_ns, best_ns / 50);
-  const double loops = std::max(kTryNs / predicted_ns, 1.0);
+  const double loops = std::max<double>(kTryNs / predicted_ns, is_uneven() ? kTriesOfUneven : 1);
   if (known(way) <= 0) {
-    if (way != LoopWay::serial && best_ns < kLeastHandoverNs) return false;
-    if (odd_ != 0 || measured_since_try_ < 2) return false;
+    // The first one met cold caches, unless it was that long.
+    const bool is_first_and_long = measured_ns_ >= kTryNs && !knows_others();
+    if (odd_ != 0 || (measured_since_try_ < 2 && !is_first_and_long)) return false;
     return predicted_ns < kCheaper * best_ns || kCredit * budget_ns_ >= loops * more;
   }
   return measured_since_try_ >= kLoopsBetweenTries && budget_ns_ >= loops * more;
@@ -264,6 +327,7 @@ void ChoicePolicy::try_way(LoopWay way) noexcept {
   next_ = way;
   is_trying_ = true;
   tries_made_ = 0;
+  tries_sum_ = 0;
   tries_ns_ = 0;
 }
 

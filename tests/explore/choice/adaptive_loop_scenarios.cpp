@@ -17,7 +17,7 @@ constexpr std::size_t memory_slot = 3;
 
 // A loop as AdaptiveLoop runs it; true if it was remembered.
 bool run_remembered(LoopMemory& memory, double ns) {
-  if (memory.is_quick(memory_slot)) return false;
+  if (memory.is_quick(memory_slot, false)) return false;
   const LoopMemory::Step step = memory.step(memory_slot);
   detail::SerialPlan plan;
   (void)memory.read_plan(memory_slot, memory_speeds, plan);

@@ -271,22 +271,43 @@ TEST(LoopMemory, SlotsAreForSizes) {
   EXPECT_EQ(LoopMemory::slot_of(SIZE_MAX, false), LoopMemory::size_count - 1);
 }
 
-// Of 64 short loops 63 are quick, and the next one stands for all.
+// The first ones are measured, then fewer and fewer; one stands for those before it.
 TEST(LoopMemory, CountsDownToTheNextLook) {
   LoopMemory memory;
   const detail::WaySpeeds speeds{1, 0, 0};
-  EXPECT_FALSE(memory.is_quick(3));
+  EXPECT_FALSE(memory.is_quick(3, false));
   EXPECT_TRUE(memory.step(3).in_pieces);
   EXPECT_EQ(memory.step(3).calls, 1U);
-  ASSERT_TRUE(memory.note(3, speeds, {.count = 4, .ns = 100, .spent_ns = 100}));
-  for (int i = 0; i < 63; ++i) EXPECT_TRUE(memory.is_quick(3));
-  EXPECT_FALSE(memory.is_quick(3));
-  EXPECT_EQ(memory.step(3).calls, 64U);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(memory.is_quick(3, true));
+    ASSERT_TRUE(memory.note(3, speeds, {.count = 4, .ns = 100, .spent_ns = 100}));
+  }
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(memory.is_quick(3, i % 2 == 0));
+  EXPECT_FALSE(memory.is_quick(3, false));
+  EXPECT_EQ(memory.step(3).calls, 5U);
   EXPECT_EQ(memory.last_slot(), 3U);
   detail::SerialPlan plan;
   ASSERT_TRUE(memory.read_plan(3, speeds, plan));
   EXPECT_NEAR(plan.index_ns, 25, 0.1);
-  EXPECT_FALSE(memory.is_quick(4));
+  EXPECT_FALSE(memory.is_quick(4, false));
+}
+
+// What is handed over is not measured each time either, but it is not serial.
+TEST(LoopMemory, QuickLoopsKeepTheirWay) {
+  LoopMemory memory;
+  const detail::WaySpeeds speeds{1, 2, 0};
+  const auto note = [&](double ns) {
+    const LoopWay way = memory.step(9).way;
+    ASSERT_TRUE(memory.note(9, speeds, {.way = way, .count = 400, .ns = ns, .spent_ns = ns}));
+  };
+  for (int i = 0; i < 2; ++i) note(60'000);
+  for (int i = 0; i < 22; ++i) {
+    ASSERT_EQ(memory.step(9).way, LoopWay::team);
+    note(20'000);
+  }
+  EXPECT_FALSE(memory.is_quick(9, true));
+  EXPECT_TRUE(memory.is_quick(9, false));
+  EXPECT_EQ(memory.step(9).way, LoopWay::team);
 }
 
 }  // namespace

@@ -11,8 +11,9 @@
 // - else from a budget: a part of the time of all loops. What a try costs beyond the best way's
 //   time is taken from it, so a wrong prediction is paid for by fewer tries.
 // A try is some loops one after another, for the first ones wake threads that slept.
-// A load drifted if three loops in a row are off by half. Then what was known of the other ways is
-// forgotten. A single one that is off is a disturbance, and counts little.
+// A load drifted if three loops in a row are off by half, or by more where loops differ more. Then
+// what was known of the other ways is forgotten. A single one that is off is a disturbance, and
+// counts little. A load that changes slowly changes what is known of all ways alike.
 //
 // Concurrency: none. Blocks, allocates, throws: never.
 #pragma once
@@ -75,10 +76,14 @@ class SerialPieces {
   std::size_t done() const noexcept { return done_; }
   double elapsed_ns() const noexcept { return elapsed_ns_; }
 
-  // What the whole loop takes serially, if the rest goes on like the last piece.
-  double serial_ns() const noexcept {
-    return elapsed_ns_ + index_ns_ * static_cast<double>(count_ - done_);
-  }
+  // What is left takes serially, if it goes on like the last piece.
+  double rest_ns() const noexcept { return index_ns_ * static_cast<double>(count_ - done_); }
+
+  // What the whole loop takes serially, then.
+  double serial_ns() const noexcept { return elapsed_ns_ + rest_ns(); }
+
+  // The same, by what the rest that was handed over took.
+  double serial_ns(double handed_over_ns) const noexcept;
 
  private:
   void set_size(double wanted) noexcept;
@@ -98,6 +103,8 @@ struct MeasuredLoop {
   std::size_t count = 0;
   double ns = 0;  // in this way; for a serial loop that was handed over what it would have taken
   double spent_ns = 0;  // what it did take
+  double rest_ns = 0;  // of a serial loop: what the rest that was handed over would have taken
+  double handed_over_ns = 0;  // what that rest did take
   std::uint32_t calls = 1;  // loops that it stands for, with those that were not measured
 };
 
@@ -107,7 +114,7 @@ class ChoicePolicy {
   struct Next {
     LoopWay way = LoopWay::serial;
     bool in_pieces = true;  // if serial
-    std::uint32_t unmeasured = 0;  // so many serial loops come before the next one is measured
+    std::uint32_t unmeasured = 0;  // so many loops come before the next one is measured
   };
   Next next() const noexcept;
 
@@ -128,6 +135,11 @@ class ChoicePolicy {
   double fixed(LoopWay way, const HandoverCosts& costs) const noexcept;
   double serial_index_ns(double count, const WaySpeeds& speeds,
                          const HandoverCosts& costs) const noexcept;
+  double off() const noexcept;
+  bool is_uneven() const noexcept;
+  double cost(LoopWay way) const noexcept;
+  bool knows_others() const noexcept;
+  void scale_known(double factor) noexcept;
   void note_usual(double index_ns) noexcept;
   void note_try(const MeasuredLoop& loop, double index_ns) noexcept;
   double middle_try() const noexcept;
@@ -141,8 +153,10 @@ class ChoicePolicy {
   PerWay<double> fixed_ns_{};  // of handing over, as seen here; 0: not known
   double odd_ = 0;  // the last loop, if it was off
   unsigned odd_seen_ = 0;  // in a row
+  double spread_ = 0;  // how far loops are from the usual one, as a part of it
   double budget_ns_ = 0;  // for tries
   std::array<double, 3> tries_{};  // the last ones
+  double tries_sum_ = 0;  // of all
   double tries_ns_ = 0;
   unsigned tries_made_ = 0;
   LoopWay best_ = LoopWay::serial;
@@ -150,6 +164,8 @@ class ChoicePolicy {
   bool is_trying_ = false;
   bool has_drifted_ = false;  // and nothing was tried since
   bool is_lighter_ = false;  // so serial is to be tried
+  bool is_rough_ = false;  // what serial takes: the rest was handed over
+  bool keeps_rest_ = false;  // of a serial loop: handing it over did not pay
   std::uint32_t measured_since_try_ = 0;
   std::uint64_t calls_since_try_ = 0;
   double count_ = 0;  // of the last loop

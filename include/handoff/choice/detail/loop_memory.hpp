@@ -35,13 +35,13 @@ class LoopMemory {
     return is_nested ? size_count + size : size;
   }
 
-  // Whether the next loop is serial, short, and not measured; counts it.
-  bool is_quick(std::size_t slot) noexcept {
+  // Whether the next loop is not measured, and serial if that is asked for; counts it.
+  bool is_quick(std::size_t slot, bool serial) noexcept {
     sync::atomic<std::uint32_t>& next = next_[slot].word;
     // order: relaxed, here and below: a number on its own. Of two loops that count down at the same
     // moment one is lost: the next look at the clock comes later by one.
     const std::uint32_t word = next.load(sync::order::relaxed);
-    if ((word & kLeft) == 0) return false;
+    if ((word & kLeft) == 0 || (serial && (word & kWay) != 0)) return false;
     next.store(word - kOneLeft, sync::order::relaxed);  // order: relaxed, as above
     return true;
   }

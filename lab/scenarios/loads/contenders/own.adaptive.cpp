@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: MIT
 // This library's adaptive loop: it chooses among the caller alone, a team and a pool as it runs.
-#include <handoff/choice/adaptive_loop.hpp>
-
+#include "peers/own_adaptive.hpp"
 #include "scenarios/loads/measure.hpp"
 
 namespace handoff::lab::loads {
-namespace {
 
-class Adaptive {
- public:
-  explicit Adaptive(std::size_t width)
-      : team_({.width = width}), pool_({.width = width}), loop_(team_, pool_) {}
-
-  template <class Body>
-  void loop(std::size_t count, const Body& body) {
-    static_cast<void>(loop_.run(count, body));
-  }
-
- private:
-  ThreadTeam team_;
-  ThreadPool pool_;
-  AdaptiveLoop loop_;
-};
-
-}  // namespace
-
-Operation contender(const Task& task) { return measure<Adaptive>(task); }
+Operation contender(const Task& task) { return measure<peers::OwnAdaptive>(task); }
 
 }  // namespace handoff::lab::loads
