@@ -318,7 +318,8 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
       "duration and maybe start, kind, key, bytes and parent (docs/guide/replay.md). Each piece "
       "is\n"
       "replayed as calibrated work. A replay takes 0.1 s at most: longer traces are replayed\n"
-      "faster, unless --speed says how fast.");
+      "faster, unless --speed says how fast. It ends after 90 s; exit code 4: too noisy to "
+      "tell.");
   replay->add_option("file", options.file, "the trace")->type_name("FILE");
   replay
       ->add_option("--from-ninja", options.from_ninja,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "commands/output.hpp"
+#include "commands/replay_launches.hpp"
 #include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/cpus.hpp"
@@ -71,18 +72,24 @@ replay::Trace read(const std::filesystem::path& path, Interrupt& interrupt) {
 
 // A replay is an operation, and long enough to be a burst by itself.
 MeasureOptions how_to_measure(const ReplayOptions& options) {
+  constexpr double usual_s = 90;
   MeasureOptions how = options.measure;
   how.burst = std::chrono::nanoseconds(1);
-  if (!how.launches) how.launches = how.quick ? 1 : 5;
-  if (!how.time_budget_s && !how.quick) how.time_budget_s = 30;
-  how.quick = true;
+  if (how.quick && !how.launches) how.launches = 1;
+  if (!how.time_budget_s && !how.quick) how.time_budget_s = usual_s;
   return how;
+}
+
+ReplayPlan plan_of(const Session& session, const MeasureOptions& how) {
+  ReplayPlan plan{{}, session.plan().budget, session.plan().seed};
+  if (how.launches) plan.launches = static_cast<std::size_t>(*how.launches);
+  return plan;
 }
 
 Session::Block block_of(const Session& session, const ReplayOptions& options, const Cell& cell) {
   std::vector<Contender> ways;
   for (const Contender& contender : session.contenders()) {
-    if (contender.scenario == "replay") ways.push_back(contender);
+    if (contender.scenario == "replay" && contender.applies(cell)) ways.push_back(contender);
   }
   Session::Block block;
   for (const Contender& contender : chosen(ways, options.contenders)) {
@@ -112,15 +119,17 @@ int replay_trace(const ReplayOptions& options) {
   choice.keeps_arrivals = keeps_arrivals(options, trace);
   const auto load = std::make_shared<const replay::Load>(trace, choice);
   const auto scenario = replay::make_scenario(load);
-  Session session(how_to_measure(options), interrupt);
+  const MeasureOptions how = how_to_measure(options);
+  Session session(how, interrupt);
   Cell cell("makespan");
   cell.set("pieces", fmt::format("{}", trace.pieces.size()));
   cell.set("arrivals", choice.keeps_arrivals ? "kept" : "at-once");
+  cell.set("keys", trace.has_keys ? "some" : "none");
   cell.set("width", fmt::format("{}", choice.width));
   const Session::Block block = block_of(session, options, cell);
   std::optional<Interrupted> interrupted;
   try {
-    session.measure(*scenario, {block});
+    measure_replays(session, *scenario, block, plan_of(session, how));
   } catch (const Interrupted& signal) {
     if (session.rows().empty()) throw;
     interrupted = signal;
@@ -134,7 +143,7 @@ int replay_trace(const ReplayOptions& options) {
   write_text({}, options.json ? to_json_text(report) : replay_text(report));
   if (interrupted) return exit_code::signal + interrupted->signal;
   if (session.broken()) return exit_code::broken;
-  return report.why.empty() ? exit_code::too_noisy : exit_code::ok;
+  return report.is_told() ? exit_code::ok : exit_code::too_noisy;
 }
 
 }  // namespace handoff::lab

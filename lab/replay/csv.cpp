@@ -182,6 +182,8 @@ class Rows {
     std::stable_sort(pieces.begin(), pieces.end(), [&](std::uint32_t a, std::uint32_t b) {
       return trace_.pieces[a].start_ns < trace_.pieces[b].start_ns;
     });
+    for (const std::uint32_t piece : pieces) trace_.pieces[piece].key = pieces.front() + 1;
+    trace_.has_keys = true;
     for (std::size_t i = 1; i < pieces.size(); ++i) {
       const Piece& before = trace_.pieces[pieces[i - 1]];
       const Piece& piece = trace_.pieces[pieces[i]];

@@ -99,6 +99,7 @@ void Load::fill(const Trace& trace, bool keeps_arrivals) {
     const Piece& piece = trace.pieces[i];
     pieces[i].arrival_ns = keeps_arrivals ? scaled(piece.start_ns) : 0;
     pieces[i].work_ns = scaled(piece.duration_ns);
+    pieces[i].key = piece.key;
   }
   for (const auto& [before, after] : trace.edges) {  // sorted
     if (pieces[before].children++ == 0) {

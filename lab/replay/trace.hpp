@@ -23,6 +23,7 @@ struct Piece {
   std::uint64_t start_ns = 0;
   std::uint64_t duration_ns = 0;
   std::size_t line = 0;  // of the file, where it ends
+  std::uint32_t key = 0;  // pieces with the same one run one after the other; 0: none has it
 
   [[nodiscard]] std::uint64_t end_ns() const { return start_ns + duration_ns; }
 };
@@ -37,6 +38,7 @@ struct Trace {
   std::size_t left_out = 0;  // pieces after the first most_pieces
   std::uint64_t bytes = 0;  // of all pieces, where the file tells
   bool has_starts = true;
+  bool has_keys = false;  // some pieces have; the edges between those of a key are there as well
   bool starts_are_arrivals = true;  // else a scheduler chose them, when a worker was free
   std::vector<std::string> notes;  // what a reader of the report must know
 };

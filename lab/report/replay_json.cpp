@@ -41,8 +41,9 @@ std::string to_json_text(const ReplayReport& report) {
                     {"critical_path_ns", report.bounds.critical_path_ns},
                     {"work_by_threads_ns", report.bounds.shared_work_ns},
                     {"list_schedule_ns", report.bounds.list_ns}};
-  const json all{{"take", report.why.empty() ? json() : json(report.ways.front().name)},
-                 {"why", report.why},
+  const json all{{"take", report.is_told() ? json(report.ways.front().name) : json()},
+                 {"why", report.is_told() ? report.why : ""},
+                 {"noise", report.noise},
                  {"trace", trace},
                  {"speed", report.speed},
                  {"width", report.width},

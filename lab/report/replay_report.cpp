@@ -39,7 +39,26 @@ ReplayedWay way_of(const Row& row, const replay::Bounds& bounds) {
   way.max_ns = percentile_of(row, 100);
   way.cpu_ns = row.cpu_ns_per_op;
   way.memory_bytes = row.peak_memory_bytes;
+  if (way.state.empty() && !is_steady(way.low_ns, way.high_ns)) {
+    way.state = fmt::format("noisy: its makespan is {}",
+                            interval_text(way.low_ns, way.high_ns, short_duration));
+  }
   return way;
+}
+
+// The first way is the one to take, if a second run would take it too.
+std::string noise_of(const std::vector<ReplayedWay>& ways) {
+  const ReplayedWay& best = ways.front();
+  if (!best.is_measured()) return "";
+  if (!best.state.empty()) return fmt::format("{} is {}", best.name, best.state);
+  for (const ReplayedWay& way : ways) {
+    if (!way.is_measured() || way.state.empty()) continue;
+    if (is_steady(way.low_ns, way.high_ns) || way.low_ns * equal_makespans >= best.makespan_ns) {
+      continue;
+    }
+    return fmt::format("{} may be faster than {}: it is {}", way.name, best.name, way.state);
+  }
+  return "";
 }
 
 // Those that are as fast as the fastest, and of them, where pieces arrive at their own times, those
@@ -155,6 +174,7 @@ ReplayReport replay_report(const std::string& file, const replay::Trace& trace,
                      return a.is_measured() && a.makespan_ns < b.makespan_ns;
                    });
   report.why = choose(report.ways, report.keeps_arrivals);
+  if (!report.why.empty()) report.noise = noise_of(report.ways);
   return report;
 }
 
@@ -162,6 +182,11 @@ std::string replay_text(const ReplayReport& report) {
   std::string text;
   if (report.why.empty()) {
     text = "no way has figures\n";
+  } else if (!report.noise.empty()) {
+    text = fmt::format(
+        "too noisy to tell: {}\n  stop what else runs and try again, or --time-budget "
+        "300\n",
+        report.noise);
   } else {
     const ReplayedWay& best = report.ways.front();
     text = fmt::format("take {}: {}, {:.2f}x of the bound\n  {}\n", best.name,

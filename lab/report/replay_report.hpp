@@ -46,11 +46,21 @@ struct ReplayReport {
   std::vector<std::string> notes;
   std::vector<ReplayedWay> ways;  // the one to take first, then by makespan; at last those without
   std::string why;  // to take the first one
+  std::string noise;  // why it cannot be told that it is the one to take; empty: it can
+
+  [[nodiscard]] bool is_told() const { return !why.empty() && noise.empty(); }
 };
 
 // Ways that are so near to each other are equal: in the makespan, and then in the latency.
 inline constexpr double equal_makespans = 1.02;
 inline constexpr double equal_latencies = 1.05;
+// A makespan whose 99 % interval is wider would be another one next time: nothing is concluded.
+inline constexpr double widest_interval = 1.05;
+
+// A single launch has no interval (NaN), and is taken for what it is.
+[[nodiscard]] inline bool is_steady(double low, double high) {
+  return !(high > widest_interval * low);
+}
 
 // `trace` and `load` belong together; the rows are those of the replays.
 ReplayReport replay_report(const std::string& file, const replay::Trace& trace,

@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import subprocess
+import sys
 import unittest
 
 from lab_support import PROGRAM, SOURCE, LabTest
@@ -37,8 +38,9 @@ class Replay(LabTest):
         self.assertEqual(report["trace"]["pieces"], 1207)
         ways = {way["name"]: way for way in report["ways"]}
         self.assertEqual({name for name in ways if not name.startswith("peer.")},
-                         {"here", *(f"own.pool.{mode}" for mode in
-                                    ("stealing", "fixed", "active", "cached"))})
+                         {"here", "own.events", "own.group", "own.workers",
+                          *(f"own.pool.{mode}" for mode in
+                            ("stealing", "fixed", "active", "cached"))})
         self.assertEqual(report["take"], report["ways"][0]["name"])
         bounds = report["bounds"]
         for way in ways.values():
@@ -65,6 +67,36 @@ class Replay(LabTest):
         rows = json.loads((self.folder / "r.json").read_text())["rows"]
         self.assertEqual({row["scenario"] for row in rows}, {"replay"})
         self.assertEqual(self.run_lab("report", "r.json", "-o", "p.html").returncode, 0)
+
+    def test_workers_keep_the_pieces_of_a_key_in_order_by_themselves(self):
+        rows = [f"{5 * row},20,{row % 3 if row % 4 else ''}" for row in range(0, 600, 5)]
+        trace = self.write("t.csv", "\n".join(["start_us,duration_us,key", *rows]) + "\n")
+        workers = ("--contenders", "own.workers*")
+        ways = self.report_of(trace, *workers)["ways"]
+        self.assertEqual({(way["name"], way["state"]) for way in ways},
+                         {("own.workers", "ok"), ("own.workers_by_key", "ok")})
+        trace = self.write("t.csv", "duration_us,key,parent\n20,a,\n20,,\n20,a,2\n")
+        states = {way["name"]: way["state"] for way in self.report_of(trace, *workers)["ways"]}
+        self.assertIn("wait for others as well", states["own.workers_by_key"])
+        self.assertEqual(states["own.workers"], "ok")
+        done = self.run_lab("replay", self.write("t.csv", "duration_us\n20\n"), *workers, *QUICKLY)
+        self.assertNotIn("by_key", done.stdout)  # no piece has a key
+
+    def test_with_one_thread_a_group_has_nobody_who_helps(self):
+        trace = self.write("t.csv", "duration_us\n20\n20\n")
+        ways = self.report_of(trace, "--width", "1", "--contenders", "own.group,own.events")["ways"]
+        states = {way["name"]: way["state"] for way in ways}
+        self.assertEqual(states["own.events"], "ok")
+        self.assertTrue(states["own.group"].startswith("unavailable"), states)
+
+    @unittest.skipUnless(DEEP, "some seconds, and a CPU")
+    def test_beside_a_process_that_burns_a_core_nothing_is_told(self):
+        burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        self.addCleanup(burning.wait)
+        self.addCleanup(burning.kill)
+        done = self.run_lab("replay", LOG, *TWO, "--time-budget", "8")
+        self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.startswith("too noisy to tell: "), done.stdout)
 
     def test_arrivals_are_kept_or_not(self):
         trace = self.write("t.csv", "start_ms,duration_us\n0,1\n60,1\n")

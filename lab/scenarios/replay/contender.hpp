@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 
@@ -19,6 +20,12 @@ struct Task {
 };
 
 using Operation = std::function<void(Burst&)>;
+
+// A piece: computes until the thread has had a CPU for so many ns. Steps that are counted in
+// advance would be as much work, but not as much time: CPUs change their speed by a third within
+// tenths of a second, and what a way takes would be what its CPUs did in that moment. `step_ns` is
+// of burn().
+void work(std::uint64_t seed, std::uint64_t ns, double step_ns);
 
 // Written by the contender, usually `return measure<Pool>(task);`. The task outlives it.
 Operation contender(const Task& task);

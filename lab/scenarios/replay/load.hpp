@@ -23,7 +23,7 @@ struct LoadPiece {
   std::uint32_t first_child;  // of those that wait for it
   std::uint32_t children;
   std::uint32_t parents;  // so many it waits for
-  std::uint32_t unused;
+  std::uint32_t key;      // those with the same one also wait for each other; 0: none has it
 };
 
 // What became of a piece in the last replay, from its beginning.

@@ -75,6 +75,7 @@ class Replay final : public Scenario {
     static const std::vector<Parameter> parameters{
         {"pieces", "of the trace", {"1"}, {}, 1, most_pieces},
         {"arrivals", "as in the trace, or all at once", {"kept"}, {"kept", "at-once"}},
+        {"keys", "some: pieces with one run one after the other", {"none"}, {"none", "some"}},
         {"width", "threads that execute, the one that hands over is one more", {"2"}, {}, 1, 64}};
     return parameters;
   }

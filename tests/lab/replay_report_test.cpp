@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What a replay's report tells: the way to take, or why that cannot be told.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "report/replay_report.hpp"
+
+namespace handoff::lab { namespace {
+
+Row row(const std::string& contender, double ms, double low_ms, double high_ms) {
+  Row row;
+  row.contender = contender;
+  row.median = ms;
+  row.low = low_ms;
+  row.high = high_ms;
+  return row;
+}
+
+Row disturbed(Row row) {
+  row.status = RowStatus::noisy;
+  row.reason = "other processes took 0.90 CPUs";
+  return row;
+}
+
+ReplayReport report_of(const std::vector<Row>& rows) {
+  replay::Trace trace;
+  trace.form = "CSV";
+  for (int i = 0; i < 8; ++i) trace.pieces.push_back({0, 20'000'000, 2});
+  const replay::LoadChoice choice{2, false, {}};
+  return replay_report("t.csv", trace, replay::Load(trace, choice), choice, rows);
+}
+
+std::string first_line(const ReplayReport& report) {
+  const std::string text = replay_text(report);
+  return text.substr(0, text.find('\n'));
+}
+
+const Row kPool = row("own.pool.stealing", 81, 80.5, 82);
+
+TEST(ReplayReport, TakesTheFastestWhereAllMakespansAreKnown) {
+  const ReplayReport report = report_of({row("peer.onetbb", 90, 89, 91), kPool});
+  EXPECT_TRUE(report.is_told());
+  EXPECT_EQ(first_line(report), "take own.pool.stealing: 81.0 ms, 1.01x of the bound");
+  EXPECT_NE(to_json_text(report).find("\"take\": \"own.pool.stealing\""), std::string::npos);
+}
+
+TEST(ReplayReport, TellsNothingWhereTheBestOneMayTakeAnotherTimeNextTime) {
+  const ReplayReport report = report_of({row("peer.onetbb", 90, 89, 91),  //
+                                         row("own.pool.stealing", 81, 79, 84)});
+  EXPECT_FALSE(report.is_told());
+  EXPECT_EQ(first_line(report),
+            "too noisy to tell: own.pool.stealing is noisy: its makespan is 79.0 ms .. 84.0 ms");
+  EXPECT_NE(to_json_text(report).find("\"take\": null"), std::string::npos);
+}
+
+TEST(ReplayReport, TellsNothingWhereAnotherOneMayBeFaster) {
+  EXPECT_FALSE(report_of({row("peer.onetbb", 90, 70, 95), kPool}).is_told());
+  const ReplayReport slower = report_of({row("peer.onetbb", 90, 85, 95), kPool});
+  EXPECT_TRUE(slower.is_told());
+  EXPECT_EQ(slower.ways.back().state, "noisy: its makespan is 85.0 ms .. 95.0 ms");
+}
+
+TEST(ReplayReport, TellsNothingBesideOtherPrograms) {
+  const ReplayReport report =
+      report_of({disturbed(row("peer.onetbb", 90, 89, 91)), disturbed(kPool)});
+  EXPECT_EQ(first_line(report),
+            "too noisy to tell: own.pool.stealing is noisy: other processes took 0.90 CPUs");
+}
+
+TEST(ReplayReport, ASingleLaunchIsTakenForWhatItIs) {
+  EXPECT_TRUE(report_of({row("own.pool.stealing", 81, NAN, NAN)}).is_told());
+}
+
+TEST(ReplayReport, WithoutFiguresThereIsNothingToTake) {
+  const ReplayReport report = report_of({});
+  EXPECT_FALSE(report.is_told());
+  EXPECT_EQ(first_line(report), "no way has figures");
+}
+
+}}  // namespace handoff::lab
