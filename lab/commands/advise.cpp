@@ -85,11 +85,18 @@ std::vector<Session::Block> blocks_of(const Session& session, const Missing& mis
   return blocks;
 }
 
-// A block takes its budget; before the first one the machine is looked at, and each starts its
-// contenders.
-std::chrono::seconds about(const Plan& plan, std::size_t blocks) {
-  constexpr std::chrono::seconds looking(4);
-  return looking + std::chrono::ceil<std::chrono::seconds>(plan.budget) * blocks;
+// A block takes its budget, or as long as a burst of each contender in each launch; before the
+// first one the machine is looked at.
+std::chrono::seconds about(const Plan& plan, const std::vector<std::vector<Session::Block>>& all) {
+  constexpr std::chrono::milliseconds starting(50);
+  std::chrono::nanoseconds time = std::chrono::seconds(4);
+  for (const auto& blocks : all) {
+    for (const Session::Block& block : blocks) {
+      const auto bursts = static_cast<long>(block.size()) * plan.launches;
+      time += std::max<std::chrono::nanoseconds>(plan.budget, bursts * (plan.burst + starting));
+    }
+  }
+  return std::chrono::ceil<std::chrono::seconds>(time);
 }
 
 // An empty line is a yes, the end of the input is a no.
@@ -106,10 +113,8 @@ std::optional<Result> measured_now(const AdviseOptions& options, const AllMissin
   Interrupt interrupt;
   Session session(how, interrupt);
   std::vector<std::vector<Session::Block>> blocks;
-  std::size_t count = 0;
-  for (const Missing& missing : all)
-    count += blocks.emplace_back(blocks_of(session, missing)).size();
-  const auto seconds = about(session.plan(), count).count();
+  for (const Missing& missing : all) blocks.push_back(blocks_of(session, missing));
+  const auto seconds = about(session.plan(), blocks).count();
   const bool one = all.size() == 1;
   if (options.measure_missing) {
     fmt::print(stderr, "measuring {}, about {} s\n", names_of(all), seconds);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "commands/output.hpp"
+#include "harness/statistics.hpp"
 #include "harness/user_error.hpp"
 #include "report/advice.hpp"
 #include "report/read_result.hpp"
@@ -71,6 +72,44 @@ Trial trial_of(const ParameterValues& parameters, const LoadRows& rows, const Re
   return trial;
 }
 
+// What measuring a load tells of measuring it once more. No advice can be better than that.
+struct Repeats {
+  std::size_t all = 0;
+  std::size_t near_best = 0;
+  std::size_t near_ratio = 0;
+};
+
+// Each launch in turn against all others: the way that was best in it, and the ratio of that.
+void add_repeats(const LoadRows& rows, Repeats& repeats) {
+  std::size_t launches = rows.begin()->second->launches.size();
+  for (const auto& [name, row] : rows) launches = std::min(launches, row->launches.size());
+  if (launches < 2) return;
+  for (std::size_t i = 0; i < launches; ++i) {
+    std::map<std::string, double> once;
+    std::map<std::string, double> again;
+    for (const auto& [name, row] : rows) {
+      Launches others = row->launches;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      once[name] = typical({row->launches[i]});
+      again[name] = typical(others);
+    }
+    const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto& [taken, ns] = *std::min_element(once.begin(), once.end(), less);
+    const double best_ns = std::min_element(again.begin(), again.end(), less)->second;
+    const double ratio = ns / once["own.serial"] / (again[taken] / again["own.serial"]);
+    ++repeats.all;
+    repeats.near_best += again[taken] <= kNearBest * best_ns ? 1 : 0;
+    repeats.near_ratio += std::abs(ratio - 1) <= kNearRatio ? 1 : 0;
+  }
+}
+
+std::string limit_text(const Repeats& repeats) {
+  if (repeats.all == 0) return {};
+  return fmt::format(
+      "limit: one launch tells {} of {} picks and {} ratios of the other launches of its load\n",
+      repeats.near_best, repeats.all, repeats.near_ratio);
+}
+
 }  // namespace
 
 int check_advice(const CheckAdviceOptions& options) {
@@ -85,6 +124,7 @@ int check_advice(const CheckAdviceOptions& options) {
   std::size_t near_ratio = 0;
   std::size_t all = 0;
   std::string lines;
+  Repeats repeats;
   for (const auto& [parameters, rows] : loads) {
     if (seen.contains(parameters)) {
       throw UserError(
@@ -96,11 +136,13 @@ int check_advice(const CheckAdviceOptions& options) {
     near_best += trial.is_near_best ? 1 : 0;
     near_ratio += trial.is_near_ratio ? 1 : 0;
     lines += trial.text;
+    add_repeats(rows, repeats);
   }
   if (all == 0) throw UserError("there are no loads with a row of own.serial to try advice on");
   std::string text = fmt::format(
       "{} of {} picks within 10 % of the best, {} ratios within 20 %; advice saw {} loads\n",
       near_best, all, near_ratio, seen.size());
+  text += limit_text(repeats);
   if (options.verbose) text += lines;
   write_text({}, text);
   const bool holds =

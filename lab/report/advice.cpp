@@ -167,10 +167,8 @@ class Adviser {
     }
     const double usual = shared.empty() || !is_piece() ? 1 : std::max(1.0, median(shared));
     for (Way& way : advice_.ways) {
-      constexpr double half = 0.5;
       if (!way.model.tells(Term::work)) way.model[Term::work] = usual;
       if (!way.model.tells(Term::memory)) way.model[Term::memory] = way.model[Term::work];
-      if (!way.model.tells(Term::tail)) way.model[Term::tail] = half;
       const bool sleeps = question_.waves > 1 || question_.for_latency;
       if (is_piece() && sleeps && !way.model.tells(Term::wake) && way.reservation.empty()) {
         way.reservation = "without its wake-up, which was not measured";
@@ -198,7 +196,9 @@ class Adviser {
     const auto count = static_cast<double>(question.count);
     if (way.name == "here") return count * question.task_ns;
     if (is_piece()) {
-      const double ns = way.model.ns_of(amounts_of(question, advice_.width));
+      // No way is faster than its largest piece.
+      const double ns = std::max(way.model.ns_of(amounts_of(question, advice_.width)),
+                                 question.largest * question.task_ns);
       const bool is_task = !question.by_index && !question.nested;
       return is_task ? std::fmax(ns, count * ns_of_empty_task(way.name, count)) : ns;
     }

@@ -96,7 +96,7 @@ Advice advice_on(const Question& question, const Results& results);
 std::string advice_text(const Question& question, const Advice& advice, bool styled);
 // "below 3.00 us a piece: own.thread_team"
 std::string text_of(const Crossing& change);
-// "14 cells, 5 held out, median error 6 %, worst 18 %"
+// "14 cells, held out in turn: median error 6 %, worst 18 %"
 std::string text_of(const CostModel& model);
 
 }  // namespace handoff::lab

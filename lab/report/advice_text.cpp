@@ -101,10 +101,9 @@ std::string text_of(const Crossing& change) {
 }
 
 std::string text_of(const CostModel& model) {
-  const char* const cells = model.fitted + model.held_out == 1 ? "cell" : "cells";
-  std::string text = fmt::format("{} {}", model.fitted + model.held_out, cells);
+  std::string text = fmt::format("{} {}", model.fitted, model.fitted == 1 ? "cell" : "cells");
   if (model.held_out == 0) return text + ", too few to hold any out";
-  return text + fmt::format(", {} held out, median error {:.0f} %, worst {:.0f} %", model.held_out,
+  return text + fmt::format(", held out in turn: median error {:.0f} %, worst {:.0f} %",
                             100 * model.median_error, 100 * model.worst_error);
 }
 

@@ -186,11 +186,33 @@ std::vector<const CostCell*> at_most(std::vector<const CostCell*> cells, std::si
   return some;
 }
 
+// Of each cell, relative, by a model that has not seen it; none where they are too few.
+std::vector<double> errors_of_held_out(const std::vector<const CostCell*>& cells) {
+  constexpr std::size_t parts = 3;
+  constexpr std::size_t fewest = 6;
+  std::vector<double> errors;
+  if (cells.size() < fewest) return errors;
+  for (std::size_t part = 0; part < parts; ++part) {
+    std::vector<const CostCell*> seen;
+    std::vector<const CostCell*> unseen;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool is_held_out = i % parts == part && !cells[i]->is_only_one;
+      (is_held_out ? unseen : seen).push_back(cells[i]);
+    }
+    CostModel model;
+    fit(seen, model);
+    for (const CostCell* cell : unseen) {
+      errors.push_back(std::abs(model.ns_of(cell->amounts) / cell->ns - 1));
+    }
+  }
+  return errors;
+}
+
 }  // namespace
 
 std::string name_of(Term term) {
   static const std::array<const char*, kTerms> names{
-      "item", "fixed", "wake", "nested", "byte", "contention", "work", "memory", "tail", "late"};
+      "item", "fixed", "wake", "nested", "byte", "contention", "work", "memory", "late"};
   return names[static_cast<std::size_t>(term)];
 }
 
@@ -202,27 +224,18 @@ double CostModel::ns_of(const Terms& amounts) const {
 }
 
 CostModel fitted_to(const std::vector<CostCell>& cells) {
-  constexpr std::size_t one_in = 3;
-  constexpr std::size_t fewest = 6;  // with fewer nothing is held out
-  std::vector<const CostCell*> seen;
-  std::vector<const CostCell*> unseen;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const bool is_held_out = cells.size() >= fewest && i % one_in == one_in - 1;
-    (is_held_out ? unseen : seen).push_back(&cells[i]);
-  }
-  seen = at_most(std::move(seen), kMostFitted);
+  std::vector<const CostCell*> all;
+  for (const CostCell& cell : cells) all.push_back(&cell);
+  all = at_most(std::move(all), kMostFitted);
   CostModel model;
-  fit(seen, model);
+  fit(all, model);
   for (std::size_t i = 0; i < kTerms; ++i) {
-    model.is_told[i] = std::any_of(seen.begin(), seen.end(),
+    model.is_told[i] = std::any_of(all.begin(), all.end(),
                                    [i](const CostCell* cell) { return cell->amounts[i] > 0; });
   }
-  model.fitted = seen.size();
-  model.held_out = unseen.size();
-  std::vector<double> errors;
-  for (const CostCell* cell : unseen) {
-    errors.push_back(std::abs(model.ns_of(cell->amounts) / cell->ns - 1));
-  }
+  model.fitted = all.size();
+  std::vector<double> errors = errors_of_held_out(all);
+  model.held_out = errors.size();
   if (errors.empty()) return model;
   model.worst_error = *std::max_element(errors.begin(), errors.end());
   model.median_error = median(std::move(errors));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What handing work over costs, as a sum of parts: so much for each hand-over, item, byte, and so
 // on. The parts are fitted to measured cells, none below 0, so that the relative errors are least.
-// Every third cell is held out: what the model says of those tells how good it is.
+// Each third of the cells is held out in turn from a fit of its own: what that says of them tells
+// how good the model is, which is fitted to all.
 #pragma once
 
 #include <array>
@@ -22,10 +23,9 @@ enum class Term : std::size_t {
   contention,  // items, times the threads that hand over beside the first one
   work,        // ns of work, if it is shared out evenly, that computes
   memory,      // the same of work that memory bounds
-  tail,        // ns of the pieces that may be left to one thread in the end
   late,        // ns that one thread does alone, if no other one wakes up in time
 };
-inline constexpr std::size_t kTerms = 10;
+inline constexpr std::size_t kTerms = 9;
 using Terms = std::array<double, kTerms>;
 
 [[nodiscard]] std::string name_of(Term term);
@@ -34,6 +34,7 @@ using Terms = std::array<double, kTerms>;
 struct CostCell {
   Terms amounts{};
   double ns = 0;  // in all
+  bool is_only_one = false;  // that tells some term: it is not held out
 
   [[nodiscard]] double& operator[](Term term) { return amounts[static_cast<std::size_t>(term)]; }
 };
@@ -46,7 +47,7 @@ struct CostModel {
   std::array<bool, kTerms> is_told{};  // whether a cell had any of it
   double late_ns = 0;                  // of `late` no wake-up costs more than this
   std::size_t fitted = 0;              // cells
-  std::size_t held_out = 0;
+  std::size_t held_out = 0;            // of these, each once
   double median_error = NAN;  // relative, of those held out; NaN: there were too few
   double worst_error = NAN;
 

@@ -61,7 +61,8 @@ void add_short_loops(const MeasuredRows& rows, const Wanted& at_width, double wi
     cell[Term::item] = width;
     cell[Term::work] = work_ns;
     cell.ns = work_ns + row->median;
-    ways[name].cells.insert(ways[name].cells.begin(), cell);  // is not held out
+    cell.is_only_one = true;
+    ways[name].cells.insert(ways[name].cells.begin(), cell);
   }
 }
 
@@ -71,6 +72,7 @@ void add_wake_up(const MeasuredRows& rows, const Wanted& at_width, ToldWays& way
     CostCell cell;
     cell[Term::fixed] = cell[Term::wake] = cell[Term::item] = 1;
     cell.ns = row->median * 1e3;
+    cell.is_only_one = true;
     ways[name].cells.insert(ways[name].cells.begin(), cell);
   }
 }
@@ -200,10 +202,40 @@ ToldWays ways_of_files(const MeasuredRows& rows, const Question& question) {
   return ways;
 }
 
+// What was measured with as many producers as are asked for tells more than what has others: these
+// count only where there is no such cell.
+void keep_asked_producers(const Question& question, ToldWays& ways) {
+  const auto others = static_cast<double>(question.producers - 1);
+  const auto fits = [&](const CostCell& cell) {
+    return cell.amounts[static_cast<std::size_t>(Term::contention)] == others;
+  };
+  for (auto& [name, way] : ways) {
+    if (std::none_of(way.cells.begin(), way.cells.end(), fits)) continue;
+    std::erase_if(way.cells, [&](const CostCell& cell) { return !fits(cell); });
+  }
+}
+
 // Whether a waiting thread must not use a CPU.
 bool must_sleep(const Question& question) {
   constexpr double spinning_percent = 50;
   return question.idle_percent && *question.idle_percent < spinning_percent;
+}
+
+// What each thread gets of all waves, in pieces, if they are shared out evenly. The waves are as
+// equal as whole pieces can be. Nothing is shared of a single piece, and equal pieces take whole
+// rounds. Uneven ones may leave one thread with a large piece in the end; but a term for that told
+// less of loads that the fit had not seen than none does.
+double pieces_of_a_thread(const Question& question, double threads) {
+  constexpr double as_equal = 1.15;  // the largest one, by the mean
+  const std::uint64_t waves = std::min(question.waves, question.count);
+  const std::uint64_t least = question.count / waves;
+  const std::uint64_t with_one_more = question.count % waves;
+  const auto of_a_wave = [&](double pieces) {
+    const bool in_rounds = pieces == 1 || question.largest < as_equal;
+    return in_rounds ? std::ceil(pieces / threads - 1e-9) : pieces / threads;
+  };
+  return static_cast<double>(waves - with_one_more) * of_a_wave(static_cast<double>(least)) +
+         static_cast<double>(with_one_more) * of_a_wave(static_cast<double>(least + 1));
 }
 
 }  // namespace
@@ -357,6 +389,7 @@ ToldWays ways_of_others(const MeasuredRows& rows, const Question& question) {
   if (question.by_processes) return ways_between_processes(rows, question, sleeps);
   ToldWays ways = ways_of_messages(rows, question, sleeps);
   if (question.unit == Unit::event) ways.merge(ways_of_events(rows, question, sleeps));
+  keep_asked_producers(question, ways);
   return ways;
 }
 
@@ -398,24 +431,15 @@ Terms amounts_of(const Question& question, std::uint64_t width) {
   CostCell cell;
   const auto count = static_cast<double>(question.count);
   const auto waves = static_cast<double>(std::min(question.waves, question.count));
-  const auto threads = static_cast<double>(width);
-  const double of_a_wave = count / waves;
-  // No way is faster than the work of one thread, nor than its largest piece.
-  const double rounds = question.largest > 1 ? 1 : std::ceil(of_a_wave / threads - 1e-9);
-  const double longest = rounds * question.largest * question.task_ns;
-  const double shared = std::max(of_a_wave * question.task_ns / threads,
-                                 std::min(longest, of_a_wave * question.task_ns));
+  const double shared = pieces_of_a_thread(question, static_cast<double>(width));
   const bool sleeps = question.waves > 1 || question.for_latency;
   cell[Term::fixed] = waves;
   cell[Term::wake] = sleeps ? waves : 0;
   cell[question.nested ? Term::nested : Term::item] = count;
-  cell[question.by_memory ? Term::memory : Term::work] = waves * shared;
+  cell[question.by_memory ? Term::memory : Term::work] = shared * question.task_ns;
   cell[Term::byte] = count * question.bytes.value_or(0);
   cell[Term::contention] = count * static_cast<double>(question.producers - 1);
-  cell[Term::late] = sleeps ? waves * (of_a_wave * question.task_ns - shared) : 0;
-  if (question.largest > 1) {
-    cell[Term::tail] = waves * std::min(longest, shared) * (threads - 1) / threads;
-  }
+  cell[Term::late] = sleeps ? (count - shared) * question.task_ns : 0;
   return cell.amounts;
 }
 

@@ -17,41 +17,58 @@ struct WordsOfWay {
 };
 
 // Ways that are written alike for every question.
-constexpr std::array<WordsOfWay, 19> words_of_ways{{
+constexpr std::array<WordsOfWay, 23> words_of_ways{{
     {"own.thread_team", "handoff::ThreadTeam: run()",
      "handoff::ThreadTeam team; team.run(n, [&](handoff::IndexRange r) "
      "{ for (auto i : r) f(i); });"},
+    {"own.adaptive", "handoff::AdaptiveLoop: run()",
+     "handoff::ThreadTeam team; handoff::ThreadPool pool; handoff::AdaptiveLoop loop{team, pool}; "
+     "loop.run(n, f);"},
     {"own.process_team", "handoff::ProcessTeam: run<kernel>()",
      "handoff::ProcessTeam team; team.run<kernel>(n, args);"},
     {"own.process_pool", "handoff::ProcessPool: submit<kernel>()",
-     "handoff::ProcessPool pool; auto result = pool.submit<kernel>(argument);"},
+     "handoff::ProcessPool pool; auto result = pool.submit<job>(argument);"},
     {"own.event", "handoff::EventQueue: enqueue() and drain()",
-     "handoff::EventQueue<int, void(const Event&)> queue; queue.enqueue(key, event);"},
+     "handoff::EventQueue<int, void(const Event&)> queue; auto s = queue.enqueue(key, event);"},
+    {"own.events", "handoff::EventQueue: enqueue(), and drain() by all threads",
+     "handoff::EventQueue<int, void(const Event&)> queue; auto s = queue.enqueue(key, event); "
+     "queue.drain();"},
+    {"own.eventpp_compat", "eventpp::EventQueue, as this library has it",
+     "eventpp::EventQueue<int, void(const Event&)> queue; queue.enqueue(key, event);"},
     {"own.bus", "handoff::MessageBus: publish() and drain(visitor)",
      "handoff::MessageBus<A, B> bus({.capacity = 4096}); auto s = bus.publish(A{});"},
     {"own.bus.subscribers", "handoff::MessageBus: subscribe() and publish()",
-     "auto handle = bus.subscribe<A>([](const A& a) { f(a); }); auto s = bus.publish(A{});"},
+     "handoff::MessageBus<A, B> bus({.capacity = 4096}); "
+     "auto handle = bus.subscribe<A>([&](const A& a) { f(a); }); auto s = bus.publish(A{});"},
     {"own.bus.lanes", "handoff::LanedMessageBus: producer().publish()",
-     "handoff::LanedMessageBus<A, B> lanes; auto producer = lanes.producer();"},
+     "handoff::LanedMessageBus<A, B> lanes; auto producer = lanes.producer(); "
+     "auto s = producer.publish(A{});"},
     {"own.channel", "handoff::Channel: push() and pop()",
      "handoff::Channel<A> channel(1024); auto s = channel.push(a);"},
     {"own.ring", "handoff::SpscRing, MpscRing or MpmcRing: try_push() and try_pop()",
      "handoff::MpscRing<A> ring(1024); auto s = ring.try_push(a);"},
     {"own.workers", "handoff::MessageWorkers: submit()",
-     "handoff::MessageWorkers<A, B> workers({.width = 2}, on_a, on_b); workers.submit(A{});"},
+     "handoff::MessageWorkers<A, B> workers({.width = 2}, on_a, on_b); "
+     "auto s = workers.submit(A{});"},
     {"own.shared_ring", "handoff::SharedRing: records of one size between processes",
+     "auto ring = handoff::SharedRing<A>::attach(memory.bytes()); "
      "handoff::SharedRing<A>::Producer out(ring); auto s = out.push(a);"},
     {"own.shared_byte_ring", "handoff::SharedByteRing: messages of any size between processes",
+     "auto ring = handoff::SharedByteRing::attach(memory.bytes()); "
      "handoff::SharedByteRing::Producer out(ring); auto s = out.push(bytes);"},
     {"own.bucket", "handoff::CommandBucket: record(), sort() and submit()",
+     "handoff::Frame frame; handoff::CommandBucket<std::uint64_t, Backend> bucket(frame); "
      "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.submit(backend);"},
     {"own.bucket.parallel_submit", "handoff::CommandBucket: submit() by many threads",
+     "handoff::Frame frame; handoff::CommandBucket<std::uint64_t, List> bucket(frame); "
      "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.submit(pool, std::span(lists));"},
     {"own.automatic", "handoff::FileEngine", "handoff::FileEngine files;"},
     {"own.caller", "handoff::FileEngine, on the caller",
      "handoff::FileEngine files({.backend = handoff::FileBackend::caller});"},
     {"own.io_thread", "handoff::FileEngine, one thread",
      "handoff::FileEngine files({.backend = handoff::FileBackend::io_thread});"},
+    {"own.thread_per_request", "handoff::FileEngine, a thread for each request",
+     "handoff::FileEngine files({.backend = handoff::FileBackend::thread_per_request});"},
     {"own.pool", "handoff::FileEngine, threads",
      "handoff::FileEngine files({.backend = handoff::FileBackend::pool});"},
     {"own.io_uring", "handoff::FileEngine, io_uring",

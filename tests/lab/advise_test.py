@@ -2,11 +2,13 @@
 """Advice: on results made for the purpose, and once on a real measurement."""
 
 import json
+import os
+import signal
 import subprocess
 import unittest
 
 from lab_support import PROGRAM, LabTest, small_build
-from terminal import call_at_a_terminal, terminals_exist
+from terminal import call_at_a_terminal, seen_at_a_terminal, terminals_exist
 from synthetic_results import environment, row
 
 SIZES = [4 ** k for k in range(10)]  # ns
@@ -248,7 +250,7 @@ class Advise(LabTest):
         self.assertEqual((below["of"], below["side"], below["way"]), ("grain", "below", "here"))
         self.assertTrue(19 <= below["at"] <= 20, below)  # equal at 20 ns, 2 % better a bit below
         model = advice["ways"][0]["model"]
-        self.assertEqual((model["fitted"], model["held_out"]), (7, 3))
+        self.assertEqual((model["fitted"], model["held_out"]), (10, 10))
         self.assertLess(model["worst_error"], 1e-6)
         self.assertEqual(advice["unsure"], "")
         self.assertIn("pool.post(f)", advice["ways"][0]["code"])
@@ -288,6 +290,14 @@ class Advise(LabTest):
         self.assertEqual((good.returncode, good.stdout),
                          (0, "30 of 30 picks within 10 % of the best, 30 ratios within 20 %; "
                           "advice saw 20 loads\n"))
+        twice = loads(2, 30)
+        for i, one in enumerate(twice):  # of every other load, alone it is faster the second time
+            changed = one["contender"] == "own.serial" and i % 4 == 0
+            one["launches"] = [[one["median"]], [one["median"] * (0.3 if changed else 1)]]
+        limited = self.run_lab("check-advice", known, written("twice.json", twice))
+        self.assertEqual(limited.stdout.splitlines()[1], "limit: one launch tells 33 of 60 picks "
+                         "and 45 ratios of the other launches of its load")
+        (self.folder / "twice.json").unlink()
         other = written("other.json", loads(2, 30, overhead=5000))  # the canary: another machine
         bad = self.run_lab("check-advice", known, other, "--verbose")
         self.assertEqual(bad.returncode, 3, bad.stderr)
@@ -313,6 +323,34 @@ class Advise(LabTest):
             self.assertEqual(code, 0, seen)
             self.assertNotIn("take  own", seen)
         self.assertEqual(self.files(), ["report"])
+
+    def interrupted_at(self, prompt, answers, *arguments):
+        """The exit code, and what is seen, of Ctrl-C once `prompt` stands there."""
+        person, terminal = os.openpty()
+        os.write(person, answers.encode())
+        process = subprocess.Popen([PROGRAM, "advise", *arguments], stdin=terminal,
+                                   stdout=terminal, stderr=terminal, cwd=self.folder)
+        seen = b""
+        while not seen.decode().endswith(prompt):
+            seen += os.read(person, 1)
+        process.send_signal(signal.SIGINT)
+        seen += seen_at_a_terminal(process, person, terminal).encode()
+        return process.returncode, seen.decode()
+
+    def test_ctrl_c_at_a_question_leaves_nothing(self):
+        if not terminals_exist():
+            self.skipTest("no terminal can be made here")
+        self.write(PLAIN)
+        missing = ("rows.json", "--grain", "1us", "--count", "1000", "--idle-cost", "100",
+                   "--output", "new.json", *QUICKLY)
+        for prompt, answers, arguments in [
+                ("[task]: ", "", ("rows.json",)),
+                ("[1000]: ", "\n1us\n", ("rows.json", "--output", "new.json")),
+                ("[Y/n] ", "", missing)]:
+            code, seen = self.interrupted_at(prompt, answers, *arguments)
+            self.assertEqual(code, 128 + signal.SIGINT, seen)
+            self.assertNotIn("take  ", seen)
+            self.assertEqual(self.files(), ["rows.json"])
 
     def test_what_no_way_can_do_is_said(self):
         self.write(MESSAGES[2:3])
