@@ -31,7 +31,7 @@ class Replays {
     while (!is_enough()) add_launch();
   }
 
-  // What happened on the machine; nothing where nobody watches.
+  // What happened on the machine; nothing where it was not watched.
   [[nodiscard]] std::optional<BlockReport> report() const {
     if (!(watched_s_ > 0)) return {};
     BlockReport report{repeats_, sum_};
