@@ -104,7 +104,8 @@ Task task_of(const Parameters& parameters, std::span<const std::byte> input) {
   task.work = task.metric;
   constexpr std::string_view cpu = "_cpu";
   if (task.work.ends_with(cpu)) task.work.resize(task.work.size() - cpu.size());
-  task.shared = std::string(text, strnlen(text, input.size()));
+  task.shared = std::string(text, strnlen(text, kLongestPath));
+  task.kept = std::string(text + kLongestPath, strnlen(text + kLongestPath, kLongestPath));
   task.folder = task.shared + "/launch." + std::to_string(getpid());
   task.files = parameters.number("files", 1);
   task.bytes = parameters.number("mib", 0) * kib * kib;

@@ -82,6 +82,7 @@ struct Task {
   std::string work;  // the metric without _cpu
   std::string shared;  // the cell's folder, which all contenders share
   std::string folder;  // this launch's own, below it
+  std::string kept;  // of copies: a folder that stays until the program ends
   std::size_t files = 1;
   std::uint64_t bytes = 0;  // of each file
   std::size_t block = 0;

@@ -120,12 +120,16 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+std::uint64_t room_in(const std::string& folder) {
+  struct statvfs room{};
+  if (statvfs(folder.c_str(), &room) != 0) fail("looking for room in", folder, errno);
+  return room.f_bavail * room.f_frsize;
+}
+
 void ask_for_room(const std::string& folder, std::uint64_t bytes) {
   constexpr std::uint64_t mib = std::uint64_t{1} << 20;
   constexpr std::uint64_t spare = 64 * mib;
-  struct statvfs room{};
-  if (statvfs(folder.c_str(), &room) != 0) fail("looking for room in", folder, errno);
-  const std::uint64_t free = room.f_bavail * room.f_frsize;
+  const std::uint64_t free = room_in(folder);
   if (free < bytes + spare) {
     throw Unavailable("it needs " + std::to_string((bytes + spare) / mib) + " MiB in " + folder +
                       ", where " + std::to_string(free / mib) + " MiB are free");

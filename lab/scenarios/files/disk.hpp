@@ -41,6 +41,9 @@ class TemporaryFolder {
   std::string path_;
 };
 
+// Bytes that are free for this user.
+std::uint64_t room_in(const std::string& folder);
+
 // Throws Unavailable where there is less room than that, and some to spare.
 void ask_for_room(const std::string& folder, std::uint64_t bytes);
 

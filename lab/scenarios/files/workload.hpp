@@ -13,6 +13,7 @@
 namespace handoff::lab::files {
 
 inline constexpr std::size_t kSector = 4096;
+inline constexpr std::size_t kLongestPath = 4096;  // of the input's folders, each with its zero
 
 struct SectorHead {
   std::uint64_t file;
