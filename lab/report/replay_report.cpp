@@ -61,8 +61,32 @@ std::string noise_of(const std::vector<ReplayedWay>& ways) {
   return "";
 }
 
-// Those that are as fast as the fastest, and of them, where pieces arrive at their own times, those
-// that answer as soon as the soonest. Before a way that is no better, the work stays where it is.
+using Ways = std::vector<ReplayedWay>::iterator;
+
+// Of ways that are equally fast: a steady one before one whose makespan is noisy; then, where
+// pieces arrive at their own times, the one that answers soonest; else the fastest.
+Ways best_of(Ways begin, Ways end, bool keeps_arrivals) {
+  return std::min_element(begin, end, [&](const ReplayedWay& a, const ReplayedWay& b) {
+    if (a.state.empty() != b.state.empty()) return a.state.empty();
+    return keeps_arrivals ? a.p99_ns < b.p99_ns : a.makespan_ns < b.makespan_ns;
+  });
+}
+
+std::string why_of(Ways begin, Ways end, bool keeps_arrivals) {
+  constexpr double percent = (equal_makespans - 1) * 100;
+  if (end - begin == 1) {
+    return fmt::format("no other way is within {:.0f} % of its makespan", percent);
+  }
+  const auto steady =
+      std::count_if(begin, end, [](const ReplayedWay& way) { return way.state.empty(); });
+  return fmt::format("{} ways are within {:.0f} % of the shortest makespan; of {} it has the {}",
+                     end - begin, percent,
+                     steady == 0 || steady == end - begin ? "those" : "the steady ones",
+                     keeps_arrivals ? "least p99 of the latency" : "shortest");
+}
+
+// One of those that are as fast as the fastest. Before a way that is no better, the work stays
+// where it is.
 std::string choose(std::vector<ReplayedWay>& ways, bool keeps_arrivals) {
   const auto end = std::partition_point(ways.begin(), ways.end(),
                                         [](const ReplayedWay& way) { return way.is_measured(); });
@@ -71,23 +95,12 @@ std::string choose(std::vector<ReplayedWay>& ways, bool keeps_arrivals) {
   const auto slower = std::partition_point(ways.begin(), end, [&](const ReplayedWay& way) {
     return way.makespan_ns <= fastest * equal_makespans;
   });
-  auto best = ways.begin();
-  std::string why = slower - ways.begin() == 1
-                        ? fmt::format("no other way is within {:.0f} % of its makespan",
-                                      (equal_makespans - 1) * 100)
-                        : fmt::format("{} ways are within {:.0f} % of the shortest makespan",
-                                      slower - ways.begin(), (equal_makespans - 1) * 100);
-  const auto sooner = [](const ReplayedWay& a, const ReplayedWay& b) {
-    return a.p99_ns < b.p99_ns;
-  };
-  if (slower - ways.begin() > 1) {
-    if (keeps_arrivals) best = std::min_element(ways.begin(), slower, sooner);
-    why += keeps_arrivals ? "; of those it has the least p99 of the latency"
-                          : "; of those it has the shortest";
-  }
+  auto best = best_of(ways.begin(), slower, keeps_arrivals);
+  std::string why = why_of(ways.begin(), slower, keeps_arrivals);
   const double most_p99 = best->p99_ns * equal_latencies;
+  const bool is_known = best->state.empty();
   const auto stays = std::find_if(ways.begin(), slower, [&](const ReplayedWay& way) {
-    return way.name == here && !(way.p99_ns > most_p99);
+    return way.name == here && way.state.empty() == is_known && !(way.p99_ns > most_p99);
   });
   if (stays != slower && stays != best) {
     best = stays;

@@ -56,6 +56,15 @@ TEST(ReplayReport, TellsNothingWhereTheBestOneMayTakeAnotherTimeNextTime) {
   EXPECT_NE(to_json_text(report).find("\"take\": null"), std::string::npos);
 }
 
+TEST(ReplayReport, TakesTheSteadyOneOfThoseThatAreEquallyFast) {
+  const ReplayReport report = report_of({row("peer.onetbb", 80.5, 80, 85), kPool});
+  EXPECT_TRUE(report.is_told());
+  EXPECT_EQ(report.ways.front().name, "own.pool.stealing");
+  EXPECT_EQ(report.why,
+            "2 ways are within 2 % of the shortest makespan; of the steady ones it has the "
+            "shortest");
+}
+
 TEST(ReplayReport, TellsNothingWhereAnotherOneMayBeFaster) {
   EXPECT_FALSE(report_of({row("peer.onetbb", 90, 70, 95), kPool}).is_told());
   const ReplayReport slower = report_of({row("peer.onetbb", 90, 85, 95), kPool});
