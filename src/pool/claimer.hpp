@@ -18,6 +18,7 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/work_calls.hpp>
 #include <handoff/pool/detail/worker.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/queue/steal_deque.hpp>
 
 #include "../probe/probes.hpp"
@@ -77,6 +78,7 @@ class Claimer {
         if (deque->was_empty() || deque->steal(task) != Status::ok) continue;
         thief.victim = static_cast<std::uint32_t>(index);
         HANDOFF_PROBE(task_steal, thief.index, task);
+        probe::moment(probe::Kind::steal);
         thief.stolen.add();
         if (GroupTasks* const group = task->group.read()) group->stolen_by(thief);
         return task;

@@ -2,6 +2,7 @@
 //
 // How the owner of a group waits, and how it hears of what others finished.
 #include <handoff/pool/detail/group_tasks.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <optional>
 
@@ -54,6 +55,7 @@ bool GroupTasks::help_thief() noexcept {
   if (thief == nullptr || thief == owner_ || thief->spawned.was_empty()) return false;
   Task* task = nullptr;
   if (thief->spawned.steal(task) != Status::ok) return false;
+  probe::moment(probe::Kind::steal);
   if (GroupTasks* const group = task->group.read()) group->stolen_by(*owner_);
   engine_.runner().run(*owner_, *task);
   return true;
@@ -66,6 +68,7 @@ void GroupTasks::sleep() noexcept {
   std::optional<WatchedWait> watched;
   if (engine_.watches()) [[unlikely]]
     tell_of_circle(watched.emplace(*this));
+  const probe::Slice asleep(probe::Kind::sleep, "wait");
   (void)owner_->joined.await(
       [this]() noexcept {
         // order: relaxed, as above.

@@ -45,7 +45,21 @@ void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
   group->keep_failure(failure);
 }
 
+void TaskRunner::tell_begun(Task& task, const void* what) noexcept {
+  TaskName name{nullptr};
+  if (const auto ask = task.kind_here().name) name = ask(task);
+  const bool is_given = *name.given != 0;
+  probe::seen(is_given ? probe::Mark::begin_named : probe::Mark::begin, probe::Kind::task,
+              is_given ? name.given : name.type, what);
+}
+
 Outcome TaskRunner::run_uncounted(Task& task) noexcept {
+  if (probe::is_watched()) [[unlikely]]
+    tell_begun(task, nullptr);
+  struct End {
+    ~End() { probe::end(probe::Kind::task, nullptr); }
+  };
+  const End end;
   try {
     return task.run();  // also if the pool is dropping tasks: this one has begun
   } catch (...) {

@@ -19,6 +19,7 @@
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/worker.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/stack.hpp>
 
@@ -80,14 +81,19 @@ class TaskRunner {
 
   bool on_new_stack(const Rest& rest) noexcept;
   void run_watched(Worker& worker, Task& task) noexcept;
+  // To the recorder. `what`: null, if it was never handed over.
+  [[gnu::cold, gnu::noinline]] static void tell_begun(Task& task, const void* what) noexcept;
 
   void perform_and_count(Worker& worker, Task& task) noexcept {
     GroupTasks* const group = task.group.read();
     const std::int64_t base = std::exchange(worker.base, worker.spawned.height());
     ++worker.depth;
     HANDOFF_PROBE(task_begin, worker.index, &task);
+    if (probe::is_watched()) [[unlikely]]
+      tell_begun(task, &task);
     const Outcome outcome = perform(task, group);
     HANDOFF_PROBE(task_end, worker.index, &task, static_cast<int>(outcome));
+    probe::end(probe::Kind::task, &task);
     --worker.depth;
     worker.base = base;
     worker.nodes.give(&task);

@@ -140,7 +140,10 @@ struct TimedKind {
   static Outcome drop(Task& task, Outcome why) noexcept {
     return Timers::drop(*task.as<TimedTask*>(), why);
   }
-  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr, true};
+  static TaskName name(Task& task) noexcept {
+    return {nullptr, task.as<TimedTask*>()->options().name};
+  }
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr, true, &name};
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <exception>
 #include <handoff/sync/detail/this_thread.hpp>
@@ -77,6 +78,12 @@ ThreadId this_thread_id() noexcept {
 }
 
 KernelThread this_kernel_thread() noexcept { return gettid(); }
+
+std::array<char, 16> name_of_this_thread() noexcept {
+  std::array<char, 16> name{};
+  pthread_getname_np(pthread_self(), name.data(), name.size());
+  return name;
+}
 
 bool is_alive(KernelThread thread) noexcept {
   if (thread <= 0) return false;

@@ -11,11 +11,15 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct FutureKind {
+  static TaskName name(Task& task) noexcept {
+    const FutureState& state = *task.as<FutureState*>();
+    return {state.name(), state.given_name()};
+  }
   static Outcome run(Task& task) { return task.as<FutureState*>()->run_as_task(); }
   static Outcome drop(Task& task, Outcome why) noexcept {
     return task.as<FutureState*>()->drop_as_task(why);
   }
-  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr, false, &name};
 };
 
 // ... that only the task itself begins: see FutureState::leave_to_task().
@@ -24,7 +28,8 @@ struct PinnedFutureKind {
   static Outcome drop(Task& task, Outcome why) noexcept {
     return task.as<FutureState*>()->drop_claimed(why);
   }
-  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr};
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr, false,
+                                                               &FutureKind::name};
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -19,6 +19,8 @@
 #include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/detail/type_name.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -27,6 +29,12 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class GroupTasks;
 struct Task;
+
+// What a task is called in a trace.
+struct TaskName {
+  const char* type;  // of its function, as type_name() says it; null: of none
+  const char* given = "";  // by its options
+};
 
 // What all tasks with the same type of closure have in common.
 struct TaskKind {
@@ -38,6 +46,8 @@ struct TaskKind {
   void (*move)(Task& from, Task& to) noexcept;
   // A closure that threw has left its name, a const char*, in its place.
   bool leaves_name = false;
+  // Before it is run. Null: it has none.
+  TaskName (*name)(Task& task) noexcept = nullptr;
 };
 
 struct alignas(sync::cache_line) Task {
@@ -81,6 +91,7 @@ struct alignas(sync::cache_line) Task {
   Outcome drop(Outcome why) noexcept { return kind_here().drop(*this, why); }
 
   void move_to(Task& to) noexcept {
+    probe::move(probe::Kind::task, this, &to);
     const TaskKind& mine = kind_here();
     if (mine.move != nullptr) {
       mine.move(*this, to);
@@ -136,6 +147,16 @@ struct LeaveNothing {
 template <class F>
 using Leave = std::conditional_t<is_named<F>, LeaveName, LeaveNothing>;
 
+template <class F>
+TaskName name_of_closure(const F& /*function*/) noexcept {
+  return {type_name<F>()};
+}
+template <class L, class F>
+TaskName name_of_closure(const Limited<L, F>& function) noexcept {
+  if constexpr (is_named<Limited<L, F>>) return {type_name<F>(), function.limits.name};
+  return {type_name<F>()};
+}
+
 // A closure inside the task.
 template <class F>
 struct InlineKind {
@@ -157,9 +178,10 @@ struct InlineKind {
     std::construct_at(reinterpret_cast<F*>(to.storage), std::move(from.as<F>()));
     std::destroy_at(std::addressof(from.as<F>()));
   }
+  static TaskName name(Task& task) noexcept { return name_of_closure(task.as<F>()); }
   [[gnu::visibility("hidden")]]  // docs/adr/0013
   static constexpr TaskKind kind{&run, &drop, std::is_trivially_copyable_v<F> ? nullptr : &move,
-                                 is_named<F>};
+                                 is_named<F>, &name};
 };
 
 // A closure beside the task: too large, too aligned or dangerous to move.
@@ -177,8 +199,9 @@ struct BoxedKind {
     tell_dropped(*owner, why);
     return why;
   }
+  static TaskName name(Task& task) noexcept { return name_of_closure(*task.as<F*>()); }
   [[gnu::visibility("hidden")]]
-  static constexpr TaskKind kind{&run, &drop, nullptr, is_named<F>};
+  static constexpr TaskKind kind{&run, &drop, nullptr, is_named<F>, &name};
 };
 
 // What is left of a task whose closure threw while it was made.

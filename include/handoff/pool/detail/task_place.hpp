@@ -21,6 +21,7 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/work_calls.hpp>
 #include <handoff/pool/detail/worker.hpp>
+#include <handoff/probe/detail/hook.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -92,6 +93,7 @@ class [[nodiscard]] TaskPlace {
  private:
   void publish() noexcept {
     const auto [task, calls, worker, refused_by, status] = reservation_;
+    probe::hand_over(probe::Kind::task, task);
     if (worker == nullptr) {
       task->publish(*kind_);
       if (calls != nullptr) calls->call_for_queued();

@@ -12,6 +12,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -37,6 +38,7 @@ class WorkCalls {
   Sleepers& sleepers() noexcept { return sleepers_; }
 
   void wake_one() noexcept {
+    probe::moment(probe::Kind::wake);
     if (Sleepers::Place* const absent = sleepers_.wake_one()) [[unlikely]]
       start_absent(*absent);
   }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// The hook that the recorder looks through (trace/): what each room says of its work while it is
+// looked at. Not for users.
+//
+//   probe::hand_over(probe::Kind::task, task);                 // before others can have it
+//   const probe::Slice slice(probe::Kind::loop, "loop", run);  // from here to the end of the block
+//
+// While nothing looks a probe is one relaxed load and one branch, counted in the assembly by
+// tests/house/probe_cost_test.py; all else lies out of line and cold. Where a name has to be looked
+// for, ask is_watched() first.
+// A hand-over is known by an address: that of what is handed over. It is said again by who moves it
+// elsewhere and by who begins it; the recorder puts them together. An address that is used again
+// later is another hand-over.
+// This room is below sync/, so the one atomic variable here is the standard's. An explored program
+// has no probes.
+// Concurrency: any thread. Blocks: never. Allocates: nothing here; the recorder a buffer for each
+// thread. Exceptions: none.
+// Why so: docs/adr/0025-a-hook-for-the-recorder.md.
+#pragma once
+
+#include <cstdint>
+
+#include <handoff/config.hpp>
+
+#if !defined(HANDOFF_EXPLORE)
+#include <atomic>
+#endif
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace probe {
+
+// What it is about.
+enum class Kind : std::uint8_t {
+  task,
+  loop,
+  event,
+  message,
+  command,
+  file,
+  process,
+  sleep,  // named by its cause: idle, full, wait, io or join
+  steal,
+  wake,
+};
+
+// What is said of it.
+enum class Mark : std::uint8_t {
+  hand,  // `what` is handed over, to one
+  share,  // ... to several, who each begin a part
+  move,  // `what` lies at `name` from here on
+  begin,  // this thread begins it; null: nothing that was handed over
+  begin_named,  // ... with a name whose text is gone later
+  end,  // of what was begun so
+  moment,
+};
+
+#if defined(HANDOFF_EXPLORE)
+
+constexpr bool is_watched() noexcept { return false; }
+inline void seen(Mark /*mark*/, Kind /*kind*/, const char* /*name*/,
+                 const void* /*what*/) noexcept {}
+
+#else
+
+// Not zero while something looks. It and seen() lie in the recorder (src/trace/recorder.cpp): so
+// who links a probe links that too, and any program can be traced.
+using Watched = std::atomic<std::uint32_t>;
+extern Watched watched;
+
+inline bool is_watched() noexcept {
+  // order: relaxed, a word about this program; what the recorder needs it reads by its own loads.
+  return watched.load(std::memory_order_relaxed) != 0;
+}
+
+// A name is that of something that lasts, a literal; but for begin_named.
+[[gnu::cold, gnu::noinline]] void seen(Mark mark, Kind kind, const char* name,
+                                       const void* what) noexcept;
+
+#endif
+
+inline void hand_over(Kind kind, const void* what) noexcept {
+  if (is_watched()) [[unlikely]]
+    seen(Mark::hand, kind, nullptr, what);
+}
+inline void share_out(Kind kind, const void* what) noexcept {
+  if (is_watched()) [[unlikely]]
+    seen(Mark::share, kind, nullptr, what);
+}
+inline void move(Kind kind, const void* from, const void* to) noexcept {
+  if (is_watched()) [[unlikely]]
+    seen(Mark::move, kind, static_cast<const char*>(to), from);
+}
+inline void begin(Kind kind, const char* name, const void* what) noexcept {
+  if (is_watched()) [[unlikely]]
+    seen(Mark::begin, kind, name, what);
+}
+inline void end(Kind kind, const void* what) noexcept {
+  if (is_watched()) [[unlikely]]
+    seen(Mark::end, kind, nullptr, what);
+}
+inline void moment(Kind kind) noexcept {
+  if (is_watched()) [[unlikely]]
+    seen(Mark::moment, kind, nullptr, nullptr);
+}
+
+// From here to the end of the block.
+class Slice {
+ public:
+  Slice(Kind kind, const char* name, const void* what = nullptr) noexcept
+      : kind_(kind), what_(what) {
+    begin(kind, name, what);
+  }
+  ~Slice() { end(kind_, what_); }
+  Slice(const Slice&) = delete;
+  Slice& operator=(const Slice&) = delete;
+
+ private:
+  const Kind kind_;
+  const void* const what_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::probe

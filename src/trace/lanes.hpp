@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+//
+// The buffers of a trace: one for each thread, from which one thread reads them all.
+//
+// A thread takes a lane at its first event and leaves it when it ends. The reader empties it then,
+// and only then another thread may have it. Lanes are linked and stay linked; so a thread that
+// comes waits for nothing.
+//
+// Invariant
+//   LN-1  One thread writes into a lane: the one that took it, until it left; the next takes it
+//         after the reader, who saw that it was left, has emptied it.
+//
+// Concurrency: take() and leave() by the thread whose lane it is, visit() by one reader at a time,
+//   free_unused() by who has shut them, once nothing is read.
+// Blocks: free_unused(), for a thread that is in take(). Allocates: take(), where no lane is free.
+// Exceptions: none; no memory, no lane. Proof: docs/design/tracing.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/queue/spsc_ring.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/pause.hpp>
+
+#include "event.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
+
+// Whose events they are.
+struct LaneOwner {
+  std::int32_t thread = 0;  // the kernel's number
+  std::array<char, 16> name{};
+};
+
+class Lane {
+ public:
+  enum State : std::uint32_t { kFree, kTaking, kTaken, kLeft };
+
+  explicit Lane(std::size_t events) : ring_(events), dropped_(0), state_(kTaking), next_(nullptr) {}
+
+  // The owner's: false, and counted, if there is no room.
+  bool put(const Event& event) noexcept {
+    if (ring_.try_push(event) == Status::ok) [[likely]]
+      return true;
+    drop();
+    return false;
+  }
+  // Text that belongs to an event: not counted.
+  void put_text(const Event& text) noexcept { (void)ring_.try_push(text); }
+
+  // The reader's. Calls `each(event)` for all that are there.
+  template <class Each>
+  void read(Each&& each) {
+    ring_.consume([&each](const Event& event) { each(event); });
+  }
+  // How many were dropped since the last call.
+  std::uint64_t take_dropped() noexcept {
+    const std::uint64_t dropped = dropped_.load(sync::order::relaxed);  // order: relaxed, a figure
+    return dropped - std::exchange(dropped_told_.write(), dropped);
+  }
+
+ private:
+  friend class Lanes;
+
+  [[gnu::cold]] void drop() noexcept {
+    // order: relaxed, both: only the owner writes it.
+    dropped_.store(dropped_.load(sync::order::relaxed) + 1, sync::order::relaxed);
+  }
+
+  SpscRing<Event> ring_;
+  sync::atomic<std::uint64_t> dropped_;
+  sync::atomic<std::uint32_t> state_;  // State
+  sync::cell<LaneOwner> owner_;
+  sync::cell<std::uint64_t> dropped_told_;  // the reader's
+  sync::atomic<Lane*> next_;  // written before the lane is linked
+};
+
+class Lanes {
+ public:
+  // `events`: room of each lane.
+  explicit constexpr Lanes(std::size_t events) noexcept
+      : first_(nullptr), takers_(0), shut_(false), lost_(0), events_(events) {}
+
+  // Null: no memory, or shut.
+  Lane* take(const LaneOwner& owner) noexcept {
+    // order: seq_cst, with the store in free_unused(): either that waits for us, or we see it shut.
+    takers_.fetch_add(1, sync::order::seq_cst);
+    Lane* const lane = shut_.load(sync::order::seq_cst) ? nullptr : get();  // order: as above
+    if (lane != nullptr) {
+      lane->owner_.write() = owner;
+      // order: release pairs with the acquire in visit(): the owner.
+      lane->state_.store(Lane::kTaken, sync::order::release);
+      if (lane->next_.load(sync::order::relaxed) == lane) link(*lane);  // order: relaxed, our own
+    }
+    takers_.fetch_sub(1, sync::order::release);  // order: release pairs with free_unused()
+    return lane;
+  }
+
+  // An event of a thread that has got none; and how many there were since the last call.
+  void lose() noexcept { lost_.fetch_add(1, sync::order::relaxed); }  // order: relaxed, a figure
+  std::uint64_t take_lost() noexcept {
+    return lost_.exchange(0, sync::order::relaxed);  // order: relaxed, a figure
+  }
+
+  // Its thread ends.
+  static void leave(Lane& lane) noexcept {
+    // order: release pairs with the acquire in visit(): all its events.
+    lane.state_.store(Lane::kLeft, sync::order::release);
+  }
+
+  // Calls `each(lane, owner, is_left)` for each that a thread has or had; it reads the lane.
+  template <class Each>
+  void visit(Each&& each) {
+    // order: acquire pairs with the release in link(): the lanes and their links.
+    for (Lane* lane = first_.load(sync::order::acquire); lane != nullptr; lane = next(*lane)) {
+      // order: acquire pairs with the releases in take() and leave().
+      const std::uint32_t state = lane->state_.load(sync::order::acquire);
+      if (state != Lane::kTaken && state != Lane::kLeft) continue;
+      each(*lane, lane->owner_.read(), state == Lane::kLeft);
+      // order: release pairs with the acquire in get(): it is empty (LN-1).
+      if (state == Lane::kLeft) lane->state_.store(Lane::kFree, sync::order::release);
+    }
+  }
+
+  // In a process that was forked amid a take() of a thread that it has not got.
+  void forget_takers() noexcept {
+    takers_.store(0, sync::order::relaxed);  // order: relaxed, there is one thread
+  }
+
+  // Shuts them for good, and frees those that no thread has.
+  void free_unused() noexcept {
+    shut_.store(true, sync::order::seq_cst);  // order: seq_cst, see take()
+    // order: seq_cst, see take(); as an acquire it pairs with the release there.
+    while (takers_.load(sync::order::seq_cst) != 0) sync::pause();
+    Lane* lane = first_.exchange(nullptr, sync::order::acquire);  // order: acquire, as in visit()
+    while (lane != nullptr) {
+      Lane* const after = next(*lane);
+      // order: acquire pairs with the release in leave(): its thread is done with it.
+      const std::uint32_t state = lane->state_.load(sync::order::acquire);
+      if (state == Lane::kFree || state == Lane::kLeft) delete lane;
+      lane = after;
+    }
+  }
+
+ private:
+  static Lane* next(const Lane& lane) noexcept {
+    return lane.next_.load(sync::order::relaxed);  // order: relaxed, written before it was linked
+  }
+
+  // One that is free, or a new one, whose link points to itself.
+  Lane* get() noexcept {
+    // order: acquire, as in visit().
+    for (Lane* lane = first_.load(sync::order::acquire); lane != nullptr; lane = next(*lane)) {
+      std::uint32_t state = Lane::kFree;
+      // order: acquire pairs with the release in visit(); relaxed on failure, the next one then.
+      if (lane->state_.compare_exchange_strong(state, Lane::kTaking, sync::order::acquire,
+                                               sync::order::relaxed)) {
+        return lane;
+      }
+    }
+    Lane* const lane = make();
+    // order: relaxed, not linked yet
+    if (lane != nullptr) lane->next_.store(lane, sync::order::relaxed);
+    return lane;
+  }
+
+  Lane* make() noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      return new Lane(events_);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+#else
+    return new Lane(events_);
+#endif
+  }
+
+  void link(Lane& lane) noexcept {
+    Lane* first = first_.load(sync::order::relaxed);  // order: relaxed, the exchange decides
+    do {
+      lane.next_.store(first, sync::order::relaxed);  // order: relaxed, linked below
+      // order: release pairs with the acquires of first_: the lane. Relaxed on failure, again then.
+    } while (
+        !first_.compare_exchange_weak(first, &lane, sync::order::release, sync::order::relaxed));
+  }
+
+  sync::atomic<Lane*> first_;
+  sync::atomic<std::uint32_t> takers_;
+  sync::atomic<bool> shut_;
+  sync::atomic<std::uint64_t> lost_;
+  const std::size_t events_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::trace

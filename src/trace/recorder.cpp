@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+//
+// The recorder: where the probes lead, and the life of a trace.
+//
+// The hook of the probes (probe/detail/hook.hpp) lies here, so that every program with a probe has
+// this, and looks at HANDOFF_TRACE before main() begins. What threads may still use while the
+// program ends is never destroyed.
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <handoff/probe/detail/hook.hpp>
+#include <handoff/sync/detail/fork.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/detail/thread_object.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <handoff/trace/trace.hpp>
+#include <memory>
+#include <new>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "lanes.hpp"
+#include "ticks.hpp"
+#include "trace_file.hpp"
+#include "trace_writer.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace trace {
+namespace {
+
+using sync::order;
+
+// What probe::watched says besides that something looks.
+constexpr std::uint32_t kByCycles = 1;
+constexpr std::uint32_t kByClock = 2;
+
+constexpr std::size_t kLaneEvents = 1U << 16U;  // 1.5 MiB a thread
+constexpr std::chrono::milliseconds kBetweenLooks{1};
+
+// A trace that runs, and its thread.
+class Recording {
+ public:
+  Recording(Lanes& lanes, TraceFile file, bool by_cycles)
+      : writer_(lanes, std::move(file), by_cycles) {}
+
+  // Throws std::system_error and std::bad_alloc.
+  void begin() {
+    thread_ = sync::Thread({.name = "handoff/trace"}, [this]() noexcept { run(); });
+  }
+
+  Tally finish() noexcept {
+    {
+      const sync::Lock lock(mutex_);
+      is_over_.write() = true;
+    }
+    over_.notify_all();
+    thread_.join();
+    return writer_.tally();
+  }
+
+  void forget_file() noexcept { writer_.forget_file(); }
+
+ private:
+  void run() noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      write();
+    } catch (const std::bad_alloc&) {
+      give_up(std::make_error_code(std::errc::not_enough_memory));
+    }
+#else
+    write();
+#endif
+  }
+
+  void write() {
+    const auto is_over = [this]() noexcept {
+      const sync::Lock lock(mutex_);
+      return is_over_.read();
+    };
+    while (!is_over()) {
+      const bool many = writer_.look();
+      if (writer_.tally().error) give_up(writer_.tally().error);
+      if (many) continue;
+      (void)over_.await(is_over, sync::deadline_after(kBetweenLooks), {}, sync::Spin::never);
+    }
+    writer_.finish();
+  }
+
+  // From here on nothing is noted.
+  void give_up(std::error_code why) noexcept {
+    probe::watched.store(0, order::relaxed);  // order: relaxed, one event more or less
+    writer_.fail(why);
+  }
+
+  TraceWriter writer_;
+  sync::EventCount over_;
+  sync::Mutex mutex_;
+  sync::cell<bool> is_over_;  // under the mutex
+  sync::Thread thread_;
+};
+
+struct Recorder {
+  Lanes lanes{kLaneEvents};
+  sync::Mutex mutex;
+  sync::cell<Recording*> recording;  // under the mutex
+  sync::cell<Recording*> of_parent;  // in a child: what fork() has copied of it
+};
+
+// Never destroyed.
+union Place {
+  constexpr Place() noexcept : recorder{} {}
+  ~Place() {}
+  Recorder recorder;
+};
+constinit Place place;
+
+// What a thread has.
+struct Here {
+  Lane* lane = nullptr;
+  ~Here() {
+    if (lane != nullptr) Lanes::leave(*lane);
+  }
+};
+
+Here& here() noexcept {
+  struct Slot;
+  return sync::thread_object<Here, Slot>::get();
+}
+
+[[gnu::cold, gnu::noinline]] Lane* take_lane() noexcept {
+  LaneOwner owner;
+  owner.thread = sync::this_kernel_thread();
+  owner.name = sync::name_of_this_thread();
+  return here().lane = place.recorder.lanes.take(owner);
+}
+
+// A name whose text does not last is copied, a few bytes an event.
+[[gnu::noinline]] void put_name(Lane& lane, std::uint64_t ticks, const char* name) noexcept {
+  constexpr std::size_t parts = 4;
+  std::size_t left = ::strnlen(name, parts * Event::kTextBytes);
+  for (; left != 0; name += Event::kTextBytes) {
+    const std::size_t size = std::min(left, Event::kTextBytes);
+    std::array<std::uint64_t, 2> words{};
+    std::memcpy(words.data(), name, size);
+    lane.put_text(Event::of_text(ticks, words[0], words[1]));
+    left -= size;
+    if (size < Event::kTextBytes) return;
+  }
+}
+
+// By the only thread of a process that was forked.
+void forget_parent() noexcept {
+  Recorder& recorder = place.recorder;
+  probe::watched.store(0, order::relaxed);  // order: relaxed, there is one thread
+  std::construct_at(&recorder.mutex);
+  if (Recording* const recording = std::exchange(recorder.recording.write(), nullptr)) {
+    recording->forget_file();
+    recorder.of_parent.write() = recording;
+  }
+  recorder.lanes.forget_takers();
+  if (Lane* const lane = std::exchange(here().lane, nullptr)) Lanes::leave(*lane);
+}
+
+// Under the mutex. Throws std::system_error and std::bad_alloc.
+std::error_code start_recording(Recorder& recorder, const std::string& path) {
+  TraceFile file;
+  if (const std::error_code error = file.open(path)) return error;
+  static const bool is_told_of_forks = sync::at_fork_in_child(&forget_parent);
+  if (!is_told_of_forks) return std::make_error_code(std::errc::not_enough_memory);
+  const bool by_cycles = cycles_are_even();
+  auto recording = std::make_unique<Recording>(recorder.lanes, std::move(file), by_cycles);
+  recording->begin();
+  recorder.recording.write() = recording.release();
+  // order: relaxed, the lanes are there, and nothing else is needed.
+  probe::watched.store(by_cycles ? kByCycles : kByClock, order::relaxed);
+  return {};
+}
+
+// On standard error, as there is no caller to be told.
+void say_not_traced(const std::string& path, const std::error_code& why) {
+  const std::string line =
+      "handoff: HANDOFF_TRACE=" + path + ": " + why.message() + "; this program is not traced\n";
+  [[maybe_unused]] const ssize_t wrote = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+// Before the constructors of the program's own objects, and after their destructors.
+constexpr int kEarly = 1000;
+
+[[gnu::constructor(kEarly)]] void begin_by_environment() {
+  const char* const path = ::secure_getenv("HANDOFF_TRACE");
+  if (path == nullptr || *path == 0) return;
+  if (const std::error_code why = start(path)) say_not_traced(path, why);
+}
+
+[[gnu::destructor(kEarly)]] void end_with_program() {
+  (void)stop();
+  place.recorder.lanes.free_unused();
+}
+
+}  // namespace
+
+std::error_code start(const std::string& path) {
+  Recorder& recorder = place.recorder;
+  const sync::Lock lock(recorder.mutex);
+  if (recorder.recording.read() != nullptr) {
+    return std::make_error_code(std::errc::device_or_resource_busy);
+  }
+#if defined(__cpp_exceptions)
+  try {
+    return start_recording(recorder, path);
+  } catch (const std::system_error& error) {
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    return std::make_error_code(std::errc::not_enough_memory);
+  }
+#else
+  return start_recording(recorder, path);
+#endif
+}
+
+Tally stop() noexcept {
+  Recorder& recorder = place.recorder;
+  const sync::Lock lock(recorder.mutex);
+  const std::unique_ptr<Recording> recording(std::exchange(recorder.recording.write(), nullptr));
+  if (recording == nullptr) return {};
+  // order: relaxed, an event that comes later is of no trace.
+  probe::watched.store(0, order::relaxed);
+  return recording->finish();
+}
+
+bool running() noexcept {
+  // order: relaxed, a word about this moment.
+  return probe::watched.load(order::relaxed) != 0;
+}
+
+}  // namespace trace
+
+namespace probe {
+
+constinit Watched watched{0};
+
+// The way of an event: the clock, the thread's lane, a place in it.
+void seen(Mark mark, Kind kind, const char* name, const void* what) noexcept {
+  const std::uint32_t by = watched.load(sync::order::relaxed);  // order: relaxed, see is_watched()
+  if (by == 0) return;
+  const std::uint64_t ticks = trace::ticks_now(by == trace::kByCycles);
+  trace::Lane* lane = trace::here().lane;
+  if (lane == nullptr) [[unlikely]] {
+    lane = trace::take_lane();
+    if (lane == nullptr) return trace::place.recorder.lanes.lose();
+  }
+  if (mark == Mark::begin_named) [[unlikely]]
+    trace::put_name(*lane, ticks, name);
+  (void)lane->put(trace::Event::of(ticks, mark, kind, name, what));
+}
+
+}  // namespace probe
+}}  // namespace handoff::HANDOFF_ABI

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// The lock that says that a process traces into a file is the file's own (flock): it ends with the
+// process, however that ends.
+#include "trace_file.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
+
+namespace {
+
+constexpr mode_t kMode = 0666;  // less what the user's mask takes
+
+std::string with_process(std::string path) {
+  constexpr std::string_view mark = "%p";
+  const std::string process = std::to_string(::getpid());
+  for (std::size_t at = path.find(mark); at != std::string::npos;
+       at = path.find(mark, at + process.size())) {
+    path.replace(at, mark.size(), process);
+  }
+  return path;
+}
+
+std::error_code last_error() noexcept { return {errno, std::generic_category()}; }
+
+int open_locked(const std::string& path, bool& is_taken) noexcept {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, kMode);
+  // Where there are no locks all is as if there were no other.
+  is_taken = file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return file;
+}
+
+}  // namespace
+
+void TraceFile::close() noexcept {
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
+}
+
+std::error_code TraceFile::open(const std::string& path) {
+  bool is_taken = false;
+  const std::string own = with_process(path);
+  file_ = open_locked(own, is_taken);
+  if (is_taken) {
+    ::close(file_);
+    file_ = open_locked(own + "." + std::to_string(::getpid()), is_taken);
+  }
+  if (file_ < 0) return last_error();
+  struct stat status{};
+  const bool is_plain = ::fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
+  if (is_plain && ::ftruncate(file_, 0) != 0) return last_error();
+  return {};
+}
+
+std::error_code TraceFile::write(std::string_view text) const noexcept {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(file_, text.data(), text.size());
+    if (wrote < 0) {
+      if (errno == EINTR) continue;
+      return last_error();
+    }
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::trace

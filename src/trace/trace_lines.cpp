@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+//
+// Numbers, texts and the keys, in the order in which the reader expects them.
+#include "trace_lines.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
+
+namespace {
+
+// How long the UTF-8 character is that a text begins with; 0: it begins with none.
+std::size_t character_length(std::string_view text) noexcept {
+  const auto byte = [text](std::size_t i) noexcept -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto follows = [&byte](std::size_t i) noexcept { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first < 0xC2) return 0;
+  if (first < 0xE0) return follows(1) ? 2 : 0;
+  if (first < 0xF0) {
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;
+    if (first == 0xED && byte(1) > 0x9F) return 0;  // half of a surrogate pair
+    return follows(1) && follows(2) ? 3 : 0;
+  }
+  if (first > 0xF4 || (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) {
+    return 0;
+  }
+  return follows(1) && follows(2) && follows(3) ? 4 : 0;
+}
+
+}  // namespace
+
+std::string in_json(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    const char first = text.front();
+    if (first == '"' || first == '\\') {
+      result.append(1, '\\').append(1, first);
+    } else if (length == 1 && static_cast<unsigned char>(first) < ' ') {
+      const auto code = static_cast<unsigned char>(first);
+      result.append("\\u00").append(1, digits[code >> 4U]).append(1, digits[code & 15U]);
+    } else {
+      result.append(text.substr(0, length));
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return result;
+}
+
+TraceLines::TraceLines(std::int32_t process)
+    : process_(",\"pid\":" + std::to_string(process) + ",\"tid\":") {}
+
+void TraceLines::put(std::uint64_t number) {
+  std::array<char, 20> digits;  // no initial value: only what to_chars wrote is used
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  text_.append(digits.data(), end);
+}
+
+// Microseconds with three decimals.
+void TraceLines::put_time(std::int64_t nanoseconds) {
+  constexpr std::uint64_t unit = 1000;
+  const auto time = static_cast<std::uint64_t>(nanoseconds > 0 ? nanoseconds : 0);
+  put(time / unit);
+  const std::uint64_t rest = time % unit;
+  const std::array<char, 4> decimals{'.', static_cast<char>('0' + rest / 100),
+                                     static_cast<char>('0' + rest / 10 % 10),
+                                     static_cast<char>('0' + rest % 10)};
+  text_.append(decimals.data(), decimals.size());
+}
+
+void TraceLines::put_place(std::int32_t thread, std::int64_t when) {
+  put(process_);
+  put(static_cast<std::uint64_t>(thread));
+  put(",\"ts\":");
+  put_time(when);
+  ++count_;
+}
+
+void TraceLines::begin(std::string_view program) {
+  put("[\n{\"ph\":\"M\",\"name\":\"process_name\"");
+  put(process_);
+  put("0,\"args\":{\"name\":\"");
+  put(in_json(program));
+  put("\"}},\n");
+}
+
+void TraceLines::thread(std::int32_t thread, std::string_view name) {
+  put("{\"ph\":\"M\",\"name\":\"thread_name\"");
+  put(process_);
+  put(static_cast<std::uint64_t>(thread));
+  put(",\"args\":{\"name\":\"");
+  put(name);
+  put("\"}},\n");
+}
+
+void TraceLines::slice(std::string_view category, std::string_view name, std::int32_t thread,
+                       std::int64_t from, std::int64_t until) {
+  put("{\"ph\":\"X\",\"cat\":\"");
+  put(category);
+  put("\",\"name\":\"");
+  put(name);
+  put("\"");
+  put_place(thread, from);
+  put(",\"dur\":");
+  put_time(until - from);
+  put("},\n");
+}
+
+void TraceLines::moment(std::string_view category, std::int32_t thread, std::int64_t when) {
+  put("{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"");
+  put(category);
+  put("\",\"name\":\"");
+  put(category);
+  put("\"");
+  put_place(thread, when);
+  put("},\n");
+}
+
+void TraceLines::depth(std::string_view queue, std::int32_t thread, std::int64_t when,
+                       std::size_t depth) {
+  put("{\"ph\":\"C\",\"cat\":\"depth\",\"name\":\"");
+  put(queue);
+  put("\"");
+  put_place(thread, when);
+  put(",\"args\":{\"depth\":");
+  put(depth);
+  put("}},\n");
+}
+
+void TraceLines::hand_over(const HandOver& hand) {
+  ++hand_overs_;
+  put("{\"ph\":\"s\",\"cat\":\"hand\",\"name\":\"hand over\",\"id\":");
+  put(hand_overs_);
+  put_place(hand.from.thread, hand.from.when);
+  put("},\n{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"hand\",\"name\":\"hand over\",\"id\":");
+  put(hand_overs_);
+  put_place(hand.to.thread, hand.to.when);
+  put("},\n");
+}
+
+void TraceLines::end(const Tally& tally) {
+  put("{\"ph\":\"M\",\"name\":\"handoff_tally\"");
+  put(process_);
+  put("0,\"args\":{\"recorded\":");
+  put(tally.recorded);
+  put(",\"dropped\":");
+  put(tally.dropped);
+  put(",\"written\":");
+  put(tally.written);
+  put(",\"open\":");
+  put(tally.open);
+  put("}}\n]\n");
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::trace

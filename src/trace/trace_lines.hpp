@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// The lines of a trace file: Chrome's trace events, one a line (docs/design/tracing.md).
+//
+// Concurrency: one thread's. Allocates: as a string. Exceptions: std::bad_alloc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <handoff/config.hpp>
+#include <handoff/trace/trace.hpp>
+
+#include "hand_overs.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
+
+// As JSON wants it inside quotes; what is no UTF-8 is left out.
+std::string in_json(std::string_view text);
+
+class TraceLines {
+ public:
+  explicit TraceLines(std::int32_t process);
+
+  void begin(std::string_view program);
+  // Names are in JSON's form already. Times are nanoseconds since the start.
+  void thread(std::int32_t thread, std::string_view name);
+  void slice(std::string_view category, std::string_view name, std::int32_t thread,
+             std::int64_t from, std::int64_t until);
+  void moment(std::string_view category, std::int32_t thread, std::int64_t when);
+  void depth(std::string_view queue, std::int32_t thread, std::int64_t when, std::size_t depth);
+  void hand_over(const HandOver& hand);
+  void end(const Tally& tally);
+
+  // What was written since the last clear(), whole lines.
+  const std::string& text() const noexcept { return text_; }
+  void clear() noexcept { text_.clear(); }
+  // Lines with something that happened, ever.
+  std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  void put(std::string_view text) { text_.append(text); }
+  void put(std::uint64_t number);
+  void put_time(std::int64_t nanoseconds);
+  void put_place(std::int32_t thread, std::int64_t when);
+
+  const std::string process_;  // ,"pid":1,"tid":
+  std::string text_;
+  std::uint64_t count_ = 0;
+  std::uint64_t hand_overs_ = 0;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::trace

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+//
+// The order of events, and what each of them means.
+#include "trace_writer.hpp"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
+
+using probe::Kind;
+using probe::Mark;
+
+namespace {
+
+constexpr std::size_t kMany = 4096;  // events: the next look comes at once
+constexpr std::size_t kFlushBytes = 1U << 18U;
+constexpr std::int64_t kBetweenDepths = 50'000;  // nanoseconds
+// The rate of the ticks is measured over this time.
+constexpr std::chrono::nanoseconds kMeasured = std::chrono::milliseconds(10);
+// Of what was begun: others are taken for such whose end was dropped.
+constexpr std::size_t kDeepest = 4096;
+constexpr std::size_t kLooksBack = 64;
+
+std::string_view category(Kind kind) noexcept {
+  constexpr std::array<std::string_view, 10> names{"task", "loop",    "event", "message", "command",
+                                                   "file", "process", "sleep", "steal",   "wake"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view queue_name(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::task: return "pool queue";
+    case Kind::event: return "event queue";
+    case Kind::message: return "message queue";
+    case Kind::file: return "file requests";
+    default: return {};
+  }
+}
+
+// What this program is called.
+std::string program_name() {
+  std::array<char, 4096> path;  // no initial value: only what was read is used
+  const ssize_t got = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (got <= 0) return "program";
+  const std::string_view whole(path.data(), static_cast<std::size_t>(got));
+  return std::string(whole.substr(whole.rfind('/') + 1));
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter(Lanes& lanes, TraceFile file, bool by_cycles)
+    : lanes_(lanes), file_(std::move(file)), rate_(by_cycles), lines_(::getpid()) {
+  lanes_.visit([](Lane& lane, const LaneOwner&, bool) {
+    lane.read([](const Event&) {});
+    (void)lane.take_dropped();
+  });
+  (void)lanes_.take_lost();
+  lines_.begin(program_name());
+  flush();
+}
+
+bool TraceWriter::look() {
+  const std::int64_t until =
+      std::exchange(looked_at_, static_cast<std::int64_t>(rate_.now() - rate_.start()));
+  const std::size_t count = collect();
+  if (rate_.age() < kMeasured) return count >= kMany;
+  rate_.measure();
+  write_until(until);
+  show_last_depths();
+  forget_ended();
+  flush();
+  return count >= kMany;
+}
+
+void TraceWriter::finish() {
+  collect();
+  rate_.measure();
+  write_until(std::numeric_limits<std::int64_t>::max());
+  show_last_depths();
+  tally_.dropped += lanes_.take_lost();
+  tally_.written = lines_.count();
+  tally_.open = hand_overs_.open() + unended_;
+  for (const auto& [thread, track] : tracks_) tally_.open += track.begun.size();
+  lines_.end(tally_);
+  flush();
+}
+
+// Takes what is in the lanes; returns how many events that were.
+std::size_t TraceWriter::collect() {
+  std::size_t count = 0;
+  lanes_.visit([&](Lane& lane, const LaneOwner& owner, bool is_left) {
+    const auto [at, is_new] = tracks_.try_emplace(owner.thread);
+    Track& track = at->second;
+    if (is_new) {
+      track.thread = owner.thread;
+      lines_.thread(owner.thread, in_json(owner.name.data()));
+    }
+    track.is_left = is_left;
+    const std::size_t before = track.events.size();
+    lane.read([&track](const Event& event) { track.events.push_back(event); });
+    count += track.events.size() - before;
+    tally_.dropped += lane.take_dropped();
+  });
+  return count;
+}
+
+std::int64_t TraceWriter::head_of(const Track& track) const noexcept {
+  if (track.next == track.events.size()) return std::numeric_limits<std::int64_t>::max();
+  return track.events[track.next].ticks_since(rate_.start());
+}
+
+// All threads' events in one order. Those of one thread come in rows, most of the time.
+void TraceWriter::write_until(std::int64_t ticks) {
+  busy_.clear();
+  for (auto& [thread, track] : tracks_) {
+    if (!track.events.empty()) busy_.push_back(&track);
+  }
+  for (;;) {
+    Track* first = nullptr;
+    std::int64_t first_head = std::numeric_limits<std::int64_t>::max();
+    std::int64_t second_head = first_head;
+    for (Track* const track : busy_) {
+      const std::int64_t head = head_of(*track);
+      if (head < first_head) {
+        second_head = std::exchange(first_head, head);
+        first = track;
+      } else {
+        second_head = std::min(second_head, head);
+      }
+    }
+    if (first == nullptr || first_head > ticks) break;
+    const std::int64_t last = std::min(second_head, ticks);
+    while (first->next < first->events.size() && head_of(*first) <= last) {
+      write(*first, first->events[first->next++]);
+    }
+    if (lines_.text().size() >= kFlushBytes) flush();
+  }
+  for (Track* const track : busy_) {
+    const auto begin = track->events.begin();
+    track->events.erase(begin, begin + static_cast<std::ptrdiff_t>(track->next));
+    track->next = 0;
+  }
+}
+
+void TraceWriter::write(Track& track, const Event& event) {
+  if (event.is_text()) {
+    std::array<char, Event::kTextBytes + 1> text{};
+    const std::array<std::uint64_t, 2> words{event.name, event.what};
+    __builtin_memcpy(text.data(), words.data(), Event::kTextBytes);
+    track.text += text.data();
+    return;
+  }
+  const std::int64_t when = rate_.nanoseconds(event.ticks_since(rate_.start()));
+  if (when < 0) return;  // noted before the start, by a thread that was slow to do so
+  const std::int64_t now = track.last = std::max(track.last, when);
+  ++tally_.recorded;
+  const HandEnd here{track.thread, now};
+  const Kind kind = event.kind();
+  switch (event.mark()) {
+    case Mark::hand: put(hand_overs_.hand(kind, event.what, here)); break;
+    case Mark::share: hand_overs_.share(event.what, here); break;
+    case Mark::move: hand_overs_.move(kind, event.what, event.name, here); break;
+    case Mark::begin:
+    case Mark::begin_named: begin(track, event, now); break;
+    case Mark::end: end(track, event, now); break;
+    case Mark::moment: lines_.moment(category(kind), track.thread, now); break;
+  }
+  note_depth(kind, here);
+}
+
+void TraceWriter::begin(Track& track, const Event& event, std::int64_t now) {
+  const Kind kind = event.kind();
+  if (event.what != 0) put(hand_overs_.take(kind, event.what, {track.thread, now}));
+  Begun& begun = track.begun.emplace_back(Begun{kind, event.what, now, {}, {}});
+  if (event.mark() == Mark::begin_named) {
+    begun.text = in_json(spoken(track.text));
+    if (begun.text.empty()) begun.text = category(kind);
+  } else {
+    begun.name = names_.of(event.name, category(kind));
+  }
+  track.text.clear();
+  if (track.begun.size() < kDeepest) return;
+  track.begun.erase(track.begun.begin());
+  ++unended_;
+}
+
+// What was begun inside and is not ended has lost its end.
+void TraceWriter::end(Track& track, const Event& event, std::int64_t now) {
+  std::vector<Begun>& begun = track.begun;
+  const std::size_t depth = std::min(begun.size(), kLooksBack);
+  const auto last = begun.rbegin() + static_cast<std::ptrdiff_t>(depth);
+  const auto found = std::find_if(begun.rbegin(), last, [&event](const Begun& each) {
+    return each.what == event.what && each.kind == event.kind();
+  });
+  if (found == last) return;
+  const Begun& ended = *found;
+  const std::string_view name = ended.text.empty() ? ended.name : std::string_view(ended.text);
+  lines_.slice(category(ended.kind), name, track.thread, ended.when, now);
+  const auto inside = static_cast<std::size_t>(found - begun.rbegin());
+  unended_ += inside;
+  begun.resize(begun.size() - inside - 1);
+}
+
+void TraceWriter::put(const std::optional<HandOver>& hand) {
+  if (hand) lines_.hand_over(*hand);
+}
+
+// Not each change is shown: the lines would be more than all the others.
+void TraceWriter::note_depth(Kind kind, const HandEnd& at) {
+  if (queue_name(kind).empty()) return;
+  Gauge& gauge = gauges_[static_cast<std::size_t>(kind)];
+  gauge.changed_at = at.when;
+  gauge.thread = at.thread;
+  if (at.when - gauge.shown_at >= kBetweenDepths) show_depth(kind, gauge, at);
+}
+
+void TraceWriter::show_depth(Kind kind, Gauge& gauge, const HandEnd& at) {
+  const std::size_t depth = hand_overs_.under_way(kind);
+  if (depth == gauge.shown) return;
+  gauge.shown = depth;
+  gauge.shown_at = at.when;
+  lines_.depth(queue_name(kind), at.thread, at.when, depth);
+}
+
+void TraceWriter::show_last_depths() {
+  for (std::size_t i = 0; i < gauges_.size(); ++i) {
+    const auto kind = static_cast<Kind>(i);
+    Gauge& gauge = gauges_[i];
+    if (!queue_name(kind).empty()) show_depth(kind, gauge, {gauge.thread, gauge.changed_at});
+  }
+}
+
+// Threads that have ended, and all of whose events are written.
+void TraceWriter::forget_ended() {
+  std::erase_if(tracks_, [this](const auto& entry) {
+    const Track& track = entry.second;
+    if (!track.is_left || !track.events.empty()) return false;
+    unended_ += track.begun.size();
+    return true;
+  });
+}
+
+void TraceWriter::flush() noexcept {
+  if (!tally_.error) tally_.error = file_.write(lines_.text());
+  lines_.clear();
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::trace
