@@ -10,6 +10,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/pool_mode.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/detail/stack.hpp>
@@ -250,12 +251,13 @@ MessageEngine::Place MessageEngine::await_room(const Until& until) {
     node = parts.cells.take();
     return node != nullptr || parts.counts.closed();
   };
-  const Status waited = parts.gate.await(parts.room, found, until);
+  const Status waited = parts.gate.await(parts.room, found, until, "full");
   if (waited != Status::ok) return {.why = waited};
   return node != nullptr ? accepted(node) : Place{};
 }
 
 void MessageEngine::hand_over(MessageNode& node) noexcept {
+  probe::hand_over(probe::Kind::message, &node);
   if (node.keyed && !parts_->keys->enter(node)) return;  // its key's runner gets it
   if (!post(node)) run_all(node);
 }
@@ -278,6 +280,7 @@ Status MessageEngine::run_here(void* message, std::uint32_t type, bool keyed, st
   node.key = key;
   node.tells = tells;
   if (!parts.counts.accept()) return Status::closed;
+  probe::hand_over(probe::Kind::message, &node);
   if (!keyed || parts.keys->enter(node)) {
     MessageNode* const more = keyed ? run_last_of_key(node) : (run(node), nullptr);
     if (more != nullptr && !post(*more)) run_all(*more);
@@ -332,12 +335,15 @@ MessageNode* MessageEngine::run_last_of_key(MessageNode& node) noexcept {
 
 Outcome MessageEngine::perform(MessageNode& node) noexcept {
   Parts& parts = *parts_;
+  if (probe::is_watched()) [[unlikely]]
+    probe::seen(probe::Mark::begin, probe::Kind::message, parts.ops.name(node.type), &node);
   // order: relaxed. What misses it has begun before; a close that opens the gate released it.
   Outcome outcome = parts.drop.load(order::relaxed);
   if (outcome == Outcome::done && !attempt([&] { parts.ops.handle(parts.handlers, node); },
                                            [&]() noexcept { keep_failure(node); })) {
     outcome = Outcome::failed;
   }
+  probe::end(probe::Kind::message, &node);
   if (node.home != MessageNode::Home::caller) parts.ops.destroy(node);
   return outcome;
 }

@@ -109,7 +109,8 @@ class MessageGate {
   // ok: condition() was true, of which those who are told to look at is_watched() tell `events`.
   // Looks for some microseconds before it makes itself known, which interrupts them.
   template <class Condition>
-  Status await(sync::EventCount& events, const Condition& condition, const Until& until) {
+  Status await(sync::EventCount& events, const Condition& condition, const Until& until,
+               const char* cause = "wait") {
     sync::Backoff backoff;
     do {
       if (condition()) return Status::ok;
@@ -126,7 +127,7 @@ class MessageGate {
     };
     const Waiting waiting(*this);
     return status_of(
-        events.await(condition, until.deadline(), until.stop_token(), sync::Spin::never));
+        events.await(condition, until.deadline(), until.stop_token(), sync::Spin::never, cause));
   }
 
   // ok: nothing runs until resume(). Any other: it goes on as if nobody had asked.

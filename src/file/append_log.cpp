@@ -396,7 +396,7 @@ AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
       lead(turn);
     } else {
       (void)room_.await([&] { return changed_since(seen); }, sync::no_deadline, {},
-                        sync::Spin::never);
+                        sync::Spin::never, "full");
     }
   }
 }
@@ -451,7 +451,7 @@ AppendLogCore::Waited AppendLogCore::await(Place place, std::uint64_t sequence, 
     has_stop = true;
     const sync::Wakeup wakeup = place.with->settled.await(
         [&] { return reached(sequence, durable) || changed_since(place.changes); },
-        until.deadline(), stop, sync::Spin::never);
+        until.deadline(), stop, sync::Spin::never, "io");
     if (wakeup == sync::Wakeup::timed_out) return Waited::late;
     if (wakeup == sync::Wakeup::stopped) return Waited::stopped;
   }
@@ -512,8 +512,8 @@ void AppendLogCore::serve() noexcept {
       lead(turn);
       continue;
     }
-    (void)work_.await([&] { return changed_since(seen); }, sync::no_deadline, {},
-                      sync::Spin::never);
+    (void)work_.await([&] { return changed_since(seen); }, sync::no_deadline, {}, sync::Spin::never,
+                      "idle");
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <handoff/probe/detail/hook.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -159,6 +160,7 @@ FileCallView view(const FileCall& call) noexcept {
 }
 
 long perform(const FileCall& call, FileTap* tap) noexcept {
+  const probe::Slice slice(probe::Kind::file, name_of(call));
   if (tap == nullptr) return make_and_say(call);
   const FileCallView seen = view(call);
   const FileTap::Verdict verdict = tap->before(seen);

@@ -10,6 +10,7 @@
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/workplace.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <limits>
 #include <system_error>
@@ -53,6 +54,21 @@ PathOrder::Use use_of(const FileRequest& request) noexcept {
 PathOrder::Name name_of(const FileRequest& request) noexcept {
   if (request.file.valid()) return {{}, OpenFileAccess::state(request.file)};
   return {request.path, nullptr};
+}
+
+// What its result is called in a trace.
+const char* name_of(FileOperation operation) noexcept {
+  switch (operation) {
+    case FileOperation::read: return "read";
+    case FileOperation::stat: return "stat";
+    case FileOperation::write: return "write";
+    case FileOperation::sync: return "sync";
+    case FileOperation::copy: return "copy";
+    case FileOperation::append: return "append";
+    case FileOperation::replace: return "replace";
+    case FileOperation::remove: return "remove";
+  }
+  return "file";
 }
 
 }  // namespace
@@ -143,7 +159,7 @@ sync::Wakeup FileCore::wait_for_room(const Until& until) {
   };
   ++want_room_;
   mutex_.unlock();
-  const sync::Wakeup why = room_.await(there, until.deadline(), stop);
+  const sync::Wakeup why = room_.await(there, until.deadline(), stop, sync::spin_policy(), "full");
   mutex_.lock();
   --want_room_;
   return why;
@@ -187,6 +203,7 @@ Status FileCore::accept(FileTask& task, const Until& until, bool may_wait) {
     task.before->behind = live_.before = &task;
     ++held_;
     ++tally_.accepted;
+    probe::hand_over(probe::Kind::file, &task);
     chooser_.choose(task, held_);
     if (begins) reserve_ahead(task);
   }
@@ -335,7 +352,10 @@ void FileCore::ended(FileRun& run) noexcept {
       next.driver->start(next);
     }
   }
-  deliver(task);
+  {
+    const probe::Slice slice(probe::Kind::file, name_of(task.request().operation), &task);
+    deliver(task);
+  }
   {
     const sync::Lock lock(mutex_);
     mark.before->behind = mark.behind;
@@ -357,7 +377,8 @@ sync::Wakeup FileCore::watch_until_over(std::uint64_t number, sync::Deadline dea
     const sync::Lock lock(mutex_);
     ++watch_;
   }
-  const sync::Wakeup why = over_.await([&] { return is_over(number); }, deadline, stop);
+  const sync::Wakeup why =
+      over_.await([&] { return is_over(number); }, deadline, stop, sync::spin_policy(), "io");
   const sync::Lock lock(mutex_);
   --watch_;
   return why;

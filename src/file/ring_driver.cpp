@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -155,7 +156,12 @@ void RingDriver::turn() noexcept {
   // RG-1. What arrives from here on rings the bell, which ends the wait.
   const bool wait = !may_drive() && (closed_ || arrivals_.fall_asleep());
   // An error (too little memory for the moment, a signal) is no result: the next turn tries again.
-  (void)ring_.submit_and_wait(wait ? 1 : 0);
+  if (wait) {
+    const probe::Slice asleep(probe::Kind::sleep, "io");
+    (void)ring_.submit_and_wait(1);
+  } else {
+    (void)ring_.submit_and_wait(0);
+  }
   ring_.take_results([this](std::uint64_t label, long result) noexcept {
     if (label == kBellLabel) rings_ = false;
     else came_back(slots_.with_label(label), result);

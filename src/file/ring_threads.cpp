@@ -56,14 +56,15 @@ RingSlot* RingThreads::take_done() noexcept {
 
 RingSlot* RingThreads::take() noexcept {
   RingSlot* slot = nullptr;
-  (void)given_.await([&]() noexcept {
+  const auto there = [&]() noexcept {
     const sync::Lock lock(mutex_);
     slot = first_;
     if (slot == nullptr) return closed_;
     first_ = slot->next;
     if (first_ == nullptr) last_ = nullptr;
     return true;
-  });
+  };
+  (void)given_.await(there, sync::no_deadline, {}, sync::spin_policy(), "idle");
   return slot;
 }
 

@@ -155,7 +155,7 @@ class PoolDriver final : public FileDriver {
       idle = waits;
       return !waits;
     };
-    (void)come_.await(there);
+    (void)come_.await(there, sync::no_deadline, {}, sync::spin_policy(), "idle");
     return !over;
   }
 

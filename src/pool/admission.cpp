@@ -3,7 +3,6 @@
 // What happens at the door of a full pool, and ways in beside the usual one.
 #include <handoff/pool/detail/admission.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
-#include <handoff/probe/detail/hook.hpp>
 
 #include "backlog.hpp"
 #include "completion.hpp"
@@ -37,7 +36,6 @@ Admission::Answer Admission::ask(Worker* here, Priority priority, OnFull on_full
       parts_.completion.tell();  // its count was too high for a moment
       return {};
     }
-    const probe::Slice asleep(probe::Kind::sleep, "full");
     parts_.room.await([this]() noexcept { return parts_.unqueued.closed(); });
   }
   Answer answer;

@@ -8,7 +8,6 @@
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/task_options.hpp>
-#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <memory>
@@ -202,10 +201,7 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   std::optional<WatchedWait> watched;
   if (is_watched_wait(deadline)) [[unlikely]]
     watched.emplace(*this).fall_asleep();
-  const Status waited = [&] {
-    const probe::Slice asleep(probe::Kind::sleep, "wait");
-    return status_of(parts_->completion.await(deadline, stop));
-  }();
+  const Status waited = status_of(parts_->completion.await(deadline, stop));
   watched.reset();
   if (waited != Status::ok) return waited;
   if (std::exception_ptr failure = parts_->failures.take_untold()) {
@@ -235,10 +231,7 @@ Tally Engine::close(const Closing& closing) {
     parts_->room.tell_closed();
     parts_->backlog.resume_for_good();
     finish(closing);
-    {
-      const probe::Slice asleep(probe::Kind::sleep, "join");
-      parts_->threads.stop();
-    }
+    parts_->threads.stop();
     drop_leftovers();
     parts_->completion.await_visitors();
   }
@@ -251,7 +244,6 @@ void Engine::finish(const Closing& closing) noexcept {
   std::optional<WatchedWait> watched;
   const auto await = [&](sync::Deadline deadline) noexcept {
     if (is_watched_wait(deadline)) watched.emplace(*this).fall_asleep_quietly();
-    const probe::Slice asleep(probe::Kind::sleep, "wait");
     return parts_->completion.await(deadline);
   };
   if (await(closing.deadline) == sync::Wakeup::notified) return;

@@ -68,7 +68,6 @@ void GroupTasks::sleep() noexcept {
   std::optional<WatchedWait> watched;
   if (engine_.watches()) [[unlikely]]
     tell_of_circle(watched.emplace(*this));
-  const probe::Slice asleep(probe::Kind::sleep, "wait");
   (void)owner_->joined.await(
       [this]() noexcept {
         // order: relaxed, as above.

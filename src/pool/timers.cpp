@@ -167,7 +167,7 @@ void Timers::serve() noexcept {
       continue;
     }
     const auto is_news_or_end = [this, next]() noexcept { return is_news(next); };
-    (void)news_.await(is_news_or_end, next, {}, sync::Spin::never);
+    (void)news_.await(is_news_or_end, next, {}, sync::Spin::never, "idle");
     const Lock lock(mutex_);
     if (book_.read().closed) return;
   }

@@ -44,10 +44,11 @@ class WaitingRoom {
   // Until there is a place, which somebody else may take, or `closed()`.
   template <class Closed>
   void await(Closed&& closed) noexcept {
-    (void)freed_.await([this, &closed]() noexcept {
+    const auto found = [this, &closed]() noexcept {
       // order: relaxed, the place is taken by a read-modify-write.
       return places_.load(sync::order::relaxed) > 0 || closed();
-    });
+    };
+    (void)freed_.await(found, sync::no_deadline, {}, sync::spin_policy(), "full");
   }
 
   // Who waits looks whether it is closed.

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <handoff/pool/thread_pool_options.hpp>
-#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/pause.hpp>
@@ -127,10 +126,7 @@ Sleepers::Slept WorkSearch::sleep(Worker& worker) noexcept {
   };
   HANDOFF_PROBE(worker_sleep, worker.index);
   const auto since = sync::clock::now();
-  const auto slept = [&]() noexcept {
-    const probe::Slice asleep(probe::Kind::sleep, "idle");
-    return sleepers_.sleep(worker.place, by_seq_cst, stay_awake, deadline);
-  }();
+  const auto slept = sleepers_.sleep(worker.place, by_seq_cst, stay_awake, deadline);
   worker.rested = sync::clock::now() - since >= long_time;
   worker.finished_when_woken = worker.finished();
   HANDOFF_PROBE(worker_wake, worker.index);

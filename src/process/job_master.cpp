@@ -13,6 +13,7 @@
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <string>
 #include <utility>
 
@@ -115,12 +116,13 @@ Status JobMaster::reserve(JobCall call, const ProcessJobOptions& options, bool m
         said = try_reserve(place);
         return said != Status::full;
       },
-      options.deadline, options.stop);
+      options.deadline, options.stop, sync::spin_policy(), "full");
   return why == sync::Wakeup::notified ? said : status_of(why);
 }
 
 void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, const void* arguments,
                         std::size_t bytes, const ProcessJobOptions& options) noexcept {
+  probe::hand_over(probe::Kind::process, &job);
   JobPlace& room = life_.arena().place(place);
   room.call = std::bit_cast<std::uintptr_t>(call);
   room.deadline = options.deadline;
@@ -303,6 +305,7 @@ JobMaster::Ending JobMaster::why_not_begin(const Entry& entry) const noexcept {
 void JobMaster::settle() noexcept {
   room_.notify_one();
   ProcessJob& job = *ended_.job;
+  const probe::Slice slice(probe::Kind::process, "result of a job", &job);
   const Ending how = ended_.how;
   if (how == Ending::done || how == Ending::threw) {
     idle_deaths_ = 0;

@@ -55,6 +55,7 @@ bool PipeWait::sleep() noexcept {
     const timespec time = as_timespec(most);
     const bool for_ever = most == std::chrono::nanoseconds::max();
     polled_[count_] = {.fd = bell_.get(), .events = POLLIN, .revents = 0};
+    const probe::Slice asleep(probe::Kind::sleep, "wait");
     const int ready = ::ppoll(polled_.data(), count_ + 1, for_ever ? nullptr : &time, nullptr);
     if (ready < 0) {
       for (std::size_t i = 0; i < count_; ++i) polled_[i].revents = 0;  // nothing is known

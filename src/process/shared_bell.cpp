@@ -3,6 +3,7 @@
 // The sleeping side of a bell and its wake-ups.
 #include <algorithm>
 #include <chrono>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -71,6 +72,7 @@ Status SharedBell::sleep(const Mark& mine, sync::Deadline deadline, const sync::
   if (token.stop_requested()) return Status::stopped;
   // Where the kernel refuses the fence a ringer may miss the mark: short naps instead.
   const sync::Deadline nap = mine.is_ordered ? deadline : std::min(deadline, nap_end());
+  const probe::Slice asleep(probe::Kind::sleep, "wait");
   const sync::clock::time_point begin = sync::clock::now();
   const bool in_time = sync::park(word_, mine.seen, nap, sync::ParkScope::shared);
   patience.slept(sync::clock::now() - begin);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <handoff/core/misuse.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <string>
@@ -312,6 +313,7 @@ bool TeamCrew::poll_all(sync::Deadline deadline) noexcept {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     time = {static_cast<time_t>(seconds.count()), static_cast<long>((left - seconds).count())};
   }
+  const probe::Slice asleep(probe::Kind::sleep, "wait");
   return ::ppoll(polled_.data(), polled_.size(), deadline == sync::no_deadline ? nullptr : &time,
                  nullptr) > 0;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <string>
 
@@ -29,6 +30,7 @@ constexpr std::chrono::microseconds kSmallBlock = 4us;
 }  // namespace
 
 Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions& options) {
+  const probe::Slice slice(probe::Kind::process, "run");
   job_ = job;
   arguments_ = arguments;
   std::vector<TeamCrew::Death> deaths;

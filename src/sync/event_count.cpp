@@ -8,6 +8,7 @@
 //         notification, a stop) then sets that reason, exactly once.
 //   EC-3  A waiter that finds itself unlinked knows that its reason is set or about to be.
 #include <algorithm>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/event_count.hpp>
 
@@ -83,8 +84,10 @@ void EventCount::Waiter::stop(void* self) noexcept {
   if (waiter.events_.remove(waiter)) waiter.finish(kStopped);
 }
 
-Wakeup EventCount::Waiter::wait(Deadline deadline, const StopToken& token) noexcept {
+Wakeup EventCount::Waiter::wait(Deadline deadline, const StopToken& token,
+                                const char* cause) noexcept {
   waited_ = true;
+  const probe::Slice asleep(probe::Kind::sleep, cause);
   // Runs at once if the stop was requested already. Its destructor waits for stop() to end, so
   // this object outlives that too.
   const StopCallback on_stop(token, &Waiter::stop, this);

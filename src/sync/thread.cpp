@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 #include <exception>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
@@ -138,7 +139,9 @@ void* Thread::enter(void* entry) noexcept {
 }
 
 void Thread::join() noexcept {
-  if (std::exchange(joinable_, false)) pthread_join(handle_, nullptr);
+  if (!std::exchange(joinable_, false)) return;
+  const probe::Slice asleep(probe::Kind::sleep, "join");
+  pthread_join(handle_, nullptr);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::sync

@@ -24,6 +24,7 @@
 #include <handoff/core/detail/gate.hpp>
 #include <handoff/core/detail/range_run.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
@@ -227,7 +228,7 @@ void ThreadTeam::Members::serve(std::size_t member) noexcept {
   const auto ready = [&]() noexcept { return is_quitting() || gate_.may_enter(last_run); };
   for (sync::Deadline began = sync::clock::now();;) {
     look_for(ready, began, spin);
-    (void)idle(role).await(ready, sync::no_deadline, {}, sync::Spin::never);
+    (void)idle(role).await(ready, sync::no_deadline, {}, sync::Spin::never, "idle");
     if (is_quitting()) return;
     began = sync::clock::now();
     if (role == Role::watcher && !watch(last_run)) continue;
@@ -258,6 +259,7 @@ void ThreadTeam::Members::work_inside(std::size_t member) noexcept {
   const auto claimed = [this, is_watched](std::size_t first) noexcept {
     if (is_watched) pulse_.store(first, order::relaxed);  // order: relaxed, a hint
   };
+  const probe::Slice slice(probe::Kind::loop, "share of a run", member != 0 ? this : nullptr);
   run_.work(member, job.call, job.work, job.options->until, claimed);
 }
 
@@ -290,7 +292,7 @@ bool ThreadTeam::Members::nap() noexcept {
   // wait are likely to wait for.
   constexpr std::chrono::microseconds length{200};
   (void)nap_.await([&]() noexcept { return is_quitting(); }, sync::deadline_after(length), {},
-                   sync::Spin::never);
+                   sync::Spin::never, "idle");
   return !is_quitting();
 }
 
@@ -301,6 +303,8 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   const Nesting nesting{this, innermost()};
   const sync::Deadline began = sync::clock::now();
   prepare(count, {.call = call, .work = work, .options = &options, .nesting = &nesting});
+  const probe::Slice slice(probe::Kind::loop, "run");
+  probe::share_out(probe::Kind::loop, this);
   gate_.open();
   wake_members();
   work_inside(0);
@@ -378,6 +382,7 @@ void ThreadTeam::Members::open_to_members() noexcept {
   const std::size_t threads = std::min(useful, threads_with_cpu());
   const bool one_more = useful > threads;
   const bool watcher_works = one_more && !has_beyond();
+  probe::share_out(probe::Kind::loop, this);
   gate_.open(watcher_works);
   if (threads != 0) idle(Role::has_cpu).notify_some(static_cast<std::uint32_t>(threads));
   if (one_more && has_beyond()) idle(Role::beyond).notify_one();

@@ -133,19 +133,26 @@ class Lanes {
     takers_.store(0, sync::order::relaxed);  // order: relaxed, there is one thread
   }
 
-  // Shuts them for good, and frees those that no thread has.
+  // Shuts them for good, and frees those that no thread has. The others may be freed later.
   void free_unused() noexcept {
     shut_.store(true, sync::order::seq_cst);  // order: seq_cst, see take()
     // order: seq_cst, see take(); as an acquire it pairs with the release there.
     while (takers_.load(sync::order::seq_cst) != 0) sync::pause();
-    Lane* lane = first_.exchange(nullptr, sync::order::acquire);  // order: acquire, as in visit()
+    Lane* lane = first_.load(sync::order::acquire);  // order: acquire, as in visit()
+    Lane* kept = nullptr;
     while (lane != nullptr) {
       Lane* const after = next(*lane);
       // order: acquire pairs with the release in leave(): its thread is done with it.
       const std::uint32_t state = lane->state_.load(sync::order::acquire);
-      if (state == Lane::kFree || state == Lane::kLeft) delete lane;
+      if (state == Lane::kFree || state == Lane::kLeft) {
+        delete lane;
+      } else {
+        lane->next_.store(kept, sync::order::relaxed);  // order: relaxed, nothing else looks
+        kept = lane;
+      }
       lane = after;
     }
+    first_.store(kept, sync::order::relaxed);  // order: relaxed, as above
   }
 
  private:

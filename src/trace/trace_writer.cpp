@@ -38,6 +38,7 @@ std::string_view queue_name(Kind kind) noexcept {
     case Kind::event: return "event queue";
     case Kind::message: return "message queue";
     case Kind::file: return "file requests";
+    case Kind::process: return "process jobs";
     default: return {};
   }
 }

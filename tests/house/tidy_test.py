@@ -24,6 +24,8 @@ UNIT = HEAD + "\n"  # what follows begins on line 5
 
 CLEAN = {
     "include/handoff/config.hpp": HEADER + "#define HANDOFF_ABI abi_0\n",
+    "include/handoff/probe/detail/hook.hpp": HEADER + "#include <atomic>\n"
+    "std::atomic<int> a;\nint b = a.load(std::memory_order_relaxed);  // order: relaxed, b\n",
     "include/handoff/sync/detail/atomic.hpp": HEADER
     + "#include <atomic>\nusing order = std::memory_order;\n",
     "include/handoff/core/status.hpp": HEADER + "#include <handoff/config.hpp>\n",
@@ -174,6 +176,8 @@ for name in ("std::atomic<int> a;", "std::mutex m;", "std::shared_mutex m;",
              "std::barrier b{1};", "thread_local int x;", "syscall(SYS_futex, &x);",
              "pthread_t t;", "__atomic_clear(&x, 0);", "__sync_synchronize();", "volatile int x;"):
     CPP_FAULTS[name] = ("src/pool/a.cpp", name + "\n", 5, "outside sync/")
+for name in ("std::mutex m;", "a.load(std::memory_order_acquire);"):  # the hook has one atomic
+    CPP_FAULTS["probe: " + name] = ("src/probe/a.cpp", name + "\n", 5, "outside sync/")
 for name in ("std::cout << 1;", "std::cerr << 1;", "std::clog << 1;", 'printf("x");',
              'std::fprintf(f, "x");', 'puts("x");', 'std::fputs("x", f);', 'perror("x");',
              "abort();", "std::abort();", "std::exit(1);", "::_exit(1);", "assert(x);",

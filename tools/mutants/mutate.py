@@ -18,7 +18,7 @@ import clang.cindex
 from clang.cindex import BinaryOperator, CursorKind, TypeKind
 
 ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "bus", "command")
-LATER = ("file", "process", "choice")  # rooms whose mutants have not been tried yet
+LATER = ("file", "process", "choice", "probe", "trace")  # whose mutants have not been tried yet
 WITH_DETAIL = ("bus",)  # rooms whose subfolders are mutated too; those of the others are not yet
 HOME = Path(__file__).resolve().parent
 RANGE = 1000  # of numbers, a file
@@ -74,7 +74,8 @@ INTEGERS = {
 # By their contracts these change no result (rule "hints").
 HINT_NAMES = re.compile(r"pause|point|prefetch\w*")
 HINTS = re.compile(
-    rf"\s*(?:handoff::)?sync::(?:{HINT_NAMES.pattern})\s*\(|\s*HANDOFF_PROBE\b")
+    rf"\s*(?:handoff::)?sync::(?:{HINT_NAMES.pattern})\s*\(|\s*HANDOFF_PROBE\b"
+    r"|\s*(?:const\s+)?probe::\w+\b|\s*if \(probe::is_watched")
 # Calls that neither order anything nor do more than they say: cells, relaxed operations, values.
 PLAIN_ACCESS = re.compile(r"\.(?:read|write)\(\)|(?:\.|->)(?:load|store|exchange|fetch_\w+)\b")
 PLAIN_CALL = re.compile(

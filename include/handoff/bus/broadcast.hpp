@@ -360,8 +360,8 @@ class Broadcast {
     if (status != Status::full) return status;
     // The end of a copy is near, and nobody is told of it.
     const auto spin_for = kLossy ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(-1);
-    const Status waited =
-        producers_.wait([&] { return (status = attempt()) != Status::full; }, spin_for, until);
+    const Status waited = producers_.wait([&] { return (status = attempt()) != Status::full; },
+                                          spin_for, until, "full");
     return waited == Status::ok ? status : waited;
   }
 

@@ -104,7 +104,7 @@ class LatestByKey {
     if (status != Status::full) return status;
     const Status waited =
         producers_.wait([&] { return (status = try_push(key, std::move(value))) != Status::full; },
-                        std::chrono::nanoseconds(-1), until);
+                        std::chrono::nanoseconds(-1), until, "full");
     return waited == Status::ok ? status : waited;
   }
   Status push(const Key& key, const T& value, const Until& until = {})

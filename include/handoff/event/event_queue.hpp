@@ -427,7 +427,7 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, const
   if (detail::look_until(ready, spin_for_, until)) return verdict();
   const detail::RareSleepers::Asleep asleep(sleepers_);
   const Status waited = detail::status_of(
-      arrivals_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never));
+      arrivals_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never, "idle"));
   return waited == Status::ok ? verdict() : waited;
 }
 

@@ -291,8 +291,8 @@ class Channel {
     Status status = attempt();
     if (status == Status::full) {
       const auto found = [&] { return (status = attempt()) != Status::full; };
-      const Status waited =
-          detail::status_of(writers_.await(found, until.deadline(), until.stop_token()));
+      const Status waited = detail::status_of(
+          writers_.await(found, until.deadline(), until.stop_token(), sync::spin_policy(), "full"));
       if (waited != Status::ok) return waited;
       if (status == Status::ok) pass_places_on();
     }

@@ -73,10 +73,10 @@ class EventCount {
 
   // Returns once `condition()` was true (notified), or the stop was requested, or the deadline
   // passed; the condition is asked last of all, so `notified` means exactly that it was true.
-  // Spins first if `spin` allows.
+  // Spins first if `spin` allows. `cause`: what a sleep is called in a trace, see probe::Kind.
   template <class Condition>
   Wakeup await(Condition&& condition, Deadline deadline = no_deadline, const StopToken& stop = {},
-               Spin spin = spin_policy());
+               Spin spin = spin_policy(), const char* cause = "wait");
 
   // How many wait now; racy by name.
   std::uint32_t was_waiting() const noexcept {
@@ -117,7 +117,8 @@ class EventCount::Waiter {
   Waiter& operator=(const Waiter&) = delete;
 
   // Sleeps until notified, stopped or late. At most once.
-  Wakeup wait(Deadline deadline = no_deadline, const StopToken& stop = {}) noexcept;
+  Wakeup wait(Deadline deadline = no_deadline, const StopToken& stop = {},
+              const char* cause = "wait") noexcept;
 
  private:
   friend class EventCount;
@@ -139,8 +140,8 @@ class EventCount::Waiter {
 };
 
 template <class Condition>
-Wakeup EventCount::await(Condition&& condition, Deadline deadline, const StopToken& stop,
-                         Spin spin) {
+Wakeup EventCount::await(Condition&& condition, Deadline deadline, const StopToken& stop, Spin spin,
+                         const char* cause) {
   for (Backoff backoff(spin);;) {
     if (condition()) return Wakeup::notified;
     if (!backoff.snooze()) break;
@@ -148,7 +149,7 @@ Wakeup EventCount::await(Condition&& condition, Deadline deadline, const StopTok
   for (;;) {
     Waiter waiter(*this);
     if (condition()) return Wakeup::notified;
-    const Wakeup wakeup = waiter.wait(deadline, stop);
+    const Wakeup wakeup = waiter.wait(deadline, stop, cause);
     if (wakeup == Wakeup::notified) continue;
     return condition() ? Wakeup::notified : wakeup;
   }

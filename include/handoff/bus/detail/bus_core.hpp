@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <handoff/bus/bus_policies.hpp>
+#include <handoff/bus/detail/bus_figures.hpp>
 #include <handoff/bus/detail/bus_memory.hpp>
 #include <handoff/bus/detail/message_ring.hpp>
 #include <handoff/bus/detail/message_slot.hpp>
@@ -32,11 +33,13 @@
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/rare_sleepers.hpp>
 #include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -48,7 +51,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class Policies, class... Messages>
-class BusCore {
+class BusCore : BusFigures {
  public:
   static constexpr bool kWaits = Policies::on_full == OnFull::wait;
   static constexpr bool kLanes = Policies::order == MessageOrder::per_producer;
@@ -141,6 +144,7 @@ class BusCore {
   }
   template <class T>
   void publish(const Port& port, Ticket ticket) noexcept {
+    probe::hand_over(probe::Kind::message, &port.ring->slot(ticket));
     port.ring->publish(ticket, Ring::mark_of(Types::template index<T>()));
   }
   void skip(const Port& port, Ticket ticket) noexcept {
@@ -279,7 +283,7 @@ class BusCore {
   }
   void await_something() {
     const auto ready = [this] { return any() || is_over(); };
-    (void)arrivals_.wait(ready, std::chrono::nanoseconds(-1), {});
+    (void)arrivals_.wait(ready, std::chrono::nanoseconds(-1), {}, "wait");
   }
   // Whether this thread, or another one, is in take().
   bool is_taking() const noexcept {
@@ -468,8 +472,8 @@ class BusCore {
       auto& waiters = port.ring->waiters;
       sync::EventCount& events = waiters.events[index_of(priority)];
       const RareSleepers::Asleep asleep(waiters.sleepers);
-      const Status waited =
-          status_of(events.await(found, until.deadline(), until.stop_token(), sync::Spin::never));
+      const Status waited = status_of(
+          events.await(found, until.deadline(), until.stop_token(), sync::Spin::never, "full"));
       if (waited != Status::ok) got.refused = waited;
       // Each place that came free has woken one; who takes several at once, or was told for
       // nothing, passes it on.
@@ -492,6 +496,7 @@ class BusCore {
       const bool is_last = looks == 1 || count + 1 == most;
       Types::visit(Ring::type_of(mark), [&]<class T>(std::type_identity<T>) {
         const Taken<T> taken(ring, head);
+        const probe::Slice slice(probe::Kind::message, type_name<T>(), &ring.slot(head));
         count +=
             hand_out(ring.slot(head).template value<T>(), Look{*this, ring, head, is_last}, each);
       });
@@ -550,18 +555,6 @@ class BusCore {
       if (mark != Ring::kSkipped) return mark == Ring::kNothing;
     }
     return true;
-  }
-
-  // Of the consumer alone, read by who wants the figures.
-  static void count_one(sync::atomic<std::uint64_t>& figure) noexcept {
-    // order: relaxed, twice: only the consumer writes it, and the head is published behind it.
-    figure.store(figure.load(sync::order::relaxed) + 1, sync::order::relaxed);
-  }
-  static std::uint64_t now(const sync::atomic<std::uint64_t>& figure) noexcept {
-    return figure.load(sync::order::relaxed);  // order: relaxed, a figure
-  }
-  static constexpr std::uint64_t less(std::uint64_t all, std::uint64_t some) noexcept {
-    return all > some ? all - some : 0;
   }
 
   // Hardly ever written.

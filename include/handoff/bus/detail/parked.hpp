@@ -40,14 +40,15 @@ class Parked {
   }
 
   // Until `condition()` is true (ok), a stop or the deadline; asked last of all, so that ok says
-  // exactly that it was true. `spin_for` as in the options of the buses.
+  // exactly that it was true. `spin_for` as in the options of the buses, `cause` as in EventCount.
   template <class Condition>
-  Status wait(const Condition& condition, std::chrono::nanoseconds spin_for, const Until& until) {
+  Status wait(const Condition& condition, std::chrono::nanoseconds spin_for, const Until& until,
+              const char* cause = "idle") {
     if (spin_for == std::chrono::nanoseconds::max()) return spin(condition, until);
     if (look_until(condition, time_to_look(spin_for), until)) return Status::ok;
     const sync::StopToken stop = until.stop_token();
     const RareSleepers::Asleep asleep(sleepers_);
-    return status_of(events_.await(condition, until.deadline(), stop, sync::Spin::never));
+    return status_of(events_.await(condition, until.deadline(), stop, sync::Spin::never, cause));
   }
 
  private:

@@ -26,6 +26,7 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
@@ -75,6 +76,7 @@ template <class Dispatcher, class Key, class B, class Filter>
 void dispatch_items(CommandOrderView<Key> commands, IndexRange range, void* to, B& backend,
                     Filter& filter, SubmitProgress& progress) {
   constexpr std::size_t ahead = 8;
+  const probe::Slice slice(probe::Kind::command, "submit");
   struct Counts {
     explicit Counts(SubmitProgress& told) noexcept : out(told) {}
     ~Counts() { out = {.done = done, .failed = inside, .key_changes = key_changes}; }

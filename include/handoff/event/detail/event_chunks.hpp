@@ -28,6 +28,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/memory/detail/chunk_pool.hpp>
 #include <handoff/memory/detail/thread_id.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/allocate.hpp>
@@ -132,6 +133,7 @@ class EventChunks {
     } guard{this, place};
     slot.construct(std::forward<Args>(args)...);
     guard.chunks = nullptr;
+    probe::hand_over(probe::Kind::event, &slot);
     // order: release pairs with the acquire in ready(): the event is whole.
     slot.state.store(place.stamp(kReady), sync::order::release);
   }

@@ -19,10 +19,12 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/detail/type_name.hpp>
 #include <handoff/event/detail/event_hub.hpp>
 #include <handoff/event/detail/event_store.hpp>
 #include <handoff/event/next.hpp>
 #include <handoff/memory/detail/epochs.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -60,7 +62,7 @@ class EventTurn {
   std::size_t run(Each&& each) {
     std::size_t count = 0;
     while (Slot* const slot = session_.next()) {
-      const Next next = each(*this, *slot);
+      const Next next = watched(each, *slot);
       if (next == Next::stop) break;
       if (next == Next::take) {
         session_.done();
@@ -122,6 +124,13 @@ class EventTurn {
     std::uint64_t epoch = 0;  // in which all of them were found, or an older one
     ListenerList* current = nullptr;  // that the pass is over; null: it is over the hub
   };
+
+  // each(slot), seen by the recorder.
+  template <class Each>
+  Next watched(Each& each, Slot& slot) {
+    const probe::Slice slice(probe::Kind::event, type_name<void(Key, Args...)>(), &slot);
+    return each(*this, slot);
+  }
 
   // An event whose listener throws is gone, and in the books as failed.
   template <class Call>

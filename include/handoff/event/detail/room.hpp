@@ -29,7 +29,8 @@ class Room {
   }
   // Whether it has taken, or why not.
   sync::Wakeup wait_and_take(const Until& until) {
-    return given_.await([this] { return take(); }, until.deadline(), until.stop_token());
+    return given_.await([this] { return take(); }, until.deadline(), until.stop_token(),
+                        sync::spin_policy(), "full");
   }
 
  private:

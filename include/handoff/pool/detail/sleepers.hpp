@@ -153,11 +153,11 @@ class Sleepers {
     const auto woken = [&place]() noexcept {
       return place.woken_.load(sync::order::relaxed);  // order: relaxed, nothing comes with it
     };
-    const sync::Wakeup wakeup = place.bed_.await(woken, deadline, {}, sync::Spin::never);
+    const sync::Wakeup wakeup = place.bed_.await(woken, deadline, {}, sync::Spin::never, "idle");
     if (wakeup == sync::Wakeup::notified) return Slept::until_woken;
     if (unlist_if_listed(place)) return Slept::too_long;
     // Chosen at the last moment: the waker is about to say so.
-    (void)place.bed_.await(woken, sync::no_deadline, {}, sync::Spin::never);
+    (void)place.bed_.await(woken, sync::no_deadline, {}, sync::Spin::never, "idle");
     return Slept::until_woken;
   }
 

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+//
+// Traces of this program: what is counted, in which order, who handed over to whom, what becomes of
+// a trace where the program ends otherwise, and each way in which it can fail.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/probe/detail/hook.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/trace/trace.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "support/failing.hpp"
+#include "support/fresh_process.hpp"
+
+namespace {
+
+using namespace handoff;
+
+// A folder of its own, gone in the end.
+class TraceFolder {
+ public:
+  TraceFolder() {
+    std::string name = testing::TempDir() + "handoff_trace_XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~TraceFolder() { std::filesystem::remove_all(folder_); }
+  TraceFolder(const TraceFolder&) = delete;
+  TraceFolder& operator=(const TraceFolder&) = delete;
+
+  std::string file(const std::string& name = "trace.json") const { return folder_ / name; }
+  // Names of what is in it.
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& each : std::filesystem::directory_iterator(folder_)) {
+      names.insert(each.path().filename());
+    }
+    return names;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// What follows `"key":` in a line, without quotes; empty: nothing.
+std::string value_of(const std::string& line, const std::string& key) {
+  const std::string mark = "\"" + key + "\":";
+  const std::size_t at = line.find(mark);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + mark.size();
+  if (line[begin] == '"') return line.substr(begin + 1, line.find('"', begin + 1) - begin - 1);
+  return line.substr(begin, line.find_first_of(",}", begin) - begin);
+}
+
+std::vector<std::string> with(const std::vector<std::string>& lines, const std::string& text) {
+  std::vector<std::string> found;
+  for (const std::string& line : lines) {
+    if (line.find(text) != std::string::npos) found.push_back(line);
+  }
+  return found;
+}
+
+// A file that came to its end: brackets, whole lines, and the tally that stop() told.
+void expect_whole(const std::vector<std::string>& lines, const trace::Tally& tally) {
+  ASSERT_GE(lines.size(), 4U);
+  EXPECT_EQ(lines.front(), "[");
+  EXPECT_EQ(lines.back(), "]");
+  const std::string& last = lines[lines.size() - 2];
+  EXPECT_EQ(value_of(last, "name"), "handoff_tally");
+  EXPECT_EQ(value_of(last, "recorded"), std::to_string(tally.recorded));
+  EXPECT_EQ(value_of(last, "dropped"), std::to_string(tally.dropped));
+  EXPECT_EQ(value_of(last, "written"), std::to_string(tally.written));
+  EXPECT_EQ(value_of(last, "open"), std::to_string(tally.open));
+  std::size_t written = 0;
+  for (std::size_t i = 1; i + 2 < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].front(), '{');
+    EXPECT_EQ(lines[i].substr(lines[i].size() - 2), "},");
+    if (value_of(lines[i], "ph") != "M") ++written;
+  }
+  EXPECT_EQ(written, tally.written);
+}
+
+// Each hand-over has both ends, the first one first.
+void expect_both_ends(const std::vector<std::string>& lines) {
+  std::map<std::string, double> begun;
+  std::size_t ended = 0;
+  for (const std::string& line : lines) {
+    const std::string phase = value_of(line, "ph");
+    const std::string when = value_of(line, "ts");
+    if (!when.empty()) EXPECT_GE(std::stod(when), 0.0);
+    if (phase == "s") begun[value_of(line, "id")] = std::stod(when);
+    if (phase != "f") continue;
+    ++ended;
+    ASSERT_TRUE(begun.contains(value_of(line, "id")));
+    EXPECT_LE(begun[value_of(line, "id")], std::stod(when));
+  }
+  EXPECT_EQ(begun.size(), ended);
+}
+
+// A child process, which calls `work()` and has to end by itself; its status.
+template <class Work>
+int in_child(const Work& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    work();
+    ::_exit(3);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+void work_a_little() {
+  ThreadPool pool(2);
+  for (int i = 0; i < 100; ++i) pool.post([] {});
+  pool.submit([] {}).get();
+}
+
+TEST(Trace, CountsWhatIsRecorded) {
+  const TraceFolder folder;
+  constexpr int threads = 4;
+  constexpr int each = 5000;
+  EXPECT_FALSE(trace::running());
+  ASSERT_FALSE(trace::start(folder.file()));
+  EXPECT_TRUE(trace::running());
+  std::vector<std::thread> crew;
+  for (int i = 0; i < threads; ++i) {
+    crew.emplace_back([] {
+      for (int n = 0; n < each; ++n) probe::moment(probe::Kind::wake);
+    });
+  }
+  for (std::thread& thread : crew) thread.join();
+  const trace::Tally tally = trace::stop();
+  EXPECT_FALSE(trace::running());
+  EXPECT_EQ(tally.recorded, std::uint64_t{threads} * each);
+  EXPECT_EQ(tally.dropped, 0U);
+  EXPECT_EQ(tally.written, tally.recorded);
+  EXPECT_EQ(tally.open, 0U);
+  EXPECT_FALSE(tally.error);
+  expect_whole(lines_of(folder.file()), tally);
+}
+
+// Faster than the writer can be, for longer than a buffer holds.
+TEST(Trace, DropsAndCountsWhatFindsNoRoom) {
+  const TraceFolder folder;
+  constexpr std::uint64_t events = 2'000'000;
+  ASSERT_FALSE(trace::start(folder.file()));
+  for (std::uint64_t n = 0; n < events; ++n) probe::moment(probe::Kind::wake);
+  const trace::Tally tally = trace::stop();
+  EXPECT_GT(tally.dropped, 0U);
+  EXPECT_EQ(tally.recorded + tally.dropped, events);
+  expect_whole(lines_of(folder.file()), tally);
+  // The next one begins anew.
+  ASSERT_FALSE(trace::start(folder.file()));
+  probe::moment(probe::Kind::wake);
+  EXPECT_EQ(trace::stop().dropped, 0U);
+}
+
+TEST(Trace, KeepsTheOrderWithinAThread) {
+  const TraceFolder folder;
+  constexpr int rounds = 2000;
+  ASSERT_FALSE(trace::start(folder.file()));
+  std::vector<std::thread> crew;
+  for (int i = 0; i < 3; ++i) {
+    crew.emplace_back([] {
+      for (int n = 0; n < rounds; ++n) {
+        const probe::Slice outer(probe::Kind::loop, "outer");
+        const probe::Slice inner(probe::Kind::task, "inner");
+        probe::moment(probe::Kind::steal);
+      }
+    });
+  }
+  for (std::thread& thread : crew) thread.join();
+  const trace::Tally tally = trace::stop();
+  const std::vector<std::string> lines = lines_of(folder.file());
+  expect_whole(lines, tally);
+  std::map<std::string, std::string> next;  // by thread
+  std::map<std::string, double> last;
+  for (const std::string& line : lines) {
+    const std::string what = value_of(line, "cat");
+    if (what.empty()) continue;
+    const std::string thread = value_of(line, "tid");
+    std::string& wanted = next.try_emplace(thread, "steal").first->second;
+    EXPECT_EQ(what, wanted);
+    wanted = what == "steal" ? "task" : what == "task" ? "loop" : "steal";
+    const double when = std::stod(value_of(line, "ts"));
+    const std::string lasted = value_of(line, "dur");
+    const double end = when + (lasted.empty() ? 0.0 : std::stod(lasted));
+    EXPECT_GE(end + 0.0005, last[thread]);
+    last[thread] = end;
+  }
+  EXPECT_EQ(next.size(), 3U);
+}
+
+TEST(Trace, TellsWhichThreadHandedOverToWhich) {
+  const TraceFolder folder;
+  constexpr int tasks = 500;
+  ASSERT_FALSE(trace::start(folder.file()));
+  {
+    ThreadPool pool(2);
+    for (int i = 0; i < tasks; ++i) pool.post([] {});
+    pool.submit([] {}, {.name = "answer \"1\" of a task with a name beyond one piece"}).get();
+    TaskGroup group(pool);
+    for (int i = 0; i < tasks; ++i) group.run([] {});
+    group.wait();
+    pool.wait();
+  }
+  const trace::Tally tally = trace::stop();
+  const std::vector<std::string> lines = lines_of(folder.file());
+  expect_whole(lines, tally);
+  expect_both_ends(lines);
+  EXPECT_EQ(tally.open, 0U);
+  EXPECT_EQ(tally.dropped, 0U);
+  EXPECT_EQ(with(lines, "\"ph\":\"s\"").size(), 2U * tasks + 1);
+  EXPECT_EQ(with(lines, "\"cat\":\"task\"").size(), 2U * tasks + 1);
+  EXPECT_EQ(with(lines, "\"answer \\\"1\\\" of a task with a name beyond one piece\"").size(), 1U);
+  const std::string here = std::to_string(sync::this_kernel_thread());
+  for (const std::string& line : with(lines, "\"ph\":\"s\""))
+    EXPECT_EQ(value_of(line, "tid"), here);
+  EXPECT_FALSE(with(lines, "\"name\":\"idle\"").empty());
+  EXPECT_FALSE(with(lines, "\"name\":\"join\"").empty());
+  EXPECT_FALSE(with(lines, "\"name\":\"pool queue\"").empty());
+  EXPECT_EQ(with(lines, "\"name\":\"handoff-pool\"").size(), 2U);
+  EXPECT_FALSE(with(lines, "TellsWhichThread").empty());  // what the closures are called
+}
+
+// Many threads, one after the other: their buffers are used again.
+TEST(Trace, OutlivesItsThreads) {
+  const TraceFolder folder;
+  constexpr int threads = 300;
+  ASSERT_FALSE(trace::start(folder.file()));
+  for (int i = 0; i < threads; ++i) {
+    std::thread([] { const probe::Slice slice(probe::Kind::task, "short"); }).join();
+  }
+  const trace::Tally tally = trace::stop();
+  EXPECT_EQ(tally.recorded, 2U * threads);
+  const std::vector<std::string> lines = lines_of(folder.file());
+  expect_whole(lines, tally);
+  EXPECT_EQ(with(lines, "\"name\":\"short\"").size(), std::size_t{threads});
+}
+
+TEST(Trace, CountsWhatDoesNotEnd) {
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file()));
+  const int handed = 0;
+  probe::hand_over(probe::Kind::task, &handed);
+  probe::begin(probe::Kind::loop, "endless", nullptr);
+  probe::begin(probe::Kind::event, "outer", nullptr);
+  probe::begin(probe::Kind::event, "its end was dropped", &handed + 1);
+  probe::end(probe::Kind::event, nullptr);
+  probe::end(probe::Kind::message, nullptr);  // its beginning was before the trace
+  const trace::Tally tally = trace::stop();
+  EXPECT_EQ(tally.recorded, 6U);
+  EXPECT_EQ(tally.open, 3U);
+  const std::vector<std::string> lines = lines_of(folder.file());
+  EXPECT_EQ(with(lines, "\"ph\":\"X\"").size(), 1U);
+  EXPECT_EQ(with(lines, "\"name\":\"outer\"").size(), 1U);
+  EXPECT_TRUE(with(lines, "\"ph\":\"s\"").empty());
+}
+
+TEST(Trace, IsOneAtATime) {
+  const TraceFolder folder;
+  EXPECT_EQ(trace::stop().recorded, 0U);
+  ASSERT_FALSE(trace::start(folder.file()));
+  EXPECT_EQ(trace::start(folder.file("other")), std::errc::device_or_resource_busy);
+  probe::moment(probe::Kind::wake);
+  EXPECT_EQ(trace::stop().recorded, 1U);
+  EXPECT_EQ(trace::stop().recorded, 0U);
+  EXPECT_EQ(folder.files(), std::set<std::string>{"trace.json"});
+}
+
+TEST(Trace, NamesItsFileByTheProcess) {
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file("%p-%p")));
+  (void)trace::stop();
+  const std::string process = std::to_string(::getpid());
+  EXPECT_EQ(folder.files(), std::set<std::string>{process + "-" + process});
+}
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+TEST(Trace, SaysWhyThereIsNone) {
+  EXPECT_EQ(trace::start("/nowhere/trace.json"), std::errc::no_such_file_or_directory);
+  EXPECT_FALSE(trace::running());
+}
+
+TEST(Trace, NeedsAThread) {
+  const TraceFolder folder;
+  test::fail_after(test::Call::thread, 0, EAGAIN);
+  EXPECT_EQ(trace::start(folder.file()), std::errc::resource_unavailable_try_again);
+  EXPECT_TRUE(test::stop_failing(test::Call::thread));
+  EXPECT_FALSE(trace::running());
+  ASSERT_FALSE(trace::start(folder.file()));  // nothing was left behind
+  (void)trace::stop();
+}
+
+TEST(Trace, StartsWithMemoryOrSaysThatThereIsNone) {
+  const TraceFolder folder;
+  const int places = test::until_whole(test::Call::allocation, 0, [&] {
+    const std::error_code why = trace::start(folder.file());
+    if (why) EXPECT_EQ(why, std::errc::not_enough_memory);
+    EXPECT_EQ(trace::running(), !why);
+    (void)test::stop_failing(test::Call::allocation);
+    (void)trace::stop();
+  });
+  EXPECT_GE(places, 0);
+}
+
+TEST(Trace, GoesOnWithoutAFullDisk) {
+  ASSERT_FALSE(trace::start("/dev/full"));
+  work_a_little();
+  const trace::Tally tally = trace::stop();
+  EXPECT_EQ(tally.error, std::errc::no_space_on_device);
+}
+
+// ---- Other ends ---------------------------------------------------------------------------------
+
+TEST(Trace, OpensWhereTheProgramWasKilled) {
+  const TraceFolder folder;
+  const int status = in_child([&] {
+    if (trace::start(folder.file())) return;
+    ThreadPool pool(2);
+    for (;;) {
+      pool.submit([] {}).get();
+      if (with(lines_of(folder.file()), "\"ph\":\"f\"").size() > 10) ::raise(SIGKILL);
+    }
+  });
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  std::vector<std::string> lines = lines_of(folder.file());
+  ASSERT_GT(lines.size(), 10U);
+  EXPECT_EQ(lines.front(), "[");
+  EXPECT_TRUE(with(lines, "handoff_tally").empty());
+  lines.pop_back();  // which may be torn
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].substr(lines[i].size() - 2), "},");
+  }
+}
+
+TEST(Trace, LeavesAChildAlone) {
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file()));
+  probe::moment(probe::Kind::wake);
+  const int status = in_child([&] {
+    bool right = !trace::running();
+    probe::moment(probe::Kind::wake);
+    right = right && trace::stop().recorded == 0;
+    // One of its own; the parent's lock is not the child's.
+    right = right && !trace::start(folder.file());
+    probe::moment(probe::Kind::wake);
+    right = right && trace::stop().recorded == 1;
+    std::exit(right ? 0 : 1);  // the end of a child is no end of the parent's trace
+  });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  probe::moment(probe::Kind::wake);
+  const trace::Tally tally = trace::stop();
+  EXPECT_EQ(tally.recorded, 2U);
+  expect_whole(lines_of(folder.file()), tally);
+  EXPECT_EQ(folder.files().size(), 2U);  // the child's has its number
+}
+
+// In a fresh process with HANDOFF_TRACE.
+TEST(TraceOfAProgram, Works) {
+  if (std::getenv("HANDOFF_TRACE") == nullptr) GTEST_SKIP() << "for the tests below";
+  work_a_little();
+}
+
+TEST(TraceOfAProgram, IsWholeAtTheEnd) {
+  const TraceFolder folder;
+  ASSERT_EQ(test::in_fresh_process("TraceOfAProgram.Works", "HANDOFF_TRACE", folder.file().c_str()),
+            0);
+  const std::vector<std::string> lines = lines_of(folder.file());
+  ASSERT_GT(lines.size(), 100U);
+  EXPECT_EQ(lines.back(), "]");
+  expect_both_ends(lines);
+  EXPECT_EQ(with(lines, "\"cat\":\"task\"").size(), 101U);
+}
+
+TEST(TraceOfAProgram, KeepsOutOfThatOfAnother) {
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file()));
+  probe::moment(probe::Kind::wake);
+  ASSERT_EQ(test::in_fresh_process("TraceOfAProgram.Works", "HANDOFF_TRACE", folder.file().c_str()),
+            0);
+  const trace::Tally tally = trace::stop();
+  EXPECT_EQ(tally.recorded, 1U);
+  expect_whole(lines_of(folder.file()), tally);
+  EXPECT_EQ(folder.files().size(), 2U);
+  for (const std::string& name : folder.files()) {
+    EXPECT_EQ(lines_of(folder.file(name)).back(), "]");
+  }
+}
+
+TEST(TraceOfAProgram, SaysInOneLineThatThereIsNone) {
+  const TraceFolder folder;
+  const int saved = ::dup(STDERR_FILENO);
+  const int file = ::open(folder.file("said").c_str(), O_WRONLY | O_CREAT, 0600);
+  ::dup2(file, STDERR_FILENO);
+  const int code =
+      test::in_fresh_process("TraceOfAProgram.Works", "HANDOFF_TRACE", "/nowhere/trace.json");
+  ::dup2(saved, STDERR_FILENO);
+  ::close(saved);
+  ::close(file);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(lines_of(folder.file("said")),
+            std::vector<std::string>{"handoff: HANDOFF_TRACE=/nowhere/trace.json: No such file or "
+                                     "directory; this program is not traced"});
+}
+
+}  // namespace
