@@ -133,8 +133,8 @@ class Lanes {
     takers_.store(0, sync::order::relaxed);  // order: relaxed, there is one thread
   }
 
-  // Shuts them for good, and frees those that no thread has. The others may be freed later.
-  void free_unused() noexcept {
+  // Shuts them for good, and frees those that no thread has, or all. The others may be freed later.
+  void free_unused(bool all = false) noexcept {
     shut_.store(true, sync::order::seq_cst);  // order: seq_cst, see take()
     // order: seq_cst, see take(); as an acquire it pairs with the release there.
     while (takers_.load(sync::order::seq_cst) != 0) sync::pause();
@@ -144,7 +144,7 @@ class Lanes {
       Lane* const after = next(*lane);
       // order: acquire pairs with the release in leave(): its thread is done with it.
       const std::uint32_t state = lane->state_.load(sync::order::acquire);
-      if (state == Lane::kFree || state == Lane::kLeft) {
+      if (all || state == Lane::kFree || state == Lane::kLeft) {
         delete lane;
       } else {
         lane->next_.store(kept, sync::order::relaxed);  // order: relaxed, nothing else looks

@@ -202,9 +202,20 @@ constexpr int kEarly = 1000;
   if (const std::error_code why = start(path)) say_not_traced(path, why);
 }
 
+// Where a shared object is unloaded its functions for the end come first, then the destructors of
+// its static objects; at the end of a program it is the other way round.
+bool static_objects_ended = false;
+bool is_unloading = false;
+struct StaticObject {
+  ~StaticObject() { static_objects_ended = true; }
+};
+const StaticObject static_object;
+[[gnu::destructor]] void look_which_end() { is_unloading = !static_objects_ended; }
+
+// No thread is in here any more when it is unloaded; but at the end of a program one may be.
 [[gnu::destructor(kEarly)]] void end_with_program() {
   (void)stop();
-  place.recorder.lanes.free_unused();
+  place.recorder.lanes.free_unused(is_unloading);
 }
 
 }  // namespace

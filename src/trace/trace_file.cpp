@@ -28,10 +28,16 @@ std::string with_process(std::string path) {
 
 std::error_code last_error() noexcept { return {errno, std::generic_category()}; }
 
+bool is_plain(int file) noexcept {
+  struct stat status{};
+  return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// Pipes and devices are for any number. Where there are no locks all is as if there were no other.
 int open_locked(const std::string& path, bool& is_taken) noexcept {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, kMode);
-  // Where there are no locks all is as if there were no other.
-  is_taken = file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  is_taken =
+      file >= 0 && is_plain(file) && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return file;
 }
 

@@ -19,8 +19,7 @@
 // fork(): the child is not traced, and may start a trace of its own. exit() ends a trace that runs;
 //   _exit() and signals leave a file without an end, which opens: the last milliseconds are
 //   missing.
-// Unloading: a trace ends when the shared object that has the library is unloaded. The buffers of
-//   threads that live on stay.
+// Unloading: a trace ends when the shared object that has the library is unloaded.
 #pragma once
 
 #include <cstdint>
