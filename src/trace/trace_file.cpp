@@ -56,9 +56,7 @@ std::error_code TraceFile::open(const std::string& path) {
     file_ = open_locked(own + "." + std::to_string(::getpid()), is_taken);
   }
   if (file_ < 0) return last_error();
-  struct stat status{};
-  const bool is_plain = ::fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
-  if (is_plain && ::ftruncate(file_, 0) != 0) return last_error();
+  if (is_plain(file_) && ::ftruncate(file_, 0) != 0) return last_error();
   return {};
 }
 

@@ -176,7 +176,8 @@ for name in ("std::atomic<int> a;", "std::mutex m;", "std::shared_mutex m;",
              "std::barrier b{1};", "thread_local int x;", "syscall(SYS_futex, &x);",
              "pthread_t t;", "__atomic_clear(&x, 0);", "__sync_synchronize();", "volatile int x;"):
     CPP_FAULTS[name] = ("src/pool/a.cpp", name + "\n", 5, "outside sync/")
-for name in ("std::mutex m;", "a.load(std::memory_order_acquire);  // order: b"):  # the hook has one atomic
+# The hook has one atomic variable, and relaxed loads.
+for name in ("std::mutex m;", "a.load(std::memory_order_acquire);  // order: b"):
     CPP_FAULTS["probe: " + name] = ("src/probe/a.cpp", name + "\n", 5, "outside sync/")
 for name in ("std::cout << 1;", "std::cerr << 1;", "std::clog << 1;", 'printf("x");',
              'std::fprintf(f, "x");', 'puts("x");', 'std::fputs("x", f);', 'perror("x");',
