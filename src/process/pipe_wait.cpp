@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <handoff/probe/detail/hook.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -46,6 +46,20 @@ constexpr std::uint32_t kByClock = 2;
 constexpr std::size_t kLaneEvents = 1U << 16U;  // 1.5 MiB a thread
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
+// What a thread has.
+struct Here {
+  Lane* lane = nullptr;
+  bool is_recorder = false;  // whose own sleeps are nobody's business
+  ~Here() {
+    if (lane != nullptr) Lanes::leave(*lane);
+  }
+};
+
+Here& here() noexcept {
+  struct Slot;
+  return sync::thread_object<Here, Slot>::get();
+}
+
 // A trace that runs, and its thread.
 class Recording {
  public:
@@ -54,7 +68,10 @@ class Recording {
 
   // Throws std::system_error and std::bad_alloc.
   void begin() {
-    thread_ = sync::Thread({.name = "handoff/trace"}, [this]() noexcept { run(); });
+    thread_ = sync::Thread({.name = "handoff/trace"}, [this]() noexcept {
+      here().is_recorder = true;
+      run();
+    });
   }
 
   Tally finish() noexcept {
@@ -124,24 +141,15 @@ union Place {
 };
 constinit Place place;
 
-// What a thread has.
-struct Here {
-  Lane* lane = nullptr;
-  ~Here() {
-    if (lane != nullptr) Lanes::leave(*lane);
-  }
-};
-
-Here& here() noexcept {
-  struct Slot;
-  return sync::thread_object<Here, Slot>::get();
-}
-
+// Null: there is none, and the event is counted; or this is the recorder's own thread.
 [[gnu::cold, gnu::noinline]] Lane* take_lane() noexcept {
+  if (here().is_recorder) return nullptr;
   LaneOwner owner;
   owner.thread = sync::this_kernel_thread();
   owner.name = sync::name_of_this_thread();
-  return here().lane = place.recorder.lanes.take(owner);
+  Lane* const lane = place.recorder.lanes.take(owner);
+  if (lane == nullptr) place.recorder.lanes.lose();
+  return here().lane = lane;
 }
 
 // A name whose text does not last is copied, a few bytes an event.
@@ -268,7 +276,7 @@ void seen(Mark mark, Kind kind, const char* name, const void* what) noexcept {
   trace::Lane* lane = trace::here().lane;
   if (lane == nullptr) [[unlikely]] {
     lane = trace::take_lane();
-    if (lane == nullptr) return trace::place.recorder.lanes.lose();
+    if (lane == nullptr) return;
   }
   if (mark == Mark::begin_named) [[unlikely]]
     trace::put_name(*lane, ticks, name);
