@@ -28,6 +28,7 @@
 
 #include "support/failing.hpp"
 #include "support/fresh_process.hpp"
+#include "support/patience.hpp"
 
 namespace {
 
@@ -228,7 +229,7 @@ TEST(Trace, TellsWhichThreadHandedOverToWhich) {
     group.wait();
     pool.wait();
     for (std::size_t worker = 0; worker < 2; ++worker) pool.post([] {}, {.worker = worker});
-    test::wait_until([&] { return !with(lines_of(folder.file()), "\"name\":\"idle\"").empty(); });
+    test::idle_until([&] { return !with(lines_of(folder.file()), "\"name\":\"idle\"").empty(); });
   }
   const trace::Tally tally = trace::stop();
   const std::vector<std::string> lines = lines_of(folder.file());
