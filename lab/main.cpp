@@ -25,6 +25,7 @@
 #include "commands/replay.hpp"
 #include "commands/report.hpp"
 #include "commands/run.hpp"
+#include "commands/trace.hpp"
 #include "commands/try_kernel.hpp"
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"
@@ -343,6 +344,44 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
   return replay;
 }
 
+CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
+  CLI::App* trace = program.add_subcommand(
+      "trace", "what a program's trace says: busy threads, critical path, causes of sleep");
+  trace->footer(
+      "HANDOFF_TRACE=out.json ./program traces any program that is linked with the library; "
+      "then\n"
+      "`handoff trace out.json` sums it up, and ui.perfetto.dev shows it (docs/guide/tracing.md).\n"
+      "Chrome and Perfetto traces of other programs are read too, as JSON.\n"
+      "With the name of a scenario one of its contenders is traced, in its first cell unless "
+      "--set\n"
+      "and --metric say which.");
+  trace->add_option("what", options.what, "a trace, or a scenario to trace")
+      ->required()
+      ->type_name("FILE|SCENARIO");
+  trace->add_option("--flame", options.flame, "draw what ran, by name and nesting: a flame graph")
+      ->type_name("FILE.svg");
+  trace
+      ->add_option("--off-cpu", options.off_cpu,
+                   "draw what threads slept in, and why: a flame graph")
+      ->type_name("FILE.svg");
+  trace->add_flag("--json", options.json, "print the summary as JSON");
+  trace
+      ->add_option("--contender", options.contender,
+                   "which contender of the scenario (default: the first own.*)")
+      ->type_name("NAME");
+  trace->add_option("--set", options.settings, "a value of a parameter of the scenario")
+      ->allow_extra_args(false)
+      ->type_name("PARAMETER=VALUE");
+  trace->add_option("--metric", options.metric, "which metric of the scenario (default: the first)")
+      ->type_name("METRIC");
+  trace->add_option("-o,--output", options.output, "keep the scenario's trace in FILE")
+      ->type_name("FILE");
+  trace->add_option("--manifest", options.manifests, "file that lists more contenders")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  return trace;
+}
+
 // For those who work on advice; not in the help.
 CLI::App* add_check_advice(CLI::App& program, CheckAdviceOptions& options) {
   CLI::App* check = program.add_subcommand(
@@ -387,6 +426,7 @@ int command(int argc, char** argv) {
   AdviseOptions advise_options;
   TryOptions try_options;
   ReplayOptions replay_options;
+  TraceOptions trace_options;
   CheckAdviceOptions check_advice_options;
   MeasureOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
@@ -398,6 +438,7 @@ int command(int argc, char** argv) {
   const CLI::App* advise_command = add_advise(program, advise_options);
   const CLI::App* try_command = add_try(program, try_options);
   const CLI::App* replay_command = add_replay(program, replay_options);
+  const CLI::App* trace_command = add_trace(program, trace_options);
   const CLI::App* check_advice_command = add_check_advice(program, check_advice_options);
   program.add_subcommand("list", "list scenarios, metrics, parameters and contenders")
       ->add_option("--manifest", list_options.manifests, "file that lists more contenders")
@@ -428,6 +469,7 @@ int command(int argc, char** argv) {
   if (advise_command->parsed()) return advise(advise_options);
   if (try_command->parsed()) return try_kernel(try_options);
   if (replay_command->parsed()) return replay_trace(replay_options);
+  if (trace_command->parsed()) return show_trace(trace_options);
   if (check_advice_command->parsed()) return check_advice(check_advice_options);
   return list(list_options);
 }

@@ -137,6 +137,18 @@ struct ReplayOptions {
   MeasureOptions measure;
 };
 
+struct TraceOptions {
+  std::string what;  // a file, or a scenario
+  std::string contender;  // of the scenario, as are the next three; empty: the first own.*
+  std::vector<std::string> settings;
+  std::string metric;
+  std::filesystem::path output;  // keep its trace; empty: do not
+  std::filesystem::path flame;  // these two: a picture; empty: none
+  std::filesystem::path off_cpu;
+  bool json = false;
+  std::vector<std::filesystem::path> manifests;
+};
+
 struct CheckAdviceOptions {
   std::filesystem::path known;  // rows that advice may see
   std::vector<std::filesystem::path> unseen;  // loads that it is tried on

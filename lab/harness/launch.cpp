@@ -170,6 +170,22 @@ Phases Launch::finish(std::chrono::nanoseconds patience) {
   return phases;
 }
 
+void Launch::leave(std::chrono::nanoseconds patience) {
+  shutdown(socket_, SHUT_WR);
+  if (!interrupt_.wait_readable(socket_, Clock::now() + patience)) {
+    throw Dropped{RowStatus::failed, "hung at its end: it was told to stop and goes on"};
+  }
+  siginfo_t now{};
+  const auto deadline = Clock::now() + patience;
+  while (now.si_pid == 0 && Clock::now() < deadline) {
+    interrupt_.check();
+    waitid(P_PID, static_cast<id_t>(process_), &now, WEXITED | WNOWAIT | WNOHANG);
+    if (now.si_pid == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (now.si_code != CLD_EXITED || now.si_status != 0) throw ended("at its end");
+  reap();
+}
+
 // The reply is the word and how long that took; or the contender says that it cannot run here.
 double Launch::receive_time(std::string_view word, std::chrono::nanoseconds patience,
                             const char* doing) {

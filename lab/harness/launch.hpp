@@ -48,6 +48,9 @@ class Launch {
   // is silent for longer than `patience`.
   void prepare(const Cell& cell, std::chrono::nanoseconds patience);
   Phases finish(std::chrono::nanoseconds patience);  // no bursts after this
+  // It ends as a program does that is told to: what it writes at its end is there then. After
+  // finish(); the same failures.
+  void leave(std::chrono::nanoseconds patience);
   Reading burst(std::chrono::nanoseconds least, std::chrono::nanoseconds patience);
 
   void pause();  // returns once it stands still

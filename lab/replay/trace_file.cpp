@@ -97,11 +97,20 @@ std::uint64_t time_ns(std::string_view text, std::uint64_t unit_ns, const char* 
     return whole * unit_ns;
   }
   long double fraction = 0;
-  long double digit = 0.1L;
   if (*rest == '.') {
-    for (++rest; rest != end && *rest >= '0' && *rest <= '9'; ++rest, digit /= 10) {
-      fraction += digit * static_cast<long double>(*rest - '0');
+    constexpr std::ptrdiff_t exact_digits = 9;
+    const char* const first = ++rest;
+    std::uint64_t digits = 0;
+    std::uint64_t scale = 1;
+    for (; rest != end && *rest >= '0' && *rest <= '9'; ++rest) {
+      if (rest - first >= exact_digits) continue;  // beyond what can be told apart
+      digits = 10 * digits + static_cast<std::uint64_t>(*rest - '0');
+      scale *= 10;
     }
+    if (rest == end && whole < most_ns / unit_ns) {
+      return whole * unit_ns + (digits * unit_ns + scale / 2) / scale;
+    }
+    fraction = static_cast<long double>(digits) / static_cast<long double>(scale);
   }
   long double value = static_cast<long double>(whole) + fraction;
   if (rest != end && (*rest == 'e' || *rest == 'E')) {

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "commands/trace.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "commands/output.hpp"
+#include "commands/trace_scenario.hpp"
+#include "harness/atomic_file.hpp"
+#include "harness/nearest_name.hpp"
+#include "harness/progress.hpp"
+#include "harness/user_error.hpp"
+#include "scenarios/registry.hpp"
+#include "tracing/flame_svg.hpp"
+#include "tracing/flames.hpp"
+#include "tracing/summary.hpp"
+
+namespace handoff::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A trace that a contender writes: it goes away with this object, unless it was kept.
+class TraceInTheMaking {
+ public:
+  explicit TraceInTheMaking(const fs::path& output) {
+    const fs::path folder =
+        output.empty() ? fs::temp_directory_path() : fs::absolute(output).parent_path();
+    std::string name = (folder / "handoff_trace.XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw UserError(
+          fmt::format("{}: cannot be written: {}", folder.string(), std::strerror(errno)));
+    }
+    folder_ = name;
+  }
+  ~TraceInTheMaking() {
+    std::error_code left_behind;
+    fs::remove_all(folder_, left_behind);
+  }
+  TraceInTheMaking(const TraceInTheMaking&) = delete;
+  TraceInTheMaking& operator=(const TraceInTheMaking&) = delete;
+
+  [[nodiscard]] fs::path path() const { return folder_ / "trace.json"; }
+  void keep(const fs::path& output) const {
+    std::error_code failed;
+    fs::rename(path(), output, failed);
+    if (failed) {
+      throw UserError(fmt::format("{}: cannot be written: {}", output.string(), failed.message()));
+    }
+  }
+
+ private:
+  fs::path folder_;
+};
+
+bool is_scenario(const std::string& name, std::vector<std::string>& names) {
+  for (const auto& scenario : all_scenarios()) names.push_back(scenario->name());
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A file goes first: its name is what was typed.
+bool names_a_file(const TraceOptions& options) {
+  std::error_code not_there;
+  const bool for_a_contender = !options.contender.empty() || !options.settings.empty() ||
+                               !options.metric.empty() || !options.output.empty();
+  std::vector<std::string> names;
+  const bool scenario = is_scenario(options.what, names);
+  const bool file = fs::exists(options.what, not_there) &&
+                    !(scenario && fs::is_directory(options.what, not_there));
+  if (file && !(scenario && for_a_contender)) {
+    if (!for_a_contender) return true;
+    throw UserError(
+        fmt::format("{} is a file: --contender, --set, --metric and --output go with a scenario",
+                    options.what));
+  }
+  if (scenario) return false;
+  const bool path = options.what.find_first_of("/.") != std::string::npos;
+  throw UserError(path ? fmt::format("{} cannot be read: there is no such file", options.what)
+                       : fmt::format("there is no file '{0}' and no scenario '{0}'; {1}",
+                                     options.what, nearest_name(options.what, names)));
+}
+
+tracing::Recording read(const fs::path& path, Interrupt& interrupt) {
+  Progress progress(1);
+  constexpr std::uint64_t shown_each = 64 << 20;
+  std::uint64_t next = shown_each;
+  return tracing::read_recording(path, [&](std::uint64_t bytes) {
+    interrupt.check();
+    if (bytes < next) return;
+    next += shown_each;
+    progress.show(fmt::format("{} MiB of {} read", bytes >> 20, path.filename().string()));
+  });
+}
+
+void summarise(const TraceOptions& options, const fs::path& shown, tracing::Recording& recording) {
+  const std::string source = replay::shown(shown.filename().string());
+  if (!options.flame.empty()) {
+    write_atomically(options.flame, tracing::flame_svg(tracing::on_cpu_flames(recording), source));
+  }
+  if (!options.off_cpu.empty()) {
+    write_atomically(options.off_cpu,
+                     tracing::flame_svg(tracing::off_cpu_flames(recording), source));
+  }
+  const tracing::Summary summary = tracing::summarise(shown.string(), recording);
+  write_text({}, options.json
+                     ? to_json_text(summary)
+                     : summary_text(summary, columns_of(STDOUT_FILENO), may_style(STDOUT_FILENO)));
+}
+
+void require_outputs(const TraceOptions& options, const std::vector<fs::path>& inputs) {
+  require_output(options.flame, inputs, "--flame");
+  require_output(options.off_cpu, inputs, "--off-cpu");
+  const auto whole = [](const fs::path& path) { return fs::weakly_canonical(fs::absolute(path)); };
+  const std::vector<fs::path> all{options.output, options.flame, options.off_cpu};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = i + 1; j < all.size(); ++j) {
+      if (all[i].empty() || all[j].empty() || whole(all[i]) != whole(all[j])) continue;
+      throw UserError(fmt::format("{} is to be written twice: name two files", all[i].string()));
+    }
+  }
+}
+
+// The contender has ended well, so its trace has an end, unless the disk had none for it.
+void require_whole(const tracing::Recording& recording, const fs::path& path) {
+  if (recording.closed) return;
+  throw UserError(fmt::format("{}: the trace could not be written whole: is the disk full?",
+                              path.parent_path().parent_path().string()));
+}
+
+int of_scenario(const TraceOptions& options, Interrupt& interrupt) {
+  if (!options.output.empty()) require_writable(options.output);
+  require_outputs(options, {});
+  const TraceInTheMaking making(options.output);
+  std::string traced;
+  try {
+    traced = trace_contender(options, making.path(), interrupt);
+  } catch (const Dropped& dropped) {
+    if (!is_broken(dropped.status)) throw UserError(dropped.reason);
+    throw std::runtime_error(dropped.reason);
+  }
+  if (!fs::exists(making.path())) {
+    throw UserError(fmt::format("{} wrote no trace: contenders that use this library (own.*) do",
+                                options.contender.empty() ? options.what : options.contender));
+  }
+  tracing::Recording recording = read(making.path(), interrupt);
+  require_whole(recording, making.path());
+  fmt::print(stderr, "{}\n", traced);
+  if (!options.output.empty()) making.keep(options.output);
+  summarise(options, options.output.empty() ? fs::path(options.what) : options.output, recording);
+  return exit_code::ok;
+}
+
+}  // namespace
+
+int show_trace(const TraceOptions& options) {
+  Interrupt interrupt;
+  if (!names_a_file(options)) return of_scenario(options, interrupt);
+  require_outputs(options, {options.what});
+  tracing::Recording recording = read(options.what, interrupt);
+  summarise(options, options.what, recording);
+  return exit_code::ok;
+}
+
+}  // namespace handoff::lab

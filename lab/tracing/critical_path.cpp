@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+#include "tracing/critical_path.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "tracing/growing_array.hpp"
+
+namespace handoff::lab::tracing {
+namespace {
+
+constexpr std::uint64_t never = UINT64_MAX;
+
+// A thread at a moment that only goes forward: what is open there.
+class LaneCursor {
+ public:
+  LaneCursor(const Recording& recording, const Lane& lane, bool worker)
+      : recording_(&recording), lane_(&lane), worker_(worker) {}
+
+  [[nodiscard]] std::uint64_t next_start() const {
+    return next_ < lane_->size() ? lane_->at(next_).start_ns : never;
+  }
+  [[nodiscard]] std::uint64_t next_end() const {
+    return open_.empty() ? never : open_.back().end_ns;
+  }
+  // Whether time that passes now belongs to a chain.
+  [[nodiscard]] bool counts() const {
+    if (open_.empty()) return !worker_;
+    const SliceKind kind = recording_->names.kind(open_.back().name);
+    return !is_sleep(kind) || kind == SliceKind::io;
+  }
+  [[nodiscard]] const std::vector<Slice>& open() const { return open_; }
+
+  void start() {
+    Slice slice = lane_->at(next_++);
+    if (!open_.empty()) slice.end_ns = std::min(slice.end_ns, open_.back().end_ns);
+    open_.push_back(slice);
+  }
+  Slice end() {
+    const Slice slice = open_.back();
+    open_.pop_back();
+    return slice;
+  }
+
+ private:
+  const Recording* recording_;
+  const Lane* lane_;
+  bool worker_;
+  std::size_t next_ = 0;
+  std::vector<Slice> open_;
+};
+
+std::vector<bool> workers_of(const Recording& recording) {
+  std::vector<bool> workers;
+  for (const Lane& lane : recording.lanes) {
+    bool idle = lane.name.starts_with("handoff");  // so this library names its own
+    for (std::size_t i = 0; i < lane.size() && !idle; ++i) {
+      idle = recording.names.kind(lane.at(i).name) == SliceKind::idle;
+    }
+    workers.push_back(idle);
+  }
+  return workers;
+}
+
+struct End {
+  std::uint64_t ns = 0;
+  std::uint64_t length_ns = 0;
+  std::uint32_t lane = UINT32_MAX;
+};
+
+// All threads together in the order of time: how long the longest chain is that ends here and now.
+class Sweep {
+ public:
+  Sweep(Recording& recording, const std::vector<bool>& workers)
+      : recording_(recording), workers_(workers) {
+    for (std::size_t i = 0; i < recording.lanes.size(); ++i) {
+      lanes_.push_back({LaneCursor(recording, recording.lanes[i], workers[i])});
+    }
+    const auto hands = recording.hands.all();
+    arrivals_.resize(hands.size());
+    std::iota(arrivals_.begin(), arrivals_.end(), 0U);
+    std::sort(arrivals_.begin(), arrivals_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return hands[a].to_ns() != hands[b].to_ns() ? hands[a].to_ns() < hands[b].to_ns() : a < b;
+    });
+  }
+
+  // Where the longest one ends.
+  End run() {
+    for (std::uint32_t i = 0; i < lanes_.size(); ++i) queue(i);
+    const auto hands = recording_.hands.all();
+    for (;;) {
+      const auto [lane_ns, rank, lane] = queue_.empty() ? Next{never, 0, 0} : queue_.top();
+      const std::uint64_t from = departed_ < hands.size() ? hands[departed_].from_ns() : never;
+      const std::uint64_t to =
+          arrived_ < arrivals_.size() ? hands[arrivals_[arrived_]].to_ns() : never;
+      const Order first =
+          std::min({Order{lane_ns, rank}, Order{from, departs}, Order{to, arrives}});
+      if (first.first == never) return best_;
+      if (first.second == departs) {
+        depart(hands[departed_++]);
+      } else if (first.second == arrives) {
+        arrive(hands[arrivals_[arrived_++]]);
+      } else {
+        queue_.pop();
+        rank == ends ? end(lane, lane_ns) : start(lane, lane_ns);
+        queue(lane);
+      }
+    }
+  }
+
+  // The hand-overs by their arrivals, and what was taken for the end of a wait: by the same.
+  [[nodiscard]] const std::vector<std::uint32_t>& arrivals() const { return arrivals_; }
+  [[nodiscard]] GrowingArray<Hand>& wakes() { return wakes_; }
+
+ private:
+  // What comes first of what is at the same time.
+  static constexpr int ends = 0;
+  static constexpr int departs = 1;
+  static constexpr int starts = 2;
+  static constexpr int arrives = 3;
+  using Order = std::pair<std::uint64_t, int>;
+  using Next = std::tuple<std::uint64_t, int, std::uint32_t>;
+
+  struct LaneState {
+    LaneCursor cursor;
+    std::uint64_t last_ns = never;  // nothing before its first event
+    std::uint64_t length_ns = 0;
+    std::uint64_t begun_anew_ns = never;  // a worker's task that was handed to it: since then
+  };
+
+  void queue(std::uint32_t lane) {
+    const LaneCursor& cursor = lanes_[lane].cursor;
+    const Order next = std::min(Order{cursor.next_end(), ends}, Order{cursor.next_start(), starts});
+    if (next.first != never) queue_.emplace(next.first, next.second, lane);
+  }
+
+  LaneState& advance(std::uint32_t number, std::uint64_t ns) {
+    LaneState& lane = lanes_[number];
+    if (lane.last_ns != never && lane.cursor.counts()) {
+      lane.length_ns += ns - lane.last_ns;
+      if (lane.length_ns > best_.length_ns) best_ = {ns, lane.length_ns, number};
+    }
+    lane.last_ns = ns;
+    return lane;
+  }
+
+  void start(std::uint32_t number, std::uint64_t ns) { advance(number, ns).cursor.start(); }
+
+  void end(std::uint32_t number, std::uint64_t ns) {
+    LaneState& lane = advance(number, ns);
+    const Slice slice = lane.cursor.end();
+    const SliceKind kind = recording_.names.kind(slice.name);
+    if (!is_sleep(kind)) {
+      if (ended_[0].lane != number) ended_[1] = ended_[0];
+      ended_[0] = {ns, lane.length_ns, number};
+      return;
+    }
+    if (kind != SliceKind::wait && kind != SliceKind::join && kind != SliceKind::full) return;
+    const End& other = ended_[ended_[0].lane == number ? 1 : 0];
+    if (other.lane == UINT32_MAX || other.ns <= slice.start_ns) return;
+    if (other.length_ns <= lane.length_ns) return;
+    lane.length_ns = other.length_ns;
+    Hand wake(other.ns, other.lane, ns, number);
+    wake.set_length(other.length_ns);
+    wake.take();
+    wakes_.push_back(wake);
+  }
+
+  void depart(Hand& hand) { hand.set_length(advance(hand.from_lane(), hand.from_ns()).length_ns); }
+
+  void arrive(Hand& hand) {
+    const std::uint32_t number = hand.to_lane();
+    LaneState& lane = advance(number, hand.to_ns());
+    const auto& open = lane.cursor.open();
+    const bool anew = workers_[number] && open.size() == 1 &&
+                      open.front().start_ns == hand.to_ns() && lane.begun_anew_ns != hand.to_ns();
+    if (!anew && hand.length_ns() <= lane.length_ns) return;
+    if (anew) lane.begun_anew_ns = hand.to_ns();
+    hand.take();
+    lane.length_ns = hand.length_ns();
+  }
+
+  Recording& recording_;
+  const std::vector<bool>& workers_;
+  std::vector<LaneState> lanes_;
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> queue_;
+  std::vector<std::uint32_t> arrivals_;
+  std::size_t departed_ = 0;
+  std::size_t arrived_ = 0;
+  std::array<End, 2> ended_{};  // the last slices that ended, of two threads
+  GrowingArray<Hand> wakes_;
+  End best_;
+};
+
+// A step of the path: the place of a hand-over, or of what was taken for the end of a wait.
+struct Step {
+  std::size_t place;
+  bool wake;
+};
+
+// Millions of them, in 4 bytes each.
+class Steps {
+ public:
+  void push_back(const Step& step) {
+    packed_.push_back(static_cast<std::uint32_t>(2 * step.place + (step.wake ? 1 : 0)));
+  }
+  [[nodiscard]] std::size_t size() const { return packed_.size(); }
+  [[nodiscard]] Step at(std::size_t i) const {
+    const std::uint32_t packed = packed_.all()[i];
+    return {packed / 2, packed % 2 == 1};
+  }
+
+ private:
+  GrowingArray<std::uint32_t> packed_;
+};
+
+// Back from the end: what the chain came by, the last one first.
+Steps steps_back(Recording& recording, Sweep& sweep, const End& end) {
+  const auto hands = recording.hands.all();
+  const auto wakes = sweep.wakes().all();
+  const auto& arrivals = sweep.arrivals();
+  Steps steps;
+  std::size_t hand = arrivals.size();
+  std::size_t wake = wakes.size();
+  std::uint64_t ns = end.ns;
+  std::uint64_t lane = end.lane;
+  while (hand > 0 || wake > 0) {
+    const bool a_wake =
+        hand == 0 || (wake > 0 && wakes[wake - 1].to_ns() > hands[arrivals[hand - 1]].to_ns());
+    const Hand& one = a_wake ? wakes[--wake] : hands[arrivals[--hand]];
+    // What arrives at a moment is not there yet for what is handed over or ends at the same one.
+    const bool before = a_wake ? one.to_ns() <= ns : one.to_ns() < ns;
+    if (!one.taken() || one.to_lane() != lane || !before) continue;
+    steps.push_back({a_wake ? wake : std::size_t{arrivals[hand]}, a_wake});
+    ns = one.from_ns();
+    lane = one.from_lane();
+  }
+  return steps;
+}
+
+// Forward along the path: whose time it is.
+class Parts {
+ public:
+  Parts(const Recording& recording, const std::vector<bool>& workers) : recording_(recording) {
+    for (std::size_t i = 0; i < recording.lanes.size(); ++i) {
+      cursors_.push_back({LaneCursor(recording, recording.lanes[i], workers[i]), 0});
+    }
+    of_names_.resize(recording.names.size());
+    outside_.resize(recording.lanes.size());
+  }
+
+  void add(std::size_t lane, std::uint64_t from_ns, std::uint64_t to_ns) {
+    move(lane, from_ns, false);
+    move(lane, to_ns, true);
+  }
+
+  [[nodiscard]] std::vector<PathPart> longest_first() const {
+    std::vector<PathPart> parts;
+    for (std::uint32_t i = 0; i < of_names_.size(); ++i) {
+      const Names::Name& name = recording_.names.at(i);
+      if (of_names_[i] > 0) parts.push_back({name.category, name.text, of_names_[i], false});
+    }
+    const std::vector<std::string> lanes = recording_.lane_names();
+    for (std::size_t i = 0; i < outside_.size(); ++i) {
+      if (outside_[i] > 0) parts.push_back({"", lanes[i], outside_[i], true});
+    }
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const PathPart& a, const PathPart& b) { return a.ns > b.ns; });
+    return parts;
+  }
+
+ private:
+  struct Place {
+    LaneCursor cursor;
+    std::uint64_t ns;
+  };
+
+  void move(std::size_t number, std::uint64_t to_ns, bool counted) {
+    Place& place = cursors_[number];
+    LaneCursor& cursor = place.cursor;
+    const auto until = [&](std::uint64_t ns) {
+      const std::uint64_t passed = ns - std::min(ns, place.ns);
+      if (counted && cursor.counts()) {
+        (cursor.open().empty() ? outside_[number] : of_names_[cursor.open().back().name]) += passed;
+      }
+      place.ns = std::max(place.ns, ns);
+    };
+    for (;;) {
+      const std::uint64_t end = cursor.next_end();
+      const std::uint64_t start = cursor.next_start();
+      if (std::min(end, start) > to_ns) break;
+      until(std::min(end, start));
+      if (end <= start) {
+        cursor.end();
+      } else {
+        cursor.start();
+      }
+    }
+    until(to_ns);
+  }
+
+  const Recording& recording_;
+  std::vector<Place> cursors_;
+  std::vector<std::uint64_t> of_names_;
+  std::vector<std::uint64_t> outside_;
+};
+
+// The first moment that a thread is known at.
+std::uint64_t beginning_of(const Recording& recording, std::size_t lane) {
+  const Lane& one = recording.lanes[lane];
+  std::uint64_t first = one.size() > 0 ? one.at(0).start_ns : never;
+  for (const Hand& hand : recording.hands.all()) {
+    if (hand.from_lane() == lane) first = std::min<std::uint64_t>(first, hand.from_ns());
+    if (hand.to_lane() == lane) first = std::min<std::uint64_t>(first, hand.to_ns());
+  }
+  return first;
+}
+
+}  // namespace
+
+CriticalPath critical_path(Recording& recording) {
+  CriticalPath path;
+  const std::vector<bool> workers = workers_of(recording);
+  Sweep sweep(recording, workers);
+  const End end = sweep.run();
+  if (end.length_ns == 0) return path;
+  path.length_ns = end.length_ns;
+  const Steps steps = steps_back(recording, sweep, end);
+  const auto hands = recording.hands.all();
+  const auto wakes = sweep.wakes().all();
+  const auto hand_of = [&](const Step& step) -> const Hand& {
+    return step.wake ? wakes[step.place] : hands[step.place];
+  };
+  Parts parts(recording, workers);
+  std::size_t lane = steps.size() == 0 ? end.lane : hand_of(steps.at(steps.size() - 1)).from_lane();
+  std::uint64_t since = beginning_of(recording, lane);
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const Step step = steps.at(i);
+    const Hand& hand = hand_of(step);
+    parts.add(lane, since, hand.from_ns());
+    path.hand_overs += step.wake ? 0 : 1;
+    path.between_ns += hand.to_ns() - hand.from_ns();
+    lane = hand.to_lane();
+    since = hand.to_ns();
+  }
+  parts.add(lane, since, end.ns);
+  path.parts = parts.longest_first();
+  return path;
+}
+
+}  // namespace handoff::lab::tracing

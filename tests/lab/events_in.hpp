@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Traces that tests write by hand, in the form that the library's tracer has.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "tracing/recording.hpp"
+
+namespace handoff::lab::tracing {
+
+class EventsFile {
+ public:
+  explicit EventsFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / fmt::format("handoff_events_{}", getpid())) {
+    std::ofstream(path_) << text;
+  }
+  ~EventsFile() { std::filesystem::remove(path_); }
+  EventsFile(const EventsFile&) = delete;
+  EventsFile& operator=(const EventsFile&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline Recording recording_in(const std::string& text) {
+  return read_recording(EventsFile(text).path());
+}
+
+// Lines of a trace. Times are in us.
+inline std::string named(int thread, const std::string& name) {
+  return fmt::format(
+      "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":{},\"args\":{{\"name\":\"{}\"}}}},"
+      "\n",
+      thread, name);
+}
+inline std::string slice(int thread, const std::string& name, int from, int to,
+                         const std::string& category = "task") {
+  return fmt::format(
+      "{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{}.000,\"dur\":{}."
+      "000"
+      "}},\n",
+      category, name, thread, from, to - from);
+}
+inline std::string asleep(int thread, const std::string& cause, int from, int to) {
+  return slice(thread, cause, from, to, "sleep");
+}
+inline std::string hand_over(int id, int from_thread, int from, int to_thread, int to) {
+  return fmt::format(
+      "{{\"ph\":\"s\",\"cat\":\"hand\",\"name\":\"hand "
+      "over\",\"id\":{0},\"pid\":1,\"tid\":{1},\"ts\":{2}.000}},\n"
+      "{{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"hand\",\"name\":\"hand "
+      "over\",\"id\":{0},\"pid\":1,\"tid\":{3},\"ts\":{4}.000}},\n",
+      id, from_thread, from, to_thread, to);
+}
+inline std::string tally(int recorded, int dropped, int open) {
+  return fmt::format(
+      "{{\"ph\":\"M\",\"name\":\"handoff_tally\",\"pid\":1,\"tid\":0,\"args\":{{\"recorded\":{0},"
+      "\"dropped\":{1},\"written\":{0},\"open\":{2}}}}}\n",
+      recorded, dropped, open);
+}
+inline std::string whole(const std::string& lines) {
+  return "[\n" + lines + tally(9, 0, 0) + "]\n";
+}
+
+}  // namespace handoff::lab::tracing
