@@ -75,10 +75,15 @@ bool TraceFile::next_line(std::string_view& line) {
   }
 }
 
+std::string printable(std::string_view text) {
+  std::string result(text);
+  std::replace_if(result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return result;
+}
+
 std::string shown(std::string_view text) {
   constexpr std::size_t most = 60;
-  std::string result(text.substr(0, most));
-  std::replace_if(result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::string result = printable(text.substr(0, most));
   return text.size() > most ? result + "..." : result;
 }
 

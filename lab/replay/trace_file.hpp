@@ -61,7 +61,8 @@ std::uint64_t time_ns(std::string_view text, std::uint64_t unit_ns, const char* 
 // A whole number. Throws std::string as well.
 std::uint64_t whole_number(std::string_view text, const char* what);
 
-// What a file says, fit to be shown: short, and nothing in it acts on a terminal.
+// What a file says, fit to be shown: nothing in it acts on a terminal. shown() is short as well.
+std::string printable(std::string_view text);
 std::string shown(std::string_view text);
 
 }  // namespace handoff::lab::replay

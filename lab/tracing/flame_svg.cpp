@@ -162,7 +162,7 @@ class FlameDrawing {
   }
 
   static std::string shown_name(const FlameBox& box) {
-    return box.name.empty() ? "(no name)" : replay::shown(box.name);
+    return box.name.empty() ? "(no name)" : replay::printable(box.name);
   }
 
   [[nodiscard]] std::string tip_of(const FlameBox& box) const {
