@@ -19,6 +19,8 @@
   const ids = all("[id]").map(element => element.id);
   need(new Set(ids).size === ids.length, "an id stands twice");
   all("nav, [role=region]").forEach(part => need(name(part), `no name: ${describe(part)}`));
+  const navigations = all("nav").map(name);
+  need(new Set(navigations).size === navigations.length, "two navigations have the same name");
   const labels = all("[role=region]").map(part => part.getAttribute("aria-label"));
   need(new Set(labels).size === labels.length, "two regions have the same name");
   const covered = "header, nav, main, footer, script, style, a.skip";
@@ -37,12 +39,15 @@
   // Names and roles.
   all("a, button, summary").forEach(one => need(name(one), `no name: ${one.outerHTML}`));
   all("a[href^='#']").forEach(link =>
-    need(document.getElementById(link.hash.slice(1)), `leads nowhere: ${describe(link)}`));
+    need(document.getElementById(decodeURIComponent(link.hash.slice(1))), `leads nowhere: ${describe(link)}`));
   all("svg").forEach(svg => need(
     svg.getAttribute("aria-hidden") === "true" ||
       svg.getAttribute("role") === "img" && svg.getAttribute("aria-label"),
     "a picture without a text"));
   all("img").forEach(image => need(image.hasAttribute("alt"), "an image without a text"));
+  all("input:not([type=hidden]), select, textarea").forEach(field => need(
+    field.getAttribute("aria-label") || [...field.labels].some(label => name(label)),
+    `no label: ${field.outerHTML}`));
   all("ul > :not(li), ol > :not(li)").forEach(one => need(false, `no item: ${describe(one)}`));
   all("[tabindex]").forEach(one => need(one.tabIndex <= 0, `own tab order: ${describe(one)}`));
 
@@ -60,6 +65,21 @@
       need(name(head), "an empty table heading");
     });
   });
+
+  // What is pressed is large enough, or far enough from its neighbours. Links amid text may be small.
+  const targets = all("a, button, summary, input, select").filter(shown)
+    .filter(target => getComputedStyle(target).display !== "inline" && !target.closest(".skip"))
+    .map(target => ({target, box: target.getBoundingClientRect()}));
+  const small = ({box}) => box.width < 24 || box.height < 24;
+  const gap = (box, other) => {
+    const x = (box.left + box.right) / 2;
+    const y = (box.top + box.bottom) / 2;
+    return Math.hypot(Math.max(other.left - x, 0, x - other.right),
+                      Math.max(other.top - y, 0, y - other.bottom));
+  };
+  targets.filter(small).forEach(one => need(
+    targets.every(other => other === one || gap(one.box, other.box) >= 12),
+    `too small to press: ${describe(one.target)}`));
 
   // What scrolls can be scrolled by the keyboard.
   all("*").filter(shown).forEach(element => {
