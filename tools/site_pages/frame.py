@@ -53,7 +53,6 @@ class Page:
     short: str = ""  # in lists of pages
     headings: list = field(default_factory=list)
     texts: list = field(default_factory=list)  # (heading, anchor, words), for the search
-    listed: bool = True  # among the pages of its section
 
     def label(self):
         return self.short or self.title
@@ -145,7 +144,9 @@ def whole(page, navigation):
 <a class="skip" href="#site-text">{words["skip"]}</a>
 <header>
 <a class="home" href="{escape(relative(page, home))}">handoff</a>
-<nav class="sections" aria-label="{words["sections"]}"><ul>{section_links(page, navigation)}</ul></nav>
+<nav class="sections" aria-label="{words["sections"]}">
+<ul>{section_links(page, navigation)}</ul>
+</nav>
 <form class="search" role="search" hidden>
 <label for="site-search">{words["search"]}</label>
 <input id="site-search" type="search" autocomplete="off" spellcheck="false"

@@ -132,5 +132,6 @@ def type_head(element, name, writer):
                       for base in element.findall("basecompoundref")
                       if "detail::" not in (base.text or ""))
     whole = element.findtext("compoundname", name).removeprefix("handoff::")
-    return (template(element, writer) + f"{marked(element.get('kind'))} <b>{tidy(escape(whole))}</b>"
+    kind = marked(element.get("kind"))
+    return (template(element, writer) + f"{kind} <b>{tidy(escape(whole))}</b>"
             + (f" : {bases}" if bases else "") + ";")

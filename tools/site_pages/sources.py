@@ -29,7 +29,8 @@ def source_page(root, path):
         lexer = TextLexer(stripnl=False)
     lines = highlight(text, lexer, PLAIN).rstrip("\n").split("\n")  # no markup crosses a line's end
     code = "\n".join(f'<span id="L-{number}">{line}</span>' for number, line in enumerate(lines, 1))
-    page = Page(path=address_of(path), title=path, section="reference", source=path, listed=False,
+    section = "guides" if path.startswith("examples/") else "reference"
+    page = Page(path=address_of(path), title=path, section=section, source=path,
                 summary=f"The file {path} of the repository.")
     page.body = (f'<h1 class="path">{escape(path)}</h1>\n'
                  f'<pre class="code lines" role="group" aria-label="{escape(path)}" tabindex="0">'
