@@ -19,6 +19,8 @@ CANARY = """<!DOCTYPE html><meta charset="utf-8"><body style="color: #999; backg
 <table><tr><th>one</th><th></th></tr><tr><td>1</td></tr></table>
 <div style="overflow-x: auto; width: 50px"><div style="width: 2000px">wide</div></div>
 <div style="width: 3000px" tabindex="3" id="twice">wide</div><i id="twice"></i>
+<input type="text"><nav aria-label="a"></nav><nav aria-label="a"></nav>
+<button style="width: 9px; height: 9px; padding: 0">b</button><button>c</button>
 <script>console.error("complaint"); undefined_function();</script>"""
 
 
@@ -55,6 +57,7 @@ class Pages(PageTest):
                       "no name: <button>", "leads nowhere", "a picture without", "an image without",
                       "no item", "own tab order", "without a caption", "of another width",
                       "without a heading", "no scope", "an empty table heading",
+                      "no label", "two navigations", "too small",
                       "cannot be scrolled", "contrast 2.85 below 4.5", "contrast 1.16 below 3"]:
             self.assertIn(fault, faults)
 

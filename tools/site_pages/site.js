@@ -51,7 +51,7 @@
     return entry.around.includes(word) ? 20 : 0;
   };
 
-  const words = query => query.trim().toLowerCase().replaceAll("handoff::", "").replace(/\(\)$/, "")
+  const words = query => query.trim().toLowerCase().replaceAll("handoff::", "").replace(/(?<!operator)\(\)$/, "")
     .split(/\s+/).filter(Boolean);
 
   // The entries that have every word, the best first.
@@ -145,8 +145,8 @@
     const stops = [input, ...links()];
     const at = stops.indexOf(document.activeElement);
     if (event.key === "Escape") {
-      close();
       input.focus();
+      close();
     } else if (event.key === "ArrowDown" && !found.hidden) {
       stops[Math.min(at + 1, stops.length - 1)].focus();
     } else if (event.key === "ArrowUp" && !found.hidden) {
