@@ -8,9 +8,11 @@
 #include <chrono>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/process_team.hpp>
+#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <utility>
+#include <vector>
 
 #include "handed_memory.hpp"
 #include "loaded_code.hpp"
@@ -30,11 +32,25 @@ ProcessTeamOptions checked(ProcessTeamOptions options) {
   return options;
 }
 
-// As many as can run at a time.
-std::uint32_t early_of(const ProcessTeamOptions& options) {
+// Whether two workers are held on one CPU, so that one that spins keeps another from its work.
+bool shares_a_cpu(const ProcessTeamOptions& options) {
+  if (options.cpus.empty()) return false;
+  std::vector<int> cpus = options.cpus;
+  std::sort(cpus.begin(), cpus.end());
+  return cpus.size() < options.width || std::adjacent_find(cpus.begin(), cpus.end()) != cpus.end();
+}
+
+// As many early workers as can run at a time. They spin where each has a CPU of its own, and the
+// caller of run() has one as well: the last that ends leaves it its own if there is no other.
+detail::TeamWaits waits_of(const ProcessTeamOptions& options) {
   std::size_t cpus = sync::recent_cpu_budget().width();
+  const bool may_spin =
+      sync::spin_policy() == sync::Spin::allowed && options.width <= cpus && !shares_a_cpu(options);
+  const auto patience = !may_spin              ? detail::Patience::none
+                        : options.width < cpus ? detail::Patience::all
+                                               : detail::Patience::but_the_last;
   if (!options.cpus.empty()) cpus = std::min(cpus, options.cpus.size());
-  return static_cast<std::uint32_t>(std::min(cpus, options.width));
+  return {static_cast<std::uint32_t>(std::min(cpus, options.width)), patience};
 }
 
 }  // namespace
@@ -87,8 +103,8 @@ class ProcessTeam::Master {
   explicit Master(ProcessTeamOptions options)
       : options_(checked(std::move(options))),
         owner_(::getpid()),
-        early_(early_of(options_)),
-        life_(options_.width, max_blocks, early_, !options_.program.empty()),
+        waits_(waits_of(options_)),
+        life_(options_.width, max_blocks, waits_, !options_.program.empty()),
         crew_(options_, options_.width, life_, max_blocks, life_.arena().file()) {}
 
   std::size_t width() const noexcept { return crew_.width(); }
@@ -141,7 +157,7 @@ class ProcessTeam::Master {
     if (count == 0) return tally_;
     const detail::TeamJob job{
         .count = count, .block = block_for(count, options), .kernel = kernel, .bytes = bytes};
-    detail::TeamRun run(crew_, life_.arena(), options_, early_, number_, lost_);
+    detail::TeamRun run(crew_, life_.arena(), options_, waits_.early, number_, lost_);
     tally_ = run.lead(job, arguments, options);
     if (tally_.first_failure != nullptr) std::rethrow_exception(tally_.first_failure);
     return tally_;
@@ -160,7 +176,7 @@ class ProcessTeam::Master {
   const ProcessTeamOptions options_;
   const std::int64_t owner_;
   const detail::LoadedCode code_;  // before the fork
-  const std::uint32_t early_;  // workers that each run wakes at once
+  const detail::TeamWaits waits_;
   detail::TeamLife life_;
   detail::TeamCrew crew_;
   sync::Mutex turn_;  // one run at a time

@@ -14,12 +14,12 @@ std::size_t arena_bytes(std::size_t slots, std::size_t blocks) noexcept {
 
 }  // namespace
 
-int TeamArena::map(std::size_t slots, std::size_t blocks, std::uint32_t early,
+int TeamArena::map(std::size_t slots, std::size_t blocks, TeamWaits waits,
                    bool with_file) noexcept {
   const std::size_t bytes = arena_bytes(slots, blocks);
   const int error = with_file ? pages_.map_file(bytes, file_) : pages_.map(bytes);
   if (error != 0) return error;
-  board_ = pages_.place<TeamBoard>(1, early).data();
+  board_ = pages_.place<TeamBoard>(1, waits).data();
   slots_ = pages_.place<TeamSlot>(slots);
   words_.arguments = pages_.place<ClaimWord>(TeamWords::most_arguments, 0U);
   words_.blocks = pages_.place<ClaimWord>(blocks, 0U);

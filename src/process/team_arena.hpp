@@ -16,7 +16,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 class TeamArena {
  public:
   // 0, or the errno. All pages are there afterwards. With a file, other programs can attach.
-  int map(std::size_t slots, std::size_t blocks, std::uint32_t early, bool with_file) noexcept;
+  int map(std::size_t slots, std::size_t blocks, TeamWaits waits, bool with_file) noexcept;
   // By such a program: the same sizes, and file() of the process that has mapped it.
   int attach(int file, std::size_t slots, std::size_t blocks) noexcept;
   // -1: without.

@@ -7,8 +7,8 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-TeamLife::TeamLife(std::size_t width, std::size_t blocks, std::uint32_t early, bool with_file) {
-  if (const int error = arena_.map(width, blocks, early, with_file); error != 0) {
+TeamLife::TeamLife(std::size_t width, std::size_t blocks, TeamWaits waits, bool with_file) {
+  if (const int error = arena_.map(width, blocks, waits, with_file); error != 0) {
     throw ProcessTeamError(ProcessTeamStep::memory, error);
   }
 }

@@ -47,7 +47,7 @@ void serve_team(const TeamArena& arena, std::uint32_t slot, std::uint32_t width,
 class TeamLife final : public WorkerLife {
  public:
   // Maps what they share. `with_file`: with workers of other programs. Throws ProcessTeamError.
-  TeamLife(std::size_t width, std::size_t blocks, std::uint32_t early, bool with_file);
+  TeamLife(std::size_t width, std::size_t blocks, TeamWaits waits, bool with_file);
 
   const TeamArena& arena() const noexcept { return arena_; }
 

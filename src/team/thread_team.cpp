@@ -32,6 +32,7 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/sync/detail/work_patience.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/team/detail/inside_team.hpp>
 #include <handoff/team/detail/turns.hpp>
@@ -45,24 +46,6 @@ namespace {
 using detail::Gate;
 using detail::RangeRun;
 using sync::order;
-
-// Looks whether it is ready, if `spin` allows: for as long as a sleep and a wake-up cost (Backoff),
-// then for a quarter of what the thread has worked since `began`. A run's members seldom end at the
-// same moment, and a CPU that has gone idle may take 50 microseconds to come back: with runs of two
-// milliseconds (a matrix product, n = 512) this made the team 10 % faster. It costs at most a
-// quarter of the work.
-template <class Ready>
-void look_for(const Ready& ready, sync::Deadline began, sync::Spin spin) noexcept {
-  if (spin == sync::Spin::never) return;
-  for (sync::Backoff backoff; backoff.snooze();) {
-    if (ready()) return;
-  }
-  const sync::Deadline now = sync::clock::now();
-  const sync::Deadline until = now + (now - began) / 4;
-  for (sync::Backoff backoff; !ready() && sync::clock::now() < until;) {
-    backoff.snooze_on();
-  }
-}
 
 // The teams that wait for what this thread is doing, innermost first. The chain goes on from a
 // member to the thread that called run(), whose stack it lies on.
@@ -227,7 +210,7 @@ void ThreadTeam::Members::serve(std::size_t member) noexcept {
   std::uint32_t last_run = 0;
   const auto ready = [&]() noexcept { return is_quitting() || gate_.may_enter(last_run); };
   for (sync::Deadline began = sync::clock::now();;) {
-    look_for(ready, began, spin);
+    sync::look_for_work(ready, began, spin);
     (void)idle(role).await(ready, sync::no_deadline, {}, sync::Spin::never, "idle");
     if (is_quitting()) return;
     began = sync::clock::now();
@@ -311,7 +294,7 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   gate_.close();
   const sync::Spin spin = has_watcher() ? sync::Spin::never : sync::spin_policy();
   const auto empty = [&]() noexcept { return gate_.is_empty(); };
-  look_for(empty, began, spin);
+  sync::look_for_work(empty, began, spin);
   (void)empty_.await(empty, sync::no_deadline, {}, sync::Spin::never);
   tally_ = run_.settle();
   Tally tally = tally_;  // before the turn ends: the next caller writes tally_ anew

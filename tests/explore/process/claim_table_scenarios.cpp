@@ -27,10 +27,12 @@ using detail::ClaimCount;
 using detail::ClaimState;
 using detail::ClaimTable;
 using detail::ClaimWord;
+using detail::Patience;
 using detail::Ring;
 using detail::TeamBoard;
 using detail::TeamJob;
 using detail::TeamSlot;
+using detail::TeamWaits;
 using detail::TeamWords;
 using explore::check;
 using explore::Process;
@@ -53,8 +55,8 @@ class Team {
  public:
   static constexpr std::uint32_t width = 2;
 
-  explicit Team(std::size_t blocks, std::uint32_t tries, std::uint32_t early = width)
-      : blocks_(blocks), tries_(tries), board_(early) {}
+  explicit Team(std::size_t blocks, std::uint32_t tries, TeamWaits waits = {})
+      : blocks_(blocks), tries_(tries), board_(waits) {}
 
   // The worker of `slot` begins its life; the kernel tells when it ends.
   void start(std::uint32_t slot) {
@@ -343,6 +345,36 @@ const Scenario next_run(
     },
     Size::huge);
 
+// The same by workers that look at their bell once more before they sleep, but for the one that has
+// told of the end.
+const Scenario next_run_beside_a_spin(
+    "process_team/next_run_beside_a_spin",
+    [] {
+      Team team(1, 2, {.patience = Patience::but_the_last});
+      team.start(0);
+      team.start(1);
+      for (std::uint64_t run = 1; run <= 2; ++run) {
+        check(team.run(run, run), "nothing is given up");
+        check(team.result(0) == run * 10, "the row of this run");
+      }
+      team.end();
+    },
+    Size::huge);
+
+// One worker, which may die anywhere, while it looks for the next run too.
+const Scenario spinning_one_dies(
+    "process_team/spinning_one_dies",
+    [] {
+      Team team(1, 2, {.patience = Patience::all});
+      team.start(0);
+      for (std::uint64_t run = 1; run <= 2; ++run) {
+        check(team.run(run, run), "one death costs no block");
+        check(team.result(0) == run * 10, "the row of this run");
+      }
+      team.end();
+    },
+    Size::large, 1);
+
 // One worker, which may die anywhere: claimed, computed, done, before the bell. Its replacement
 // does the rest; the master never waits for ever.
 const Scenario one_worker_dies(
@@ -382,7 +414,7 @@ const Scenario one_of_two_dies(
 const Scenario early_one_dies(
     "process_team/early_one_dies",
     [] {
-      Team team(2, 2, 1);
+      Team team(2, 2, {.early = 1});
       run_both(team);
     },
     Size::huge, 1);
@@ -390,7 +422,7 @@ const Scenario early_one_dies(
 const Scenario late_one_is_woken(
     "process_team/late_one_is_woken",
     [] {
-      Team team(1, 2, 1);
+      Team team(1, 2, {.early = 1});
       team.start(0);
       team.start(1);
       Thread clock([&] { team.ring_again(); });

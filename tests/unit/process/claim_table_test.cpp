@@ -31,6 +31,7 @@ using handoff::detail::ClaimState;
 using handoff::detail::ClaimTable;
 using handoff::detail::ClaimWord;
 using handoff::detail::JobBoard;
+using handoff::detail::Patience;
 using handoff::detail::TeamBoard;
 using handoff::detail::TeamJob;
 using handoff::detail::TeamWords;
@@ -292,11 +293,11 @@ TEST(TeamBoard, BlocksTileTheRange) {
 }
 
 // Workers that are threads here: runs with arguments of every size up to the largest.
-TEST(TeamBoard, WorkersServeRunAfterRun) {
+void serve_run_after_run(Patience patience) {
   Words arguments(TeamWords::most_arguments);
   Words blocks(64);
   const TeamWords words{arguments.all(), blocks.all()};
-  TeamBoard board;
+  TeamBoard board({.patience = patience});
   std::vector<std::atomic<unsigned>> times(64);
   std::atomic<bool> wrong{false};
   const auto serve = [&](std::uint32_t slot) {
@@ -332,6 +333,12 @@ TEST(TeamBoard, WorkersServeRunAfterRun) {
   EXPECT_FALSE(wrong);
 }
 
+TEST(TeamBoard, WorkersServeRunAfterRun) { serve_run_after_run(Patience::none); }
+TEST(TeamBoard, WorkersThatSpinServeRunAfterRun) { serve_run_after_run(Patience::all); }
+TEST(TeamBoard, WorkersOfWhichOneLeavesItsCpuServeRunAfterRun) {
+  serve_run_after_run(Patience::but_the_last);
+}
+
 // `work` in a thread of its own, while the board dismisses all workers.
 template <class Board, class Work>
 void work_until_dismissed(Board& board, const Work& work) {
@@ -359,10 +366,10 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
   for (std::size_t image = 0; image < spoilt_memories(5'000); ++image) {
     TeamBoard board;
     // The bells; the early workers, and whether all are dismissed; the number of the run, and the
-    // job's four parts.
+    // job's four parts; which workers spin.
     const std::uint64_t run = 1 + random() % 3;
     const std::uint64_t early = any() & ~std::uint32_t{0};
-    const std::uint64_t parts[] = {random(), early, run, any(), any(), any(), any()};
+    const std::uint64_t parts[] = {random(), early, run, any(), any(), any(), any(), any() % 4};
     std::memcpy(static_cast<void*>(&board), parts, sizeof parts);
     for (ClaimWord& word : blocks.all()) {
       Claim claim = Claim::of(any());

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Backoff: when it says that it is time to sleep, and what it does until then.
+// Backoff: when it says that it is time to sleep, and what it does until then. A team's patience,
+// which is made of it.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <handoff/sync/backoff.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/work_patience.hpp>
 #include <vector>
 
 #include "support/failing.hpp"
@@ -61,6 +65,33 @@ TEST(Backoff, WhoCannotSleepYieldsAndBeginsAgain) {
   before = yields();
   for (int i = 0; i < 3; ++i) never.snooze_on();
   EXPECT_EQ(yields() - before, 3U);
+}
+
+// ---- The patience of a team's members -----------------------------------------------------------
+
+// How often they look, if what they look for comes with look number `there`.
+std::size_t looks(std::size_t there, std::chrono::nanoseconds worked, Spin spin) {
+  std::size_t looks = 0;
+  const auto began = handoff::sync::clock::now() - worked;
+  handoff::sync::look_for_work([&] { return ++looks >= there; }, began, spin);
+  return looks;
+}
+
+TEST(WorkPatience, LooksUntilItIsThere) {
+  constexpr std::chrono::hours long_ago(1);
+  EXPECT_EQ(looks(1, long_ago, Spin::allowed), 1U);
+  EXPECT_EQ(looks(18, long_ago, Spin::allowed), 18U);
+  EXPECT_EQ(looks(1000, long_ago, Spin::allowed), 1000U);
+}
+
+TEST(WorkPatience, EndsInVain) {
+  constexpr std::size_t never = ~std::size_t{0};
+  EXPECT_GE(looks(never, std::chrono::nanoseconds(0), Spin::allowed), 18U + 1U);
+  EXPECT_GE(looks(never, std::chrono::milliseconds(1), Spin::allowed), 18U + 1U);
+}
+
+TEST(WorkPatience, LooksNotAtAllWhereNothingElseRuns) {
+  EXPECT_EQ(looks(1, std::chrono::hours(1), Spin::never), 0U);
 }
 
 }  // namespace

@@ -16,6 +16,10 @@
 //   TB-3  The early workers, as many as can run at a time, have a bell of their own. A run that
 //         begins rings that one only. The master rings both once an early worker is gone, and once
 //         blocks take long: it looks at the clock, and waits for no worker's word.
+//   TB-4  A worker that spins before it sleeps looks at its bell and at nothing else: what it does
+//         not see there it finds when it goes to sleep. It spins only where a CPU is left for the
+//         master, whose CPU is that of the worker that has told of the end, where there is no
+//         other.
 //
 // Concurrency: see above. Blocks: serve(), between runs. Allocates, throws: never, but for what the
 // work does. Proof: docs/design/process_team.md.
@@ -30,10 +34,12 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/process/detail/claim_table.hpp>
+#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/detail/work_patience.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -100,10 +106,19 @@ class TeamSlot {
 
 enum class Ring : std::uint8_t { early, all };
 
+// Which workers spin for the next run before they sleep (TB-4).
+enum class Patience : std::uint32_t { none, but_the_last, all };
+
+// How workers wait between runs.
+struct TeamWaits {
+  std::uint32_t early = ~std::uint32_t{0};  // so many slots have the early workers (TB-3)
+  Patience patience = Patience::none;
+};
+
 class TeamBoard {
  public:
-  // `early`: so many slots have the early workers (TB-3). Without a number all are early.
-  explicit TeamBoard(std::uint32_t early = ~std::uint32_t{0}) noexcept : early_(early) {}
+  explicit TeamBoard(TeamWaits waits = {}) noexcept
+      : early_(waits.early), patience_(waits.patience) {}
 
   // Begins run `run` (1 and up, each once): writes the job and frees all its blocks. `arguments`
   // has job.bytes; there are words for them and for the blocks.
@@ -143,10 +158,15 @@ class TeamBoard {
     const Place place = place_of(slot, width);
     Bell& bell = bells_[place.is_early ? 0 : 1];
     for (;;) {
+      const sync::Deadline began = sync::clock::now();
       // order: acquire, the partner is ring(); TB-2.
       const std::uint32_t heard = bell.load(sync::order::acquire);
       if (dismissed_.load(sync::order::relaxed) != 0) return;  // order: relaxed, see dismiss()
-      if (take_part(place, words, work)) tell();
+      const bool is_over = take_part(place, words, work);
+      if (is_over) tell();
+      // order: relaxed, what it tells is read again, with acquire.
+      const auto rung = [&]() noexcept { return bell.load(sync::order::relaxed) != heard; };
+      sync::look_for_work(rung, began, spin_after(is_over));
       (void)sync::park(bell, heard, sync::no_deadline, sync::ParkScope::shared);
     }
   }
@@ -171,6 +191,15 @@ class TeamBoard {
     const std::uint32_t early = detail::min(early_.load(sync::order::relaxed), width);
     const bool is_early = slot < early;
     return {slot, is_early, slot, is_early ? early : width};
+  }
+
+  // The worker that has told of the end leaves its CPU to the master, which comes there.
+  sync::Spin spin_after(bool is_over) const noexcept {
+    // order: relaxed, it was there before the workers. Any number is right.
+    const Patience patience = patience_.load(sync::order::relaxed);
+    const bool spins =
+        patience == Patience::all || (patience == Patience::but_the_last && !is_over);
+    return spins ? sync::Spin::allowed : sync::Spin::never;
   }
 
   static void ring(Bell& bell) noexcept {
@@ -215,6 +244,7 @@ class TeamBoard {
   sync::atomic<std::uint32_t> dismissed_{0};
   sync::atomic<std::uint64_t> run_{0};
   Word job_[job_parts] = {Word(0), Word(0), Word(0), Word(0)};
+  sync::atomic<Patience> patience_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
