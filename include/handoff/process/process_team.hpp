@@ -21,6 +21,7 @@
 // - Concurrency: run() by any thread; one run at a time, the others wait. From inside a kernel it
 //   is misuse.
 // - The caller of run() is no member: it sleeps until all is over or a worker has died.
+// - Idle: where each worker has a CPU, workers spin for at most 200 us after a run, then sleep.
 // - A kernel is called for a block again if the process that had it ended before the block was
 //   done. So it writes only what belongs to its own indices, as if for the first time, or commits
 //   once (docs/design/process_team.md shows both). What it wrote elsewhere may be there twice.

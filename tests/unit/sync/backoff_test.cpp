@@ -90,6 +90,12 @@ TEST(WorkPatience, EndsInVain) {
   EXPECT_GE(looks(never, std::chrono::milliseconds(1), Spin::allowed), 18U + 1U);
 }
 
+TEST(WorkPatience, EndsAfterTheMostThatIsAllowed) {
+  const auto began = handoff::sync::clock::now() - std::chrono::hours(1000);
+  handoff::sync::look_for_work([] { return false; }, began, Spin::allowed,
+                               std::chrono::microseconds(1));
+}
+
 TEST(WorkPatience, LooksNotAtAllWhereNothingElseRuns) {
   EXPECT_EQ(looks(1, std::chrono::hours(1), Spin::never), 0U);
 }

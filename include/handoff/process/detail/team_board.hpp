@@ -25,6 +25,7 @@
 // work does. Proof: docs/design/process_team.md.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -166,13 +167,17 @@ class TeamBoard {
       if (is_over) tell();
       // order: relaxed, what it tells is read again, with acquire.
       const auto rung = [&]() noexcept { return bell.load(sync::order::relaxed) != heard; };
-      sync::look_for_work(rung, began, spin_after(is_over));
+      sync::look_for_work(rung, began, spin_after(is_over), most_spin);
       (void)sync::park(bell, heard, sync::no_deadline, sync::ParkScope::shared);
     }
   }
 
  private:
   static constexpr std::size_t job_parts = 4;
+  // Long enough for a caller that begins its next run at once: two wake-ups of CPUs that have gone
+  // idle, and what the last block takes longer than the others. No longer, as the program may need
+  // the CPU: a run of ten milliseconds was followed by 2.5 in which two of its threads had one CPU.
+  static constexpr sync::clock::duration most_spin = std::chrono::microseconds(200);
   using Word = sync::atomic<std::uint64_t>;
   using Bell = sync::atomic<std::uint32_t>;
 

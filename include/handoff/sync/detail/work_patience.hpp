@@ -24,17 +24,20 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 // Until ready() says true, or the time is over; not at all with Spin::never. An exploring build
 // looks once: more looks only multiply the schedules.
 template <class Ready>
-void look_for_work(const Ready& ready, Deadline began, Spin spin) noexcept {
+void look_for_work(const Ready& ready, Deadline began, Spin spin,
+                   clock::duration most = clock::duration::max()) noexcept {
   if (spin == Spin::never) return;
 #if defined(HANDOFF_EXPLORE)
   (void)began;
+  (void)most;
   (void)ready();
 #else
   for (Backoff backoff(spin); backoff.snooze();) {
     if (ready()) return;
   }
   const Deadline now = clock::now();
-  const Deadline until = now + (now - began) / 4;
+  const clock::duration share = (now - began) / 4;
+  const Deadline until = now + (share < most ? share : most);
   for (Backoff backoff(spin); !ready() && clock::now() < until;) {
     backoff.snooze_on();
   }
