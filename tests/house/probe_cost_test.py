@@ -31,8 +31,8 @@ def assembly(arguments, flags, source):
 
 
 def instructions(text, function):
-    """The function's instructions up to its first jump without a condition: the way that is taken
-    while nothing looks."""
+    """The function's instructions up to its first jump to the work, with a condition (clang++) or
+    without: the way that is taken while nothing looks."""
     body = re.search(rf"^{function}:.*?\n(.*?)(?=^\S*\.size\s|^\w+:|\Z)", text,
                      re.MULTILINE | re.DOTALL)
     if body is None:
@@ -43,7 +43,7 @@ def instructions(text, function):
         if not line or line.startswith((".", "#")) or line.endswith(":"):
             continue
         found.append(re.sub(r"\s+", " ", line))
-        if found[-1].startswith(("jmp", "ret")):
+        if re.match(r"jmp|ret|j\w+ work\b", found[-1]):
             break
     return found
 
