@@ -249,6 +249,24 @@ def speaks_for_itself(member, owner):
             or arguments.endswith("=delete"))
 
 
+def members_of(compound):
+    """Its members, less those that are the body, out of the class, of a declaration in it: doxygen
+    (1.9) takes some of these for overloads."""
+    declared = {call_of(member) for member in compound.iter("memberdef")
+                if is_described(member) and not has_body(member)}
+    for member in compound.iter("memberdef"):
+        if is_described(member) or not has_body(member) or call_of(member) not in declared:
+            yield member
+
+
+def call_of(member):
+    return text_of(member.find("name")), text_of(member.find("argsstring"))
+
+
+def has_body(member):
+    return member.find("location[@bodyfile]") is not None
+
+
 def has_names(compound):
     """What C has lies in no namespace, but in a file."""
     kind = compound.get("kind")
@@ -268,7 +286,7 @@ def names_in(folder):
         if compound.get("kind") not in ("namespace", "file"):
             yield Name(compound.get("kind"), whole, place_of(compound), is_described(compound))
         owner = re.sub(r"<.*", "", whole).split("::")[-1]
-        for member in compound.iter("memberdef"):
+        for member in members_of(compound):
             if member.get("prot") != "public" or member.get("kind") == "friend":
                 continue
             name = text_of(member.find("name"))

@@ -126,7 +126,7 @@ class Reference:
             self.take_members(compound, prefix, None)
 
     def take_members(self, compound, prefix, owner):
-        for element in compound.iter("memberdef"):
+        for element in reference.members_of(compound):
             header = reference.place_of(element)
             if (element.get("prot") != "public" or element.get("kind") == "friend"
                     or header not in self.headers):

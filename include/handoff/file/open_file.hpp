@@ -29,6 +29,7 @@ void retain(OpenFileState* state) noexcept;
 void release(OpenFileState* state) noexcept;
 }  // namespace detail
 
+// What may be done with the file, and what its path may be.
 struct OpenFileOptions {
   bool write = false;  // may be written to, not only read
   bool create = false;  // if it is not there
