@@ -49,7 +49,6 @@ constexpr std::chrono::milliseconds kBetweenLooks{1};
 // What a thread has.
 struct Here {
   Lane* lane = nullptr;
-  bool is_recorder = false;  // whose own sleeps are nobody's business
   ~Here() {
     if (lane != nullptr) Lanes::leave(*lane);
   }
@@ -60,7 +59,8 @@ Here& here() noexcept {
   return sync::thread_object<Here, Slot>::get();
 }
 
-// A trace that runs, and its thread.
+// A trace that runs, and its thread. That passes no probe and has no object of its own: its first
+// look at one would wait for the loader, which, where the library is unloaded, waits for it.
 class Recording {
  public:
   Recording(Lanes& lanes, TraceFile file, bool by_cycles)
@@ -68,10 +68,7 @@ class Recording {
 
   // Throws std::system_error and std::bad_alloc.
   void begin() {
-    thread_ = sync::Thread({.name = "handoff/trace"}, [this]() noexcept {
-      here().is_recorder = true;
-      run();
-    });
+    thread_ = sync::Thread({.name = "handoff/trace"}, [this]() noexcept { run(); });
   }
 
   Tally finish() noexcept {
@@ -108,7 +105,8 @@ class Recording {
       const bool many = writer_.look();
       if (writer_.tally().error) give_up(writer_.tally().error);
       if (many) continue;
-      (void)over_.await(is_over, sync::deadline_after(kBetweenLooks), {}, sync::Spin::never);
+      (void)over_.await(is_over, sync::deadline_after(kBetweenLooks), {}, sync::Spin::never,
+                        nullptr);
     }
     writer_.finish();
   }
@@ -141,9 +139,8 @@ union Place {
 };
 constinit Place place;
 
-// Null: there is none, and the event is counted; or this is the recorder's own thread.
+// Null: there is none, and the event is counted.
 [[gnu::cold, gnu::noinline]] Lane* take_lane() noexcept {
-  if (here().is_recorder) return nullptr;
   LaneOwner owner;
   owner.thread = sync::this_kernel_thread();
   owner.name = sync::name_of_this_thread();

@@ -73,7 +73,8 @@ class EventCount {
 
   // Returns once `condition()` was true (notified), or the stop was requested, or the deadline
   // passed; the condition is asked last of all, so `notified` means exactly that it was true.
-  // Spins first if `spin` allows. `cause`: what a sleep is called in a trace, see probe::Kind.
+  // Spins first if `spin` allows. `cause`: what a sleep is called in a trace, see probe::Kind;
+  // null: no trace shows it.
   template <class Condition>
   Wakeup await(Condition&& condition, Deadline deadline = no_deadline, const StopToken& stop = {},
                Spin spin = spin_policy(), const char* cause = "wait");
@@ -127,6 +128,7 @@ class EventCount::Waiter {
   // stopped, and wakes it if it was asleep. After that store the Waiter may be gone.
   enum State : std::uint32_t { kRegistered, kAsleep, kNotified, kStopped };
 
+  Wakeup wait_unseen(Deadline deadline, const StopToken& stop) noexcept;
   void finish(State reason) noexcept;
   std::uint32_t sleep(Deadline deadline) noexcept;
   static void stop(void* waiter) noexcept;
