@@ -282,8 +282,8 @@ class Traced(TraceTest):
         subprocess.run([os.environ["HANDOFF_COMPILER"], "-std=c++20", "-O1", "-I",
                         SOURCE / "include", "-I", BUILD / "include",
                         Path(__file__).parent / "traced_stranger.cpp", BUILD / "libhandoff.a",
-                        *re.findall(r"-l\S+", (BUILD / "handoff.pc").read_text()), "-pthread",
-                        "-o", program], check=True)
+                        *re.findall(r"-l(?!handoff)\S+", (BUILD / "handoff.pc").read_text()),
+                        "-pthread", "-o", program], check=True)
         return program
 
     def test_a_stranger_and_the_same_one_killed(self):
