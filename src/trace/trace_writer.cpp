@@ -163,7 +163,7 @@ void TraceWriter::write(Track& track, const Event& event) {
   const HandEnd here{track.thread, now};
   const Kind kind = event.kind();
   switch (event.mark()) {
-    case Mark::hand: put(hand_overs_.hand(kind, event.what, here)); break;
+    case Mark::hand: meet(hand_overs_.hand(kind, event.what, here)); break;
     case Mark::share: hand_overs_.share(event.what, here); break;
     case Mark::move: hand_overs_.move(kind, event.what, event.name, here); break;
     case Mark::begin:
@@ -176,8 +176,9 @@ void TraceWriter::write(Track& track, const Event& event) {
 
 void TraceWriter::begin(Track& track, const Event& event, std::int64_t now) {
   const Kind kind = event.kind();
-  if (event.what != 0) put(hand_overs_.take(kind, event.what, {track.thread, now}));
-  Begun& begun = track.begun.emplace_back(Begun{kind, event.what, now, {}, {}});
+  std::optional<HandOver> hand;
+  if (event.what != 0) hand = hand_overs_.take(kind, event.what, {track.thread, now});
+  Begun& begun = track.begun.emplace_back(Begun{kind, event.what, now, {}, {}, hand});
   if (event.mark() == Mark::begin_named) {
     begun.text = in_json(spoken(track.text));
     if (begun.text.empty()) begun.text = category(kind);
@@ -202,13 +203,25 @@ void TraceWriter::end(Track& track, const Event& event, std::int64_t now) {
   const Begun& ended = *found;
   const std::string_view name = ended.text.empty() ? ended.name : std::string_view(ended.text);
   lines_.slice(category(ended.kind), name, track.thread, ended.when, now);
+  if (ended.hand) lines_.hand_over(*ended.hand);
   const auto inside = static_cast<std::size_t>(found - begun.rbegin());
   unended_ += inside;
   begun.resize(begun.size() - inside - 1);
 }
 
-void TraceWriter::put(const std::optional<HandOver>& hand) {
-  if (hand) lines_.hand_over(*hand);
+// A hand-over stands behind the slice that it led to: of what has one time Perfetto reads what
+// stands first in the file, and an arrow ends in a slice that it knows.
+void TraceWriter::meet(const std::optional<HandOver>& hand) {
+  if (!hand) return;
+  const auto taker = tracks_.find(hand->to.thread);
+  if (taker != tracks_.end()) {
+    for (Begun& each : taker->second.begun) {
+      if (each.when != hand->to.when || each.hand) continue;
+      each.hand = hand;
+      return;
+    }
+  }
+  lines_.hand_over(*hand);  // that slice has ended
 }
 
 // Not each change is shown: the lines would be more than all the others.

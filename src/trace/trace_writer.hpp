@@ -58,6 +58,7 @@ class TraceWriter {
     std::int64_t when;
     std::string_view name;
     std::string text;  // the name, if it does not last
+    std::optional<HandOver> hand;  // that led to it
   };
   // A thread.
   struct Track {
@@ -83,7 +84,7 @@ class TraceWriter {
   void write(Track& track, const Event& event);
   void begin(Track& track, const Event& event, std::int64_t now);
   void end(Track& track, const Event& event, std::int64_t now);
-  void put(const std::optional<HandOver>& hand);
+  void meet(const std::optional<HandOver>& hand);
   void note_depth(probe::Kind kind, const HandEnd& at);
   void show_depth(probe::Kind kind, Gauge& gauge, const HandEnd& at);
   void show_last_depths();
