@@ -2,10 +2,11 @@
 """A probe that nothing looks at is one load and one branch.
 
 Counted in the assembly of probe_cost.cpp, by both compilers, for a program and for a shared object
-(-fPIC, where the address of the variable is one load more, from a table that never changes): on the
-way on which the branch is not taken a function with a probe has a load, a comparison and a branch
-more than its twin without, and no call, store, push or locked instruction. What happens while
-something looks lies behind the branch, in a section of its own or behind the function's end.
+(-fPIC, where the address of the variable is one load more, from a table that never changes). A
+probe alone in a function is a load, a comparison, a branch and the return; what happens while
+something looks is a jump out of the function, to what is cold. So nothing is stored, pushed, locked
+or called. (What lives across a probe may take a register more around it. Whether that is felt,
+`handoff compare` says.)
 The canary is a hook that is looked at twice: it must be told apart.
 """
 
@@ -31,42 +32,37 @@ def assembly(arguments, flags, source):
 
 
 def instructions(text, function):
-    """The function's instructions up to its first jump to the work, with a condition (clang++) or
-    without: the way that is taken while nothing looks."""
-    body = re.search(rf"^{function}:.*?\n(.*?)(?=^\S*\.size\s|^\w+:|\Z)", text,
-                     re.MULTILINE | re.DOTALL)
-    if body is None:
-        sys.exit(f"{function} is not in the assembly")
+    """All of the function, with what the compiler has put into a section for what is cold."""
     found = []
-    for line in body.group(1).splitlines():
-        line = line.strip()
-        if not line or line.startswith((".", "#")) or line.endswith(":"):
-            continue
-        found.append(re.sub(r"\s+", " ", line))
-        if re.match(r"jmp|ret|j\w+ work\b", found[-1]):
-            break
+    for label in (function, rf"{function}\.cold"):
+        body = re.search(rf"^{label}:.*?\n(.*?)(?=^\S*\s*\.size\s|^\w[\w.]*:|\Z)", text,
+                         re.MULTILINE | re.DOTALL)
+        for line in body.group(1).splitlines() if body else ():
+            line = re.sub(r"\s+", " ", line.strip())
+            if line and not line.startswith((".", "#")) and not line.endswith(":"):
+                found.append(line)
+    if not found:
+        sys.exit(f"{function} is not in the assembly")
     return found
 
 
-def faults(way):
-    """What is wrong with the way of a function with a probe."""
-    looks = [line for line in way if WATCHED in line and TABLE not in line]
-    table = [line for line in way if WATCHED in line and TABLE in line]
-    if table:  # the address is in a register: what reads through it is the look
-        register = re.match(r"mov (\w+),", table[0])
-        looks = [line for line in way if register and f"[{register.group(1)}]" in line]
-    branches = [line for line in way if re.match(r"j(?!mp)\w+ ", line)]
-    others = [line for line in way if re.match(r"(call|push|lock|xchg|mfence)\b", line)]
-    stores = [line for line in way if re.match(r"(mov|add|or) \w+ ptr", line, re.IGNORECASE)]
-    # A load, a test of its own where the compiler wants one, a branch, and the jump to the work.
+def faults(lines):
+    """What is wrong with a function that is a probe."""
+    table = [line for line in lines if WATCHED in line and TABLE in line]
+    looks = [line for line in lines if WATCHED in line and TABLE not in line]
+    for line in table:  # the address is in a register: what reads through it is the look
+        register = re.match(r"mov (\w+),", line).group(1)
+        looks += [line for line in lines if re.search(rf"ptr \[{register}\]", line, re.IGNORECASE)]
+    branches = [line for line in lines if re.match(r"j(?!mp)\w+ ", line)]
+    others = [line for line in lines
+              if re.match(r"(call|push|pop|lock|xchg|mfence)\b", line)
+              or re.match(r"(mov|add|or|sub) \w+ ptr", line, re.IGNORECASE)]
     if len(looks) != 1 or len(table) > 1:
         yield f"{len(looks)} loads"
     if len(branches) != 1:
         yield f"{len(branches)} branches"
-    if others or stores:
-        yield f"more than that: {others + stores}"
-    if len(way) > len(table) + 4:
-        yield f"{len(way)} instructions"
+    if others:
+        yield f"more than that: {others}"
 
 
 def examine(arguments, source):
@@ -74,13 +70,10 @@ def examine(arguments, source):
     count = 0
     for kind, flags in FLAGS.items():
         text = assembly(arguments, flags, source)
-        twin = instructions(text, "none_twin")
-        if len(twin) != 1:
-            sys.exit(f"the twin is not one jump: {twin}")
         for probe in PROBES:
-            way = instructions(text, probe)
-            print(f"{kind}: {probe}: {'; '.join(way)}")
-            for fault in faults(way):
+            lines = instructions(text, probe)
+            print(f"{kind}: {probe}: {'; '.join(lines)}")
+            for fault in faults(lines):
                 print(f"{kind}: {probe}: {fault}")
                 count += 1
     return count
@@ -96,7 +89,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         twice = Path(folder) / "twice.cpp"
         twice.write_text(SOURCE.read_text().replace(
-            "_probe(void* what) {", "_probe(void* what) {\n  if (probe::is_watched()) return;"))
+            "{ probe::", "{\n  if (probe::is_watched()) return;\n  probe::"))
         if examine(arguments, twice) == 0:
             print("a second look was not found: this test sees nothing")
             return 1
