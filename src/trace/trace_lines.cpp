@@ -53,7 +53,7 @@ std::string in_json(std::string_view text) {
 }
 
 TraceLines::TraceLines(std::int32_t process)
-    : process_(",\"pid\":" + std::to_string(process) + ",\"tid\":") {}
+    : process_(R"(,"pid":)" + std::to_string(process) + R"(,"tid":)") {}
 
 void TraceLines::put(std::uint64_t number) {
   std::array<char, 20> digits;  // no initial value: only what to_chars wrote is used
@@ -76,83 +76,89 @@ void TraceLines::put_time(std::int64_t nanoseconds) {
 void TraceLines::put_place(std::int32_t thread, std::int64_t when) {
   put(process_);
   put(static_cast<std::uint64_t>(thread));
-  put(",\"ts\":");
+  put(R"(,"ts":)");
   put_time(when);
   ++count_;
 }
 
 void TraceLines::begin(std::string_view program) {
-  put("[\n{\"ph\":\"M\",\"name\":\"process_name\"");
+  put("["
+      "\n"
+      R"({"ph":"M","name":"process_name")");
   put(process_);
-  put("0,\"args\":{\"name\":\"");
+  put(R"(0,"args":{"name":")");
   put(in_json(program));
-  put("\"}},\n");
+  put(R"("}},)"
+      "\n");
 }
 
 void TraceLines::thread(std::int32_t thread, std::string_view name) {
-  put("{\"ph\":\"M\",\"name\":\"thread_name\"");
+  put(R"({"ph":"M","name":"thread_name")");
   put(process_);
   put(static_cast<std::uint64_t>(thread));
-  put(",\"args\":{\"name\":\"");
+  put(R"(,"args":{"name":")");
   put(name);
-  put("\"}},\n");
+  put(R"("}},)"
+      "\n");
 }
 
 void TraceLines::slice(std::string_view category, std::string_view name, std::int32_t thread,
                        std::int64_t from, std::int64_t until) {
-  put("{\"ph\":\"X\",\"cat\":\"");
+  put(R"({"ph":"X","cat":")");
   put(category);
-  put("\",\"name\":\"");
+  put(R"(","name":")");
   put(name);
-  put("\"");
+  put(R"(")");
   put_place(thread, from);
-  put(",\"dur\":");
+  put(R"(,"dur":)");
   put_time(until - from);
   put("},\n");
 }
 
 void TraceLines::moment(std::string_view category, std::int32_t thread, std::int64_t when) {
-  put("{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"");
+  put(R"({"ph":"i","s":"t","cat":")");
   put(category);
-  put("\",\"name\":\"");
+  put(R"(","name":")");
   put(category);
-  put("\"");
+  put(R"(")");
   put_place(thread, when);
   put("},\n");
 }
 
 void TraceLines::depth(std::string_view queue, std::int32_t thread, std::int64_t when,
                        std::size_t depth) {
-  put("{\"ph\":\"C\",\"cat\":\"depth\",\"name\":\"");
+  put(R"({"ph":"C","cat":"depth","name":")");
   put(queue);
-  put("\"");
+  put(R"(")");
   put_place(thread, when);
-  put(",\"args\":{\"depth\":");
+  put(R"(,"args":{"depth":)");
   put(depth);
   put("}},\n");
 }
 
 void TraceLines::hand_over(const HandOver& hand) {
   ++hand_overs_;
-  put("{\"ph\":\"s\",\"cat\":\"hand\",\"name\":\"hand over\",\"id\":");
+  put(R"({"ph":"s","cat":"hand","name":"hand over","id":)");
   put(hand_overs_);
   put_place(hand.from.thread, hand.from.when);
-  put("},\n{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"hand\",\"name\":\"hand over\",\"id\":");
+  put("},"
+      "\n"
+      R"({"ph":"f","bp":"e","cat":"hand","name":"hand over","id":)");
   put(hand_overs_);
   put_place(hand.to.thread, hand.to.when);
   put("},\n");
 }
 
 void TraceLines::end(const Tally& tally) {
-  put("{\"ph\":\"M\",\"name\":\"handoff_tally\"");
+  put(R"({"ph":"M","name":"handoff_tally")");
   put(process_);
-  put("0,\"args\":{\"recorded\":");
+  put(R"(0,"args":{"recorded":)");
   put(tally.recorded);
-  put(",\"dropped\":");
+  put(R"(,"dropped":)");
   put(tally.dropped);
-  put(",\"written\":");
+  put(R"(,"written":)");
   put(tally.written);
-  put(",\"open\":");
+  put(R"(,"open":)");
   put(tally.open);
   put("}}\n]\n");
 }
