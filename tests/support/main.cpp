@@ -98,7 +98,9 @@ void tell_of_fault(const std::string& fault) { ADD_FAILURE() << fault; }
 // that may still come. Here the only other one is the watchdog's, and tests run this program again
 // and again. TSAN_OPTIONS goes before this.
 extern "C" const char* __tsan_default_options();
-extern "C" const char* __tsan_default_options() { return "atexit_sleep_ms=0"; }
+extern "C" const char* __tsan_default_options() {
+  return "atexit_sleep_ms=0:die_after_fork=0";  // a forked child may start threads of its own
+}
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

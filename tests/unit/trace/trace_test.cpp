@@ -252,7 +252,7 @@ TEST(Trace, TellsWhichThreadHandedOverToWhich) {
   EXPECT_FALSE(with(lines, "\"name\":\"join\"").empty());
   EXPECT_FALSE(with(lines, "\"name\":\"pool queue\"").empty());
   EXPECT_EQ(with(lines, "\"name\":\"handoff-pool\"").size(), 2U);
-  EXPECT_FALSE(with(lines, "TellsWhichThread").empty());  // what the closures are called
+  EXPECT_FALSE(with(lines, "lambda").empty());  // what the closures are called
 }
 
 // Many threads, one after the other: their buffers are used again.
