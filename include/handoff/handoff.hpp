@@ -135,4 +135,5 @@
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/team/thread_team.hpp>
+#include <handoff/trace/trace.hpp>
 #include <handoff/version.hpp>

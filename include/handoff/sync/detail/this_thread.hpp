@@ -5,7 +5,6 @@
 // Concurrency: anything by anyone. Blocks, allocates, throws: never.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include <handoff/config.hpp>
@@ -19,8 +18,6 @@ ThreadId this_thread_id() noexcept;
 // The number that the kernel has for a thread; 0: of none. Both calls go to the kernel.
 using KernelThread = std::int32_t;
 KernelThread this_kernel_thread() noexcept;
-// What the kernel calls it, ended by a zero.
-std::array<char, 16> name_of_this_thread() noexcept;
 
 // Whether a thread of this process has the number: the kernel says so, whatever the thread did last
 // (after fork() the child has none of its parent's threads). A number may be used again for another

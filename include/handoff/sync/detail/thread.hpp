@@ -38,6 +38,9 @@ class CpuSet {
   bool known_ = false;  // the kernel said so
 };
 
+// What the kernel calls this one, ended by a zero.
+std::array<char, 16> name_of_this_thread() noexcept;
+
 struct ThreadOptions {
   std::string name = {};  // what debuggers and `top` show; the kernel keeps 15 characters
   int cpu = -1;           // the only CPU it may run on; -1: see `cpus`
