@@ -12,7 +12,7 @@
 
 #include <algorithm>
 #include <array>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

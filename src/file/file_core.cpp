@@ -11,6 +11,7 @@
 #include <handoff/core/detail/workplace.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <limits>
 #include <system_error>

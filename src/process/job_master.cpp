@@ -14,6 +14,7 @@
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <string>
 #include <utility>
 

@@ -3,7 +3,7 @@
 // The sleeping side of a bell and its wake-ups.
 #include <algorithm>
 #include <chrono>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/stop_token.hpp>

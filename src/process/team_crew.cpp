@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <handoff/core/misuse.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <string>

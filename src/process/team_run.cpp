@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <string>
 

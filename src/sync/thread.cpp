@@ -9,7 +9,7 @@
 #include <array>
 #include <cstring>
 #include <exception>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>

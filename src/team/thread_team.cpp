@@ -25,6 +25,7 @@
 #include <handoff/core/detail/range_run.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>

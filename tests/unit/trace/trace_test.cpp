@@ -17,6 +17,7 @@
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/trace/trace.hpp>
 #include <map>

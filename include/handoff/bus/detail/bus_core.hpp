@@ -40,6 +40,7 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>

@@ -24,7 +24,7 @@
 #include <handoff/event/detail/event_store.hpp>
 #include <handoff/event/next.hpp>
 #include <handoff/memory/detail/epochs.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/detail/fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -4,7 +4,7 @@
 // looked at. Not for users.
 //
 //   probe::hand_over(probe::Kind::task, task);                 // before others can have it
-//   const probe::Slice slice(probe::Kind::loop, "loop", run);  // from here to the end of the block
+//   const probe::Slice slice(probe::Kind::loop, "loop", run);  // slice.hpp; to the block's end
 //
 // While nothing looks a probe is one relaxed load and one branch, counted in the assembly by
 // tests/house/probe_cost_test.py; all else lies out of line and cold. Where a name has to be looked
@@ -30,6 +30,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace probe {
 
 // What it is about.
+// A sleep is named by its cause: idle, full, wait, io or join.
 enum class Kind : std::uint8_t {
   task,
   loop,
@@ -38,9 +39,9 @@ enum class Kind : std::uint8_t {
   command,
   file,
   process,
-  sleep,  // named by its cause: idle, full, wait, io or join
+  sleep,
   steal,
-  wake,
+  wake
 };
 
 // What is said of it.
@@ -78,45 +79,19 @@ inline bool is_watched() noexcept {
 
 #endif
 
-inline void hand_over(Kind kind, const void* what) noexcept {
+inline void tell(Mark mark, Kind kind, const void* what, const char* name = nullptr) noexcept {
   if (is_watched()) [[unlikely]]
-    seen(Mark::hand, kind, nullptr, what);
+    seen(mark, kind, name, what);
 }
-inline void share_out(Kind kind, const void* what) noexcept {
-  if (is_watched()) [[unlikely]]
-    seen(Mark::share, kind, nullptr, what);
-}
+inline void hand_over(Kind kind, const void* what) noexcept { tell(Mark::hand, kind, what); }
+inline void share_out(Kind kind, const void* what) noexcept { tell(Mark::share, kind, what); }
 inline void move(Kind kind, const void* from, const void* to) noexcept {
-  if (is_watched()) [[unlikely]]
-    seen(Mark::move, kind, static_cast<const char*>(to), from);
+  tell(Mark::move, kind, from, static_cast<const char*>(to));
 }
 inline void begin(Kind kind, const char* name, const void* what) noexcept {
-  if (is_watched()) [[unlikely]]
-    seen(Mark::begin, kind, name, what);
+  tell(Mark::begin, kind, what, name);
 }
-inline void end(Kind kind, const void* what) noexcept {
-  if (is_watched()) [[unlikely]]
-    seen(Mark::end, kind, nullptr, what);
-}
-inline void moment(Kind kind) noexcept {
-  if (is_watched()) [[unlikely]]
-    seen(Mark::moment, kind, nullptr, nullptr);
-}
-
-// From here to the end of the block.
-class Slice {
- public:
-  Slice(Kind kind, const char* name, const void* what = nullptr) noexcept
-      : kind_(kind), what_(what) {
-    begin(kind, name, what);
-  }
-  ~Slice() { end(kind_, what_); }
-  Slice(const Slice&) = delete;
-  Slice& operator=(const Slice&) = delete;
-
- private:
-  const Kind kind_;
-  const void* const what_;
-};
+inline void end(Kind kind, const void* what) noexcept { tell(Mark::end, kind, what); }
+inline void moment(Kind kind) noexcept { tell(Mark::moment, kind, nullptr); }
 
 }}}  // namespace handoff::HANDOFF_ABI::probe
