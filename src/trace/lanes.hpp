@@ -138,7 +138,8 @@ class Lanes {
     shut_.store(true, sync::order::seq_cst);  // order: seq_cst, see take()
     // order: seq_cst, see take(); as an acquire it pairs with the release there.
     while (takers_.load(sync::order::seq_cst) != 0) sync::pause();
-    Lane* lane = first_.load(sync::order::acquire);  // order: acquire, as in visit()
+    // order: relaxed, all that linked a lane have told so by takers_.
+    Lane* lane = first_.load(sync::order::relaxed);
     Lane* kept = nullptr;
     while (lane != nullptr) {
       Lane* const after = next(*lane);

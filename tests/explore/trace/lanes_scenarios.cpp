@@ -85,6 +85,21 @@ const Scenario used_again("lanes/used_again", [] {
   lanes.free_unused();
 });
 
+// One that is free is taken while it is looked at.
+const Scenario taken_again("lanes/taken_again", [] {
+  Lanes lanes(1);
+  Reader reader(lanes);
+  pass_by(lanes, 1, 1);
+  reader.look();
+  explore::Thread thread([&] { pass_by(lanes, 2, 1); });
+  reader.look();
+  explore::outcome(reader.count);
+  thread.join();
+  reader.look();
+  explore::check(reader.count == 2 && reader.dropped == 0, "all was read");
+  lanes.free_unused();
+});
+
 const Scenario full("lanes/full", [] {
   Lanes lanes(1);
   Reader reader(lanes);
@@ -111,6 +126,23 @@ const Scenario shut("lanes/shut", [] {
   explore::outcome(lanes.take_lost());
   lanes.free_unused();
   explore::check(lanes.take({.thread = 2}) == nullptr, "shut");
+});
+
+// ... or one that is there, which is not freed then.
+const Scenario shut_beside_a_free_one("lanes/shut_beside_a_free_one", [] {
+  Lanes lanes(1);
+  Reader reader(lanes);
+  pass_by(lanes, 1, 1);
+  reader.look();
+  explore::Thread thread([&] {
+    Lane* const lane = lanes.take({.thread = 2});
+    if (lane == nullptr) return lanes.lose();
+    Lanes::leave(*lane);
+  });
+  lanes.free_unused();
+  thread.join();
+  explore::outcome(lanes.take_lost());
+  lanes.free_unused();
 });
 
 }}  // namespace lanes_scenarios
