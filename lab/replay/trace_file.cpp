@@ -108,7 +108,7 @@ std::uint64_t time_ns(std::string_view text, std::uint64_t unit_ns, const char* 
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;
     for (; rest != end && *rest >= '0' && *rest <= '9'; ++rest) {
-      if (rest - first >= exact_digits) continue;  // beyond what can be told apart
+      if (rest - first >= exact_digits) continue;  // finer than a nanosecond
       digits = 10 * digits + static_cast<std::uint64_t>(*rest - '0');
       scale *= 10;
     }

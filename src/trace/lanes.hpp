@@ -11,7 +11,7 @@
 //         after the reader, who saw that it was left, has emptied it.
 //
 // Concurrency: take() and leave() by the thread whose lane it is, visit() by one reader at a time,
-//   free_unused() by who has shut them, once nothing is read.
+//   free_unused() by one thread, once nothing is read.
 // Blocks: free_unused(), for a thread that is in take(). Allocates: take(), where no lane is free.
 // Exceptions: none; no memory, no lane. Proof: docs/design/tracing.md.
 #pragma once

@@ -2,8 +2,8 @@
 //
 // The texts of names that lasted when they were noted: literals, each looked at once.
 //
-// A literal may be gone by the time it is read, with the shared object that it was in. So it is
-// read by the system, which says that there is nothing, and by no load of this process.
+// A literal may be gone by the time it is read, with the shared object that it was in. So
+// the kernel reads it, and returns an error where a load of this process would fault.
 // Concurrency: one thread's. Allocates: each name once. Exceptions: std::bad_alloc.
 #pragma once
 

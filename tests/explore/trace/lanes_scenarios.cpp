@@ -49,6 +49,13 @@ struct Reader {
     });
   }
 
+  // The last look: so many events were noted, and all were read.
+  void end(std::uint64_t noted) {
+    look();
+    explore::check(count == noted && dropped == 0, "all was read");
+    lanes.free_unused();
+  }
+
   Lanes& lanes;
   std::uint64_t last[3] = {};
   std::uint64_t count = 0;
@@ -64,9 +71,7 @@ const Scenario come_and_go("lanes/come_and_go", [] {
   explore::outcome(reader.count);
   one.join();
   other.join();
-  reader.look();
-  explore::check(reader.count == 2 && reader.dropped == 0, "all was read");
-  lanes.free_unused();
+  reader.end(2);
 });
 
 // The second one may have the lane of the first.
@@ -80,9 +85,7 @@ const Scenario used_again("lanes/used_again", [] {
   reader.look();
   explore::outcome(reader.count);
   threads.join();
-  reader.look();
-  explore::check(reader.count == 2 && reader.dropped == 0, "all was read");
-  lanes.free_unused();
+  reader.end(2);
 });
 
 // One that is free is taken while it is looked at.
@@ -95,9 +98,7 @@ const Scenario taken_again("lanes/taken_again", [] {
   reader.look();
   explore::outcome(reader.count);
   thread.join();
-  reader.look();
-  explore::check(reader.count == 2 && reader.dropped == 0, "all was read");
-  lanes.free_unused();
+  reader.end(2);
 });
 
 const Scenario full("lanes/full", [] {

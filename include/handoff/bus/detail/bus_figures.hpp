@@ -12,7 +12,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class BusFigures {
  protected:
-  // Of the consumer alone, read by who wants the figures.
+  // Written by the consumer alone; any thread reads the figures.
   static void count_one(sync::atomic<std::uint64_t>& figure) noexcept {
     // order: relaxed, twice: only the consumer writes it, and the head is published behind it.
     figure.store(figure.load(sync::order::relaxed) + 1, sync::order::relaxed);

@@ -9,9 +9,9 @@
 // While nothing looks a probe is one relaxed load and one branch, counted in the assembly by
 // tests/house/probe_cost_test.py; all else lies out of line and cold. Where a name has to be looked
 // for, ask is_watched() first.
-// A hand-over is known by an address: that of what is handed over. It is said again by who moves it
-// elsewhere and by who begins it; the recorder puts them together. An address that is used again
-// later is another hand-over.
+// An address identifies a hand-over: that of the thing handed over. The thread that moves it, and
+// the thread that begins it, report the same address; the recorder matches them. An address that is
+// used again later is another hand-over.
 // This room is below sync/, so the one atomic variable here is the standard's. An explored program
 // has no probes.
 // Concurrency: any thread. Blocks: never. Allocates: nothing here; the recorder a buffer for each
@@ -64,7 +64,7 @@ inline void seen(Mark /*mark*/, Kind /*kind*/, const char* /*name*/,
 #else
 
 // Not zero while something looks. It and seen() lie in the recorder (src/trace/recorder.cpp): so
-// who links a probe links that too, and any program can be traced.
+// a program with a probe links them too, and any program can be traced.
 using Watched = std::atomic<std::uint32_t>;
 extern Watched watched;
 
