@@ -57,11 +57,21 @@ function(handoff_scenario name)
   target_link_libraries(handoff_${name} PUBLIC ${arg_LIBRARIES})
 endfunction()
 
+# The tests' build links hundreds of programs that measure nothing: with gold, where it is there, in
+# a quarter of the time.
+if(HANDOFF_TESTS)
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=gold HANDOFF_HAS_GOLD)
+endif()
+
 # The program of one layout, which has the code of `code`.
 function(handoff_link_layout target code scenario output padding libraries)
   add_executable(${target}
     $<TARGET_OBJECTS:handoff_padding_${padding}> $<TARGET_OBJECTS:${code}>)
   target_link_libraries(${target} PRIVATE handoff_${scenario} ${libraries})
+  if(HANDOFF_HAS_GOLD)
+    target_link_options(${target} PRIVATE -fuse-ld=gold)
+  endif()
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX
     OUTPUT_NAME ${output}

@@ -12,7 +12,7 @@
 //     --list                        the names
 //     --mutants FILE                weaken each order instead, see mutants.cpp; NAME-PART is then
 //                                   part of the path of a file of the library
-//     --half TEXT                   every other of these mutants, drawn by the text; every other of
+//     --third TEXT                  every third of these mutants, drawn by the text; every third of
 //                                   the large scenarios without --mutants, the rest of them with a
 //                                   deviation less. All if it is empty, and in a deep run
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Arguments {
   bool bound_given = false;
   bool list = false;
   std::string mutants;
-  std::string half;
+  std::string third;
 };
 
 // Stops with one line that says what was not understood.
@@ -73,8 +73,8 @@ Arguments read_arguments(const std::vector<std::string>& words) {
       arguments.list = true;
     } else if (word == "--mutants") {
       arguments.mutants = value();
-    } else if (word == "--half") {
-      arguments.half = value();
+    } else if (word == "--third") {
+      arguments.third = value();
     } else if (word == "--except") {
       arguments.except.push_back(value());
     } else if (word == "--deviations") {
@@ -153,11 +153,11 @@ bool is_deep() {
 }
 
 // What the scenario gets where no bound was given.
-unsigned bound_of(const test::Scenario& scenario, const std::string& half) {
+unsigned bound_of(const test::Scenario& scenario, const std::string& third) {
   if (is_deep()) return bound_for(scenario, test::Purpose::deep);
   const unsigned bound = bound_for(scenario, test::Purpose::check);
   const bool is_left_out =
-      scenario.size == test::Size::large && !test::is_in_half(half, scenario.name);
+      scenario.size == test::Size::large && !test::is_in_third(third, scenario.name);
   return is_left_out ? std::min(bound, test::kDeviations - 1) : bound;
 }
 
@@ -169,9 +169,9 @@ int main(int argc, char** argv) {
   if (!arguments.mutants.empty()) {
     const unsigned deviations = arguments.options.deviations;
     const unsigned in_search = is_deep() ? deviations : std::min(deviations, 1U);
-    const std::string half = is_deep() ? "" : arguments.half;
+    const std::string third = is_deep() ? "" : arguments.third;
     const int unaccounted =
-        test::explore_mutants(arguments.mutants, arguments.parts, {deviations, in_search, half});
+        test::explore_mutants(arguments.mutants, arguments.parts, {deviations, in_search, third});
     return unaccounted == 0 ? 0 : 1;
   }
   int chosen = 0;
@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
       std::cout << scenario->name << "\n";
       continue;
     }
-    if (!arguments.bound_given) options.deviations = bound_of(*scenario, arguments.half);
+    if (!arguments.bound_given) options.deviations = bound_of(*scenario, arguments.third);
     if (!explore_one(*scenario, options, argv[0])) ++failed;
     if (!is_deep() || options.search != Search::exhaustive ||
         scenario->size == test::Size::program) {

@@ -304,7 +304,7 @@ int explore_mutants(const std::string& list, const std::vector<std::string>& par
   for (const auto& [site, passing] : sites) {
     for (const Mutation& mutation : mutations_of(site)) {
       const std::string key = key_of(mutation);
-      if (!is_in_half(bounds.half, key)) {
+      if (!is_in_third(bounds.third, key)) {
         ++counts["not drawn"];
         reasons.erase(key);
         continue;

@@ -54,8 +54,8 @@ struct Scenario {
 enum class Purpose { check, deep, weakened_order };
 unsigned bound_for(const Scenario& scenario, Purpose purpose);
 
-// Whether this one is in the half that a text draws; all are if there is no text.
-bool is_in_half(const std::string& half, const std::string& name);
+// Whether this one is in the third that a text draws; all are if there is no text.
+bool is_in_third(const std::string& third, const std::string& name);
 
 // All that are linked in, in the order of their names.
 std::vector<const Scenario*> scenarios();
@@ -69,7 +69,7 @@ explore::Result explore_scenario(const Scenario& scenario, explore::Options opti
 struct MutantBounds {
   unsigned deviations;  // with which a mutant is tried
   unsigned in_search;  // while the scenarios that pass an order are looked for
-  std::string half;    // only every other mutant, which ones depends on this text; empty: all
+  std::string third;   // only every third mutant, which ones depends on this text; empty: all
 };
 
 // Weakens each order of the library, one at a time, and expects the scenarios to notice. `list`

@@ -525,7 +525,7 @@ class FakeTrials:
 
 
 class Samples(unittest.TestCase):
-    """Who lives through the first programs, and is not listed, is tried with the others."""
+    """What lives through the first program, and is not listed, is tried with the others."""
 
     def sample(self, first, then, known=(), untried=(), most=None):
         asked, built = [], []
@@ -538,8 +538,8 @@ class Samples(unittest.TestCase):
         try:
             mutants = [mutate.Mutant(i, name, "delete", "pool", "f", "g", 1, "", False)
                        for i, name in enumerate([*first, *untried], 1)]
-            results, faults = tool.sample(Path(), "pool", mutants, mutants, dict.fromkeys(known),
-                                          tool.arguments_of([]))
+            results, faults = tool.sample(Path(), "pool", "unit_pool", mutants, mutants,
+                                          dict.fromkeys(known), tool.arguments_of([]))
         finally:
             tool.prepared = before
         return {r["name"]: r["verdict"] for r in results}, faults, built, asked
@@ -548,7 +548,7 @@ class Samples(unittest.TestCase):
         names = [f"delete f:g a.{i}" for i in range(30)]
         results, faults, built, _ = self.sample(dict.fromkeys(names, "killed"), {})
         self.assertEqual((len(results), faults), (30, []))
-        self.assertEqual(built, [["explore", "unit_pool"]])
+        self.assertEqual(built, [["unit_pool"]])
 
     def test_survivors_get_another_chance(self):
         first = {f"delete f:g a.{i}": "killed" for i in range(30)}

@@ -174,12 +174,16 @@ def build(folder, programs, scenarios=()):
     """The explorer is no use without optimisation; the tests are built faster than they run, and
     look for leaks and for memory used too late. `scenarios`: of these rooms; none for all."""
     (folder / "build.log").write_bytes(b"")
-    return (build_in(folder, "explorer", ["-DCMAKE_CXX_FLAGS_RELEASE=-O1",
-                                          f"-DHANDOFF_EXPLORE_ROOMS={'|'.join(scenarios)}"],
-                     ["explore"])
-            + build_in(folder, "tests",
-                       ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DHANDOFF_SANITIZE=address"],
-                       [name for name in programs if name != "explore"]))
+    paths = []
+    if "explore" in programs:
+        paths += build_in(folder, "explorer",
+                          ["-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+                           f"-DHANDOFF_EXPLORE_ROOMS={'|'.join(scenarios)}"], ["explore"])
+    tests = [name for name in programs if name != "explore"]
+    if tests:
+        paths += build_in(folder, "tests",
+                          ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DHANDOFF_SANITIZE=address"], tests)
+    return paths
 
 
 def programs_of(rooms):
@@ -493,12 +497,13 @@ def prepared(folder, programs, everything, arguments, room=None, drawn=()):
                                       read_list(LIST))
 
 
-def sample(folder, room, everything, mutants, known, arguments):
-    """As many as the time allows, with the room's scenarios and its first tests. Those that live
-    through these are tried with all scenarios and all the room's tests. (results, faults)"""
+def sample(folder, room, program, everything, mutants, known, arguments):
+    """As many as the time allows, with the room's scenarios or its first tests, as drawn: to build
+    both takes longer than the trials. Those that live through these are tried with all scenarios
+    and all the room's tests. (results, faults)"""
     begin = time.monotonic()
     drawn = [mutant for mutant in mutants if key_of(mutant.name) not in known]
-    trials = prepared(folder, ["explore", TESTS[room][0]], everything, arguments, room, drawn)
+    trials = prepared(folder, [program], everything, arguments, room, drawn)
     if trials is None:
         return [], ["a test fails without a mutant"]
     ready = time.monotonic()
@@ -547,9 +552,11 @@ def main(words):
     sampled = arguments.sample and os.environ.get("HANDOFF_TEST_DEEP") != "1"
     parts = arguments.parts
     room = draw.choice(sorted(TESTS))
+    program = draw.choice(["explore", TESTS[room][0]])
     if sampled:
         parts = [f"include/handoff/{room}/", f"src/{room}/"]
-        say(f"seed {seed} (repeat with --seed or HANDOFF_MUTANTS_SEED): room {room}")
+        say(f"seed {seed} (repeat with --seed or HANDOFF_MUTANTS_SEED): room {room}, "
+            f"{program}")
     everything = make_mutants(folder, parts, not arguments.no_build)
     mutants = [mutant for mutant in everything if not mutate.is_canary(mutant)
                and mutate.is_of(mutant.file, parts)]
@@ -559,7 +566,8 @@ def main(words):
         say(f"{len(mutants)} of them in no list")
     draw.shuffle(mutants)
     if sampled:
-        results, faults = sample(folder, room, everything, mutants, known, arguments)
+        results, faults = sample(folder, room, program, everything, mutants, known,
+                                 arguments)
     else:
         results, faults = whole(folder, everything, mutants, arguments)
     is_all = not sampled and not parts and not arguments.new
