@@ -8,7 +8,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace active_object_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -68,4 +68,4 @@ const Scenario close_inside("active_object/close_inside_beside_a_close", [] {
   explore::check(tally.done == 1, "which its handler has caught");
 });
 
-}  // namespace
+}}  // namespace active_object_scenarios

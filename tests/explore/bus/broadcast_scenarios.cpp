@@ -21,7 +21,7 @@
 #include "explore/scenario.hpp"
 #include "support/started_at.hpp"
 
-namespace {
+namespace broadcast_scenarios { namespace {
 
 using namespace handoff;
 using test::Follower;
@@ -515,4 +515,4 @@ const Scenario batches("broadcast/batches", [] {
   }
 });
 
-}  // namespace
+}}  // namespace broadcast_scenarios

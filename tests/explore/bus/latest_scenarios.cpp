@@ -13,7 +13,7 @@
 #include "explore/scenario.hpp"
 #include "support/started_at.hpp"
 
-namespace {
+namespace latest_scenarios { namespace {
 
 using namespace handoff;
 using test::RingItem;
@@ -273,4 +273,4 @@ const Scenario by_key_close_ends("latest_by_key/close_ends_a_push", [] {
   explore::check(queue.push(2, 2) == Status::closed, "full until the end");
 });
 
-}  // namespace
+}}  // namespace latest_scenarios

@@ -12,7 +12,7 @@
 #include "explore/scenario.hpp"
 #include "support/started_at.hpp"
 
-namespace {
+namespace lossy_broadcast_scenarios { namespace {
 
 using namespace handoff;
 using test::Follower;
@@ -165,4 +165,4 @@ const Scenario lossy_join("broadcast/loses_joins", [] {
   explore::outcome(static_cast<std::uint64_t>(follower.seen));
 });
 
-}  // namespace
+}}  // namespace lossy_broadcast_scenarios

@@ -18,7 +18,7 @@
 #include "books/bus_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace message_bus_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -406,4 +406,4 @@ const Scenario removed("message_bus/subscriber_removed", [] {
   consumer.join();
 });
 
-}  // namespace
+}}  // namespace message_bus_scenarios

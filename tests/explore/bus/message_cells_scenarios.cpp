@@ -12,7 +12,7 @@
 #include "bus/message_cells.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace message_cells_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -158,4 +158,4 @@ const Scenario in_batches("key_order/in_batches", [] {
   explore::check(ran.number.read() == 8, "those two ran");
 });
 
-}  // namespace
+}}  // namespace message_cells_scenarios

@@ -16,7 +16,7 @@
 #include "bus/message_gate.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace message_gate_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -239,4 +239,4 @@ const Scenario tally_beside("message_counts/tally_at_any_moment", [] {
   explore::outcome(2 * tally.accepted + tally.pending);
 });
 
-}  // namespace
+}}  // namespace message_gate_scenarios

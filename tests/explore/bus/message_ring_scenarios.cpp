@@ -15,7 +15,7 @@
 #include "books/bus_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace message_ring_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -250,4 +250,4 @@ const Scenario closed_alone("message_ring/lane_close", [] {
   explore::outcome(2U * (drained ? 1U : 0U) + (claimed ? 1U : 0U));
 });
 
-}  // namespace
+}}  // namespace message_ring_scenarios

@@ -20,7 +20,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace message_workers_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -398,4 +398,4 @@ const Scenario refused(
     },
     test::Size::single, 0, 1);
 
-}  // namespace
+}}  // namespace message_workers_scenarios

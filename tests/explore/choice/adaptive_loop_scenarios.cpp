@@ -6,7 +6,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace adaptive_loop_scenarios { namespace {
 
 using namespace handoff;
 using detail::LoopMemory;
@@ -39,4 +39,4 @@ const Scenario noted_by_two("adaptive_loop/noted_by_two", [] {
   explore::outcome((first ? 1U : 0U) + (second ? 2U : 0U));
 });
 
-}  // namespace
+}}  // namespace adaptive_loop_scenarios

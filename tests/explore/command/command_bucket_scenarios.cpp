@@ -23,7 +23,7 @@
 #include "books/command_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace command_bucket_scenarios { namespace {
 
 using namespace handoff;
 using test::Audited;
@@ -411,4 +411,4 @@ const Scenario load_full("command_bucket/load_finds_no_room", [] {
   explore::check(full.statistics().refused == 1, "that it was asked for more");
 });
 
-}  // namespace
+}}  // namespace command_bucket_scenarios

@@ -27,7 +27,7 @@
 #include "support/future_host.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace core_future_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -334,4 +334,4 @@ const Scenario told_to_the_book("future/told_to_the_book", [] {
   explore::check(!book.knows_one(), "it leads to nothing that is gone");
 });
 
-}  // namespace
+}}  // namespace core_future_scenarios

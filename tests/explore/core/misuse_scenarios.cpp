@@ -7,7 +7,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace misuse_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -31,4 +31,4 @@ const Scenario set_while_reported("misuse/set_while_reported", [] {
   explore::check(seen == 0, "reported");
 });
 
-}  // namespace
+}}  // namespace misuse_scenarios

@@ -19,7 +19,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace parallel_for_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -125,4 +125,4 @@ const Scenario throws("lent_loop/throws", [] {
   helper.join();
 });
 
-}  // namespace
+}}  // namespace parallel_for_scenarios

@@ -8,7 +8,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace take_one_scenarios { namespace {
 
 using namespace handoff;
 using detail::take_one;
@@ -36,4 +36,4 @@ const Scenario brings_the_gift("take_one/brings_what_came_before", [] {
   giver.join();
 });
 
-}  // namespace
+}}  // namespace take_one_scenarios

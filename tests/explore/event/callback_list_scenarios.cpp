@@ -13,7 +13,7 @@
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace callback_list_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -374,4 +374,4 @@ const Scenario narrowed("event_dispatcher/remove_and_wait", [] {
   caller.join();
 });
 
-}  // namespace
+}}  // namespace callback_list_scenarios

@@ -17,7 +17,7 @@
 #include "explore/scenario.hpp"
 #include "support/next.hpp"
 
-namespace {
+namespace event_calls_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -469,4 +469,4 @@ const Scenario two_sleep(
     },
     Size::large);
 
-}  // namespace
+}}  // namespace event_calls_scenarios

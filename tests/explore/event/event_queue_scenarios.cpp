@@ -13,7 +13,7 @@
 #include "explore/scenario.hpp"
 #include "support/next.hpp"
 
-namespace {
+namespace event_queue_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -560,4 +560,4 @@ const Scenario ended("event_queue/end_in_a_listener", [] {
   explore::outcome(count);
 });
 
-}  // namespace
+}}  // namespace event_queue_scenarios

@@ -21,7 +21,7 @@
 #include "support/event_queue_options.hpp"
 #include "support/next.hpp"
 
-namespace {
+namespace event_store_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -654,4 +654,4 @@ const Scenario trim_in_order(
     "event_store/trimmed_meanwhile_by_priority", [] { trimmed_meanwhile<Ordered<Plain>>(false); },
     Size::small, 0, 1);
 
-}  // namespace
+}}  // namespace event_store_scenarios

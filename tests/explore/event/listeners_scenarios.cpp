@@ -23,7 +23,7 @@
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace listeners_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -810,4 +810,4 @@ const Scenario grouped("listeners/group", [] {
   });
 });
 
-}  // namespace
+}}  // namespace listeners_scenarios

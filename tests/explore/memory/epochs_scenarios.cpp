@@ -13,7 +13,7 @@
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace epochs_scenarios { namespace {
 
 using namespace handoff;
 using detail::Garbage;
@@ -423,4 +423,4 @@ const Scenario awaited("passes/await", [] {
   check_at_rest();
 });
 
-}  // namespace
+}}  // namespace epochs_scenarios

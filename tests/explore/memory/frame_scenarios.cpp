@@ -13,7 +13,7 @@
 #include "books/command_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace frame_scenarios { namespace {
 
 using namespace handoff;
 using test::Audited;
@@ -120,4 +120,4 @@ const Scenario inherited("thread_arenas/inherited", [] {
   explore::outcome(arenas.arenas());
 });
 
-}  // namespace
+}}  // namespace frame_scenarios

@@ -13,7 +13,7 @@
 #include "pool/active_queues.hpp"
 #include "pool/ping_pong_tasks.hpp"
 
-namespace {
+namespace active_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -141,4 +141,4 @@ const Scenario whole_pool("thread_pool/active", [] {
   explore::check(one.read() + two.read() == 2, "both ran");
 });
 
-}  // namespace
+}}  // namespace active_scenarios

@@ -15,7 +15,7 @@
 #include "explore/scenario.hpp"
 #include "pool/crew.hpp"
 
-namespace {
+namespace crew_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -121,4 +121,4 @@ const Scenario unqueued_close("unqueued_tasks/close", [] {
   explore::outcome(accepted ? 1 : 0);
 });
 
-}  // namespace
+}}  // namespace crew_scenarios

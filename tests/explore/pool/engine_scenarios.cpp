@@ -18,7 +18,7 @@
 #include "explore/scenario.hpp"
 #include "pool/engine_parts.hpp"
 
-namespace {
+namespace engine_scenarios { namespace {
 
 using namespace handoff;
 using test::Arrivals;
@@ -126,4 +126,4 @@ const Scenario stillborn_in_a_group("thread_pool/stillborn_in_a_group", [] {
   }
 });
 
-}  // namespace
+}}  // namespace engine_scenarios

@@ -26,7 +26,7 @@
 #include "explore/scenario.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace full_pool_scenarios { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -506,4 +506,4 @@ const Scenario on_error_is_told(
     },
     Size::single);
 
-}  // namespace
+}}  // namespace full_pool_scenarios

@@ -27,7 +27,7 @@
 #include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace pool_future_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -417,4 +417,4 @@ const Scenario lends_for_another_pool(
     },
     Size::single);
 
-}  // namespace
+}}  // namespace pool_future_scenarios

@@ -12,7 +12,7 @@
 #include "explore/scenario.hpp"
 #include "pool/side_queues.hpp"
 
-namespace {
+namespace side_queues_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -141,4 +141,4 @@ const Scenario expected_of_two(
     },
     test::Size::large);
 
-}  // namespace
+}}  // namespace side_queues_scenarios

@@ -14,7 +14,7 @@
 #include "explore/scenario.hpp"
 #include "pool/task_queue.hpp"
 
-namespace {
+namespace sleepers_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -316,4 +316,4 @@ const Scenario found_in_next("sleepers/found_in_next_segment", [] {
   submit_beside_found(queue);
 });
 
-}  // namespace
+}}  // namespace sleepers_scenarios

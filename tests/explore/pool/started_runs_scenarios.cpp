@@ -17,7 +17,7 @@
 #include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace pool_started_runs_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -243,4 +243,4 @@ const Scenario start_without_memory(
     },
     Size::single, 0, 1);
 
-}  // namespace
+}}  // namespace pool_started_runs_scenarios

@@ -10,7 +10,7 @@
 #include "explore/scenario.hpp"
 #include "pool/task_queue.hpp"
 
-namespace {
+namespace task_queue_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -152,4 +152,4 @@ const Scenario close("task_queue/close", [] {
   explore::outcome(accepted);
 });
 
-}  // namespace
+}}  // namespace task_queue_scenarios

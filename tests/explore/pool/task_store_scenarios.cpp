@@ -9,7 +9,7 @@
 #include "explore/scenario.hpp"
 #include "pool/task_store.hpp"
 
-namespace {
+namespace task_store_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -42,4 +42,4 @@ const Scenario batches("task_store/batches", [] {
   explore::check(all.count() <= 2 * (count + TaskStore::batch), "used again");
 });
 
-}  // namespace
+}}  // namespace task_store_scenarios

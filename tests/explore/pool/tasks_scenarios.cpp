@@ -29,7 +29,7 @@
 #include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace tasks_scenarios { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -870,4 +870,4 @@ const Scenario reduces_many(
     },
     Size::single);
 
-}  // namespace
+}}  // namespace tasks_scenarios

@@ -25,7 +25,7 @@
 #include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace thread_pool_scenarios { namespace {
 
 using namespace handoff;
 using test::pool_of;
@@ -359,4 +359,4 @@ const Scenario loop("thread_pool/loop", [] {
   for (const auto& count : times) explore::check(count.read() == 1, "each index once");
 });
 
-}  // namespace
+}}  // namespace thread_pool_scenarios

@@ -28,7 +28,7 @@
 #include "explore/scenario.hpp"
 #include "pool/timers.hpp"
 
-namespace {
+namespace timers_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
@@ -716,4 +716,4 @@ const Scenario later_beside_close("thread_pool/later_beside_close", [] {
   explore::outcome(tally.cancelled);
 });
 
-}  // namespace
+}}  // namespace timers_scenarios

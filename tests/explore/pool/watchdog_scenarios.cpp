@@ -19,7 +19,7 @@
 #include "explore/pool/pool_scenarios.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace watchdog_scenarios { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -175,4 +175,4 @@ const Scenario runs_what_is_behind(
     },
     Size::single);
 
-}  // namespace
+}}  // namespace watchdog_scenarios

@@ -19,7 +19,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace claim_table_scenarios { namespace {
 
 using namespace handoff;
 using detail::Claim;
@@ -449,4 +449,4 @@ const Scenario tries_are_used_up(
     },
     Size::large, 2);
 
-}  // namespace
+}}  // namespace claim_table_scenarios

@@ -18,7 +18,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace job_board_scenarios { namespace {
 
 using handoff::detail::Claim;
 using handoff::detail::ClaimState;
@@ -232,4 +232,4 @@ const Scenario worker_recycled(
     },
     Size::large);
 
-}  // namespace
+}}  // namespace job_board_scenarios

@@ -7,7 +7,7 @@
 
 #include "explore/process/shared_storage.hpp"
 
-namespace {
+namespace shared_broadcast_scenarios { namespace {
 
 using namespace handoff;
 using explore::check;
@@ -216,4 +216,4 @@ const Scenario consumer_dies(
     },
     Size::small, 1);
 
-}  // namespace
+}}  // namespace shared_broadcast_scenarios

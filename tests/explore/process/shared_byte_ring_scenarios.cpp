@@ -8,7 +8,7 @@
 
 #include "explore/process/shared_storage.hpp"
 
-namespace {
+namespace shared_byte_ring_scenarios { namespace {
 
 using namespace handoff;
 using explore::check;
@@ -147,4 +147,4 @@ const Scenario consumer_is_replaced(
     },
     Size::small, 1);
 
-}  // namespace
+}}  // namespace shared_byte_ring_scenarios

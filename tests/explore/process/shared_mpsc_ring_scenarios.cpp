@@ -9,7 +9,7 @@
 #include "books/process_books.hpp"
 #include "explore/process/shared_storage.hpp"
 
-namespace {
+namespace shared_mpsc_ring_scenarios { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -387,4 +387,4 @@ const Scenario consumer_dies(
     },
     Size::small, 1);
 
-}  // namespace
+}}  // namespace shared_mpsc_ring_scenarios

@@ -11,7 +11,7 @@
 
 #include "explore/process/shared_storage.hpp"
 
-namespace {
+namespace shared_ring_scenarios { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -362,4 +362,4 @@ const Scenario half_made(
     },
     Size::small, 1);
 
-}  // namespace
+}}  // namespace shared_ring_scenarios

@@ -10,7 +10,7 @@
 #include "books/queue_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace channel_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
@@ -206,4 +206,4 @@ const Scenario closed_batch("channel/batch_at_the_end", [] {
   explore::check(taken.load(order::relaxed) == 2, "accepted is delivered");
 });
 
-}  // namespace
+}}  // namespace channel_scenarios

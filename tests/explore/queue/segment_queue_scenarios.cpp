@@ -6,7 +6,7 @@
 #include "books/queue_books.hpp"
 #include "explore/queue/ring_scenarios.hpp"
 
-namespace {
+namespace segment_queue_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
@@ -117,4 +117,4 @@ const Scenario visited("segment_queue/visited", [] {
   explore::check(left + count == 5 && queue.was_empty(), "the rest");
 });
 
-}  // namespace
+}}  // namespace segment_queue_scenarios

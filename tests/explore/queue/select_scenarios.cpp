@@ -8,7 +8,7 @@
 #include "books/queue_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace select_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
@@ -104,4 +104,4 @@ const Scenario timeout_race("select/timeout", [] {
   explore::outcome(status == Status::ok);
 });
 
-}  // namespace
+}}  // namespace select_scenarios

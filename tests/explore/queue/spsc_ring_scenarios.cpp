@@ -6,7 +6,7 @@
 #include "books/queue_books.hpp"
 #include "explore/queue/ring_scenarios.hpp"
 
-namespace {
+namespace spsc_ring_scenarios { namespace {
 
 using namespace handoff;
 using test::RingItem;
@@ -59,4 +59,4 @@ const Scenario left_behind("spsc_ring/ends_what_is_left", [] {
   test::ends_what_is_left([] { return std::make_unique<SpscRing<test::OwnedItem>>(4); });
 });
 
-}  // namespace
+}}  // namespace spsc_ring_scenarios

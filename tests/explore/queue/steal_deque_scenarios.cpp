@@ -9,7 +9,7 @@
 #include "books/queue_books.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace steal_deque_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -135,4 +135,4 @@ const Scenario grows("steal_deque/grows", [] {
   explore::outcome(stolen);
 });
 
-}  // namespace
+}}  // namespace steal_deque_scenarios

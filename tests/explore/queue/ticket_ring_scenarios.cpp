@@ -7,7 +7,7 @@
 #include "books/queue_books.hpp"
 #include "explore/queue/ring_scenarios.hpp"
 
-namespace {
+namespace ticket_ring_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
@@ -92,4 +92,4 @@ const Scenario mpmc_left("mpmc_ring/ends_what_is_left", [] {
   test::ends_what_is_left([] { return std::make_unique<MpmcRing<test::OwnedItem>>(4); });
 });
 
-}  // namespace
+}}  // namespace ticket_ring_scenarios

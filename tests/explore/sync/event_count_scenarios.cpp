@@ -8,7 +8,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace event_count_scenarios { namespace {
 
 using namespace handoff;
 using sync::EventCount;
@@ -163,4 +163,4 @@ const Scenario freed_after_wait("event_count/freed_after_wait", [] {
   events.notify_one();
 });
 
-}  // namespace
+}}  // namespace event_count_scenarios

@@ -5,7 +5,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace kept_quota_scenarios { namespace {
 
 using namespace handoff;
 using sync::KeptQuota;
@@ -20,4 +20,4 @@ const Scenario belongs_to_its_second("kept_quota/belongs_to_its_second", [] {
   explore::check(!kept.of(9), "nothing of a second in which nobody kept one");
 });
 
-}  // namespace
+}}  // namespace kept_quota_scenarios

@@ -6,7 +6,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace mutex_scenarios { namespace {
 
 using namespace handoff;
 using sync::Lock;
@@ -58,4 +58,4 @@ const Scenario try_lock("mutex/try_lock", [] {
   explore::outcome(got);
 });
 
-}  // namespace
+}}  // namespace mutex_scenarios

@@ -10,7 +10,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace stop_token_scenarios { namespace {
 
 using namespace handoff;
 using sync::StopCallback;
@@ -159,4 +159,4 @@ const Scenario last_handle("stop_token/last_handle", [] {
   source.reset();
 });
 
-}  // namespace
+}}  // namespace stop_token_scenarios

@@ -8,7 +8,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace thread_scenarios { namespace {
 
 using namespace handoff;
 using sync::Thread;
@@ -34,4 +34,4 @@ const Scenario assigned("thread/assigned", [] {
   explore::check(others.read() == 1, "and the new one after its join");
 });
 
-}  // namespace
+}}  // namespace thread_scenarios

@@ -16,7 +16,7 @@
 #include "explore/freed_run.hpp"
 #include "explore/scenario.hpp"
 
-namespace {
+namespace team_started_runs_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
@@ -264,4 +264,4 @@ const Scenario watcher_works(
 // Where there are more of them another one does.
 const Scenario another_works("started_run/another_works", [] { two_come(4); }, test::Size::single);
 
-}  // namespace
+}}  // namespace team_started_runs_scenarios

@@ -16,7 +16,7 @@
 
 #include "explore/scenario.hpp"
 
-namespace {
+namespace thread_team_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
@@ -335,4 +335,4 @@ const Scenario alone(
     },
     test::Size::single);
 
-}  // namespace
+}}  // namespace thread_team_scenarios
