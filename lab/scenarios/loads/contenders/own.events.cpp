@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // This library's event queue: a kind is a key with a listener. The caller enqueues, then drains
-// with the other threads.
+// with the other threads, one event at a time: a drain without a limit takes a whole run of events
+// for one thread, and long ones leave the others idle.
 #include <cstddef>
 #include <cstdint>
 #include <thread>
@@ -33,13 +34,13 @@ class Events {
     static_cast<void>(queue_.enqueue(static_cast<std::uint32_t>(run.kind()), run));
   }
   void wait() {
-    static_cast<void>(queue_.drain());
+    while (queue_.drain(1) > 0) continue;
     outstanding_.wait();
   }
 
  private:
   void serve() {
-    while (queue_.wait() == Status::ok) static_cast<void>(queue_.drain());
+    while (queue_.wait() == Status::ok) static_cast<void>(queue_.drain(1));
   }
 
   EventQueue<std::uint32_t, void(const Run&)> queue_;
