@@ -325,6 +325,9 @@ bool Overview::add_launch(Part& part, const Ways& ways, int rounds, Clock::time_
   progress_->step();
   if (!seen) return true;
   part.sum.foreign_cpus += seen->foreign_cpus * took;
+  if (seen->kernel_cpus) {
+    part.sum.kernel_cpus = part.sum.kernel_cpus.value_or(0) + *seen->kernel_cpus * took;
+  }
   part.sum.stolen_cpus += seen->stolen_cpus * took;
   part.sum.throttled += seen->throttled;
   part.sum.speed = seen->speed;
@@ -435,6 +438,7 @@ void Overview::finish(Part& part) {
   if (part.watched > 0) {
     report.emplace(BlockReport{part.repeats, part.sum});
     report->seen.foreign_cpus /= part.watched;
+    if (report->seen.kernel_cpus) *report->seen.kernel_cpus /= part.watched;
     report->seen.stolen_cpus /= part.watched;
     const bool kept = !part.disturbed.empty();
     report->seen.reason = kept ? part.reason : part.choosing_disturbed;

@@ -2,39 +2,17 @@
 #include "harness/greedy.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace handoff::lab {
 namespace {
 
-namespace fs = std::filesystem;
-
 double now_s() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
-}
-
-std::optional<pid_t> process_of(const std::string& name) {
-  pid_t process = 0;
-  const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data(), end, process);
-  if (error != std::errc{} || rest != end) return {};
-  return process;
-}
-
-// What a program calls itself goes to a terminal: nothing in it may act there.
-std::string harmless(std::string name) {
-  std::replace_if(name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return name;
 }
 
 }  // namespace
@@ -44,16 +22,14 @@ GreedyProcesses::GreedyProcesses(pid_t ours, std::string root)
       root_(std::move(root)),
       start_s_(now_s()),
       time_s_(start_s_),
-      before_(processes()) {}
+      before_(process_table(root_)) {}
 
-void GreedyProcesses::look() {
-  Processes now = processes();
+void GreedyProcesses::look(bool at_kernel) {
+  ProcessTable now = process_table(root_);
   time_s_ = now_s();
   for (const auto& [id, process] : now) {
-    if (is_ours(id, now)) continue;
-    const auto known = before_.find(id);
-    const bool same = known != before_.end() && known->second.started == process.started;
-    const double taken = process.seconds - (same ? known->second.seconds : 0);
+    if (is_ours(id, now) || (process.is_kernel && !at_kernel)) continue;
+    const double taken = seconds_since(before_, id, process);
     if (taken > 0) taken_[process.name] += taken;
   }
   before_ = std::move(now);
@@ -72,40 +48,7 @@ std::vector<Greedy> GreedyProcesses::greediest(std::size_t most) const {
   return all;
 }
 
-// "7 (a name) R 1 ...": the name may have blanks and brackets in it; see proc(5).
-GreedyProcesses::Processes GreedyProcesses::processes() const {
-  const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
-  Processes all;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(root_ + "/proc", none)) {
-    const std::optional<pid_t> id = process_of(entry.path().filename());
-    if (!id) continue;
-    std::ifstream file(entry.path() / "stat");
-    std::string line;
-    std::getline(file, line);
-    const auto open = line.find('(');
-    const auto close = line.rfind(')');
-    if (open == std::string::npos || close == std::string::npos || close < open) continue;
-    std::istringstream fields(line.substr(close + 1));
-    std::string state;
-    std::string skipped;
-    Process process;
-    double user = 0;
-    double system = 0;
-    fields >> state >> process.parent;
-    for (int i = 0; i < 9; ++i) fields >> skipped;  // up to cmajflt
-    fields >> user >> system;
-    for (int i = 0; i < 6; ++i) fields >> skipped;  // up to itrealvalue
-    fields >> process.started;
-    if (!fields) continue;
-    process.name = harmless(line.substr(open + 1, close - open - 1));
-    process.seconds = (user + system) * tick_s;
-    all[*id] = std::move(process);
-  }
-  return all;
-}
-
-bool GreedyProcesses::is_ours(pid_t process, const Processes& all) const {
+bool GreedyProcesses::is_ours(pid_t process, const ProcessTable& all) const {
   for (std::size_t steps = 0; steps <= all.size(); ++steps) {
     if (process == ours_) return true;
     const auto found = all.find(process);

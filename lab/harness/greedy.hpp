@@ -10,6 +10,8 @@
 
 #include <sys/types.h>
 
+#include "harness/process_table.hpp"
+
 namespace handoff::lab {
 
 struct Greedy {
@@ -25,28 +27,20 @@ class GreedyProcesses {
 
   // Counts what all others took since the look before it, the first of which the constructor took.
   // A process that starts and ends between two looks is not seen.
-  void look();
+  // `at_kernel`: its threads are others too.
+  void look(bool at_kernel = true);
 
   // The greediest `most` programs, over all that was looked at. Programs of one name are one.
   [[nodiscard]] std::vector<Greedy> greediest(std::size_t most = 3) const;
 
  private:
-  struct Process {
-    std::string name;
-    pid_t parent = 0;
-    double seconds = 0;  // on a CPU
-    double started = 0;
-  };
-  using Processes = std::map<pid_t, Process>;
-
-  [[nodiscard]] Processes processes() const;
-  [[nodiscard]] bool is_ours(pid_t process, const Processes& all) const;
+  [[nodiscard]] bool is_ours(pid_t process, const ProcessTable& all) const;
 
   pid_t ours_;
   std::string root_;
   double start_s_;
   double time_s_;  // of the last look
-  Processes before_;
+  ProcessTable before_;
   std::map<std::string, double> taken_;  // seconds, by name
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -107,10 +108,28 @@ double uncertain_s(const Look& look) {
   return 2.0 * look.cpus / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+ProcessTable kernel_threads(const std::string& root) {
+  ProcessTable all = process_table(root);
+  std::erase_if(all, [](const auto& entry) { return !entry.second.is_kernel; });
+  return all;
+}
+
+// How long the kernel's threads were on a CPU between the two looks. What one did that has ended
+// since is not known: it stays others' time. Nothing: they are hidden, or count as others anyway.
+std::optional<double> kernel_s(const Look& before, const Look& after) {
+  if (!before.kernel || before.kernel->empty()) return {};
+  if (!after.kernel || after.kernel->empty()) return {};
+  double sum = 0;
+  for (const auto& [id, thread] : *after.kernel) sum += seconds_since(*before.kernel, id, thread);
+  return std::max(0.0, sum);
+}
+
 // Empty: nobody took time.
-std::string taken(const Disturbance& seen, double most_cpus) {
+std::string taken(const Disturbance& seen, double most_cpus, bool kernel_is_hidden) {
   if (seen.foreign_cpus > most_cpus) {
-    return fmt::format("other processes took {:.2f} CPUs", seen.foreign_cpus);
+    return fmt::format("other processes{} took {:.2f} CPUs",
+                       kernel_is_hidden ? " or the kernel's threads, which are hidden here," : "",
+                       seen.foreign_cpus);
   }
   if (seen.stolen_cpus > most_cpus) {
     return fmt::format("the host took {:.2f} CPUs", seen.stolen_cpus);
@@ -135,13 +154,14 @@ std::string slow(const Disturbance& seen, const Speed& usual) {
 
 }  // namespace
 
-Look look(const std::string& root) {
+Look look(KernelThreads kernel, const std::string& root) {
   Look look;
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   look.time_s = std::chrono::duration<double>(now).count();
   look.own_s = own_cpu_time();
   read_cpu_times(root, look);
   look.throttled = throttled_by_quota(root) + throttled_for_heat(root);
+  if (kernel == KernelThreads::work_for_us) look.kernel = kernel_threads(root);
   return look;
 }
 
@@ -156,12 +176,15 @@ Disturbance disturbance(const Look& before, const Look& after, const Speed& spee
   if (after.cpus > 0 && after.cpus == before.cpus) {
     const double stolen = std::max(0.0, after.stolen_s - before.stolen_s);
     const double busy = after.cpus * wall_s - (after.idle_s - before.idle_s) - stolen;
-    seen.foreign_cpus = std::max(0.0, busy - (after.own_s - before.own_s)) / wall_s;
+    const std::optional<double> kernel = kernel_s(before, after);
+    const double ours = after.own_s - before.own_s + kernel.value_or(0);
+    seen.foreign_cpus = std::max(0.0, busy - ours) / wall_s;
+    if (kernel) seen.kernel_cpus = *kernel / wall_s;
     seen.stolen_cpus = stolen / wall_s;
   }
   seen.throttled = std::max(0.0, after.throttled - before.throttled);
   const double most_cpus = most_cpus_for_others(after.cpus) + uncertain_s(after) / wall_s;
-  seen.reason = taken(seen, most_cpus);
+  seen.reason = taken(seen, most_cpus, after.kernel && !seen.kernel_cpus);
   if (!seen.reason.empty()) {
     const double interrupts = (after.interrupts_s - before.interrupts_s) / wall_s;
     seen.only_foreign = seen.foreign_cpus > most_cpus && !(seen.stolen_cpus > most_cpus) &&

@@ -3,8 +3,10 @@
 // host, throttling, and how fast the machine itself was.
 #pragma once
 
-#include <filesystem>
+#include <optional>
 #include <string>
+
+#include "harness/process_table.hpp"
 
 namespace handoff::lab {
 
@@ -17,10 +19,19 @@ struct Look {
   double own_s = 0;      // CPU time of this process and of the children that it has waited for
   double throttled = 0;  // times, by a quota or for heat
   double interrupts_s = 0;  // in which the kernel served devices, whoever had the CPU
+  // The kernel's own threads. Nothing: they were not looked at; none: they are hidden.
+  std::optional<ProcessTable> kernel = {};
+};
+
+// What the kernel's own threads are to a measurement. They write back what programs wrote, and say
+// nowhere for which of them.
+enum class KernelThreads : bool {
+  are_others,  // like all other processes
+  work_for_us  // the contenders write files, and pass much of that work to these threads
 };
 
 // `root` is put before every path that is read; another one than "" is for tests.
-Look look(const std::string& root = "");
+Look look(KernelThreads kernel = KernelThreads::are_others, const std::string& root = "");
 
 // Multiply-adds, in GFLOP/s.
 struct Speed {
@@ -31,6 +42,9 @@ struct Speed {
 // Between two looks.
 struct Disturbance {
   double foreign_cpus = 0;  // CPUs' worth of time that neither we took nor idled
+  // That of the kernel's own threads, where they work for us; it is not in foreign_cpus then.
+  // Nothing: it is, because they do not, or because they are hidden.
+  std::optional<double> kernel_cpus = {};
   double stolen_cpus = 0;
   double throttled = 0;
   Speed speed;         // the slowest that was seen

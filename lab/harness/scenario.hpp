@@ -76,6 +76,10 @@ class Problem {
   // Whether the contender's own threads may take each other's CPU. That one of them waited for a
   // CPU says nothing of other programs then: see preemption.hpp.
   [[nodiscard]] virtual bool threads_share_cpus() const { return false; }
+  // Whether the kernel's own threads do a part of the contender's work: they write back what it
+  // wrote. Their time says nothing of other programs then: see machine.hpp. All problems of a block
+  // say the same.
+  [[nodiscard]] virtual bool kernel_works_for_it() const { return false; }
 };
 
 // What an article measured, to stand beside what this machine measures.

@@ -85,15 +85,16 @@ Watch::Watch(const std::vector<Contender>& contenders, const Plan& plan, Interru
   measure_floor(plan, interrupt);
 }
 
-void Watch::begin() {
+void Watch::begin(KernelThreads kernel) {
   constexpr std::chrono::milliseconds fresh(200);  // nothing that was measured fits in between
   if (Clock::now() - probed_ > fresh) latest_ = probe();
   speed_before_ = latest_;
-  before_ = look();
+  kernel_ = kernel;
+  before_ = look(kernel_);
 }
 
 Disturbance Watch::end() {
-  const Look after = look();
+  const Look after = look(kernel_);
   latest_ = probe();
   const Speed slowest{std::min(latest_.one, speed_before_.one),
                       std::min(latest_.all, speed_before_.all)};

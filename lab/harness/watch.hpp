@@ -16,8 +16,8 @@ class Watch {
   // Finds out how fast the machine is, and how far equals are apart on it.
   Watch(const std::vector<Contender>& contenders, const Plan& plan, Interrupt& interrupt);
 
-  void begin();       // of what is measured now
-  Disturbance end();  // what happened since
+  void begin(KernelThreads kernel);  // of what is measured now
+  Disturbance end();                 // what happened since
 
   // The median of all that it was found to be.
   [[nodiscard]] Speed usual() const;
@@ -36,6 +36,7 @@ class Watch {
   std::vector<double> speeds_of_one_;
   std::vector<double> speeds_of_all_;
   double floor_ = 0;
+  KernelThreads kernel_ = KernelThreads::are_others;
   Look before_;
   Speed speed_before_;
   Speed latest_;

@@ -8,6 +8,15 @@
 #include "harness/preemption.hpp"
 
 namespace handoff::lab {
+namespace {
+
+KernelThreads kernel_in(const Measurement& measurement) {
+  return measurement.problem != nullptr && measurement.problem->kernel_works_for_it()
+             ? KernelThreads::work_for_us
+             : KernelThreads::are_others;
+}
+
+}  // namespace
 
 void WatchedBench::watch(const std::vector<Contender>& contenders, Interrupt& interrupt,
                          bool patient) {
@@ -33,14 +42,16 @@ std::optional<BlockReport> WatchedBench::measure(std::vector<Measurement>& block
 std::optional<Disturbance> WatchedBench::add_launch(const std::vector<Measurement*>& measurements,
                                                     int most_rounds, Clock::time_point end,
                                                     Progress& progress) {
-  if (watch_) begin_watching();
+  const bool any = !measurements.empty();
+  if (watch_) begin_watching(any ? kernel_in(*measurements.front()) : KernelThreads::are_others);
   bench_.add_launch(measurements, most_rounds, end, progress);
   if (watch_) return end_watching();
   return {};
 }
 
-void WatchedBench::begin_watching() {
-  watch_->begin();
+void WatchedBench::begin_watching(KernelThreads kernel) {
+  kernel_ = kernel;
+  watch_->begin(kernel);
   began_ = Clock::now();
 }
 
@@ -52,7 +63,7 @@ Disturbance WatchedBench::end_watching() {
   foreign_s_ += seen.foreign_cpus * took;
   stolen_s_ += seen.stolen_cpus * took;
   if (Clock::now() - looked_ > often_enough) {
-    others_->look();
+    others_->look(kernel_ == KernelThreads::are_others);
     looked_ = Clock::now();
   }
   return seen;
@@ -60,7 +71,7 @@ Disturbance WatchedBench::end_watching() {
 
 std::string WatchedBench::busy() {
   if (!(watched_s_ > 0)) return {};
-  others_->look();
+  others_->look(kernel_ == KernelThreads::are_others);
   return busy_line(foreign_s_ / watched_s_, stolen_s_ / watched_s_, look().cpus,
                    others_->greediest());
 }
@@ -72,7 +83,7 @@ BlockReport WatchedBench::measure_watched(std::vector<Measurement>& block, Progr
   const int most_repeats = !patient_ || disturbed_in_a_row_ >= hopeless ? 0 : 2;
   const std::vector<Measurement> fresh = block;
   for (int repeats = 0;; ++repeats) {
-    begin_watching();
+    begin_watching(block.empty() ? KernelThreads::are_others : kernel_in(block.front()));
     bench_.measure(block, progress);
     const Disturbance seen = end_watching();
     const bool disturbed = !seen.reason.empty();

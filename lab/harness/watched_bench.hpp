@@ -47,12 +47,13 @@ class WatchedBench {
 
  private:
   BlockReport measure_watched(std::vector<Measurement>& block, Progress& progress);
-  void begin_watching();
+  void begin_watching(KernelThreads kernel);
   Disturbance end_watching();
 
   Bench bench_;
   std::optional<Watch> watch_;
   Clock::time_point began_;
+  KernelThreads kernel_ = KernelThreads::are_others;  // in what was measured last
   std::optional<GreedyProcesses> others_;
   Clock::time_point looked_;  // at them
   double watched_s_ = 0;

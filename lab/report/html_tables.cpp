@@ -294,6 +294,7 @@ Data bar_table(const MergedCell& cell, bool folded) {
       rows.push_back(data);
       if (const std::string remark = remark_on(*row); !remark.empty()) remarks.push_back(remark);
     }
+    if (const std::string text = machine.kernel_text(); !text.empty()) remarks.push_back(text);
   }
   Data data;
   data.set("folded", folded);

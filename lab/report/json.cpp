@@ -118,6 +118,7 @@ json to_json(const std::optional<BlockReport>& block) {
   const Disturbance& seen = block->seen;
   return {{"repeats", block->repeats},
           {"foreign_cpus", seen.foreign_cpus},
+          {"kernel_cpus", seen.kernel_cpus ? json(*seen.kernel_cpus) : json()},
           {"stolen_cpus", seen.stolen_cpus},
           {"throttled", seen.throttled},
           {"probe", to_json(seen.speed)},

@@ -174,7 +174,9 @@ constexpr std::array rung_rules{
 constexpr std::array block_rules{
     Rule{"repeats", false, "a whole number", [](const json& v) { return v.is_number_integer(); }},
     Rule{"foreign_cpus", false, a_figure, is_figure},
-    Rule{"stolen_cpus", false, a_figure, is_figure}, Rule{"throttled", false, a_figure, is_figure},
+    Rule{"kernel_cpus", false, a_figure, is_figure},
+    Rule{"stolen_cpus", false, a_figure, is_figure},
+    Rule{"throttled", false, a_figure, is_figure},
     Rule{"disturbed", false, "null or a text without control characters",
          [](const json& v) { return v.is_null() || is_plain_text(v); }}};
 
@@ -392,6 +394,8 @@ std::optional<BlockReport> block_in(const json& object) {
   BlockReport block;
   block.repeats = object.value("repeats", 0);
   block.seen.foreign_cpus = or_none(figure_in(object, "foreign_cpus"));
+  const double kernel = figure_in(object, "kernel_cpus");
+  if (!std::isnan(kernel)) block.seen.kernel_cpus = kernel;
   block.seen.stolen_cpus = or_none(figure_in(object, "stolen_cpus"));
   block.seen.throttled = or_none(figure_in(object, "throttled"));
   const json reason = object.value("disturbed", json());

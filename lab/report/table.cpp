@@ -60,7 +60,9 @@ std::string cell_table(const CellView& cell, bool styled) {
   }
   const std::string title = fmt::format("{} {}  ({}, {} is better)", cell.scenario, cell.parameters,
                                         cell.metric, cell.higher_is_better ? "higher" : "lower");
-  return heading(title, styled) + columns.text() + without_figures;
+  const std::string kernel = cell.kernel_text();
+  return heading(title, styled) + columns.text() + without_figures +
+         (kernel.empty() ? "" : fmt::format("  {}\n", kernel));
 }
 
 std::string article_table(const ArticleView& article, bool styled) {

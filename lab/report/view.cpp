@@ -16,7 +16,16 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 CellView cell_of(const Row& row) {
-  return {row.scenario, text_of(row.parameters), row.metric, row.unit, row.higher_is_better, {}};
+  return {row.scenario, text_of(row.parameters), row.metric, row.unit, row.higher_is_better, {},
+          NAN};
+}
+
+double kernel_cpus_beside(const Row& row, const Result& result) {
+  if (!row.block || *row.block < 0) return unknown;
+  const auto at = static_cast<std::size_t>(*row.block);
+  if (at >= result.blocks.size()) return unknown;
+  const std::optional<BlockReport>& block = result.blocks[at];
+  return block ? block->seen.kernel_cpus.value_or(unknown) : unknown;
 }
 
 bool better_first(const CellView& cell, const Row* a, const Row* b) {
@@ -136,6 +145,14 @@ bool CellView::same_work(const CellView& other) const {
          std::tie(other.scenario, other.metric, other.unit, other.parameters);
 }
 
+std::string CellView::kernel_text() const {
+  if (std::isnan(kernel_cpus)) return {};
+  return fmt::format(
+      "the kernel's own threads, which write back files, took {:.2f} CPUs meanwhile; that is not "
+      "counted as other programs'",
+      kernel_cpus);
+}
+
 std::vector<CellView> cells_of(const Results& results) {
   std::vector<CellView> cells;
   for (const Result* result : results) {
@@ -145,6 +162,7 @@ std::vector<CellView> cells_of(const Results& results) {
                                [&](const CellView& other) { return other.same_work(wanted); });
       if (cell == cells.end()) cell = cells.insert(cells.end(), std::move(wanted));
       cell->rows.push_back(&row);
+      cell->kernel_cpus = std::fmax(cell->kernel_cpus, kernel_cpus_beside(row, *result));
     }
   }
   for (CellView& cell : cells) {

@@ -20,12 +20,17 @@ struct CellView {
   std::string unit;
   bool higher_is_better = false;
   std::vector<const Row*> rows;  // measured ones best first, then the others
+  // What the kernel's own threads took of the CPUs meanwhile, the most of its blocks; NaN: they did
+  // not work for the contenders, or that is not known.
+  double kernel_cpus = NAN;
 
   // The best row of all but limits, against which the others are set; null where nobody has one.
   [[nodiscard]] const Row* best() const;
   // How many times worse than the best: 1 for the best.
   [[nodiscard]] double times_best(const Row& row) const;
   [[nodiscard]] bool same_work(const CellView& other) const;
+  // That in words; empty where it is not known.
+  [[nodiscard]] std::string kernel_text() const;
 };
 
 std::vector<CellView> cells_of(const Results& results);
@@ -54,8 +59,8 @@ struct ArticleLine {
   double here_ms;
   double here_speedup;
   std::optional<bool> reproduced;  // nothing for the first line and for what was not measured
-  std::string why;                 // why not, or why that cannot be told
-  ThreadsMs on_cpu_ms;             // here, while it took here_ms
+  std::string why;  // why not, or why that cannot be told
+  ThreadsMs on_cpu_ms;  // here, while it took here_ms
   ThreadsMs off_cpu_ms;
 };
 

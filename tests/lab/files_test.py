@@ -34,6 +34,12 @@ def settings(parameters):
     return [word for name, value in parameters.items() for word in ("--set", f"{name}={value}")]
 
 
+def stats_of_processes():
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it ended
+            yield stat.read_text(errors="replace")
+
+
 class Files(LabTest):
     def setUp(self):
         super().setUp()
@@ -143,6 +149,18 @@ class Files(LabTest):
         rows = self.rows("copy", everyone if DEEP else "own.copy", tree="small", cache="cold",
                          durable=1)
         self.assert_measured(rows, {"own.copy"})
+
+    def test_what_the_kernel_writes_back_is_not_other_programs(self):
+        result = self.result_of("run", "files", "--metrics", "write_new", "--contenders",
+                                "seed.single", "--launches", "1", "--time-budget", "1",
+                                *settings({**SMALL, "durable": 1}))
+        jsonschema.validate(result, SCHEMA)
+        flags = [int(stat.rsplit(")", 1)[1].split()[6]) for stat in stats_of_processes()]
+        for block in result["blocks"]:
+            if any(each & 0x00200000 for each in flags):
+                self.assertGreaterEqual(block["kernel_cpus"], 0)
+            else:  # hidden, as in a container
+                self.assertIsNone(block["kernel_cpus"])
 
     def test_both_clocks_of_the_article(self):
         for clock in ("wall", "cpu"):

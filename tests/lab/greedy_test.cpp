@@ -34,15 +34,15 @@ class FakeProc {
 
   // A process that was on a CPU for so many seconds.
   void has(pid_t id, const std::string& name, pid_t parent, double user_s, double system_s,
-           int started = 7) const {
+           int started = 7, long flags = 4194304) const {
     const auto ticks = [](double seconds) {
       return std::to_string(static_cast<long>(seconds * static_cast<double>(sysconf(_SC_CLK_TCK))));
     };
     const fs::path folder = path_ / "proc" / std::to_string(id);
     fs::create_directories(folder);
     std::ofstream(folder / "stat")
-        << id << " (" << name << ") R " << parent << " 1 1 0 -1 4194304 100 0 0 0 " << ticks(user_s)
-        << ' ' << ticks(system_s) << " 900 900 20 0 1 0 " << started
+        << id << " (" << name << ") R " << parent << " 1 1 0 -1 " << flags << " 100 0 0 0 "
+        << ticks(user_s) << ' ' << ticks(system_s) << " 900 900 20 0 1 0 " << started
         << " 1000 1 18446744073709551615";
   }
   void lacks(pid_t id) const { fs::remove_all(path_ / "proc" / std::to_string(id)); }
@@ -109,6 +109,19 @@ TEST(Greedy, ProcessesOfOneNameAreOneAndNewOnesCountFromTheirStart) {
   proc.lacks(11);
   processes.look();
   EXPECT_EQ(names_of(processes), (std::vector<std::string>{"cc1plus", "ffmpeg"}));
+}
+
+TEST(Greedy, ThreadsOfTheKernelAreOnlyWhereTheyAreLookedAt) {
+  constexpr long kernel_thread = 69238880;  // as a kworker has it
+  const FakeProc proc;
+  GreedyProcesses processes(ours, proc.path());
+  proc.has(10, "kworker", 2, 0, 4, 7, kernel_thread);
+  proc.has(11, "ffmpeg", 1, 9, 0);
+  processes.look(false);
+  EXPECT_EQ(names_of(processes), (std::vector<std::string>{"ffmpeg"}));
+  proc.has(10, "kworker", 2, 0, 8, 7, kernel_thread);
+  processes.look();
+  EXPECT_EQ(names_of(processes), (std::vector<std::string>{"ffmpeg", "kworker"}));
 }
 
 TEST(Greedy, ANameCannotActOnATerminal) {

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -76,6 +78,59 @@ TEST(Disturbance, IsNotMadeUpWhereNothingIsKnown) {
   EXPECT_EQ(disturbance({1, 2, 0, 0, 0, 0}, {1, 2, 0, 0, 0, 0}, usual, usual).reason, "");
 }
 
+// Two CPUs over ten seconds, of which the contenders took 4; the kernel's threads did 2 s of work
+// before, and may have done more since.
+Look before_writing() {
+  return {50, 2, 7, 3, 4, 1, 0, ProcessTable{{5, {"kworker/0", 2, true, 2, 1}}}};
+}
+Look after_writing(double idle_s, ProcessTable kernel) {
+  return {60, 2, 7 + idle_s, 3, 8, 1, 0, std::move(kernel)};
+}
+
+TEST(Disturbance, IsNotWhatTheKernelWritesBackForUs) {
+  const Disturbance seen = disturbance(
+      before_writing(), after_writing(13, {{5, {"kworker/0", 2, true, 5, 1}}}), usual, usual);
+  EXPECT_EQ(seen.reason, "");
+  EXPECT_NEAR(seen.foreign_cpus, 0, 1e-9);
+  ASSERT_TRUE(seen.kernel_cpus);
+  EXPECT_NEAR(seen.kernel_cpus.value_or(0), 0.3, 1e-9);
+}
+
+TEST(Disturbance, IsWhatOtherProgramsTookBesideTheKernel) {
+  const Disturbance seen = disturbance(
+      before_writing(), after_writing(8, {{5, {"kworker/0", 2, true, 5, 1}}}), usual, usual);
+  EXPECT_EQ(seen.reason, "other processes took 0.50 CPUs");
+  EXPECT_NEAR(seen.kernel_cpus.value_or(0), 0.3, 1e-9);
+}
+
+TEST(Disturbance, CountsThreadsOfTheKernelThatCameMeanwhileAndNoneThatEnded) {
+  const Disturbance came = disturbance(
+      before_writing(),
+      after_writing(13, {{5, {"kworker/0", 2, true, 2, 1}}, {6, {"kworker/1", 2, true, 3, 9}}}),
+      usual, usual);
+  EXPECT_NEAR(came.kernel_cpus.value_or(0), 0.3, 1e-9);
+  EXPECT_EQ(came.reason, "");
+  // Another thread under the same number: all of its time is since then.
+  const Disturbance another = disturbance(
+      before_writing(), after_writing(13, {{5, {"kworker/9", 2, true, 3, 8}}}), usual, usual);
+  EXPECT_NEAR(another.kernel_cpus.value_or(0), 0.3, 1e-9);
+  const Disturbance ended = disturbance(
+      before_writing(), after_writing(13, {{6, {"kworker/1", 2, true, 0, 9}}}), usual, usual);
+  EXPECT_NEAR(ended.kernel_cpus.value_or(1), 0, 1e-9);
+  EXPECT_EQ(ended.reason, "other processes took 0.30 CPUs");
+}
+
+TEST(Disturbance, SaysWhereTheKernelsThreadsAreHidden) {
+  const Disturbance seen = disturbance(before_writing(), after_writing(13, {}), usual, usual);
+  EXPECT_EQ(seen.reason,
+            "other processes or the kernel's threads, which are hidden here, took 0.30 CPUs");
+  EXPECT_FALSE(seen.kernel_cpus);
+  Look before = before_writing();
+  before.kernel->clear();
+  EXPECT_FALSE(disturbance(before, after_writing(16, {}), usual, usual).kernel_cpus);
+  EXPECT_EQ(disturbance(before, after_writing(16, {}), usual, usual).reason, "");
+}
+
 class FakeRoot {
  public:
   FakeRoot() : path_(fs::temp_directory_path() / ("handoff_root_" + std::to_string(getpid()))) {}
@@ -103,17 +158,47 @@ TEST(Look, ReadsTheCountersOfTheKernel) {
   root.write("sys/fs/cgroup/m/cpu.stat", "nr_throttled 1000\n");
   root.write("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "30\n");
   root.write("sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "70\n");
-  const Look seen = look(root.path());
+  const Look seen = look(KernelThreads::are_others, root.path());
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   ASSERT_GE(seen.cpus, 1);
   EXPECT_DOUBLE_EQ(seen.idle_s, seen.cpus * 500 / ticks);
   EXPECT_DOUBLE_EQ(seen.stolen_s, seen.cpus * 200 / ticks);
   EXPECT_DOUBLE_EQ(seen.interrupts_s, seen.cpus * 10 / ticks);
   EXPECT_EQ(seen.throttled, 5 + 7 + 30 + 70);
+  EXPECT_FALSE(seen.kernel);
+}
+
+TEST(Look, FindsTheThreadsOfTheKernel) {
+  const FakeRoot root;
+  const auto has = [&](int id, const std::string& name, const std::string& flags, int ticks) {
+    root.write("proc/" + std::to_string(id) + "/stat",
+               std::to_string(id) + " (" + name + ") S 2 0 0 0 -1 " + flags + " 0 0 0 0 1 " +
+                   std::to_string(ticks) + " 0 0 20 0 1 0 77 0 0 1844674 0");
+  };
+  has(2, "kthreadd", "2129984", 0);
+  has(71, "kworker/u8:0-flush (8:0)", "69238880", 299);
+  has(72, "kworker/pretends", "4194304", 1000);  // a program may call itself that
+  has(73, "cut", "", 0);
+  root.write("proc/74/stat", "");
+  const Look seen = look(KernelThreads::work_for_us, root.path());
+  ASSERT_TRUE(seen.kernel);
+  const ProcessTable kernel = seen.kernel.value_or(ProcessTable());
+  ASSERT_EQ(kernel.size(), 2);
+  EXPECT_EQ(kernel.at(71).name, "kworker/u8:0-flush (8:0)");
+  EXPECT_DOUBLE_EQ(kernel.at(71).seconds, 300 / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  EXPECT_EQ(kernel.at(71).started, 77);
+}
+
+TEST(Look, FindsNoThreadsOfTheKernelWhereTheyAreHidden) {
+  const FakeRoot root;
+  root.write("proc/1/stat", "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 1 1 0 0 20 0 1 0 7 0 0 1 0");
+  const Look seen = look(KernelThreads::work_for_us, root.path());
+  ASSERT_TRUE(seen.kernel);
+  EXPECT_TRUE(seen.kernel.value_or(ProcessTable{{1, {}}}).empty());
 }
 
 TEST(Look, OfNothingKnowsNothing) {
-  const Look seen = look("/nonexistent");
+  const Look seen = look(KernelThreads::are_others, "/nonexistent");
   EXPECT_EQ(seen.cpus, 0);
   EXPECT_EQ(seen.throttled, 0);
   EXPECT_GT(seen.time_s, 0);

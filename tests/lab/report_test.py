@@ -217,6 +217,24 @@ class Pages(PageTest):
                 row.pop("samples", None), row.pop("launches", None)
         self.assertEqual(carried, results)
 
+    def test_the_page_says_what_the_kernels_threads_took(self):
+        result = synthetic.result()
+        block = {"repeats": 0, "foreign_cpus": 0, "stolen_cpus": 0, "throttled": 0,
+                 "probe": {"one_cpu_gflops": 40, "all_cpus_gflops": 70}, "disturbed": None}
+        result["blocks"] = [block, {**block, "kernel_cpus": None}, {**block, "kernel_cpus": 0.257},
+                            None]
+        for number, row in enumerate(result["rows"]):
+            row["block"] = number % 6  # the last two are in no list
+        for row in result["rows"]:
+            if row["scenario"] == "grain":
+                row["block"] = 1
+        text = self.page_of(result).read_text()
+        said = "took 0.26 CPUs meanwhile; that is not counted as other programs"
+        self.assertIn(said, text)
+        for row in result["rows"]:
+            row["block"] = 1
+        self.assertNotIn("own threads", self.page_of(result).read_text())
+
     def test_files_of_one_machine_that_do_not_repeat_each_other_belong_together(self):
         one, other = synthetic.result(), synthetic.result()
         one["rows"] = [row for row in one["rows"] if row["scenario"] == "matmul"]
@@ -380,6 +398,8 @@ BAD_FILES = {
                        ["blocks[0]", '"disturbed"']),
     "block's CPUs": ('{"schema": 1, "rows": [], "blocks": [{"foreign_cpus": "1"}]}',
                      ["blocks[0]", '"foreign_cpus"']),
+    "block's kernel": ('{"schema": 1, "rows": [], "blocks": [{"kernel_cpus": "1"}]}',
+                       ["blocks[0]", '"kernel_cpus"']),
     "article": ('{"schema": 1, "environment": {}, "rows": [], "articles": [{}]}',
                 ["articles[0]", '"scenario"']),
 }
