@@ -126,7 +126,7 @@ TEST(Disturbance, SaysWhereTheKernelsThreadsAreHidden) {
             "other processes or the kernel's threads, which are hidden here, took 0.30 CPUs");
   EXPECT_FALSE(seen.kernel_cpus);
   Look before = before_writing();
-  before.kernel->clear();
+  before.kernel = ProcessTable();
   EXPECT_FALSE(disturbance(before, after_writing(16, {}), usual, usual).kernel_cpus);
   EXPECT_EQ(disturbance(before, after_writing(16, {}), usual, usual).reason, "");
 }
@@ -183,7 +183,7 @@ TEST(Look, FindsTheThreadsOfTheKernel) {
   const Look seen = look(KernelThreads::work_for_us, root.path());
   ASSERT_TRUE(seen.kernel);
   const ProcessTable kernel = seen.kernel.value_or(ProcessTable());
-  ASSERT_EQ(kernel.size(), 2);
+  ASSERT_EQ(kernel.size(), 2U);
   EXPECT_EQ(kernel.at(71).name, "kworker/u8:0-flush (8:0)");
   EXPECT_DOUBLE_EQ(kernel.at(71).seconds, 300 / static_cast<double>(sysconf(_SC_CLK_TCK)));
   EXPECT_EQ(kernel.at(71).started, 77);
