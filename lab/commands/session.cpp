@@ -33,6 +33,8 @@ Plan plan_of(const MeasureOptions& options) {
     }
     plan.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(seconds));
+    // A launch that is given less than a burst takes has one burst, as long as it is given.
+    plan.burst = std::min(plan.burst, plan.budget / plan.launches);
   }
   if (options.burst) plan.burst = *options.burst;
   plan.seed = options.seed ? *options.seed : std::random_device{}();

@@ -41,18 +41,20 @@ Bench Bench::quick() const {
   Plan plan = plan_;
   plan.launches = 1;
   plan.most_launches = 1;
-  plan.burst = std::chrono::milliseconds(50);
+  plan.burst = std::min<std::chrono::nanoseconds>(plan.burst, std::chrono::milliseconds(50));
   plan.most_rounds = 3;
   plan.budget = std::min<std::chrono::nanoseconds>(plan.budget, std::chrono::seconds(4));
   return {plan, interrupt_};
 }
 
 // Half of the block's time: who hangs takes no more than that from the others. Or the time of two
-// slow operations, the one before the burst and the one in it; or that of ten bursts, so that a
-// small budget makes nobody who was merely not scheduled for a moment a contender that hangs.
+// slow operations, the one before the burst and the one in it; or that of ten bursts and no less
+// than half a second, so that a small budget makes no contender that was merely not scheduled for
+// a moment one that hangs.
 std::chrono::nanoseconds Bench::patience(const Measurement& measurement) const {
+  constexpr std::chrono::nanoseconds least = std::chrono::milliseconds(500);
   return std::max(
-      {plan_.budget / 2, 2 * measurement.problem->slowest_operation(), 10 * plan_.burst});
+      {plan_.budget / 2, 2 * measurement.problem->slowest_operation(), 10 * plan_.burst, least});
 }
 
 void Bench::measure(std::vector<Measurement>& measurements, Progress& progress) {

@@ -21,6 +21,9 @@ MISBEHAVING = Path(PROGRAM).parent / "libexec" / "handoff" / "misbehaving.json"
 # is always disturbed; --no-probe keeps that out of the rows. And the smallest measurement of it.
 CELL = ("run", "matmul", "--set", "n=64", "--set", "kernel=ikj", "--quick", "--no-probe")
 SMALL = (*CELL, "--launches", "1")
+# A burst a launch, no longer than one operation: its answer is looked at like any other.
+NO_TIME = ("--time-budget", "1e-9")
+ONCE = ("--quick", "--no-probe", "--launches", "1", *NO_TIME)
 
 
 def faults_in(text):
