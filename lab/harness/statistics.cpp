@@ -165,10 +165,13 @@ std::vector<double> resample(const Launches& launches, std::uint64_t seed, int c
 
 Interval interval(std::vector<double> draws, double level) {
   require_finite(draws);
-  std::sort(draws.begin(), draws.end());
   const double outside = (1 - level) / 2 * static_cast<double>(draws.size() - 1);
-  const auto skipped = static_cast<std::size_t>(std::llround(outside));
-  return {draws[skipped], draws[draws.size() - 1 - skipped]};
+  const auto skipped = static_cast<std::ptrdiff_t>(std::llround(outside));
+  const auto low = draws.begin() + skipped;
+  const auto high = draws.end() - 1 - skipped;
+  std::nth_element(draws.begin(), high, draws.end());  // of the order no more than the two places
+  std::nth_element(draws.begin(), low, high);
+  return {*low, *high};
 }
 
 Launches ratio(const Launches& above, const Launches& below) {
