@@ -2,6 +2,7 @@
 """Where the code of contenders lies: their shared work at one place for all of them, their own code
 at every place of a cache line among the layouts that launches draw from."""
 
+import functools
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import unittest
 from collections import defaultdict
 from pathlib import Path
 
-from lab_support import CELL, LabTest, PROGRAM, SMALL
+from lab_support import CELL, LabTest, NO_TIME, PROGRAM, SMALL
 
 BUILD = Path(PROGRAM).parent
 LIBEXEC = BUILD / "libexec" / "handoff"
@@ -28,16 +29,24 @@ def listed(name):
             for entry in entries if entry["executable"]}
 
 
-def functions(program):
-    """The functions that it defines, by name: the places of all that have it."""
-    found = defaultdict(set)
-    names = subprocess.run(["nm", "-C", "--defined-only", program], check=True, text=True,
+@functools.cache
+def all_functions():
+    """Of each program and library of the build the functions of the lab that it defines, and its
+    `main`: the places of all that have the name."""
+    programs = {path for name in ("contenders.json", "canaries.json")
+                for executables in listed(name).values() for path in executables}
+    programs |= {LIBEXEC / "lib" / library for library in WORK}
+    names = subprocess.run(["nm", "-A", "-C", "--defined-only", *programs], check=True, text=True,
                            capture_output=True).stdout
-    for line in names.splitlines():
-        place, kind, name = line.split(" ", 2)
-        if kind in "tTwW":
-            found[name].add(int(place, 16))
+    found = {program: defaultdict(set) for program in programs}
+    for program, place, name in re.findall(
+            r"^(.+?):([0-9a-f]{16}) [tTwW] (main|.*handoff::lab::.*)$", names, re.MULTILINE):
+        found[Path(program)][name].add(int(place, 16))
     return found
+
+
+def functions(program):
+    return all_functions()[program]
 
 
 def loaded(program):
@@ -122,7 +131,7 @@ class Layouts(LabTest):
 
 class Draws(LabTest):
     def layouts_of(self, seed):
-        result = self.result_of(*CELL, "--launches", "4", "--seed", str(seed),
+        result = self.result_of(*CELL, "--launches", "4", *NO_TIME, "--seed", str(seed),
                                 "--contenders", "own.thread_team,seed.single")
         return {row["contender"]: row["layouts"] for row in result["rows"]}
 
@@ -144,7 +153,7 @@ class Draws(LabTest):
         (self.folder / "more.json").write_text(json.dumps({"contenders": [entry]}))
         seen = set()
         for seed in range(8):
-            done = self.run_lab(*SMALL, "--seed", str(seed), "--manifest", "more.json",
+            done = self.run_lab(*SMALL, *NO_TIME, "--seed", str(seed), "--manifest", "more.json",
                                 "--contenders", "peer.odd", "--json")
             row = json.loads(done.stdout)["rows"][0]
             seen.add(row["status"])
@@ -166,8 +175,8 @@ class Installed(LabTest):
         self.assertEqual(loaded(contender)[work][0],
                          moved.resolve() / "libexec" / "handoff" / "lib" / work)
         self.assertTrue((moved / "libexec" / "handoff" / "canaries.json").exists())
-        done = subprocess.run([moved / "bin" / "handoff", *SMALL, "--contenders", "seed.single"],
-                              cwd=self.folder, text=True, capture_output=True,
+        done = subprocess.run([moved / "bin" / "handoff", *SMALL, *NO_TIME, "--contenders",
+                               "seed.single"], cwd=self.folder, text=True, capture_output=True,
                               env={"PATH": os.environ["PATH"]})
         self.assertEqual(done.returncode, 0, done.stderr)
 
