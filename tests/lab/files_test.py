@@ -14,9 +14,8 @@ from pathlib import Path
 
 import jsonschema
 
-from lab_support import MISBEHAVING, PROGRAM, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest
 
-QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 SEEDS = {"seed.single", "seed.io_thread", "seed.round_robin", "seed.thread_per_file"}
 OWN = {f"own.{name}" for name in ("automatic", "caller", "io_thread", "pool",
                                   "thread_per_request", "io_uring")}
@@ -70,7 +69,7 @@ class Files(LabTest):
 
     def rows(self, metric, contenders=None, **parameters):
         chosen = ("--contenders", contenders) if contenders else ()
-        result = self.result_of("run", "files", "--metrics", metric, *QUICK, *chosen,
+        result = self.result_of("run", "files", "--metrics", metric, *ONCE, *chosen,
                                 *settings(parameters))
         jsonschema.validate(result, SCHEMA)
         for row in result["rows"]:
@@ -168,13 +167,13 @@ class Files(LabTest):
 
     def test_where_it_was_is_said(self):
         result = self.result_of("run", "files", "--metrics", "file", "--contenders", "seed.single",
-                                *QUICK, *settings({"files": 10}))
+                                *ONCE, *settings({"files": 10}))
         facts = result["environment"]["files"]
         self.assertTrue(facts["file_system"], facts)
         self.assertGreater(facts["free_bytes"], 0)
 
     def spoilt(self, contender, metric, **parameters):
-        result = self.result_of("run", "files", "--metrics", metric, *QUICK, "--manifest",
+        result = self.result_of("run", "files", "--metrics", metric, *ONCE, "--manifest",
                                 MISBEHAVING, "--contenders", contender, *settings(parameters),
                                 exit_code=1)
         row, = result["rows"]
@@ -201,7 +200,7 @@ class Files(LabTest):
         self.assertRegex(reason, r"^entry \d+ has another kind, mode, time or link than its source")
 
     def test_without_room_nothing_is_written(self):
-        result = self.result_of("run", "files", "--metrics", "write_new", *QUICK, "--contenders",
+        result = self.result_of("run", "files", "--metrics", "write_new", *ONCE, "--contenders",
                                 "seed.single", *settings({"files": 100000, "mib": 65536}))
         row, = result["rows"]
         self.assertEqual(row["status"], "unavailable", row)
