@@ -6,9 +6,8 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest
 
-QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 FOR_MANY = {"own.channel", "own.mpmc_ring", "peer.mutex_queue", "peer.boost_queue",
             "peer.concurrentqueue", "peer.atomic_queue", "peer.onetbb"}
 FOR_ONE_EACH = {"own.channel.spsc", "own.spsc_ring", "limit.ring", "peer.boost_spsc",
@@ -19,7 +18,7 @@ MAY_BE_MISSING = {"peer.boost_queue", "peer.boost_spsc", "peer.concurrentqueue",
 
 class Channels(LabTest):
     def rows(self, *arguments, exit_code=0):
-        result = self.result_of("run", "channels", *arguments, *QUICK, exit_code=exit_code)
+        result = self.result_of("run", "channels", *arguments, *ONCE, exit_code=exit_code)
         jsonschema.validate(result, SCHEMA)
         return {row["contender"]: row for row in result["rows"]}
 

@@ -4,9 +4,8 @@ say why, one that cheats is found, and advice does not know the draw."""
 
 import unittest
 
-from lab_support import MISBEHAVING, SOURCE, LabTest
+from lab_support import MISBEHAVING, ONCE, SOURCE, LabTest
 
-QUICK = ("--quick", "--launches", "1", "--time-budget", "0.2", "--no-probe")
 MEASURED = ("ok", "noisy")
 CANNOT = {
     "the load is a loop, which it does not divide",
@@ -20,7 +19,7 @@ DRAWS = "1,2,5,11,14,28,39,44"
 
 class Loads(LabTest):
     def rows(self, *arguments, exit_code=0):
-        return self.result_of("run", "loads", *arguments, *QUICK, exit_code=exit_code)["rows"]
+        return self.result_of("run", "loads", *arguments, *ONCE, exit_code=exit_code)["rows"]
 
     def test_each_sort_is_done_right(self):
         rows = self.rows("--set", f"draw={DRAWS}")

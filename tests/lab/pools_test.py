@@ -4,16 +4,14 @@
 import json
 import unittest
 
-from lab_support import MISBEHAVING, LabTest
+from lab_support import MISBEHAVING, ONCE, LabTest
 
-# No probe: other tests disturb the machine, and a disturbed row is a noisy one.
-QUICK = ("--quick", "--launches", "1", "--time-budget", "1", "--no-probe")
 MEASURED = ("ok", "noisy", "uncalibrated")
 
 
 class Pools(LabTest):
     def rows(self, *arguments, exit_code=0):
-        return self.result_of("run", *arguments, *QUICK, exit_code=exit_code)["rows"]
+        return self.result_of("run", *arguments, *ONCE, exit_code=exit_code)["rows"]
 
     def assert_all_right(self, rows):
         self.assertTrue(rows)
@@ -43,7 +41,7 @@ class Pools(LabTest):
 
     def test_the_articles_times_are_of_as_many_tasks_as_it_had(self):
         result = self.result_of("run", "tasks", "--metrics", "fire_and_forget", "--contenders",
-                                "own.pool.fixed", "--set", "count=1000", *QUICK)
+                                "own.pool.fixed", "--set", "count=1000", *ONCE)
         for article in result["articles"]:
             self.assertEqual(article["items"], article["parameters"]["count"])
 
@@ -56,7 +54,7 @@ class Pools(LabTest):
 
     def test_grain_keeps_its_curve(self):
         done = self.run_lab("run", "grain", "--metrics", "metg50", "--set", "unit=index",
-                            *QUICK, "--json")
+                            *ONCE, "--json")
         rows = json.loads(done.stdout)["rows"]
         self.assertTrue(rows)
         for row in rows:
