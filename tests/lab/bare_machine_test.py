@@ -6,14 +6,12 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, SCHEMA, LabTest
-
-QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
+from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest
 
 
 class BareMachine(LabTest):
     def rows(self, *arguments, exit_code=0):
-        result = self.result_of("run", "machine", *arguments, *QUICK, exit_code=exit_code)
+        result = self.result_of("run", "machine", *arguments, *ONCE, exit_code=exit_code)
         jsonschema.validate(result, SCHEMA)
         return {row["metric"]: row for row in result["rows"]}
 

@@ -8,9 +8,8 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest
 
-QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 TOGETHER = {f"seed.v{version}" for version in range(3, 8)}
 ALONE = {"seed.v1", "seed.v2"}
 
@@ -18,7 +17,7 @@ ALONE = {"seed.v1", "seed.v2"}
 class Commands(LabTest):
     def rows(self, metric, **parameters):
         settings = {"threads": 2, "calls": 4000, "key_bits": 64, "work": 0, **parameters}
-        result = self.result_of("run", "commands", "--metrics", metric, *QUICK,
+        result = self.result_of("run", "commands", "--metrics", metric, *ONCE,
                                 *(word for name, value in settings.items()
                                   for word in ("--set", f"{name}={value}")))
         jsonschema.validate(result, SCHEMA)
@@ -64,7 +63,7 @@ class Commands(LabTest):
 
     def test_the_page_shows_a_frame_where_one_can_be_drawn(self):
         done = self.run_lab("run", "commands", "--metrics", "add", "--set", "threads=1", "--set",
-                            "calls=4000", *QUICK, "--contenders", "own.bucket", "--page",
+                            "calls=4000", *ONCE, "--contenders", "own.bucket", "--page",
                             "page.html")
         self.assertEqual(done.returncode, 0, done.stderr)
         page = (self.folder / "page.html").read_text()
@@ -79,7 +78,7 @@ class Commands(LabTest):
     def test_a_scheme_that_loses_alters_or_misplaces_a_command_is_found(self):
         result = self.result_of(
             "run", "commands", "--metrics", "sort", "--set", "threads=1", "--set", "calls=4000",
-            "--set", "keys=random", *QUICK, "--manifest", MISBEHAVING, "--contenders",
+            "--set", "keys=random", *ONCE, "--manifest", MISBEHAVING, "--contenders",
             "peer.unsorts,peer.omits,peer.alters", exit_code=1)
         reasons = {row["contender"]: row["reason"] for row in result["rows"]}
         self.assertEqual({row["status"] for row in result["rows"]}, {"wrong"}, result["rows"])

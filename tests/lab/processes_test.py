@@ -11,10 +11,9 @@ from pathlib import Path
 
 import jsonschema
 
-from lab_support import MISBEHAVING, PROGRAM, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest
 from left_behind import assert_nothing_left, contenders_alive
 
-QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 ALL = {"own.shared_ring", "own.shared_byte_ring", "limit.spin_ring", "peer.pipe",
        "peer.unix_socket", "peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc",
        "peer.openmpi"}
@@ -25,7 +24,7 @@ OPENMPI = Path(PROGRAM).parent / "libexec" / "handoff" / "processes" / "peer.ope
 
 class Processes(LabTest):
     def rows(self, *arguments, exit_code=0):
-        result = self.result_of("run", "processes", *arguments, *QUICK, exit_code=exit_code)
+        result = self.result_of("run", "processes", *arguments, *ONCE, exit_code=exit_code)
         jsonschema.validate(result, SCHEMA)
         assert_nothing_left(self)
         return {row["contender"]: row for row in result["rows"]}

@@ -9,15 +9,13 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, PROGRAM, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest
 from left_behind import assert_nothing_left, contenders_alive
-
-QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 
 
 class Spawn(LabTest):
     def rows(self, *arguments, exit_code=0):
-        result = self.result_of("run", "spawn", *arguments, *QUICK, exit_code=exit_code)
+        result = self.result_of("run", "spawn", *arguments, *ONCE, exit_code=exit_code)
         jsonschema.validate(result, SCHEMA)
         assert_nothing_left(self)
         return {row["contender"]: row for row in result["rows"]}
@@ -86,7 +84,7 @@ class Spawn(LabTest):
         for width in (1, 2, 64):
             result = self.result_of("run", "spawn", "--metrics", "claim", "--set",
                                     f"width={width}", "--contenders", "own.process_team.claims",
-                                    *QUICK)
+                                    *ONCE)
             [row] = result["rows"]
             cpus = min(width, result["environment"]["budget"]["width"])
             self.assertAlmostEqual(row["median"] * row["items_per_op"],
