@@ -6,15 +6,14 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest
 
-QUICK = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
 LATENCIES = ("latency_p50", "latency_p99")
 
 
 class Events(LabTest):
-    def result(self, *arguments, exit_code=0):
-        result = self.result_of("run", "events", *arguments, *QUICK, exit_code=exit_code)
+    def result(self, *arguments, exit_code=0, how=ONCE):
+        result = self.result_of("run", "events", *arguments, *how, exit_code=exit_code)
         jsonschema.validate(result, SCHEMA)
         return result
 
@@ -42,7 +41,8 @@ class Events(LabTest):
             self.assertEqual(orders[name], order, name)
 
     def test_a_second_queue_is_used_in_a_process_of_its_own(self):
-        rows = self.result("--metrics", "second_queue", "--set", "count=1000")["rows"]
+        several = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
+        rows = self.result("--metrics", "second_queue", "--set", "count=1000", how=several)["rows"]
         self.assert_all_right(rows, ["second_queue"])
         for row in rows:
             if row["status"] == "ok":  # a sample for each process, of the whole use
@@ -80,7 +80,7 @@ class Events(LabTest):
 
     def test_the_article_stands_beside_what_was_measured(self):
         done = self.run_lab("run", "events", "--metrics", "enqueue_process,enqueue_visit", "--set",
-                            "count=100000", "--set", "ids=1", "--contenders", "seed.*", *QUICK)
+                            "count=100000", "--set", "ids=1", "--contenders", "seed.*", *ONCE)
         table = done.stdout.partition("The article compared with this machine: ")[2]
         self.assertTrue(table.startswith("eventpp's bottlenecks: a visitor"), done.stdout)
         for scheme in ("process", "processQueueWith"):  # each a metric of its own
