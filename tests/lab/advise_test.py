@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from lab_support import PROGRAM, LabTest, small_build
+from lab_support import NO_TIME, ONCE, PROGRAM, LabTest, small_build
 from terminal import call_at_a_terminal, seen_at_a_terminal, terminals_exist
 from synthetic_results import environment, row
 
@@ -72,7 +72,7 @@ PLAIN = [grain("own.pool.stealing", 10), grain("own.pool.fixed", 30), grain("pee
          grain("seed.pool.fixed", 1)]
 
 
-QUICKLY = ("--time-budget", "0.1", "--no-probe")
+QUICKLY = (*NO_TIME, "--no-probe")
 
 
 class Advise(LabTest):
@@ -540,8 +540,7 @@ class Advise(LabTest):
 
     def test_rows_of_this_machine(self):
         done = self.run_lab("run", "forkjoin", "--set", "problem=nqueens", "--contenders",
-                            "own.*,limit.*", "--launches", "1", "--time-budget", "1", "--no-probe",
-                            "--output", "forks.json")
+                            "own.*,limit.*", *ONCE, "--output", "forks.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         done = self.run_lab("advise", "forks.json", "--grain", "20us", "--count", "1000",
                             "--nesting", "tasks", "--json")

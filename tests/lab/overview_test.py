@@ -10,10 +10,10 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, PROGRAM, SCHEMA, LabTest
+from lab_support import MISBEHAVING, NO_TIME, PROGRAM, SCHEMA, LabTest
 
 CHOOSING = 3  # launches of each way of a rung
-FIXED = ("run", "--quick", "--no-probe", "--launches", "2", "--time-budget", "0.1")
+FIXED = ("run", "--quick", "--no-probe", "--launches", "2", *NO_TIME)
 SEVERAL_KINDS = ("--contenders", "own.event*,own.pool.*,limit.*,peer.o*,seed.*")
 
 
