@@ -46,7 +46,25 @@ class Doctor(LabTest):
                             mentions=("no/where.json",))
 
 
+DEEP = os.environ.get("HANDOFF_TEST_DEEP") == "1"
+
+
 class SelfTest(LabTest):
+    beside_a_burner = []
+
+    def self_test_beside_a_burner(self):
+        """What both tests look at is run once."""
+        if not self.beside_a_burner:
+            burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                       for _ in range(max(1, len(os.sched_getaffinity(0)) // 2))]
+            try:
+                self.beside_a_burner.extend(self.self_test())
+            finally:
+                for burner in burners:
+                    burner.kill()
+                    burner.wait()
+        return self.beside_a_burner
+
     def self_test(self):
         done = self.run_lab(*SMALL_TEST, "--json", "--output", "self.json")
         self.assertIn(done.returncode, (0, 3, 4), done.stderr)
@@ -55,7 +73,8 @@ class SelfTest(LabTest):
         return done.returncode, said["self_test"]
 
     def test_counts_what_it_compared(self):
-        code, test = self.self_test()
+        # Among the other tests of an ordinary run the machine is disturbed either way.
+        code, test = self.self_test() if DEEP else self.self_test_beside_a_burner()
         compared = test["comparisons"]
         self.assertEqual((test["equals"], test["planted"], len(compared)), (3, 2, 5))
         self.assertEqual(sum(one["planted"] == 1.05 for one in compared), 2)
@@ -73,14 +92,7 @@ class SelfTest(LabTest):
         self.assertEqual(test["believable"], code == 0)
 
     def test_beside_a_process_that_burns_a_core_it_is_too_noisy(self):
-        burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
-                   for _ in range(max(1, len(os.sched_getaffinity(0)) // 2))]
-        try:
-            code, test = self.self_test()
-        finally:
-            for burner in burners:
-                burner.kill()
-                burner.wait()
+        code, test = self.self_test_beside_a_burner()
         self.assertEqual(code, 4)
         self.assertEqual((test["too_noisy"], test["disturbed"], test["wrong"]), (5, 5, 0))
         self.assertEqual({one["verdict"] for one in test["canaries"]}, {"too noisy"})
