@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from lab_support import PROGRAM, SMALL, LabTest
+from lab_support import ONCE, PROGRAM, SMALL, LabTest
 from terminal import call_at_a_terminal, terminals_exist
 
 REFUSED = [
@@ -100,8 +100,7 @@ class CommandLine(LabTest):
         self.assertEqual(names, {"seed.single", "seed.threads", "own.thread_team"})
 
     def test_of_all_scenarios_those_are_measured_that_have_such_contenders(self):
-        result = self.result_of("run", "--quick", "--no-probe", "--launches", "1", "--time-budget",
-                                "0.1", "--contenders", "limit.clone,limit.bare")
+        result = self.result_of("run", *ONCE, "--contenders", "limit.clone,limit.bare")
         self.assertEqual({(row["scenario"], row["contender"]) for row in result["rows"]},
                          {("spawn", "limit.clone"), ("machine", "limit.bare")})
         self.assert_refused("run", "--contenders", "limit.chain",  # the doctor's

@@ -11,7 +11,7 @@ import unittest
 
 import synthetic_results as synthetic
 from kills_test import processes_in
-from lab_support import PROGRAM, SOURCE, LabTest
+from lab_support import NO_TIME, ONCE, PROGRAM, SOURCE, LabTest
 from report_test import BAD_FILES
 
 
@@ -251,7 +251,7 @@ class Revisions(LabTest):
     def test_a_revision_is_built_and_measured_in_turns_with_this_build(self):
         output = self.folder / "results.json"
         done = self.run_compare("matmul", "--set", "n=64", "--set", "kernel=ikj", "--no-probe",
-                                "--launches", "5", "--time-budget", "2", "--output", output)
+                                "--launches", "5", *NO_TIME, "--output", output)
         self.assertIn(done.returncode, (0, 3, 4), done.stderr)
         self.assertIn("own.thread_team", done.stdout)
         commit = self.git("rev-parse", "--short=12", "HEAD").strip()
@@ -266,8 +266,7 @@ class Revisions(LabTest):
 
     def test_a_contender_of_the_revision_that_breaks_is_said(self):
         self.commit(PROJECT, CONTENDER.replace("row[j] += ", "row[j] -= "))
-        done = self.run_compare("matmul", "--set", "n=64", "--set", "kernel=ikj", "--quick",
-                                "--no-probe")
+        done = self.run_compare("matmul", "--set", "n=64", "--set", "kernel=ikj", *ONCE)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("before wrong: its relative error", done.stdout)
         self.assert_nothing_left()

@@ -17,8 +17,8 @@ from lab_support import CELL, MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest
 
 SEED = int(os.environ.get("HANDOFF_TEST_SEED") or random.randrange(2**32))
 ROUNDS = 102  # a third for each way to end
-# As long as it takes to start three contenders and to measure a burst of each.
-SHORT = (*SMALL, "--time-budget", "0.05", "--contenders", "own.thread_team,seed.[st]*", "--output",
+# As long as it takes to start three contenders and to measure a short burst of each.
+SHORT = (*SMALL, "--time-budget", "0.01", "--contenders", "own.thread_team,seed.[st]*", "--output",
          "result.json")
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import jsonschema
 
-from lab_support import SCHEMA, SOURCE, LabTest
+from lab_support import NO_TIME, SCHEMA, SOURCE, LabTest
 from left_behind import assert_nothing_left
 
 COMPILER = os.environ["HANDOFF_COMPILER"]
 THREADS = {"own.thread_team", "own.pool", "own.pool.tasks", "own.event_queue", "own.workers",
            "peer.openmp", "peer.onetbb", "peer.std_thread", "peer.std_async"}
-FAST = ("--no-probe", "--launches", "1", "--time-budget", "1", "--width", "2")
+FAST = ("--no-probe", "--launches", "1", *NO_TIME, "--width", "2")
 
 
 class Try(LabTest):

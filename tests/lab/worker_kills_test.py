@@ -9,7 +9,7 @@ import unittest
 import jsonschema
 import numpy as np
 
-from lab_support import CELL, SCHEMA, SMALL, LabTest
+from lab_support import CELL, ONCE, SCHEMA, SMALL, LabTest
 
 BOTH = "own.process_team,seed.processes"
 
@@ -37,8 +37,7 @@ class ByProcesses(LabTest):
     def test_every_kernel_and_more_workers_than_rows(self):
         for n, width in ((64, 2), (7, 16)):
             rows = self.rows("run", "matmul", "--set", f"n={n}", "--set", f"width={width}", "--set",
-                             "kernel=naive,naive_restrict,ikj,tile", "--quick", "--no-probe",
-                             "--launches", "1", "--time-budget", "1", "--contenders", BOTH)
+                             "kernel=naive,naive_restrict,ikj,tile", *ONCE, "--contenders", BOTH)
             self.assertEqual(len(rows), 8)
             for row in rows:
                 self.assertNotIn("kill", row["parameters"])
