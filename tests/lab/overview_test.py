@@ -14,7 +14,8 @@ from lab_support import MISBEHAVING, NO_TIME, PROGRAM, SCHEMA, LabTest
 
 CHOOSING = 3  # launches of each way of a rung
 FIXED = ("run", "--quick", "--no-probe", "--launches", "2", *NO_TIME)
-SEVERAL_KINDS = ("--contenders", "own.event*,own.pool.*,limit.*,peer.o*,seed.*")
+SEVERAL_KINDS = ("--contenders", "own.event*,own.pool.*,limit.*,peer.onetbb,peer.openmp,"
+                 "seed.pool.fixed,seed.eventpp*")
 
 
 def rows_of(result, rung):
