@@ -15,8 +15,9 @@ import numpy as np
 
 from lab_support import MISBEHAVING, ONCE, PROGRAM, LabTest
 
-ACCURACY_SHAPES = 50 if os.environ.get("HANDOFF_TEST_DEEP") == "1" else 20
-LARGEST = 3000
+DEEP = os.environ.get("HANDOFF_TEST_DEEP") == "1"
+ACCURACY_SHAPES = 50 if DEEP else 20
+LARGEST = 3000 if DEEP else 2000
 BOUND = {"float32": lambda k: 1e-6, "float64": lambda k: 1e-14 * k}
 FILES = ("--a", "a.npy", "--b", "b.npy", "--result", "c.npy")
 
