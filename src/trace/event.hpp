@@ -18,6 +18,8 @@ struct Event {
   // A part of a name that does not last, before the event that it belongs to.
   static constexpr std::uint64_t kText = 15;
   static constexpr std::size_t kTextBytes = 16;
+  // Between the two events around it others found no room.
+  static constexpr std::uint64_t kGap = 14;
 
   static Event of(std::uint64_t ticks, probe::Mark mark, probe::Kind kind, const char* name,
                   const void* what) noexcept {
@@ -30,10 +32,11 @@ struct Event {
     return {ticks << kWordBits | kText, first, second};
   }
 
-  bool is_text() const noexcept { return (word & ((1U << kMarkBits) - 1)) == kText; }
-  probe::Mark mark() const noexcept {
-    return static_cast<probe::Mark>(word & ((1U << kMarkBits) - 1));
-  }
+  static Event of_gap(std::uint64_t ticks) noexcept { return {ticks << kWordBits | kGap, 0, 0}; }
+
+  bool is_text() const noexcept { return mark_bits() == kText; }
+  bool is_gap() const noexcept { return mark_bits() == kGap; }
+  probe::Mark mark() const noexcept { return static_cast<probe::Mark>(mark_bits()); }
   probe::Kind kind() const noexcept {
     return static_cast<probe::Kind>(word >> kMarkBits & ((1U << (kWordBits - kMarkBits)) - 1));
   }
@@ -47,6 +50,9 @@ struct Event {
   std::uint64_t word;
   std::uint64_t name;
   std::uint64_t what;
+
+ private:
+  std::uint64_t mark_bits() const noexcept { return word & ((1U << kMarkBits) - 1); }
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::trace

@@ -24,6 +24,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 struct HandEnd {
   std::int32_t thread = 0;
   std::int64_t when = 0;
+  bool is_outside = false;  // of all slices of the thread
 };
 struct HandOver {
   HandEnd from;
@@ -72,7 +73,10 @@ class HandOvers {
     const auto [at, is_new] = places_.try_emplace(what, Place{State::taken, kind, to, 0});
     if (is_new) return std::nullopt;
     const Place before = at->second;
-    if (before.state == State::shared) return put_together(before.end, to);
+    if (before.state == State::shared) {
+      at->second.end.is_outside = false;  // the first one has made a slice there
+      return put_together(before.end, to);
+    }
     if (before.state != State::handed) {
       at->second = {State::taken, kind, to, 0};
       return std::nullopt;
@@ -118,9 +122,9 @@ class HandOvers {
 
   static std::size_t index(probe::Kind kind) noexcept { return static_cast<std::size_t>(kind); }
 
-  // What is taken was handed before.
+  // What is taken was handed before. Then it may be outside of the slice that it was in.
   static HandOver put_together(HandEnd from, const HandEnd& to) noexcept {
-    if (from.when > to.when) from.when = to.when;
+    if (from.when > to.when) from = {from.thread, to.when, true};
     return {from, to};
   }
 

@@ -51,6 +51,15 @@ class Lane {
     drop();
     return false;
   }
+  // Before the first event after some that were dropped: false, if there is no room for that.
+  bool put_gap(std::uint64_t ticks) noexcept {
+    return ring_.try_push(Event::of_gap(ticks)) == Status::ok;
+  }
+  // Counts one that was not put.
+  [[gnu::cold]] void drop() noexcept {
+    // order: relaxed, both: only the owner writes it.
+    dropped_.store(dropped_.load(sync::order::relaxed) + 1, sync::order::relaxed);
+  }
   // Text that belongs to an event: not counted.
   void put_text(const Event& text) noexcept { (void)ring_.try_push(text); }
 
@@ -67,11 +76,6 @@ class Lane {
 
  private:
   friend class Lanes;
-
-  [[gnu::cold]] void drop() noexcept {
-    // order: relaxed, both: only the owner writes it.
-    dropped_.store(dropped_.load(sync::order::relaxed) + 1, sync::order::relaxed);
-  }
 
   SpscRing<Event> ring_;
   sync::atomic<std::uint64_t> dropped_;

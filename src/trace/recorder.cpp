@@ -48,9 +48,10 @@ constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 // What a thread has.
 struct Here {
-  Lane* lane = nullptr;
+  Lane* lane = nullptr;  // to write into; null: there is none yet, or it was full
+  Lane* own = nullptr;
   ~Here() {
-    if (lane != nullptr) Lanes::leave(*lane);
+    if (own != nullptr) Lanes::leave(*own);
   }
 };
 
@@ -139,14 +140,21 @@ union Place {
 };
 constinit Place place;
 
-// Null: there is none, and the event is counted.
-[[gnu::cold, gnu::noinline]] Lane* take_lane() noexcept {
+Lane* take_lane() noexcept {
   LaneOwner owner;
   owner.thread = sync::this_kernel_thread();
   owner.name = sync::name_of_this_thread();
   Lane* const lane = place.recorder.lanes.take(owner);
   if (lane == nullptr) place.recorder.lanes.lose();
-  return here().lane = lane;
+  return lane;
+}
+
+// Where the thread has none to write into. Null: there is none, and the event is counted.
+[[gnu::cold, gnu::noinline]] Lane* find_lane(Here& here, std::uint64_t ticks) noexcept {
+  if (here.own == nullptr) return here.lane = here.own = take_lane();
+  if (here.own->put_gap(ticks)) return here.lane = here.own;
+  here.own->drop();
+  return nullptr;
 }
 
 // A name whose text does not last is copied, a few bytes an event.
@@ -173,7 +181,8 @@ void forget_parent() noexcept {
     recorder.of_parent.write() = recording;
   }
   recorder.lanes.forget_takers();
-  if (Lane* const lane = std::exchange(here().lane, nullptr)) Lanes::leave(*lane);
+  here().lane = nullptr;
+  if (Lane* const lane = std::exchange(here().own, nullptr)) Lanes::leave(*lane);
 }
 
 // Under the mutex. Throws std::system_error and std::bad_alloc.
@@ -270,14 +279,16 @@ void seen(Mark mark, Kind kind, const char* name, const void* what) noexcept {
   const std::uint32_t by = watched.load(sync::order::relaxed);  // order: relaxed, see is_watched()
   if (by == 0) return;
   const std::uint64_t ticks = trace::ticks_now(by == trace::kByCycles);
-  trace::Lane* lane = trace::here().lane;
+  trace::Here& here = trace::here();
+  trace::Lane* lane = here.lane;
   if (lane == nullptr) [[unlikely]] {
-    lane = trace::take_lane();
+    lane = trace::find_lane(here, ticks);
     if (lane == nullptr) return;
   }
   if (mark == Mark::begin_named) [[unlikely]]
     trace::put_name(*lane, ticks, name);
-  (void)lane->put(trace::Event::of(ticks, mark, kind, name, what));
+  if (!lane->put(trace::Event::of(ticks, mark, kind, name, what))) [[unlikely]]
+    here.lane = nullptr;
 }
 
 }  // namespace probe

@@ -137,6 +137,9 @@ void TraceLines::depth(std::string_view queue, std::int32_t thread, std::int64_t
 }
 
 void TraceLines::hand_over(const HandOver& hand) {
+  if (hand.from.is_outside) {
+    slice("hand", "hand over", hand.from.thread, hand.from.when, hand.from.when + 1);
+  }
   ++hand_overs_;
   put(R"({"ph":"s","cat":"hand","name":"hand over","id":)");
   put(hand_overs_);

@@ -31,6 +31,8 @@ class TraceLines {
              std::int64_t from, std::int64_t until);
   void moment(std::string_view category, std::int32_t thread, std::int64_t when);
   void depth(std::string_view queue, std::int32_t thread, std::int64_t when, std::size_t depth);
+  // Where the giving side was in no slice a very short one is around it: an arrow needs a slice at
+  // both ends.
   void hand_over(const HandOver& hand);
   void end(const Tally& tally);
 

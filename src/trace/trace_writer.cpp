@@ -81,12 +81,17 @@ bool TraceWriter::look() {
 void TraceWriter::finish() {
   collect();
   rate_.measure();
+  const std::int64_t now =
+      rate_.nanoseconds(static_cast<std::int64_t>(rate_.now() - rate_.start()));
   write_until(std::numeric_limits<std::int64_t>::max());
   show_last_depths();
+  for (auto& [thread, track] : tracks_) {
+    const bool goes_on = !track.is_left && !track.has_dropped;
+    cut(track, 0, goes_on ? std::max(now, track.last) : track.last);
+  }
   tally_.dropped += lanes_.take_lost();
   tally_.written = lines_.count();
   tally_.open = hand_overs_.open() + unended_;
-  for (const auto& [thread, track] : tracks_) tally_.open += track.begun.size();
   lines_.end(tally_);
   flush();
 }
@@ -105,7 +110,9 @@ std::size_t TraceWriter::collect() {
     const std::size_t before = track.events.size();
     lane.read([&track](const Event& event) { track.events.push_back(event); });
     count += track.events.size() - before;
-    tally_.dropped += lane.take_dropped();
+    const std::uint64_t dropped = lane.take_dropped();
+    track.has_dropped = track.has_dropped || dropped != 0;
+    tally_.dropped += dropped;
   });
   return count;
 }
@@ -156,11 +163,17 @@ void TraceWriter::write(Track& track, const Event& event) {
     track.text += text.data();
     return;
   }
+  if (event.is_gap()) {
+    cut(track, 0, track.last);
+    track.text.clear();
+    return;
+  }
   const std::int64_t when = rate_.nanoseconds(event.ticks_since(rate_.start()));
   if (when < 0) return;  // noted before the start, by a thread that was slow to do so
-  const std::int64_t now = track.last = std::max(track.last, when);
+  // Each later than the one before: so what is handed over lies in the slice that it lies in.
+  const std::int64_t now = track.last = std::max(track.last + 1, when);
   ++tally_.recorded;
-  const HandEnd here{track.thread, now};
+  const HandEnd here{track.thread, now, track.begun.empty()};
   const Kind kind = event.kind();
   switch (event.mark()) {
     case Mark::hand: meet(hand_overs_.hand(kind, event.what, here)); break;
@@ -186,12 +199,9 @@ void TraceWriter::begin(Track& track, const Event& event, std::int64_t now) {
     begun.name = names_.of(event.name, category(kind));
   }
   track.text.clear();
-  if (track.begun.size() < kDeepest) return;
-  track.begun.erase(track.begun.begin());
-  ++unended_;
+  if (track.begun.size() == kDeepest) cut(track, 0, now);
 }
 
-// What was begun inside and is not ended has lost its end.
 void TraceWriter::end(Track& track, const Event& event, std::int64_t now) {
   std::vector<Begun>& begun = track.begun;
   const std::size_t depth = std::min(begun.size(), kLooksBack);
@@ -200,13 +210,24 @@ void TraceWriter::end(Track& track, const Event& event, std::int64_t now) {
     return each.what == event.what && each.kind == event.kind();
   });
   if (found == last) return;
-  const Begun& ended = *found;
-  const std::string_view name = ended.text.empty() ? ended.name : std::string_view(ended.text);
-  lines_.slice(category(ended.kind), name, track.thread, ended.when, now);
-  if (ended.hand) lines_.hand_over(*ended.hand);
-  const auto inside = static_cast<std::size_t>(found - begun.rbegin());
-  unended_ += inside;
-  begun.resize(begun.size() - inside - 1);
+  cut(track, static_cast<std::size_t>(begun.rend() - found), now);  // what lies in it
+  write_slice(track, begun.back(), now);
+  begun.pop_back();
+}
+
+void TraceWriter::write_slice(const Track& track, const Begun& begun, std::int64_t until) {
+  const std::string_view name = begun.text.empty() ? begun.name : std::string_view(begun.text);
+  lines_.slice(category(begun.kind), name, track.thread, begun.when, until);
+  if (begun.hand) lines_.hand_over(*begun.hand);
+}
+
+// What was begun and whose end is not known is as long as the thread was surely in it. Otherwise
+// it would be no slice, and what was handed over in it no arrow.
+void TraceWriter::cut(Track& track, std::size_t kept, std::int64_t until) {
+  for (; track.begun.size() > kept; track.begun.pop_back()) {
+    write_slice(track, track.begun.back(), until);
+    ++unended_;
+  }
 }
 
 // A hand-over stands behind the slice that it led to: of what has one time Perfetto reads what
@@ -251,11 +272,11 @@ void TraceWriter::show_last_depths() {
 
 // Threads that have ended, and all of whose events are written.
 void TraceWriter::forget_ended() {
-  std::erase_if(tracks_, [this](const auto& entry) {
-    const Track& track = entry.second;
-    if (!track.is_left || !track.events.empty()) return false;
-    unended_ += track.begun.size();
-    return true;
+  for (auto& [thread, track] : tracks_) {
+    if (track.is_left && track.events.empty()) cut(track, 0, track.last);
+  }
+  std::erase_if(tracks_, [](const auto& entry) {
+    return entry.second.is_left && entry.second.events.empty();
   });
 }
 

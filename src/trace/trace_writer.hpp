@@ -64,8 +64,9 @@ class TraceWriter {
   struct Track {
     std::int32_t thread = 0;
     bool is_left = false;
+    bool has_dropped = false;
     std::size_t next = 0;  // of `events`
-    std::int64_t last = 0;  // the latest moment
+    std::int64_t last = 0;  // the latest moment; none of the next ones is the same
     std::vector<Event> events;  // taken, not written
     std::vector<Begun> begun;
     std::string text;
@@ -84,6 +85,8 @@ class TraceWriter {
   void write(Track& track, const Event& event);
   void begin(Track& track, const Event& event, std::int64_t now);
   void end(Track& track, const Event& event, std::int64_t now);
+  void write_slice(const Track& track, const Begun& begun, std::int64_t until);
+  void cut(Track& track, std::size_t kept, std::int64_t until);
   void meet(const std::optional<HandOver>& hand);
   void note_depth(probe::Kind kind, const HandEnd& at);
   void show_depth(probe::Kind kind, Gauge& gauge, const HandEnd& at);

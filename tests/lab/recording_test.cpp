@@ -135,6 +135,17 @@ TEST(Recording, HasPairsOfBAndEAndStepsOfAFlow) {
   EXPECT_EQ(recording.one_ended, 3U);  // 2 and 3 have one end, 4 goes back in time
 }
 
+TEST(Recording, LeavesOutWhatOnlyHoldsAnArrow) {
+  const Recording recording =
+      recording_in("[\n" + slice(1, "hand over", 1, 2, "hand") + slice(1, "a", 3, 4) + "]");
+  ASSERT_EQ(recording.lanes.size(), 1U);
+  EXPECT_EQ(recording.lanes[0].size(), 1U);
+  const Usage usage = usage_of(recording);
+  ASSERT_EQ(usage.names.size(), 1U);
+  EXPECT_EQ(usage.names[0].name, "a");
+  EXPECT_EQ(usage.lanes[0].busy_ns, 1000U);
+}
+
 TEST(Recording, KeepsLongSlicesAndTimesFarFromZero) {
   const Recording recording = recording_in(
       "[{\"ph\":\"X\",\"ts\":1e12,\"dur\":7000000},{\"ph\":\"X\",\"ts\":1.000001e12,\"dur\":1}]");

@@ -2,6 +2,7 @@
 """`handoff trace`, as its user meets it: traces of contenders and of a program of a stranger's hold
 what docs/guide/tracing.md promises, Perfetto takes them, and bad input gets one line."""
 
+import bisect
 import collections
 import json
 import os
@@ -90,10 +91,39 @@ def faults_of_nesting(events):
             ends.append(-negative_end)
 
 
+def covered_by_slices(events):
+    """Says of an event whether a slice of its thread lies around it, which began before it, or at
+    the same time and further up in the file."""
+    by_thread = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            start = ns(event["ts"])
+            by_thread[event["tid"]].append((start, start + ns(event["dur"])))
+    outermost = {}
+    for tid, slices in by_thread.items():
+        begins, ends = outermost[tid] = [], []
+        for start, end in sorted(slices):
+            if not ends or start > ends[-1]:
+                begins.append(start)
+                ends.append(end)
+            ends[-1] = max(ends[-1], end)
+
+    def inside(event, starts):
+        begins, ends = outermost.get(event["tid"], ([], []))
+        at = ns(event["ts"])
+        place = bisect.bisect_right(begins, at) - 1
+        if place < 0 or at > ends[place]:
+            return False
+        return begins[place] < at or (event["tid"], event["ts"]) in starts
+
+    return inside
+
+
 def faults_of_flows(events):
-    """Each has both ends, in the order of time, and Perfetto finds a slice for the second one: of
-    what happens at the same time it reads what stands first in the file."""
+    """Each has both ends, in the order of time, and Perfetto finds a slice for both: of what happens
+    at the same time it reads what stands first in the file."""
     begun, ended, starts = {}, set(), set()
+    inside = covered_by_slices(events)
     for event in events:
         if event["ph"] == "X":
             starts.add((event["tid"], event["ts"]))
@@ -101,6 +131,8 @@ def faults_of_flows(events):
             if event["id"] in begun:
                 yield f"flow {event['id']} begins twice"
             begun[event["id"]] = event
+            if not inside(event, starts):
+                yield f"flow {event['id']} begins in no slice"
         elif event["ph"] == "f":
             if event["id"] not in begun:
                 yield f"flow {event['id']} ends without having begun"
@@ -146,6 +178,8 @@ class Canaries(unittest.TestCase):
                 ("begins twice", EXAMPLE + [EXAMPLE[5]]), ("has no name", without(2)),
                 ("no slice has begun", without(4)),
                 ("no slice has begun", without(4) + [EXAMPLE[4]]),
+                ("begins in no slice", without(3)), ("begins in no slice", changed(5, ts=0.5)),
+                ("begins in no slice", without(3) + [changed(3, ts=2.0)[3]]),
                 ("reaches out", changed(7, ts=3.0)), ("not valid", changed(3, cat="other")),
                 ("not valid", changed(7, name="bored")), ("not valid", changed(9, args={})),
                 ("not valid", changed(6, bp="s")), ("it lasts", changed(3, dur=7e8)),

@@ -93,10 +93,27 @@ TEST(HandOvers, CountsWhatIsLost) {
 
 TEST(HandOvers, SharesToSeveral) {
   HandOvers hands;
-  hands.share(kHere, {1, 10});
-  expect_between(hands.take(Kind::loop, kHere, {2, 20}), 1, 2);
-  expect_between(hands.take(Kind::loop, kHere, {3, 30}), 1, 3);
+  hands.share(kHere, {1, 10, true});
+  const auto first = hands.take(Kind::loop, kHere, {2, 20});
+  expect_between(first, 1, 2);
+  const auto second = hands.take(Kind::loop, kHere, {3, 30});
+  expect_between(second, 1, 3);
+  EXPECT_TRUE(first && first->from.is_outside && second && !second->from.is_outside);
   EXPECT_EQ(hands.open(), 0U);
+}
+
+TEST(HandOvers, KnowsWhatIsInNoSlice) {
+  HandOvers hands;
+  EXPECT_FALSE(hands.hand(Kind::task, kHere, {1, 10, true}));
+  const auto outside = hands.take(Kind::task, kHere, {2, 20});
+  EXPECT_TRUE(outside && outside->from.is_outside);
+  EXPECT_FALSE(hands.hand(Kind::task, kHere, {1, 30, false}));
+  const auto inside = hands.take(Kind::task, kHere, {2, 40});
+  EXPECT_TRUE(inside && !inside->from.is_outside);
+  // What is set back in time leaves the slice that it was in.
+  EXPECT_FALSE(hands.take(Kind::task, kHere, {2, 50}));
+  const auto set_back = hands.hand(Kind::task, kHere, {1, 60, false});
+  EXPECT_TRUE(set_back && set_back->from.is_outside && set_back->from.when == 50);
 }
 
 TEST(Event, KeepsWhatItIsGiven) {
@@ -113,6 +130,8 @@ TEST(Event, KeepsWhatItIsGiven) {
       trace::Event::of(late + 10, probe::Mark::end, Kind::task, nullptr, nullptr).ticks_since(late),
       10);
   EXPECT_TRUE(trace::Event::of_text(5, 1, 2).is_text());
+  EXPECT_TRUE(trace::Event::of_gap(5).is_gap());
+  EXPECT_FALSE(event.is_gap());
 }
 
 TEST(TraceTexts, AreJson) {

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -25,12 +26,18 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/failing.hpp"
 #include "support/fresh_process.hpp"
 #include "support/patience.hpp"
 #include "support/support.hpp"
+#include "trace/event.hpp"
+#include "trace/lanes.hpp"
+#include "trace/ticks.hpp"
+#include "trace/trace_file.hpp"
+#include "trace/trace_writer.hpp"
 
 namespace {
 
@@ -106,6 +113,22 @@ void expect_whole(const std::vector<std::string>& lines, const trace::Tally& tal
   EXPECT_EQ(written, tally.written);
 }
 
+// Both ends of each hand-over lie in a slice of their thread.
+void expect_in_slices(const std::vector<std::string>& lines) {
+  std::map<std::string, std::vector<std::pair<double, double>>> slices;
+  for (const std::string& line : with(lines, "\"ph\":\"X\"")) {
+    const double from = std::stod(value_of(line, "ts"));
+    slices[value_of(line, "tid")].emplace_back(from, from + std::stod(value_of(line, "dur")));
+  }
+  for (const std::string& line : with(lines, "\"cat\":\"hand\"")) {
+    const double when = std::stod(value_of(line, "ts"));
+    const auto& around = slices[value_of(line, "tid")];
+    EXPECT_TRUE(std::any_of(around.begin(), around.end(), [when](const auto& slice) {
+      return slice.first - 0.0005 < when && when < slice.second + 0.0005;
+    })) << line;
+  }
+}
+
 // Each hand-over has both ends, the first one first.
 void expect_both_ends(const std::vector<std::string>& lines) {
   std::map<std::string, double> begun;
@@ -121,6 +144,7 @@ void expect_both_ends(const std::vector<std::string>& lines) {
     EXPECT_LE(begun[value_of(line, "id")], std::stod(when));
   }
   EXPECT_EQ(begun.size(), ended);
+  expect_in_slices(lines);
 }
 
 // A child process, which calls `work()` and has to end by itself; its status.
@@ -171,11 +195,16 @@ TEST(Trace, DropsAndCountsWhatFindsNoRoom) {
   const TraceFolder folder;
   constexpr std::uint64_t events = 2'000'000;
   ASSERT_FALSE(trace::start(folder.file()));
+  probe::begin(probe::Kind::loop, "outer", nullptr);
   for (std::uint64_t n = 0; n < events; ++n) probe::moment(probe::Kind::wake);
+  probe::end(probe::Kind::loop, nullptr);
   const trace::Tally tally = trace::stop();
   EXPECT_GT(tally.dropped, 0U);
-  EXPECT_EQ(tally.recorded + tally.dropped, events);
-  expect_whole(lines_of(folder.file()), tally);
+  EXPECT_EQ(tally.recorded + tally.dropped, events + 2);
+  EXPECT_EQ(tally.open, 1U);  // whether it was the same one at its end is not known
+  const std::vector<std::string> lines = lines_of(folder.file());
+  expect_whole(lines, tally);
+  EXPECT_EQ(with(lines, "\"name\":\"outer\"").size(), 1U);
   // The next one begins anew.
   ASSERT_FALSE(trace::start(folder.file()));
   probe::moment(probe::Kind::wake);
@@ -285,9 +314,12 @@ TEST(Trace, CountsWhatDoesNotEnd) {
   const trace::Tally tally = trace::stop();
   EXPECT_EQ(tally.recorded, 6U);
   EXPECT_EQ(tally.open, 3U);
+  // All are slices, as far as is known.
   const std::vector<std::string> lines = lines_of(folder.file());
-  EXPECT_EQ(with(lines, "\"ph\":\"X\"").size(), 1U);
+  expect_in_slices(lines);
+  EXPECT_EQ(with(lines, "\"ph\":\"X\"").size(), 3U);
   EXPECT_EQ(with(lines, "\"name\":\"outer\"").size(), 1U);
+  EXPECT_EQ(with(lines, "\"name\":\"endless\"").size(), 1U);
   EXPECT_TRUE(with(lines, "\"ph\":\"s\"").empty());
 }
 
@@ -308,6 +340,43 @@ TEST(Trace, NamesItsFileByTheProcess) {
   (void)trace::stop();
   const std::string process = std::to_string(::getpid());
   EXPECT_EQ(folder.files(), std::set<std::string>{process + "-" + process});
+}
+
+// Behind a gap nothing is taken for the end of what was begun before it.
+TEST(TraceWriter, CutsWhatIsOpenAtAGap) {
+  using trace::Event;
+  const TraceFolder folder;
+  trace::Lanes lanes(16);
+  trace::TraceFile file;
+  ASSERT_FALSE(file.open(folder.file()));
+  trace::TraceWriter writer(lanes, std::move(file), false);
+  trace::Lane* const lane = lanes.take({1, {'m'}});
+  ASSERT_NE(lane, nullptr);
+  const std::uint64_t start = trace::clock_ticks();
+  const std::array<int, 2> tasks{};
+  const auto put = [&](std::uint64_t when, probe::Mark mark, const char* name, const int* what) {
+    EXPECT_TRUE(lane->put(Event::of(start + when, mark, probe::Kind::task, name, what)));
+  };
+  put(100, probe::Mark::begin, "first", &tasks[0]);
+  put(100, probe::Mark::hand, nullptr, &tasks[1]);  // a clock that does not go on
+  lane->put_text(Event::of_text(start + 200, 'x', 0));
+  EXPECT_TRUE(lane->put_gap(start + 1000));
+  put(1000, probe::Mark::end, nullptr, &tasks[0]);
+  put(2000, probe::Mark::begin_named, nullptr, &tasks[1]);
+  put(3000, probe::Mark::end, nullptr, &tasks[1]);
+  writer.finish();
+  const std::vector<std::string> lines = lines_of(folder.file());
+  expect_whole(lines, writer.tally());
+  expect_both_ends(lines);
+  EXPECT_EQ(writer.tally().open, 1U);
+  const std::vector<std::string> first = with(lines, "\"name\":\"first\"");
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(value_of(first[0], "dur"), "0.001");
+  const std::vector<std::string> second = with(lines, "\"cat\":\"task\",\"name\":\"task\"");
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(value_of(second[0], "dur"), "1.000");
+  EXPECT_EQ(with(lines, "\"ph\":\"f\"").size(), 1U);
+  lanes.free_unused(true);
 }
 
 // ---- Failures -----------------------------------------------------------------------------------
