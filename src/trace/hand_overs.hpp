@@ -6,17 +6,18 @@
 // handed, moved perhaps, and taken, again and again. The clocks' looks are not that exact: where
 // one thread waits for what another one is about to publish, the taking may seem to come first. So
 // one that finds nothing handed is kept for a moment.
-// Concurrency: one thread's. Allocates: as a map. Exceptions: std::bad_alloc.
+// Concurrency: one thread's. Allocates: as its table grows. Exceptions: std::bad_alloc.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 
 #include <handoff/config.hpp>
 #include <handoff/probe/detail/hook.hpp>
+
+#include "address_table.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
@@ -42,20 +43,20 @@ class HandOvers {
     for (;;) {
       const auto [at, is_new] = places_.try_emplace(what, Place{State::handed, kind, from, 0});
       if (is_new) break;
-      const Place before = at->second;
+      const Place before = *at;
       if (before.state == State::handed) ++lost_;  // who took it was not seen
       if (before.state == State::handed) --counts_[index(before.kind)];
       const bool fits = from.when - before.end.when <= kSlack;
       if (before.state == State::taken && fits) {
-        places_.erase(at);
+        places_.erase(what);
         return put_together(from, before.end);
       }
       if (before.state == State::moved && fits) {
-        places_.erase(at);
+        places_.erase(what);
         what = before.to;
         continue;
       }
-      at->second = {State::handed, kind, from, 0};
+      *at = {State::handed, kind, from, 0};
       break;
     }
     ++counts_[index(kind)];
@@ -72,28 +73,36 @@ class HandOvers {
   std::optional<HandOver> take(probe::Kind kind, std::uint64_t what, const HandEnd& to) {
     const auto [at, is_new] = places_.try_emplace(what, Place{State::taken, kind, to, 0});
     if (is_new) return std::nullopt;
-    const Place before = at->second;
+    const Place before = *at;
     if (before.state == State::shared) {
-      at->second.end.is_outside = false;  // the first one has made a slice there
+      at->end.is_outside = false;  // the first one has made a slice there
       return put_together(before.end, to);
     }
     if (before.state != State::handed) {
-      at->second = {State::taken, kind, to, 0};
+      *at = {State::taken, kind, to, 0};
       return std::nullopt;
     }
-    places_.erase(at);
+    places_.erase(what);
     --counts_[index(before.kind)];
     return put_together(before.end, to);
   }
 
+  // It is begun by none.
+  void forget(std::uint64_t what) noexcept {
+    const Place* const at = places_.find(what);
+    if (at == nullptr || at->state != State::handed) return;
+    --counts_[index(at->kind)];
+    places_.erase(what);
+  }
+
   void move(probe::Kind kind, std::uint64_t from, std::uint64_t to, const HandEnd& by) {
-    const auto at = places_.find(from);
-    if (at == places_.end() || at->second.state != State::handed) {
+    const Place* const at = places_.find(from);
+    if (at == nullptr || at->state != State::handed) {
       places_[from] = {State::moved, kind, by, to};
       return;
     }
-    const Place place = at->second;
-    places_.erase(at);
+    const Place place = *at;
+    places_.erase(from);
     Place& there = places_[to];
     if (there.state == State::handed) {
       ++lost_;
@@ -128,7 +137,7 @@ class HandOvers {
     return {from, to};
   }
 
-  std::unordered_map<std::uint64_t, Place> places_;
+  AddressTable<Place> places_;
   std::array<std::size_t, kKinds> counts_{};
   std::uint64_t lost_ = 0;
 };

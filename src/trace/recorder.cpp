@@ -14,11 +14,13 @@
 #include <chrono>
 #include <cstring>
 #include <handoff/probe/detail/hook.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fork.hpp>
+#include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_object.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/trace/trace.hpp>
 #include <memory>
@@ -43,7 +45,7 @@ using sync::order;
 constexpr std::uint32_t kByCycles = 1;
 constexpr std::uint32_t kByClock = 2;
 
-constexpr std::size_t kLaneEvents = 1U << 16U;  // 1.5 MiB a thread
+constexpr std::size_t kLaneEvents = 1U << 18U;  // 6 MiB a thread, as far as they are used
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 // What a thread has.
@@ -61,7 +63,8 @@ Here& here() noexcept {
 }
 
 // A trace that runs, and its thread. That passes no probe and has no object of its own: its first
-// look at one would wait for the loader, which, where the library is unloaded, waits for it.
+// look at one would wait for the loader, which, where the library is unloaded, waits for it. So it
+// locks nothing and sleeps on a bare word.
 class Recording {
  public:
   Recording(Lanes& lanes, TraceFile file, bool by_cycles)
@@ -73,11 +76,9 @@ class Recording {
   }
 
   Tally finish() noexcept {
-    {
-      const sync::Lock lock(mutex_);
-      is_over_.write() = true;
-    }
-    over_.notify_all();
+    // order: release pairs with the acquire in write(): all that the one that ends it has noted.
+    over_.store(1, order::release);
+    (void)sync::unpark(over_, 1, sync::ParkScope::process);
     thread_.join();
     return writer_.tally();
   }
@@ -98,16 +99,12 @@ class Recording {
   }
 
   void write() {
-    const auto is_over = [this]() noexcept {
-      const sync::Lock lock(mutex_);
-      return is_over_.read();
-    };
-    while (!is_over()) {
+    // order: acquire pairs with the release in finish().
+    while (over_.load(order::acquire) == 0) {
       const bool many = writer_.look();
       if (writer_.tally().error) give_up(writer_.tally().error);
       if (many) continue;
-      (void)over_.await(is_over, sync::deadline_after(kBetweenLooks), {}, sync::Spin::never,
-                        nullptr);
+      (void)sync::park(over_, 0, sync::deadline_after(kBetweenLooks), sync::ParkScope::process);
     }
     writer_.finish();
   }
@@ -119,9 +116,7 @@ class Recording {
   }
 
   TraceWriter writer_;
-  sync::EventCount over_;
-  sync::Mutex mutex_;
-  sync::cell<bool> is_over_;  // under the mutex
+  sync::atomic<std::uint32_t> over_{0};
   sync::Thread thread_;
 };
 

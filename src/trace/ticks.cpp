@@ -58,8 +58,7 @@ void TickRate::measure() noexcept {
   constexpr std::chrono::milliseconds least{1};
   sync::clock::time_point moment = sync::clock::now();
   while (moment - moment_ < least) moment = sync::clock::now();
-  per_tick_ = static_cast<long double>((moment - moment_).count()) /
-              static_cast<long double>(now() - start_);
+  per_tick_ = static_cast<double>((moment - moment_).count()) / static_cast<double>(now() - start_);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::trace

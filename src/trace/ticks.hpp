@@ -47,15 +47,14 @@ class TickRate {
   // Measures the rate, once, over the time since the start; before that all is ticks.
   void measure() noexcept;
   std::int64_t nanoseconds(std::int64_t ticks) const noexcept {
-    return by_cycles_ ? static_cast<std::int64_t>(static_cast<long double>(ticks) * per_tick_)
-                      : ticks;
+    return by_cycles_ ? static_cast<std::int64_t>(static_cast<double>(ticks) * per_tick_) : ticks;
   }
 
  private:
   const bool by_cycles_;
   sync::clock::time_point moment_;
   std::uint64_t start_;
-  long double per_tick_ = 0;  // nanoseconds; 0: not measured
+  double per_tick_ = 0;  // nanoseconds; 0: not measured
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::trace

@@ -55,14 +55,21 @@ std::string in_json(std::string_view text) {
 TraceLines::TraceLines(std::int32_t process)
     : process_(R"(,"pid":)" + std::to_string(process) + R"(,"tid":)") {}
 
-void TraceLines::put(std::uint64_t number) {
-  std::array<char, 20> digits;  // no initial value: only what to_chars wrote is used
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  text_.append(digits.data(), end);
+void TraceLines::begin_line(std::size_t names) {
+  constexpr std::size_t others = 512;
+  const std::size_t needed = used_ + names + others;
+  if (needed > text_.size()) [[unlikely]]
+    text_.resize(2 * needed);
+}
+
+void TraceLines::put(std::uint64_t number) noexcept {
+  char* const at = text_.data() + used_;
+  used_ = static_cast<std::size_t>(std::to_chars(at, text_.data() + text_.size(), number).ptr -
+                                   text_.data());
 }
 
 // Microseconds with three decimals.
-void TraceLines::put_time(std::int64_t nanoseconds) {
+void TraceLines::put_time(std::int64_t nanoseconds) noexcept {
   constexpr std::uint64_t unit = 1000;
   const auto time = static_cast<std::uint64_t>(nanoseconds > 0 ? nanoseconds : 0);
   put(time / unit);
@@ -70,10 +77,10 @@ void TraceLines::put_time(std::int64_t nanoseconds) {
   const std::array<char, 4> decimals{'.', static_cast<char>('0' + rest / 100),
                                      static_cast<char>('0' + rest / 10 % 10),
                                      static_cast<char>('0' + rest % 10)};
-  text_.append(decimals.data(), decimals.size());
+  put({decimals.data(), decimals.size()});
 }
 
-void TraceLines::put_place(std::int32_t thread, std::int64_t when) {
+void TraceLines::put_place(std::int32_t thread, std::int64_t when) noexcept {
   put(process_);
   put(static_cast<std::uint64_t>(thread));
   put(R"(,"ts":)");
@@ -82,17 +89,20 @@ void TraceLines::put_place(std::int32_t thread, std::int64_t when) {
 }
 
 void TraceLines::begin(std::string_view program) {
+  const std::string name = in_json(program);
+  begin_line(name.size());
   put("["
       "\n"
       R"({"ph":"M","name":"process_name")");
   put(process_);
   put(R"(0,"args":{"name":")");
-  put(in_json(program));
+  put(name);
   put(R"("}},)"
       "\n");
 }
 
 void TraceLines::thread(std::int32_t thread, std::string_view name) {
+  begin_line(name.size());
   put(R"({"ph":"M","name":"thread_name")");
   put(process_);
   put(static_cast<std::uint64_t>(thread));
@@ -104,6 +114,7 @@ void TraceLines::thread(std::int32_t thread, std::string_view name) {
 
 void TraceLines::slice(std::string_view category, std::string_view name, std::int32_t thread,
                        std::int64_t from, std::int64_t until) {
+  begin_line(category.size() + name.size());
   put(R"({"ph":"X","cat":")");
   put(category);
   put(R"(","name":")");
@@ -116,6 +127,7 @@ void TraceLines::slice(std::string_view category, std::string_view name, std::in
 }
 
 void TraceLines::moment(std::string_view category, std::int32_t thread, std::int64_t when) {
+  begin_line(2 * category.size());
   put(R"({"ph":"i","s":"t","cat":")");
   put(category);
   put(R"(","name":")");
@@ -127,6 +139,7 @@ void TraceLines::moment(std::string_view category, std::int32_t thread, std::int
 
 void TraceLines::depth(std::string_view queue, std::int32_t thread, std::int64_t when,
                        std::size_t depth) {
+  begin_line(queue.size());
   put(R"({"ph":"C","cat":"depth","name":")");
   put(queue);
   put(R"(")");
@@ -141,6 +154,7 @@ void TraceLines::hand_over(const HandOver& hand) {
     slice("hand", "hand over", hand.from.thread, hand.from.when, hand.from.when + 1);
   }
   ++hand_overs_;
+  begin_line(0);
   put(R"({"ph":"s","cat":"hand","name":"hand over","id":)");
   put(hand_overs_);
   put_place(hand.from.thread, hand.from.when);
@@ -153,6 +167,7 @@ void TraceLines::hand_over(const HandOver& hand) {
 }
 
 void TraceLines::end(const Tally& tally) {
+  begin_line(0);
   put(R"({"ph":"M","name":"handoff_tally")");
   put(process_);
   put(R"(0,"args":{"recorded":)");

@@ -2,7 +2,7 @@
 //
 // The lines of a trace file: Chrome's trace events, one a line (docs/design/tracing.md).
 //
-// Concurrency: one thread's. Allocates: as a string. Exceptions: std::bad_alloc.
+// Concurrency: one thread's. Allocates: as its text grows. Exceptions: std::bad_alloc.
 #pragma once
 
 #include <cstddef>
@@ -37,19 +37,25 @@ class TraceLines {
   void end(const Tally& tally);
 
   // What was written since the last clear(), whole lines.
-  const std::string& text() const noexcept { return text_; }
-  void clear() noexcept { text_.clear(); }
+  std::string_view text() const noexcept { return {text_.data(), used_}; }
+  void clear() noexcept { used_ = 0; }
   // Lines with something that happened, ever.
   std::uint64_t count() const noexcept { return count_; }
 
  private:
-  void put(std::string_view text) { text_.append(text); }
-  void put(std::uint64_t number);
-  void put_time(std::int64_t nanoseconds);
-  void put_place(std::int32_t thread, std::int64_t when);
+  // Before what is put: room for all of a line but its names.
+  void begin_line(std::size_t names);
+  void put(std::string_view text) noexcept {
+    __builtin_memcpy(text_.data() + used_, text.data(), text.size());
+    used_ += text.size();
+  }
+  void put(std::uint64_t number) noexcept;
+  void put_time(std::int64_t nanoseconds) noexcept;
+  void put_place(std::int32_t thread, std::int64_t when) noexcept;
 
   const std::string process_;  // ,"pid":1,"tid":
-  std::string text_;
+  std::string text_;  // room; the text is its beginning
+  std::size_t used_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t hand_overs_ = 0;
 };

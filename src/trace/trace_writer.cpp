@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::size_t kMany = 4096;  // events: the next look comes at once
 constexpr std::size_t kFlushBytes = 1U << 18U;
+constexpr std::size_t kWaitingMost = 1U << 20U;  // events: 24 MiB
+constexpr std::size_t kBetweenLooks = 1U << 11U;  // events that are written between two
 constexpr std::int64_t kBetweenDepths = 50'000;  // nanoseconds
 // The rate of the ticks is measured over this time.
 constexpr std::chrono::nanoseconds kMeasured = std::chrono::milliseconds(10);
@@ -83,7 +85,9 @@ void TraceWriter::finish() {
   rate_.measure();
   const std::int64_t now =
       rate_.nanoseconds(static_cast<std::int64_t>(rate_.now() - rate_.start()));
-  write_until(std::numeric_limits<std::int64_t>::max());
+  do {
+    write_until(std::numeric_limits<std::int64_t>::max());
+  } while (collect() != 0);
   show_last_depths();
   for (auto& [thread, track] : tracks_) {
     const bool goes_on = !track.is_left && !track.has_dropped;
@@ -99,6 +103,7 @@ void TraceWriter::finish() {
 // Takes what is in the lanes; returns how many events that were.
 std::size_t TraceWriter::collect() {
   std::size_t count = 0;
+  if (waiting_ >= kWaitingMost) return count;
   lanes_.visit([&](Lane& lane, const LaneOwner& owner, bool is_left) {
     const auto [at, is_new] = tracks_.try_emplace(owner.thread);
     Track& track = at->second;
@@ -114,6 +119,7 @@ std::size_t TraceWriter::collect() {
     track.has_dropped = track.has_dropped || dropped != 0;
     tally_.dropped += dropped;
   });
+  waiting_ += count;
   return count;
 }
 
@@ -128,6 +134,7 @@ void TraceWriter::write_until(std::int64_t ticks) {
   for (auto& [thread, track] : tracks_) {
     if (!track.events.empty()) busy_.push_back(&track);
   }
+  std::size_t until_look = kBetweenLooks;
   for (;;) {
     Track* first = nullptr;
     std::int64_t first_head = std::numeric_limits<std::int64_t>::max();
@@ -143,12 +150,18 @@ void TraceWriter::write_until(std::int64_t ticks) {
     }
     if (first == nullptr || first_head > ticks) break;
     const std::int64_t last = std::min(second_head, ticks);
-    while (first->next < first->events.size() && head_of(*first) <= last) {
-      write(*first, first->events[first->next++]);
+    while (first->next < first->events.size() && head_of(*first) <= last && until_look != 0) {
+      const Event event = first->events[first->next++];
+      write(*first, event);
+      --until_look;
     }
     if (lines_.text().size() >= kFlushBytes) flush();
+    if (until_look != 0) continue;
+    collect();
+    until_look = kBetweenLooks;
   }
   for (Track* const track : busy_) {
+    waiting_ -= track->next;
     const auto begin = track->events.begin();
     track->events.erase(begin, begin + static_cast<std::ptrdiff_t>(track->next));
     track->next = 0;
@@ -182,6 +195,7 @@ void TraceWriter::write(Track& track, const Event& event) {
     case Mark::begin:
     case Mark::begin_named: begin(track, event, now); break;
     case Mark::end: end(track, event, now); break;
+    case Mark::gone: hand_overs_.forget(event.what); break;
     case Mark::moment: lines_.moment(category(kind), track.thread, now); break;
   }
   note_depth(kind, here);

@@ -3,6 +3,8 @@
 // What becomes of the events: put in the order of time, made to slices, hand-overs and depths, and
 // written.
 //
+// The lanes are emptied while lines are made too, for these take longer: what is not written yet
+// waits here, up to a limit, beyond which the lanes fill up and drop.
 // Each look takes what is in the lanes, and writes what is older than the look before: so an event
 // that a thread was about to note has its place in the order. One that comes later still, because
 // its thread was off its CPU amid a note, is written as if it had been then.
@@ -104,6 +106,7 @@ class TraceWriter {
   std::unordered_map<std::int32_t, Track> tracks_;
   std::vector<Track*> busy_;
   std::array<Gauge, HandOvers::kKinds> gauges_{};
+  std::size_t waiting_ = 0;  // events of all tracks
   std::uint64_t unended_ = 0;  // begun, and forgotten
   Tally tally_;
 };

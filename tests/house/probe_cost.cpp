@@ -13,5 +13,6 @@ void share_out_probe(const void* what) { probe::share_out(probe::Kind::loop, wha
 void move_probe(const void* from, const void* to) { probe::move(probe::Kind::task, from, to); }
 void begin_probe(const void* what) { probe::begin(probe::Kind::event, "name", what); }
 void end_probe(const void* what) { probe::end(probe::Kind::event, what); }
+void gone_probe(const void* what) { probe::gone(probe::Kind::event, what); }
 void moment_probe() { probe::moment(probe::Kind::steal); }
 }

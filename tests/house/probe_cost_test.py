@@ -18,7 +18,8 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("probe_cost.cpp")
-PROBES = [f"{name}_probe" for name in ("hand_over", "share_out", "move", "begin", "end", "moment")]
+PROBES = [f"{name}_probe" for name in ("hand_over", "share_out", "move", "begin", "end", "gone",
+                                     "moment")]
 WATCHED = "watched"
 FLAGS = {"program": ["-O2", "-fno-pie"], "shared object": ["-O2", "-fPIC"]}
 TABLE = "GOTPCREL"

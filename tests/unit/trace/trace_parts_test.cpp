@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/probe/detail/hook.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "support/support.hpp"
+#include "trace/address_table.hpp"
 #include "trace/event.hpp"
 #include "trace/hand_overs.hpp"
 #include "trace/name_texts.hpp"
@@ -89,6 +92,43 @@ TEST(HandOvers, CountsWhatIsLost) {
   EXPECT_EQ(hands.open(), 3U);
   hands.share(kThere, {1, 50});
   EXPECT_EQ(hands.under_way(Kind::task), 0U);
+}
+
+TEST(HandOvers, ForgetsWhatIsBegunByNone) {
+  HandOvers hands;
+  hands.forget(kHere);
+  EXPECT_FALSE(hands.hand(Kind::event, kHere, {1, 10}));
+  EXPECT_FALSE(hands.hand(Kind::event, kThere, {1, 20}));
+  hands.forget(kHere);
+  hands.forget(kHere);
+  EXPECT_EQ(hands.under_way(Kind::event), 1U);
+  EXPECT_FALSE(hands.take(Kind::event, kHere, {2, 30}));
+  hands.share(kHere, {1, 40});
+  hands.forget(kHere);
+  expect_between(hands.take(Kind::loop, kHere, {2, 50}), 1, 2);
+}
+
+// As a map of the standard's, whatever comes and goes.
+TEST(AddressTable, IsAMap) {
+  trace::AddressTable<int> table;
+  std::map<std::uint64_t, int> model;
+  EXPECT_EQ(table.find(7), nullptr);
+  auto random = test::random();
+  for (int step = 0; step < 20'000; ++step) {
+    const std::uint64_t address = random() % 300 * 64;
+    const auto known = model.find(address);
+    int* const at = table.find(address);
+    ASSERT_EQ(at != nullptr, known != model.end());
+    ASSERT_TRUE(at == nullptr || *at == known->second);
+    if (random() % 2 == 0) {
+      const auto [place, is_new] = table.try_emplace(address, step);
+      ASSERT_EQ(is_new, model.try_emplace(address, step).second);
+      ASSERT_EQ(*place, model[address]);
+    } else if (at != nullptr) {
+      table.erase(address);
+      model.erase(address);
+    }
+  }
 }
 
 TEST(HandOvers, SharesToSeveral) {

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,14 +17,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <handoff/event/event_queue.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/probe/detail/hook.hpp>
 #include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/mutex.hpp>
 #include <handoff/trace/trace.hpp>
+#include <istream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -68,11 +74,16 @@ class TraceFolder {
   std::filesystem::path folder_;
 };
 
-std::vector<std::string> lines_of(const std::string& path) {
-  std::ifstream file(path);
+std::vector<std::string> lines_from(std::istream&& from) {
   std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  for (std::string line; std::getline(from, line);) lines.push_back(line);
   return lines;
+}
+std::vector<std::string> lines_of(const std::string& path) {
+  return lines_from(std::ifstream(path));
+}
+std::vector<std::string> lines_in(const std::string& text) {
+  return lines_from(std::istringstream(text));
 }
 
 // What follows `"key":` in a line, without quotes; empty: nothing.
@@ -190,19 +201,47 @@ TEST(Trace, CountsWhatIsRecorded) {
   expect_whole(lines_of(folder.file()), tally);
 }
 
-// Faster than the writer can be, for longer than a buffer holds.
+// All that comes out of a pipe; the text's end is the other end's.
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 1U << 16U> piece;  // no initial value: only what was read is used
+  for (;;) {
+    const ssize_t got = ::read(file, piece.data(), piece.size());
+    if (got <= 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+}
+
+// The writer is held up by a pipe that is not read, for longer than a buffer holds.
 TEST(Trace, DropsAndCountsWhatFindsNoRoom) {
   const TraceFolder folder;
-  constexpr std::uint64_t events = 2'000'000;
-  ASSERT_FALSE(trace::start(folder.file()));
+  const std::string path = folder.file();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int pipe = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(pipe, 0);
+  constexpr std::uint64_t lines_before = 4000;
+  constexpr std::uint64_t events = 1U << 19U;
+  const int shared = 0;
+  ASSERT_FALSE(trace::start(path));
   probe::begin(probe::Kind::loop, "outer", nullptr);
-  for (std::uint64_t n = 0; n < events; ++n) probe::moment(probe::Kind::wake);
+  for (std::uint64_t n = 0; n < lines_before; ++n) probe::moment(probe::Kind::wake);
+  test::idle_until([pipe] {
+    int waiting = 0;
+    return ::ioctl(pipe, FIONREAD, &waiting) == 0 && waiting > 60'000;
+  });
+  for (std::uint64_t n = 0; n < events; ++n) probe::share_out(probe::Kind::loop, &shared);
+  ::fcntl(pipe, F_SETFL, 0);
+  std::string text;
+  std::thread reader([&] { text = read_all(pipe); });
   probe::end(probe::Kind::loop, nullptr);
   const trace::Tally tally = trace::stop();
+  reader.join();
+  ::close(pipe);
+  ::unlink(path.c_str());
   EXPECT_GT(tally.dropped, 0U);
-  EXPECT_EQ(tally.recorded + tally.dropped, events + 2);
+  EXPECT_EQ(tally.recorded + tally.dropped, lines_before + events + 2);
   EXPECT_EQ(tally.open, 1U);  // whether it was the same one at its end is not known
-  const std::vector<std::string> lines = lines_of(folder.file());
+  const std::vector<std::string> lines = lines_in(text);
   expect_whole(lines, tally);
   EXPECT_EQ(with(lines, "\"name\":\"outer\"").size(), 1U);
   // The next one begins anew.

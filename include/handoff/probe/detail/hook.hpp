@@ -30,7 +30,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace probe {
 
 // What it is about.
-// A sleep is named by its cause: idle, full, wait, io or join.
+// A sleep is named by its cause: idle, full, wait, io, lock or join.
 enum class Kind : std::uint8_t {
   task,
   loop,
@@ -53,6 +53,7 @@ enum class Mark : std::uint8_t {
   begin_named,  // ... with a name whose text is gone later
   end,  // of what was begun so
   moment,
+  gone,  // what was handed over is begun by none
 };
 
 #if defined(HANDOFF_EXPLORE)
@@ -92,6 +93,7 @@ inline void begin(Kind kind, const char* name, const void* what) noexcept {
   tell(Mark::begin, kind, what, name);
 }
 inline void end(Kind kind, const void* what) noexcept { tell(Mark::end, kind, what); }
+inline void gone(Kind kind, const void* what) noexcept { tell(Mark::gone, kind, what); }
 inline void moment(Kind kind) noexcept { tell(Mark::moment, kind, nullptr); }
 
 }}}  // namespace handoff::HANDOFF_ABI::probe
