@@ -35,10 +35,11 @@ constexpr std::array<Word, 7> categories{{{"task", "task"},
                                           {"command", "command"},
                                           {"file", "file"},
                                           {"process", "process"}}};
-constexpr std::array<Word, 5> causes{{{"idle", "idle: without work"},
+constexpr std::array<Word, 6> causes{{{"idle", "idle: without work"},
                                       {"full", "full: waits for room"},
                                       {"wait", "wait: for a future, a loop"},
                                       {"io", "io: waits for a file"},
+                                      {"lock", "lock: for another thread's lock"},
                                       {"join", "join: waits for a thread's end"}}};
 
 const char* class_of(std::string_view word) {

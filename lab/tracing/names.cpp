@@ -10,11 +10,12 @@ namespace {
 
 SliceKind kind_of(std::string_view category, std::string_view name) {
   if (category != "sleep") return SliceKind::work;
-  constexpr std::array<std::pair<std::string_view, SliceKind>, 5> known{
+  constexpr std::array<std::pair<std::string_view, SliceKind>, 6> known{
       {{"idle", SliceKind::idle},
        {"full", SliceKind::full},
        {"wait", SliceKind::wait},
        {"io", SliceKind::io},
+       {"lock", SliceKind::lock},
        {"join", SliceKind::join}}};
   for (const auto& [word, kind] : known) {
     if (word == name) return kind;

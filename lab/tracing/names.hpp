@@ -18,6 +18,7 @@ enum class SliceKind : std::uint8_t {
   full,
   wait,
   io,
+  lock,
   join,
   other_sleep
 };

@@ -12,8 +12,8 @@
 
 namespace handoff::lab::tracing {
 
-inline constexpr std::array<const char*, 6> sleep_causes{"idle", "full", "wait",
-                                                         "io",   "join", "other"};
+inline constexpr std::array<const char*, 7> sleep_causes{"idle", "full", "wait", "io",
+                                                         "lock", "join", "other"};
 constexpr std::size_t cause_of(SliceKind kind) { return static_cast<std::size_t>(kind) - 1; }
 
 struct LaneUsage {

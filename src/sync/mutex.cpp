@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The contended half of Mutex.
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -14,9 +15,11 @@ void Mutex::lock_slow() noexcept {
   }
   // From here on the lock is taken as kContended, so that its unlock() wakes the next sleeper.
   // order: acquire pairs with the release in unlock().
-  while (state_.exchange(kContended, order::acquire) != kFree) {
+  if (state_.exchange(kContended, order::acquire) == kFree) return;
+  const probe::Slice asleep(probe::Kind::sleep, "lock");
+  do {
     park(state_, kContended, no_deadline, ParkScope::process);
-  }
+  } while (state_.exchange(kContended, order::acquire) != kFree);  // order: as above
 }
 
 void Mutex::wake_one() noexcept { unpark(state_, 1, ParkScope::process); }

@@ -9,6 +9,7 @@
 //   ST-3  ~StopCallback returns only when its callback is neither linked nor running elsewhere.
 #include <optional>
 
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
@@ -142,6 +143,7 @@ StopCallback::~StopCallback() {
       // order: relaxed, read under the mutex that orders it with run_first().
       round = state->finished.load(order::relaxed);
     }
+    const probe::Slice asleep(probe::Kind::sleep, "wait");
     park(state->finished, round, no_deadline, ParkScope::process);
   }
 }

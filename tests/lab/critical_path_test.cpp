@@ -104,7 +104,7 @@ TEST(CriticalPath, IsNeverLongerThanTheRecordingAndSumsUp) {
     for (int thread = 1; thread <= 3; ++thread) {
       for (int from = 1; from < 200;) {
         const int to = from + 1 + below(20);
-        const char* const sleeps[] = {"wait", "idle", "io", "full", "join"};
+        const char* const sleeps[] = {"wait", "idle", "io", "full", "join", "lock"};
         lines += below(3) == 0 ? asleep(thread, sleeps[below(5)], from, to)
                                : slice(thread, fmt::format("s{}", below(4)), from, to);
         if (to - from > 4) lines += slice(thread, "inner", from + 1, to - 2);

@@ -325,6 +325,36 @@ TEST(Trace, TellsWhichThreadHandedOverToWhich) {
   EXPECT_FALSE(with(lines, "lambda").empty());  // what the closures are called
 }
 
+// What is destroyed in the queue waits no longer.
+TEST(Trace, KnowsWhatWasClearedAway) {
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file()));
+  EventQueue<int, void()> queue;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(queue.enqueue(1), Status::ok);
+  EXPECT_EQ(queue.clear(), 10U);
+  const trace::Tally tally = trace::stop();
+  EXPECT_EQ(tally.recorded, 20U);
+  EXPECT_EQ(tally.open, 0U);
+  const std::vector<std::string> depths = with(lines_of(folder.file()), "event queue");
+  ASSERT_FALSE(depths.empty());
+  EXPECT_NE(depths.back().find("{\"depth\":0}"), std::string::npos) << depths.back();
+}
+
+TEST(Trace, SeesThatAThreadSleepsForALock) {
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file()));
+  sync::Mutex mutex;
+  test::idle_until([&] {
+    mutex.lock();
+    std::thread other([&mutex] { const sync::Lock lock(mutex); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // so that it mostly sleeps by then
+    mutex.unlock();
+    other.join();
+    return !with(lines_of(folder.file()), "\"name\":\"lock\"").empty();
+  });
+  EXPECT_EQ(trace::stop().open, 0U);
+}
+
 // Many threads, one after the other: their buffers are used again.
 TEST(Trace, OutlivesItsThreads) {
   const TraceFolder folder;

@@ -29,6 +29,7 @@
 #include <handoff/event/detail/room.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/memory/detail/epochs.hpp>
+#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -316,8 +317,14 @@ class EventStore<Key, Policies, Args...>::Session {
     at_->destroy();
     ++at_;
   }
-  void cancel() noexcept { drop(books_.cancelled); }
-  void expire() noexcept { drop(books_.expired); }
+  void cancel() noexcept {
+    probe::gone(probe::Kind::event, at_);
+    drop(books_.cancelled);
+  }
+  void expire() noexcept {
+    probe::gone(probe::Kind::event, at_);
+    drop(books_.expired);
+  }
   void failed(const std::exception_ptr& why) noexcept {
     if (books_.first_failure == nullptr) books_.first_failure = why;
     drop(books_.failed);

@@ -28,6 +28,7 @@
 #include <limits>
 
 #include <handoff/config.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/park.hpp>
@@ -50,9 +51,11 @@ class Gate {
   // Returns at once if it has changed since.
   void wait(std::uint32_t seen) const noexcept {
     // order: relaxed, a look only; the caller looks again under its mutex.
-    while (changes_.load(order::relaxed) == seen) {
+    if (changes_.load(order::relaxed) != seen) return;
+    const probe::Slice asleep(probe::Kind::sleep, "wait");
+    do {
       (void)park(changes_, seen, no_deadline, ParkScope::process);
-    }
+    } while (changes_.load(order::relaxed) == seen);  // order: as above
   }
 
   void wake_one() noexcept { (void)unpark(changes_, 1, ParkScope::process); }
