@@ -137,7 +137,7 @@ TEST(Recording, HasPairsOfBAndEAndStepsOfAFlow) {
 
 TEST(Recording, LeavesOutWhatOnlyHoldsAnArrow) {
   const Recording recording =
-      recording_in("[\n" + slice(1, "hand over", 1, 2, "hand") + slice(1, "a", 3, 4) + "]");
+      recording_in(whole(slice(1, "hand over", 1, 2, "hand") + slice(1, "a", 3, 4)));
   ASSERT_EQ(recording.lanes.size(), 1U);
   EXPECT_EQ(recording.lanes[0].size(), 1U);
   const Usage usage = usage_of(recording);
