@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMany = 4096;  // events: the next look comes at once
 constexpr std::size_t kFlushBytes = 1U << 18U;
 constexpr std::size_t kWaitingMost = 1U << 20U;  // events: 24 MiB
-constexpr std::size_t kBetweenLooks = 1U << 11U;  // events that are written between two
+constexpr std::size_t kWrittenBetween = 1U << 11U;  // events that are written between two
 constexpr std::int64_t kBetweenDepths = 50'000;  // nanoseconds
 // The rate of the ticks is measured over this time.
 constexpr std::chrono::nanoseconds kMeasured = std::chrono::milliseconds(10);
@@ -134,7 +134,7 @@ void TraceWriter::write_until(std::int64_t ticks) {
   for (auto& [thread, track] : tracks_) {
     if (!track.events.empty()) busy_.push_back(&track);
   }
-  std::size_t until_look = kBetweenLooks;
+  std::size_t until_look = kWrittenBetween;
   for (;;) {
     Track* first = nullptr;
     std::int64_t first_head = std::numeric_limits<std::int64_t>::max();
@@ -158,7 +158,7 @@ void TraceWriter::write_until(std::int64_t ticks) {
     if (lines_.text().size() >= kFlushBytes) flush();
     if (until_look != 0) continue;
     collect();
-    until_look = kBetweenLooks;
+    until_look = kWrittenBetween;
   }
   for (Track* const track : busy_) {
     waiting_ -= track->next;
