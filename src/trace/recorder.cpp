@@ -17,7 +17,6 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fork.hpp>
-#include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_object.hpp>
@@ -29,6 +28,7 @@
 #include <system_error>
 #include <utility>
 
+#include "end_word.hpp"
 #include "lanes.hpp"
 #include "ticks.hpp"
 #include "trace_file.hpp"
@@ -76,9 +76,7 @@ class Recording {
   }
 
   Tally finish() noexcept {
-    // order: release pairs with the acquire in write(): all that the one that ends it has noted.
-    over_.store(1, order::release);
-    (void)sync::unpark(over_, 1, sync::ParkScope::process);
+    end_.tell();
     thread_.join();
     return writer_.tally();
   }
@@ -99,12 +97,11 @@ class Recording {
   }
 
   void write() {
-    // order: acquire pairs with the release in finish().
-    while (over_.load(order::acquire) == 0) {
+    while (!end_.is_told()) {
       const bool many = writer_.look();
       if (writer_.tally().error) give_up(writer_.tally().error);
       if (many) continue;
-      (void)sync::park(over_, 0, sync::deadline_after(kBetweenLooks), sync::ParkScope::process);
+      end_.sleep(kBetweenLooks);
     }
     writer_.finish();
   }
@@ -116,7 +113,7 @@ class Recording {
   }
 
   TraceWriter writer_;
-  sync::atomic<std::uint32_t> over_{0};
+  EndWord end_;
   sync::Thread thread_;
 };
 

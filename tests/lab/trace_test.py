@@ -120,8 +120,8 @@ def covered_by_slices(events):
 
 
 def faults_of_flows(events):
-    """Each has both ends, in the order of time, and Perfetto finds a slice for both: of what happens
-    at the same time it reads what stands first in the file."""
+    """Each has both ends, in the order of time, and Perfetto finds a slice for both: of what
+    happens at the same time it reads what stands first in the file."""
     begun, ended, starts = {}, set(), set()
     inside = covered_by_slices(events)
     for event in events:
