@@ -124,7 +124,7 @@ const Scenario names(
       ThreadPoolOptions options{.width = 1};
       options.on_wait_cycle = [](const WaitCycle& cycle) {
         const std::string& name = cycle.tasks.at(0).name;
-        explore::check(name.ends_with("::Named") && name.size() < 40, "as the compiler writes it");
+        explore::check(name.ends_with("::Named") && name.size() < 60, "as the compiler writes it");
         throw Circle();
       };
       test::AuditedPool pool(options);
