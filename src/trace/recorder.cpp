@@ -264,7 +264,7 @@ bool running() noexcept {
 
 namespace probe {
 
-constinit Watched watched{0};
+constinit decltype(watched) watched{0};
 
 // The way of an event: the clock, the thread's lane, a place in it.
 void seen(Mark mark, Kind kind, const char* name, const void* what) noexcept {

@@ -66,8 +66,7 @@ inline void seen(Mark /*mark*/, Kind /*kind*/, const char* /*name*/,
 
 // Not zero while something looks. It and seen() lie in the recorder (src/trace/recorder.cpp): so
 // a program with a probe links them too, and any program can be traced.
-using Watched = std::atomic<std::uint32_t>;
-extern Watched watched;
+extern std::atomic<std::uint32_t> watched;
 
 inline bool is_watched() noexcept {
   // order: relaxed, a word about this program; what the recorder needs it reads by its own loads.
