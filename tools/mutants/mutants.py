@@ -242,10 +242,9 @@ class Trials:
                         self.passing[number].append(case)
 
     def can_try(self, mutant):
-        """Whether a case that was recorded passes it: the one that killed it last, if any did."""
+        """Whether the case that killed it last was recorded and passes it."""
         killer = self.memory.killer(mutant.name)
-        passing = self.passing[mutant.number]
-        return any(killer in (None, case.title()) for case in passing)
+        return any(killer == case.title() for case in self.passing[mutant.number])
 
     def before(self, keep_kills):
         """The last result of each mutant, if it is of a program that is still the same."""
