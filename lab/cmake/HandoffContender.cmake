@@ -57,12 +57,10 @@ function(handoff_scenario name)
   target_link_libraries(handoff_${name} PUBLIC ${arg_LIBRARIES})
 endfunction()
 
-# The tests' build links hundreds of programs that measure nothing: with gold, where it is there, in
-# a quarter of the time.
-if(HANDOFF_TESTS)
-  include(CheckLinkerFlag)
-  check_linker_flag(CXX -fuse-ld=gold HANDOFF_HAS_GOLD)
-endif()
+# Hundreds of programs are linked, which takes half of a build's time: with gold, where it is there,
+# a quarter of that.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=gold HANDOFF_HAS_GOLD)
 
 # The program of one layout, which has the code of `code`.
 function(handoff_link_layout target code scenario output padding libraries)
