@@ -8,7 +8,6 @@
 #include "scenarios/channels/scenario.hpp"
 #include "scenarios/commands/scenario.hpp"
 #include "scenarios/events/scenario.hpp"
-#include "scenarios/explorer/scenario.hpp"
 #include "scenarios/files/scenario.hpp"
 #include "scenarios/forkjoin/scenario.hpp"
 #include "scenarios/grain/scenario.hpp"
@@ -31,7 +30,6 @@ Scenarios all_scenarios() {
   scenarios.push_back(processes::make_scenario());
   scenarios.push_back(commands::make_scenario());
   scenarios.push_back(files::make_scenario());
-  scenarios.push_back(explorer::make_scenario());
   scenarios.push_back(tasks::make_scenario());
   scenarios.push_back(forkjoin::make_scenario());
   scenarios.push_back(grain::make_scenario());

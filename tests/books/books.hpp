@@ -29,7 +29,7 @@ std::string fault_in(Structure& structure) {
 }
 
 // Says it as the program at hand does: a failed test, or a failed execution of the explorer. One
-// definition each, in tests/support/main.cpp and tests/explore/scenario.cpp.
+// definition each, in tests/support/main.cpp and explore/scenario.cpp.
 void tell_of_fault(const std::string& fault);
 
 template <class Structure>

@@ -46,7 +46,7 @@ CLEAN = {
     + 'const char* names = "std::mutex printf( // order";  // std::mutex is only spoken of here\n'
     + 'const char* raw = R"(std::thread \' " abort( )";\n'
     + "char quote = '\"'; int million = 1'000'000;\n",
-    "src/sync/explore/memory.cpp": UNIT
+    "explore/engine/memory.cpp": UNIT
     + "bool f(std::memory_order o) { return o == std::memory_order_acquire; }\n"
     + "bool g(order o) { return o == order::acquire; }\n",
     "lab/harness/clock.cpp": UNIT
@@ -304,7 +304,7 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(len(found), 1, found)
         self.assertTrue(found[0].startswith(f"{part}:6: an atomic that no scenario"), found[0])
         scenario = UNIT + "#include <handoff/pool/notifier.hpp>\n"
-        write_tree(self.root, {"tests/explore/pool/notifier_scenarios.cpp": scenario})
+        write_tree(self.root, {"explore/scenarios/pool/notifier_scenarios.cpp": scenario})
         self.assertEqual(list(self.tidy.faults(self.root)), [])
 
     def test_an_atomic_of_a_header_that_is_not_installed_is_looked_for_too(self):
@@ -316,7 +316,7 @@ class TidyTest(unittest.TestCase):
         self.assertTrue(found[0].startswith(f"{part}:6: an atomic that no scenario"), found[0])
         for header in ("notifier.hpp", "parts.hpp"):
             scenario = UNIT + f'#include "pool/{header}"\n'
-            write_tree(self.root, {"tests/explore/pool/notifier_scenarios.cpp": scenario})
+            write_tree(self.root, {"explore/scenarios/pool/notifier_scenarios.cpp": scenario})
             self.assertEqual(list(self.tidy.faults(self.root)), [])
 
     def test_an_invariant_has_one_label_and_stands_once(self):

@@ -120,8 +120,7 @@ class Layouts(LabTest):
         contenders = listed("contenders.json")
         canaries = listed("canaries.json")
         self.assertEqual(sorted(scenario for scenario, _ in canaries),
-                         ["channels", "commands", "events", "explorer", "forkjoin", "grain",
-                          "matmul", "tasks"])
+                         ["channels", "commands", "events", "forkjoin", "grain", "matmul", "tasks"])
         for key, executables in canaries.items():
             with self.subTest(canary=key):
                 places = self.assert_moved(executables)

@@ -106,7 +106,7 @@ class Overviews(LabTest):
         self.assertEqual({name_of(way) for way in bus["named"]}, of_the_bus)
 
     def test_contenders_of_no_rung_are_refused(self):
-        self.assert_refused("run", "--quick", "--contenders", "own.explorer",
+        self.assert_refused("run", "--quick", "--contenders", "own.subprocess",
                             mentions=["overview's cells"])
         self.assert_refused("run", "--quick", "--contenders", "own.nobody",
                             mentions=["own.nobody"])

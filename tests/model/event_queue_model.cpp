@@ -456,7 +456,7 @@ class QueueModel : public Model {
     }
     const std::size_t capacity = kOnFull == OnFull::grow ? 0 : kCapacity;
     if (const std::string fault = detail::Books<Queue>::fault(queue_, capacity); !fault.empty()) {
-      throw Disagreement(fault);
+      disagree(fault);
     }
 #if !defined(HANDOFF_EXPLORE)  // where there are none
     agree_with_book(detail::slab_pool);

@@ -23,7 +23,6 @@
 #include <functional>
 #include <memory>
 #include <new>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -49,26 +48,26 @@ struct Step {
   unsigned fails = 0;  // below kFailures; 0: none
 };
 
-// Thrown where the structure and what it is compared with disagree.
-struct Disagreement : std::logic_error {
-  using std::logic_error::logic_error;
-};
+// The structure and what it is compared with disagree: this program of steps has failed. Each of
+// the two programs has its own. A step may find it in a callback whose exceptions the structure
+// keeps: the explorer ends the execution on the spot, model_tests throw and remember it.
+[[noreturn]] void disagree(const std::string& what);
 
 inline void agree(bool condition, const char* what) {
-  if (!condition) throw Disagreement(what);
+  if (!condition) disagree(what);
 }
 
 template <class A, class B>
 void agree_on(const char* what, const A& is, const B& should_be) {
   if (is == should_be) return;
-  throw Disagreement(std::string(what) + " is " + std::to_string(is) + ", should be " +
-                     std::to_string(should_be));
+  disagree(std::string(what) + " is " + std::to_string(is) + ", should be " +
+           std::to_string(should_be));
 }
 
 // The structure is whole.
 template <class Structure>
 void agree_with_book(Structure& structure) {
-  if (const std::string fault = fault_in(structure); !fault.empty()) throw Disagreement(fault);
+  if (const std::string fault = fault_in(structure); !fault.empty()) disagree(fault);
 }
 
 // One life of a structure beside its reference. Both begin empty.
@@ -121,7 +120,7 @@ ModelOf model(const std::vector<Word>& words) {
 
 using Program = std::vector<Step>;
 
-// Throws Disagreement, or whatever else comes out of a step; `begun` steps have begun by then.
+// Throws what comes out of a step; `begun` steps have begun by then.
 inline void run_program(Model& life, const Program& program, std::size_t& begun) {
   while (begun < program.size()) life.step(program[begun++]);
   life.end();

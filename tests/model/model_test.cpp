@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -30,6 +31,18 @@ FailingMemory::FailingMemory(const Step& step) {
 }
 FailingMemory::~FailingMemory() { stop(); }
 void FailingMemory::stop() noexcept { (void)stop_failing(Call::allocation); }
+
+namespace {
+
+// The first of the program that runs.
+std::string disagreement;
+
+}  // namespace
+
+void disagree(const std::string& what) {
+  if (disagreement.empty()) disagreement = what;
+  throw std::logic_error(what);
+}
 
 namespace {
 
@@ -80,7 +93,9 @@ Finding search_model(const ModelOf& model, std::size_t programs) {
     const Program program = *programs_of(model.words);
     try {
       std::size_t begun = 0;
+      disagreement.clear();
       run_program(*model.make(), program, begun);
+      if (!disagreement.empty()) throw std::logic_error(disagreement);  // the structure kept it
     } catch (const std::exception& wrong) {
       // Each that fails while they are made shorter is shorter than the one before.
       finding.disagreement = wrong.what();
@@ -148,6 +163,27 @@ TEST(Search, MakesAFaultAsSmallAsItCanBe) {
     EXPECT_EQ(step.what, 1U);
     EXPECT_EQ(step.a + step.b + step.fails, 0U);
   }
+}
+
+// Finds its fault where it hears of nothing that it throws.
+class Keeps : public Model {
+ public:
+  void step(const Step& step) override {
+    try {
+      agree(step.what == 0, "never the second word");
+    } catch (const std::exception&) {
+      ++kept_;
+    }
+  }
+
+ private:
+  int kept_ = 0;
+};
+
+TEST(Search, HearsOfADisagreementThatTheStructureKeeps) {
+  const Finding finding = search_model(model<Keeps>({{"right"}, {"wrong"}}), 100);
+  EXPECT_EQ(finding.disagreement, "never the second word");
+  EXPECT_EQ(finding.program.size(), 1U);
 }
 
 class NeverWrong : public Model {

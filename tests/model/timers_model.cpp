@@ -274,7 +274,7 @@ class TimersModel : public Model {
     if (const std::string fault = detail::Books<Timers>::fault(pool_.timers, outside_.size() + 1);
         !fault.empty()) {  // with the mark, which is held
       broken_ = true;
-      throw Disagreement(fault);
+      disagree(fault);
     }
   }
 

@@ -167,7 +167,9 @@ def build_in(folder, name, flags, programs):
           "-DHANDOFF_INSTALL=OFF", "-DHANDOFF_COPY=OFF",
           "-DPython3_ROOT_DIR=/usr"], log)
     call(["cmake", "--build", str(output), "--parallel", str(jobs()), "--target", *programs], log)
-    return [str(output / "tests" / program.split("_")[0] / program) for program in programs]
+    folder_of = {"explore": "explore"}
+    return [str(output / folder_of.get(name, f"tests/{name.split('_')[0]}") / name)
+            for name in programs]
 
 
 def build(folder, programs, scenarios=()):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Broadcast: what consumers see, what holds producers back, who joins and leaves, what is lost.
-// Real threads have their own tests in tests/stress; interleavings are explored in tests/explore.
+// Real threads have their own tests in tests/stress, interleavings in explore/scenarios.
 #include <handoff/bus/broadcast.hpp>
 
 #include <algorithm>

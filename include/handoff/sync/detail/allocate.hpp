@@ -7,7 +7,7 @@
 #include <handoff/config.hpp>
 
 #if defined(HANDOFF_EXPLORE)
-#include <handoff/sync/detail/explore/names.hpp>
+#include <explore/engine/names.hpp>
 #else
 
 #include <cstddef>

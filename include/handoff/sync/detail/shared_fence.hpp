@@ -14,7 +14,7 @@
 #include <handoff/sync/backoff.hpp>
 
 #if defined(HANDOFF_EXPLORE)
-#include <handoff/sync/detail/explore/names.hpp>
+#include <explore/engine/names.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 

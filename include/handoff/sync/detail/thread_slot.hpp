@@ -16,7 +16,7 @@
 #include <handoff/config.hpp>
 
 #if defined(HANDOFF_EXPLORE)
-#include <handoff/sync/detail/explore/names.hpp>
+#include <explore/engine/names.hpp>
 
 #define HANDOFF_THREAD_SLOT(T, Tag) static_assert(true)
 #define HANDOFF_THREAD_SLOT_PLACE(T, Tag) static_assert(true)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// What the scenarios of broadcasts share: the broadcasts, and a consumer that checks what it sees.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <handoff/bus/broadcast.hpp>
+#include <handoff/sync/detail/pause.hpp>
+
+#include "books/broadcast_books.hpp"
+#include "explore/scenario.hpp"
+#include "explore/scenarios/queue/ring_scenarios.hpp"
+
+namespace handoff::test {
+
+struct LosesOldest : BroadcastPolicies {
+  static constexpr OnFull on_full = OnFull::overwrite_oldest;
+};
+struct OneLosesOldest : LosesOldest {
+  static constexpr bool many_producers = false;
+};
+
+using Many = Audited<Broadcast<RingItem>>;
+using One = Audited<Broadcast<RingItem, OneProducer>>;
+using ManyLossy = Audited<Broadcast<RingItem, LosesOldest>>;
+using OneLossy = Audited<Broadcast<RingItem, OneLosesOldest>>;
+
+inline constexpr std::chrono::nanoseconds kSleepAtOnce{0};
+inline constexpr std::uint64_t kNearTheEnd =
+    (~std::uint64_t{0} >> 2) - 1;  // where tickets run over
+
+// Checks that each producer's messages come in their order, and counts them.
+struct Follower {
+  std::array<int, 4> last{};
+  int seen = 0;
+  bool gaps = false;  // lost some
+
+  void operator()(const RingItem& item) {
+    auto& before = last[static_cast<std::size_t>(item.producer)];
+    explore::check(gaps ? item.number > before : item.number == before + 1,
+                   "each producer's messages in their order");
+    before = item.number;
+    ++seen;
+  }
+};
+
+template <class Consumer>
+void follow_to_the_end(Consumer& consumer, Follower& follower) {
+  while (!consumer.closed()) {
+    if (consumer.consume(follower) == 0) sync::pause();
+  }
+}
+
+}  // namespace handoff::test

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+//
+// Future's shared state: maker, waiter, end and what follows. docs/design/future.md.
+#include <chrono>
+#include <handoff/core/detail/future_state.hpp>
+#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/detail/wait_book.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/when_all.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "explore/scenario.hpp"
+#include "explore/scenarios/core/counted.hpp"
+#include "explore/scenarios/core/future_states.hpp"
+#include "support/future_host.hpp"
+#include "support/job.hpp"
+
+namespace core_future_scenarios { namespace {
+
+using namespace handoff;
+using namespace handoff::detail;
+using test::Scenario;
+using test::state_of;
+using test::why_not_run;
+
+const Scenario wait("future/wait", [] {
+  sync::cell<int> seen;
+  auto* const state = state_of([&seen] {
+    seen.write() = 1;
+    return 2;
+  });
+  auto future = FutureAccess::make<int>(state);
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  future.wait();
+  explore::check(seen.read() == 1, "what the task did before");
+  explore::check(future.get() == 2, "the result");
+  task.join();
+});
+
+const Scenario future_ends("future/future_ends", [] {
+  auto* const state = state_of([] { return 2; });
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  {
+    auto future = FutureAccess::make<int>(state);
+  }
+  task.join();
+});
+
+const Scenario dropped("future/dropped", [] {
+  auto* const state = state_of([] { return 2; });
+  auto future = FutureAccess::make<int>(state);
+  explore::Thread task([&] { (void)state->drop_as_task(Outcome::cancelled); });
+  explore::check(why_not_run(future) != Status::ok, "says so");
+  task.join();
+});
+
+const Scenario then("future/then", [] {
+  sync::cell<int> seen;
+  auto* const state = state_of([&seen] {
+    seen.write() = 1;
+    return 2;
+  });
+  auto future = FutureAccess::make<int>(state);
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  auto next = std::move(future).then([&seen](int result) { return result + seen.read(); });
+  explore::check(next.get() == 3, "the result of what comes next");
+  task.join();
+});
+
+const Scenario then_ends("future/then_ends", [] {
+  auto* const state = state_of([] { return 2; });
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  {
+    auto next = FutureAccess::make<int>(state).then([](int) {});
+  }
+  task.join();
+});
+
+const Scenario all("future/when_all", [] {
+  auto* const first = state_of([] { return 1; });
+  auto* const second = state_of([] { return 2; });
+  std::vector<Future<int>> futures;
+  futures.push_back(FutureAccess::make<int>(first));
+  futures.push_back(FutureAccess::make<int>(second));
+  explore::Thread one([&] { (void)first->run_as_task(); });
+  explore::Thread two([&] { (void)second->run_as_task(); });
+  auto ready = when_all(std::move(futures)).get();
+  explore::check(ready[0].get() + ready[1].get() == 3, "all results");
+  one.join();
+  two.join();
+});
+
+// Two parts that end at once: one of them brings the result of both, of whatever type.
+const Scenario all_of_any_type("future/when_all_of_any_type", [] {
+  sync::cell<int> seen;
+  auto* const first = state_of([] { return 1; });
+  auto* const second = state_of([&seen] { seen.write() = 2; });
+  auto both = when_all(FutureAccess::make<int>(first), FutureAccess::make<void>(second));
+  explore::Thread one([&] { (void)first->run_as_task(); });
+  explore::Thread two([&] { (void)second->run_as_task(); });
+  explore::check(std::get<0>(both.get()) + seen.read() == 3, "all results");
+  one.join();
+  two.join();
+});
+
+// One of them fails, and its like is all that is left: no result of the other lives on.
+const Scenario all_fail_with_one("future/when_all_fails_with_one", [] {
+  sync::atomic<int> alive{0};
+  auto* const first = state_of([counted = test::Counted(alive)] { return counted; });
+  auto* const second = state_of([] { return 2; });
+  auto both = when_all(FutureAccess::make<test::Counted>(first), FutureAccess::make<int>(second));
+  explore::Thread one([&] { (void)first->run_as_task(); });
+  explore::Thread two([&] { (void)second->drop_as_task(Outcome::cancelled); });
+  both.wait();
+  explore::check(alive.load(sync::order::relaxed) == 0, "none");
+  explore::check(why_not_run(both) != Status::ok, "says so");
+  one.join();
+  two.join();
+});
+
+// Nobody waits for what follows: it ends with its source, whoever lets go last.
+const Scenario gathering_ends("future/gathering_ends", [] {
+  auto* const first = state_of([] { return 1; });
+  auto* const second = state_of([] { return 2; });
+  std::vector<Future<int>> futures;
+  futures.push_back(FutureAccess::make<int>(first).then([](int n) { return n; }));
+  futures.push_back(FutureAccess::make<int>(second));
+  explore::Thread one([&] { (void)first->run_as_task(); });
+  explore::Thread two([&] { (void)second->run_as_task(); });
+  {
+    auto next = when_all(std::move(futures)).then([](std::vector<Future<int>>) {});
+  }
+  one.join();
+  two.join();
+});
+
+// The function is destroyed before the result is ready: it may hold what the waiting thread is
+// about to destroy. So is a continuation, with the result that it was given.
+const Scenario function_ends_first("future/function_ends_first", [] {
+  sync::atomic<int> alive{0};
+  auto* const state = state_of([counted = test::Counted(alive)] { return counted; });
+  auto future = FutureAccess::make<test::Counted>(state);
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  future.wait();
+  explore::check(alive.load(sync::order::relaxed) == 1, "but for the result");
+  task.join();
+  auto next = std::move(future).then([counted = test::Counted(alive)](const test::Counted&) {});
+  next.wait();
+  explore::check(alive.load(sync::order::relaxed) == 0, "none");
+});
+
+const Scenario follower_ends_first("future/follower_ends_first", [] {
+  sync::atomic<int> alive{0};
+  auto* const state = state_of([counted = test::Counted(alive)] { return counted; });
+  auto next = FutureAccess::make<test::Counted>(state).then(
+      [counted = test::Counted(alive)](const test::Counted&) {});
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  next.wait();
+  explore::check(alive.load(sync::order::relaxed) == 0, "none");
+  task.join();
+});
+
+// ---- From elsewhere -----------------------------------------------------------------------------
+
+const Scenario promised("future/promised", [] {
+  sync::cell<int> seen;
+  Future<int> future;
+  Promise<int> promise(future);
+  explore::Thread maker([&] {
+    seen.write() = 1;
+    promise.set_value(2);
+  });
+  explore::check(future.get() == 2 && seen.read() == 1, "the result, and what came before");
+  maker.join();
+});
+
+const Scenario promise_ends("future/promise_ends", [] {
+  Future<int> future;
+  Future<int> other;
+  auto promise = std::make_unique<Promise<int>>(future);
+  Promise<int> kept(other);
+  explore::Thread maker([&] {
+    promise.reset();
+    kept.set_value(1);
+  });
+  other = {};
+  explore::check(why_not_run(future) != Status::ok, "says so");
+  maker.join();
+});
+
+// ---- Coroutines ---------------------------------------------------------------------------------
+
+test::Job await(Future<int> future, const sync::cell<int>& seen, sync::cell<int>& got) {
+  const int result = co_await future;
+  got.write() = result + seen.read();
+}
+
+// The coroutine goes on once, here or there, and ends with its awaiter.
+const Scenario awaited("future/awaited", [] {
+  sync::cell<int> seen;
+  sync::cell<int> got;
+  auto* const state = state_of([&seen] {
+    seen.write() = 1;
+    return 2;
+  });
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  await(FutureAccess::make<int>(state), seen, got);
+  task.join();
+  explore::check(got.read() == 3, "the result");
+});
+
+// ---- Waits inside tasks -------------------------------------------------------------------------
+
+// Another thread can work, as long as this one sleeps: it brings what this one waits for.
+const Scenario lends("future/lends", [] {
+  test::Host host;
+  test::Place place(host);
+  sync::cell<int> seen;
+  Future<int> future;
+  Promise<int> promise(future);
+  sync::atomic<int> free{0};
+  place.on_lent = [&free] { free.store(1, sync::order::release); };
+  explore::Thread stand_in([&] {
+    while (free.load(sync::order::acquire) == 0) sync::pause();
+    seen.write() = 1;
+    promise.set_value(2);
+  });
+  explore::check(future.get() == 2 && seen.read() == 1, "the result");
+  explore::check(place.lent == 1 && place.returned == 1, "for so long");
+  stand_in.join();
+});
+
+// Another thread of the same executor runs a task, and what follows it, while this one waits for
+// that: nobody is lent, whatever this one sees of the other.
+const Scenario lends_nobody("future/lends_nobody", [] {
+  test::Host host;
+  test::Place place(host);
+  auto* const state = state_of([] { return 1; }, &host);
+  explore::Thread task([&] {
+    const test::Place there(host);
+    (void)state->run_as_task();
+  });
+  auto next = FutureAccess::make<int>(state).then([](int n) { return n + 1; });
+  explore::check(next.get() == 2, "the result");
+  explore::check(place.lent == 0, "by one of us");
+  task.join();
+});
+
+// The same, while what follows is about to be made and takes its time: who comes too late for the
+// sources knows who makes it, though it has heard of that by nothing but the bit in the word.
+const Scenario knows_the_maker("future/knows_the_maker", [] {
+  test::Host host;
+  test::Place place(host);
+  sync::atomic<int> begun{0};
+  auto* const state = state_of([] { return 1; }, &host);
+  auto next = FutureAccess::make<int>(state).then([&begun](int n) {
+    begun.store(1, sync::order::relaxed);
+    sync::EventCount never;
+    (void)never.await([] { return false; }, sync::deadline_after(std::chrono::seconds(1)), {},
+                      sync::Spin::never);
+    return n + 1;
+  });
+  explore::Thread task([&] {
+    const test::Place there(host);
+    (void)state->run_as_task();
+  });
+  while (begun.load(sync::order::relaxed) == 0) sync::pause();
+  explore::check(next.get() == 2, "the result");
+  explore::check(place.lent == 0, "by one of us");
+  task.join();
+});
+
+// ---- The book of waits --------------------------------------------------------------------------
+
+// Knows one state: from add() until the result is there.
+class OneStateBook final : public WaitBook {
+ public:
+  Outcome run(FutureState& state) noexcept override { return state.compute(); }
+  Status wait(FutureState& state, const sync::StopToken& stop) override {
+    Entry entry(*this);
+    return state.wait_in_task(stop, &entry);
+  }
+  void forget(const FutureState& state) noexcept override {
+    const sync::Lock lock(mutex_);
+    explore::check(known_.read() == &state, "it was told of it");
+    known_.write() = nullptr;
+  }
+  bool knows_one() noexcept {
+    const sync::Lock lock(mutex_);
+    return known_.read() != nullptr;
+  }
+
+ private:
+  struct Entry final : WaitEntry {
+    explicit Entry(OneStateBook& to) : book(to) {}
+    void add(FutureState& state) noexcept override {
+      const sync::Lock lock(book.mutex_);
+      if (state.watch()) book.known_.write() = &state;
+    }
+    void fall_asleep() override {}
+    OneStateBook& book;
+  };
+
+  sync::Mutex mutex_;
+  sync::cell<FutureState*> known_;
+};
+
+// Who makes the result knows of the book by the state's bit alone, and does not take it for the one
+// that was there before.
+const Scenario told_to_the_book("future/told_to_the_book", [] {
+  OneStateBook before;
+  OneStateBook book;
+  WaitBook::keep(before);
+  auto* const state = state_of([] { return 2; });
+  auto future = FutureAccess::make<int>(state);
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  WaitBook::keep(book);
+  test::Host host(true);
+  const test::Place place(host);
+  explore::check(future.get() == 2, "the result");
+  task.join();
+  explore::check(!book.knows_one(), "it leads to nothing that is gone");
+});
+
+}}  // namespace core_future_scenarios

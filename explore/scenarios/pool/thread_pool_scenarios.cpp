@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+//
+// The whole pool, small: tasks against the close, the sleep and the thief.
+// docs/design/thread_pool.md.
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <handoff/pool/blocking.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/worker.hpp>
+#include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <memory>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "books/pool_books.hpp"
+#include "explore/scenario.hpp"
+#include "explore/scenarios/pool/pool_scenarios.hpp"
+
+namespace thread_pool_scenarios { namespace {
+
+using namespace handoff;
+using test::pool_of;
+using test::Scenario;
+
+const Scenario close_against_submit("thread_pool/close_against_submit", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  int accepted = 0;
+  explore::Thread submitter([&] {
+    if (pool.try_post([&ran] { ++ran.write(); }) == Status::ok) ++accepted;
+  });
+  const Tally tally = pool.close();
+  submitter.join();
+  explore::check(ran.read() == accepted, "what was accepted ran");
+  explore::check(tally.balanced() && tally.done == static_cast<std::uint64_t>(accepted), "exact");
+  explore::outcome(tally.done);
+});
+
+// A task is run by who waits for it in another pool, which is not done with this one when the task
+// is.
+const Scenario visitor(
+    "thread_pool/visitor",
+    [] {
+      test::AuditedPool home({.width = 1});
+      sync::cell<int> ran;
+      {
+        test::AuditedPool pool({.width = 1});
+        auto future = pool.submit([&ran] { ran.write() = 1; });
+        home.post([waited = std::move(future)] { waited.wait(); });
+      }
+      explore::check(ran.read() == 1, "what was accepted ran");
+      explore::check(home.close().done == 1, "so did who waited");
+    },
+    test::Size::large);
+
+// The pool is paused, so a worker of another pool that waits for the task runs it. The task has
+// been counted and the pool may close, but not end before that worker has left. No audit: see
+// explorer.md.
+const Scenario visitor_leaves(
+    "thread_pool/visitor_leaves",
+    [] {
+      std::optional<ThreadPool> pool(std::in_place, ThreadPoolOptions{.width = 1});
+      test::AuditedPool home({.width = 1});
+      pool->pause();
+      auto future = pool->submit([] {});
+      home.post([waited = std::move(future)] { waited.wait(); });
+      while (pool->tally().done == 0) sync::pause();
+      pool.reset();
+      explore::check(home.close().done == 1, "who waited is done");
+    },
+    test::Size::large);
+
+const Scenario sleeping("thread_pool/sleeping", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  pool.submit([&ran] { ran.write() = 1; }).get();
+  pool.submit([&ran] { ran.write() = 2; }).get();
+  explore::check(ran.read() == 2, "both ran");
+});
+
+// Each of the two tasks waits for the other.
+void two_tasks_meet(ThreadPool& pool) {
+  sync::atomic<int> met{0};
+  sync::EventCount news;
+  const auto meet = [&met, &news] {
+    met.fetch_add(1, sync::order::seq_cst);
+    news.notify_all();
+    (void)news.await([&met]() noexcept { return met.load(sync::order::seq_cst) >= 2; });
+  };
+  pool.post(meet);
+  pool.post(meet);
+  explore::check(pool.close().done == 2, "both ran");
+}
+
+// The first task waits for the second, which needs another thread; one of the two goes when it has
+// had nothing to do.
+const Scenario grows_and_shrinks(
+    "thread_pool/grows_and_shrinks",
+    [] {
+      test::AuditedPool pool({.mode = PoolMode::cached,
+                              .width = 2,
+                              .core = 1,
+                              .idle_time = std::chrono::nanoseconds(1)});
+      two_tasks_meet(pool);
+    },
+    test::Size::huge);
+
+// Two tasks that wait for each other: who claims both calls up somebody for the second, though
+// nobody searched when they were handed over and nobody saw them in the queue afterwards.
+const Scenario neighbours(
+    "thread_pool/neighbours",
+    [] {
+      test::AuditedPool pool({.width = 2});
+      two_tasks_meet(pool);
+    },
+    test::Size::huge);
+
+// A task that is handed over around a pause runs after it; nobody else comes to wake the worker.
+const Scenario pause("thread_pool/pause", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  explore::Thread other([&] {
+    pool.pause();
+    pool.resume();
+  });
+  pool.submit([&ran] { ran.write() = 1; }).get();
+  explore::check(ran.read() == 1, "it ran");
+  other.join();
+});
+
+// The task waits for another one, which needs a stand-in; that one goes when the task goes on.
+const Scenario blocks(
+    "thread_pool/blocking",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      sync::atomic<int> come{0};
+      sync::EventCount news;
+      pool.post([&come, &news] {
+        blocking([&come, &news] {
+          (void)news.await([&come]() noexcept { return come.load(sync::order::relaxed) != 0; });
+        });
+      });
+      pool.post([&come, &news] {
+        come.store(1, sync::order::relaxed);
+        news.notify_all();
+      });
+      explore::check(pool.close().done == 2, "both ran");
+    },
+    test::Size::huge);
+
+// A sleeping worker hears of a task of high priority, of low priority, and of its own.
+const Scenario aside("thread_pool/aside", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  pool.submit([&ran] { ran.write() = 1; }, {.priority = Priority::low}).get();
+  pool.submit([&ran] { ran.write() = 2; }, {.priority = Priority::high}).get();
+  explore::check(ran.read() == 2, "both ran");
+});
+
+const Scenario pinned_against_close("thread_pool/pinned_against_close", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  int accepted = 0;
+  explore::Thread submitter([&] {
+    if (pool.try_post([&ran] { ++ran.write(); }, {.worker = 0}) == Status::ok) ++accepted;
+  });
+  const Tally tally = pool.close();
+  submitter.join();
+  explore::check(ran.read() == accepted, "what was accepted ran");
+  explore::check(tally.balanced() && tally.done == static_cast<std::uint64_t>(accepted), "exact");
+  explore::outcome(tally.done);
+});
+
+const Scenario pinned_pause("thread_pool/pinned_pause", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  explore::Thread other([&] {
+    pool.pause();
+    pool.resume();
+  });
+  pool.post([&ran] { ran.write() = 1; }, {.worker = 0});
+  other.join();
+  explore::check(pool.close().done == 1, "it ran");
+});
+
+const Scenario group("thread_pool/group", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> one;
+  sync::cell<int> two;
+  {
+    TaskGroup tasks(pool);
+    tasks.run([&one] { one.write() = 1; });
+    tasks.run([&two] { two.write() = 1; });
+    tasks.wait();
+    explore::check(one.read() + two.read() == 2, "both ran");
+  }
+});
+
+// The group's memory is given back as soon as its owner knows that all is done: who ends the last
+// task must not touch it any more. The task ends when its owner is about to sleep.
+const Scenario group_ends("thread_pool/group_ends", [] {
+  ThreadPool pool({.width = 1});
+  sync::atomic<int> begun{0};
+  auto tasks = std::make_unique<TaskGroup>(pool);
+  tasks->run([&begun] {
+    begun.store(1, sync::order::relaxed);
+    sync::pause();
+  });
+  while (begun.load(sync::order::relaxed) == 0) sync::pause();
+  explore::check(tasks->wait(Until()) == Status::ok, "it ran");
+  tasks.reset();
+});
+
+// ---- What fails ---------------------------------------------------------------------------------
+
+// A closure whose copy may throw: with a failure, nothing was handed over, and the pool closes.
+struct Copied {
+  explicit Copied(sync::atomic<int>& counter) : ran(&counter) {}
+  Copied(const Copied& other) : ran(other.ran) { explore::may_throw("a copy"); }
+  Copied(Copied&& other) noexcept : ran(other.ran) {}
+  void operator()() const { ran->fetch_add(1, sync::order::relaxed); }
+  sync::atomic<int>* ran;
+};
+
+// Hands over by `hand_over`; true if that did not throw.
+template <class F>
+bool hands_over(F&& hand_over) {
+  try {
+    const explore::MayFail may_fail;
+    explore::check(hand_over() == Status::ok, "open, and there is room");
+    return true;
+  } catch (const explore::Planned&) {
+  } catch (const std::bad_alloc&) {
+  } catch (const std::system_error&) {
+  }
+  return false;
+}
+
+void check_books(ThreadPool& pool, int accepted) {
+  const Tally tally = pool.close();
+  explore::check(tally.balanced(), "the books are right");
+  explore::check(tally.done == static_cast<std::uint64_t>(accepted), "what was accepted ran");
+  explore::outcome(tally.done);
+}
+
+const Scenario copy_fails(
+    "thread_pool/copy_fails",
+    [] {
+      const auto pool = pool_of({.width = 1, .capacity = 1});
+      if (pool == nullptr) return;
+      sync::atomic<int> ran{0};
+      const Copied task(ran);
+      int accepted = 0;
+      for (int i = 0; i < 2; ++i) {
+        accepted += hands_over([&] {
+          pool->post(task);
+          return Status::ok;
+        });
+      }
+      check_books(*pool, accepted);
+    },
+    test::Size::large, 0, 1);
+
+const Scenario later_fails(
+    "thread_pool/later_fails",
+    [] {
+      const auto pool = pool_of({.width = 1});
+      if (pool == nullptr) return;
+      sync::atomic<int> ran{0};
+      const Copied task(ran);
+      const bool accepted = hands_over([&] {
+        (void)pool->post_after(std::chrono::nanoseconds(1), task);
+        return Status::ok;
+      });
+      const Tally tally = pool->close();
+      explore::check(tally.balanced(), "the books are right");
+      explore::check(accepted || tally.done == 0, "what was refused did not run");
+      explore::outcome(tally.done);
+    },
+    test::Size::large, 0, 1);
+
+// The place of a task that found no memory comes back: the next one has it. Those of high priority
+// make their queue first.
+const Scenario memory_fails(
+    "thread_pool/memory_fails",
+    [] {
+      const auto pool = pool_of({.width = 1, .capacity = 1});
+      if (pool == nullptr) return;
+      int accepted = 0;
+      for (int i = 0; i < 2; ++i) {
+        accepted += hands_over([&] {
+          pool->post([big = std::array<char, 200>{}] { static_cast<void>(big); },
+                     {.priority = Priority::high});
+          return Status::ok;
+        });
+      }
+      check_books(*pool, accepted);
+    },
+    test::Size::large, 0, 1);
+
+// A task of another pool throws while its waiter runs it: the visit ends all the same.
+const Scenario visited_fails(
+    "thread_pool/visited_fails",
+    [] {
+      const auto home = pool_of({.width = 1});
+      if (home == nullptr) return;
+      {
+        const auto pool = pool_of({.width = 1});
+        if (pool == nullptr) return;
+        auto future = pool->submit([] { explore::may_throw("a task"); });
+        home->post([waited = std::move(future)] { waited.wait(); });
+      }
+      explore::check(home->close().done == 1, "who waited is done");
+    },
+    test::Size::large, 0, 1);
+
+// The system refuses a thread: the tasks are run by those that there are.
+const Scenario thread_fails(
+    "thread_pool/thread_fails",
+    [] {
+      const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
+      if (pool == nullptr) return;
+      sync::atomic<int> ran{0};
+      int accepted = 0;
+      for (int i = 0; i < 2; ++i) {
+        accepted += hands_over(
+            [&] { return pool->try_post([&ran] { ran.fetch_add(1, sync::order::relaxed); }); });
+      }
+      check_books(*pool, accepted);
+    },
+    test::Size::large, 0, 1);
+
+// The thread that a pinned task calls for is refused, and the next task gets one.
+const Scenario pinned_fails(
+    "thread_pool/pinned_fails",
+    [] {
+      const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
+      if (pool == nullptr) return;
+      int accepted = 0;
+      for (int i = 0; i < 2; ++i)
+        accepted += hands_over([&] { return pool->try_post([] {}, {.worker = 1}); });
+      check_books(*pool, accepted);
+    },
+    test::Size::large, 0, 1);
+
+const Scenario loop("thread_pool/loop", [] {
+  test::AuditedPool pool({.width = 1});
+  std::array<sync::cell<int>, 3> times{};
+  parallel_for(pool, 0, 3, [&times](std::size_t i) { times[i].write() += 1; });
+  for (const auto& count : times) explore::check(count.read() == 1, "each index once");
+});
+
+}}  // namespace thread_pool_scenarios

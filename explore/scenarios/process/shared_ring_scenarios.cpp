@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+//
+// SharedRing and its ends: the scenarios of docs/design/shared_ring.md. A parent that learns of a
+// death from the kernel is a thread that waits for the process.
+#include <handoff/process/detail/shared_bell.hpp>
+#include <handoff/process/detail/shared_ends.hpp>
+#include <handoff/process/detail/shared_ring_head.hpp>
+#include <handoff/process/shared_ring.hpp>
+#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/stop_token.hpp>
+
+#include "explore/scenarios/process/shared_storage.hpp"
+
+namespace shared_ring_scenarios { namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+using explore::check;
+using explore::Process;
+using explore::Thread;
+using test::claim_and_publish;
+using test::number_of;
+using test::peek_and_release;
+using test::Scenario;
+using test::shared_item;
+using test::SharedItem;
+using test::Size;
+using Ring = SharedRing<SharedItem>;
+using Shared = test::Shared<Ring>;
+
+// Pops until the ring is closed; how many came, in order from `first` on.
+std::uint32_t pop_all(Ring::Consumer& in, std::uint32_t first = 1) {
+  std::uint32_t count = 0;
+  SharedItem item;
+  while (in.pop(item) == Status::ok) check(number_of(item) == first + count++, "in order");
+  check(!in.damaged(), "nobody lied");
+  return count;
+}
+
+// A producer that attaches by itself.
+void push_two(Shared& shared) {
+  Ring ring = Ring::attach(shared.storage.bytes());
+  Ring::Producer out(ring);
+  check(out.push(shared_item(1)) == Status::ok, "it waits for room");
+  check(out.push(shared_item(2)) == Status::ok, "it waits for room");
+  ring.close();
+}
+
+// Both sleep and wake each other; each process attaches by itself.
+void one_to_one(std::size_t capacity) {
+  Shared shared(capacity);
+  Thread producer([&] { push_two(shared); });
+  Ring::Consumer in(Ring::attach(shared.storage.bytes()));
+  check(pop_all(in) == 2, "each item once");
+}
+const Scenario one_place("shared_ring/one_place", [] { one_to_one(1); });
+const Scenario two_places("shared_ring/two_places", [] { one_to_one(2); });
+
+// An alarm's thread sleeps in the place of the consumer.
+const Scenario watched("shared_ring/watched", [] {
+  Shared shared(1UL);
+  Thread producer([&] { push_two(shared); });
+  Ring::Consumer in(shared.ring);
+  check(test::take_all_by_watch(in, SharedItem{}) == 2, "each item once");
+});
+
+// Calls that do not wait, over a whole lap.
+const Scenario tries("shared_ring/tries", [] {
+  Shared shared(1UL);
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    std::uint32_t pushed = 0;
+    for (int i = 0; i < 3; ++i) {
+      const Status said = out.try_push(shared_item(pushed + 1));
+      check(said == Status::ok || said == Status::full, "not closed");
+      pushed += said == Status::ok;
+    }
+    check(pushed >= 1, "there was room for the first");
+  });
+  Ring::Consumer in(shared.ring);
+  SharedItem item;
+  std::uint32_t popped = 0;
+  for (int i = 0; i < 3; ++i) {
+    const Status said = in.try_pop(item);
+    check(said == Status::ok || said == Status::empty, "not closed");
+    if (said == Status::ok) check(number_of(item) == ++popped, "in order");
+    check(shared.ring.was_size() <= 1, "a size between the bounds");
+  }
+  explore::outcome(popped);
+});
+
+// What lies in a place is written and read there.
+const Scenario in_place("shared_ring/in_place", [] {
+  Shared shared(1UL);
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    for (std::uint32_t i = 1; i <= 2; ++i) claim_and_publish(out, i);
+  });
+  Ring::Consumer in(shared.ring);
+  for (std::uint32_t i = 1; i <= 2; ++i) peek_and_release(in, i);
+});
+
+const Scenario batches("shared_ring/batches", [] {
+  Shared shared(2UL);
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    const SharedItem items[] = {shared_item(1), shared_item(2), shared_item(3)};
+    std::size_t count = out.try_push_batch(items);
+    check(count == 2, "as many as have room");
+    count += out.try_push_batch(std::span(items).subspan(count));
+    shared.ring.close();
+    explore::outcome(count);
+  });
+  Ring::Consumer in(shared.ring);
+  std::uint32_t next = 1;
+  (void)in.consume([&](const SharedItem& item) { check(number_of(item) == next++, "in order"); });
+  SharedItem two[2];
+  for (std::size_t count = in.try_pop_batch(two), i = 0; i < count; ++i) {
+    check(number_of(two[i]) == next++, "in order");
+  }
+  next += pop_all(in, next);
+  check(next == 3 || next == 4, "what was pushed");
+});
+
+// Somebody else closes at any moment: what was accepted comes out, and what was not does not.
+const Scenario close_beside("shared_ring/close_beside", [] {
+  Shared shared(2UL);
+  std::uint32_t accepted = 0;
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    accepted += out.push(shared_item(1)) == Status::ok;
+    accepted += out.push(shared_item(2)) == Status::ok;
+  });
+  Thread closer([&] { shared.ring.close(); });
+  Ring::Consumer in(shared.ring);
+  const std::uint32_t delivered = pop_all(in);
+  producer.join();
+  check(delivered == accepted, "accepted is delivered, refused is not");
+  Ring::Consumer successor(shared.ring);
+  check(pop_all(successor) == 0, "what was refused is not there for a successor either");
+  explore::outcome(delivered);
+});
+
+// The consumer gives up while the producer waits for room.
+const Scenario close_while_full("shared_ring/close_while_full", [] {
+  Shared shared(1UL);
+  std::uint32_t accepted = 0;
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    accepted += out.push(shared_item(1)) == Status::ok;
+    accepted += out.push(shared_item(2)) == Status::ok;
+  });
+  Ring::Consumer in(shared.ring);
+  shared.ring.close();
+  const std::uint32_t delivered = pop_all(in);
+  producer.join();
+  check(delivered == accepted, "accepted is delivered");
+});
+
+// Nobody makes room any more: the close is what the producer hears.
+const Scenario close_wakes("shared_ring/close_wakes", [] {
+  Shared shared(1UL);
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    check(out.push(shared_item(1)) == Status::ok, "it began before the close");
+    check(out.push(shared_item(2)) == Status::closed, "there is no room");
+  });
+  while (shared.ring.was_empty()) sync::pause();
+  shared.ring.close();
+});
+
+// A third one looks on.
+const Scenario observer("shared_ring/observer", [] {
+  Shared shared(2UL);
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    check(out.push(shared_item(1)) == Status::ok, "there is room");
+  });
+  Thread looker([&] {
+    const std::size_t size = shared.ring.was_size();
+    check(size <= 1, "never more than were pushed");
+    explore::outcome(size);
+  });
+  Ring::Consumer in(shared.ring);
+  SharedItem item;
+  (void)in.try_pop(item);
+});
+
+// A close tells what came before it.
+const Scenario close_tells("shared_ring/close_tells", [] {
+  Shared shared(1UL);
+  int before = 0;
+  Thread closer([&] {
+    before = 1;
+    shared.ring.close();
+  });
+  if (shared.ring.closed()) check(before == 1, "what the closer did is visible");
+});
+
+const Scenario stop("shared_ring/stop", [] {
+  Shared shared(1UL);
+  sync::StopSource source;
+  Thread stopper([&] { source.request_stop(); });
+  Ring::Consumer in(shared.ring);
+  SharedItem item;
+  check(in.pop(item, source.token()) == Status::stopped, "nothing else ends it");
+});
+
+const Scenario time_out("shared_ring/time_out", [] {
+  Shared shared(1UL);
+  Thread producer([&] {
+    Ring::Producer out(shared.ring);
+    check(out.push(shared_item(1)) == Status::ok, "there is room");
+    const Status said = out.push(shared_item(2), 1ms);
+    check(said == Status::ok || said == Status::timed_out, "no more than that");
+    shared.ring.close();
+  });
+  Ring::Consumer in(shared.ring);
+  SharedItem item;
+  const Status said = in.pop(item, 1ms);
+  check(said == Status::ok || said == Status::timed_out, "no more than that");
+  const std::uint32_t first = said == Status::ok ? 2 : 1;
+  explore::outcome(first + pop_all(in, first));
+});
+
+// --- Deaths. ---
+
+// Dies anywhere. The consumer may sleep meanwhile, and the dead one may have been about to wake it.
+const Scenario producer_dies(
+    "shared_ring/producer_dies",
+    [] {
+      Shared shared(2UL);
+      bool is_dead = false;
+      Thread parent([&] {
+        Process process([&] {
+          Ring::Producer out(shared.ring);
+          SharedItem* place = nullptr;
+          check(out.claim(place) == Status::ok, "there is room");
+          *place = shared_item(1);
+          check(out.publish() == Status::ok, "not closed");
+          check(out.push(shared_item(2)) == Status::ok, "there is room");
+          shared.ring.close();
+        });
+        is_dead = process.wait();
+        if (is_dead) shared.ring.producer_died();
+      });
+      Ring::Consumer in(shared.ring);
+      const std::uint32_t count = pop_all(in);
+      parent.join();
+      check(is_dead || count == 2, "nothing is lost of one that lives");
+      explore::outcome(count);
+    },
+    Size::small, 1);
+
+// Another producer goes on where the dead one came to.
+const Scenario producer_is_replaced(
+    "shared_ring/producer_is_replaced",
+    [] {
+      Shared shared(1UL);
+      Thread parent([&] {
+        bool is_dead = false;
+        {
+          Process process([&] {
+            Ring::Producer out(shared.ring);
+            check(out.push(shared_item(1)) == Status::ok, "it waits for room");
+          });
+          is_dead = process.wait();
+        }
+        // Nothing tells whether the dead one had come that far, but the ring.
+        Ring::Producer out(shared.ring);
+        if (is_dead) shared.ring.recovered();
+        check(out.push(shared_item(2)) == Status::ok, "it waits for room");
+        shared.ring.close();
+      });
+      Ring::Consumer in(shared.ring);
+      SharedItem item;
+      std::uint32_t last = 0;
+      while (in.pop(item) == Status::ok) {
+        check(number_of(item) > last, "in order");
+        last = item.number;
+      }
+      check(last == 2, "the successor's came");
+    },
+    Size::small, 1);
+
+// Dies between peek and release, or anywhere; a successor gets what was not given back.
+const Scenario consumer_is_replaced(
+    "shared_ring/consumer_is_replaced",
+    [] {
+      Shared shared(1UL);
+      std::uint32_t released = 0;
+      Thread producer([&] {
+        Ring::Producer out(shared.ring);
+        for (std::uint32_t i = 1; i <= 2; ++i) {
+          check(out.push(shared_item(i)) == Status::ok, "it waits for room");
+        }
+        shared.ring.close();
+      });
+      {
+        Process process([&] {
+          Ring::Consumer in(shared.ring);
+          const SharedItem* item = nullptr;
+          check(in.peek(item) == Status::ok, "it waits for an item");
+          check(number_of(*item) == 1, "the first");
+          in.release();
+          released = 1;
+        });
+        if (process.wait()) shared.ring.recovered();
+      }
+      Ring::Consumer successor(shared.ring);
+      SharedItem item;
+      std::uint32_t first = 0;
+      std::uint32_t last = 0;
+      while (successor.pop(item) == Status::ok) {
+        check(last == 0 || number_of(item) == last + 1, "in order");
+        last = number_of(item);
+        if (first == 0) first = last;
+      }
+      check(first == 2 || (first == 1 && released == 0), "none is lost");
+      check(last == 2, "none is lost");
+    },
+    Size::small, 1);
+
+// The producer waits for room that nobody will make.
+const Scenario consumer_dies(
+    "shared_ring/consumer_dies",
+    [] {
+      Shared shared(1UL);
+      Thread producer([&] {
+        Ring::Producer out(shared.ring);
+        std::uint32_t pushed = 0;
+        while (pushed < 3 && out.push(shared_item(pushed + 1)) == Status::ok) ++pushed;
+        explore::outcome(pushed);
+      });
+      Process process([&] {
+        Ring::Consumer in(shared.ring);
+        SharedItem item;
+        for (std::uint32_t i = 1; i <= 3; ++i) {
+          check(in.pop(item) == Status::ok, "it waits for an item");
+          check(number_of(item) == i, "in order");
+        }
+      });
+      if (process.wait()) shared.ring.consumer_died();
+    },
+    Size::small, 1);
+
+// The maker dies, or is slow: a process that comes too early is refused.
+const Scenario half_made(
+    "shared_ring/half_made",
+    [] {
+      const test::SharedStorage storage(Ring::bytes_for(1));
+      Process maker([&] { (void)Ring::create(storage.bytes(), 1); });
+      bool attached = false;
+      try {
+        Ring::Consumer in(Ring::attach(storage.bytes()));
+        SharedItem item;
+        check(in.try_pop(item) == Status::empty, "whole");
+        attached = true;
+      } catch (const SharedRingError&) {
+      }
+      explore::outcome(attached);
+    },
+    Size::small, 1);
+
+}}  // namespace shared_ring_scenarios
