@@ -31,13 +31,16 @@ function(handoff_own_target name)
     $<$<BOOL:${HANDOFF_WERROR}>:-Werror>)
 endfunction()
 
-# handoff_compile_in_batches(NAME): several source files at a time, which reads the headers once for
-# all of them. Two files with the same name for a thing of their own put theirs into a namespace
-# that is named after the file.
-set(HANDOFF_BATCH 6 CACHE STRING "Files that are compiled at a time where that is faster, 1: alone")
+# handoff_compile_in_batches(NAME [FILES]): several source files at a time, 6 if not said otherwise,
+# which reads the headers once for all of them. Two files with the same name for a thing of their
+# own put theirs into a namespace that is named after the file.
+option(HANDOFF_BATCHES "Compile several files at a time, which is faster" ON)
 function(handoff_compile_in_batches name)
-  if(HANDOFF_BATCH GREATER 1)
-    set_target_properties(${name} PROPERTIES
-      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${HANDOFF_BATCH})
+  set(files 6)
+  if(ARGC GREATER 1)
+    set(files ${ARGV1})
+  endif()
+  if(HANDOFF_BATCHES)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
   endif()
 endfunction()

@@ -12,9 +12,9 @@
 //     --list                        the names
 //     --mutants FILE                weaken each order instead, see mutants.cpp; NAME-PART is then
 //                                   part of the path of a file of the library
-//     --third TEXT                  every third of these mutants, drawn by the text; every third of
-//                                   the large scenarios without --mutants, the rest of them with a
-//                                   deviation less. All if it is empty, and in a deep run
+//     --third TEXT                  every third of the large scenarios, drawn by the text, the rest
+//                                   of them with a deviation less. All if it is empty, and in a
+//                                   deep run
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -169,9 +169,8 @@ int main(int argc, char** argv) {
   if (!arguments.mutants.empty()) {
     const unsigned deviations = arguments.options.deviations;
     const unsigned in_search = is_deep() ? deviations : std::min(deviations, 1U);
-    const std::string third = is_deep() ? "" : arguments.third;
     const int unaccounted =
-        test::explore_mutants(arguments.mutants, arguments.parts, {deviations, in_search, third});
+        test::explore_mutants(arguments.mutants, arguments.parts, {deviations, in_search});
     return unaccounted == 0 ? 0 : 1;
   }
   int chosen = 0;

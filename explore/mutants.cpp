@@ -284,7 +284,7 @@ std::vector<std::string> lines_passed_by_none(
 
 int explore_mutants(const std::string& list, const std::vector<std::string>& parts,
                     const MutantBounds& bounds) {
-  repository = std::filesystem::absolute(list).parent_path() / "../..";
+  repository = std::filesystem::absolute(list).parent_path() / "..";
   auto reasons = read_list(list, parts);
   std::map<std::string, int> counts;  // by what became of them
   int unaccounted = 0;
@@ -304,11 +304,6 @@ int explore_mutants(const std::string& list, const std::vector<std::string>& par
   for (const auto& [site, passing] : sites) {
     for (const Mutation& mutation : mutations_of(site)) {
       const std::string key = key_of(mutation);
-      if (!is_in_third(bounds.third, key)) {
-        ++counts["not drawn"];
-        reasons.erase(key);
-        continue;
-      }
       Tried tried = try_out(mutation, passing, bounds.deviations);
       // Others may pass the site as well, where the search was not as deep.
       const bool others = bounds.in_search < bounds.deviations && !reasons.contains(key);

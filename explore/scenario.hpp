@@ -69,7 +69,6 @@ explore::Result explore_scenario(const Scenario& scenario, explore::Options opti
 struct MutantBounds {
   unsigned deviations;  // with which a mutant is tried
   unsigned in_search;  // while the scenarios that pass an order are looked for
-  std::string third;   // only every third mutant, which ones depends on this text; empty: all
 };
 
 // Weakens each order of the library, one at a time, and expects the scenarios to notice. `list`

@@ -4,7 +4,6 @@
 // shortest schedule, determinism, random search, deaths, time-outs and wake-ups for no reason.
 #include <gtest/gtest.h>
 #include <explore/engine/explore.hpp>
-#include <handoff/event/callback_list.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -564,23 +563,6 @@ TEST(Exploration, takes_so_many_steps) {
   EXPECT_EQ(result.final_states, 6U);  // orders in which the items may come
   EXPECT_EQ(result.executions, 5528U);
   EXPECT_EQ(result.steps, 347'853U);
-}
-
-// A check that fails ends the execution where it stands: whoever would have kept its exception, and
-// gone on for ever, never sees one.
-TEST(Exploration, a_check_that_fails_in_a_callback_ends_it) {
-  const Result result = explore::run({}, [] {
-    CallbackList<void()> list;
-    list.append([] { explore::check(false, "as asked"); });
-    for (;;) {
-      try {
-        list();
-      } catch (...) {
-      }
-    }
-  });
-  EXPECT_EQ(result.fault, Fault::assertion) << result.report();
-  EXPECT_EQ(result.executions, 1U);
 }
 
 TEST(Exploration, tells_its_speed) {

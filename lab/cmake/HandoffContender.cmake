@@ -26,12 +26,32 @@
 # own contenders is linked in several layouts, NAME, NAME.layout1, ..., and each launch takes one of
 # them. What contenders share as their work comes from a shared object: handoff_shared_work().
 
+# Which contenders are built: all, or the few of tests/lab/few_contenders.txt, in one layout.
+set(HANDOFF_LAB_CONTENDERS all CACHE STRING "all, or few: what a whole check looks at")
+set_property(CACHE HANDOFF_LAB_CONTENDERS PROPERTY STRINGS all few)
+set(handoff_few "")
+if(HANDOFF_LAB_CONTENDERS STREQUAL "few")
+  set(few ${PROJECT_SOURCE_DIR}/tests/lab/few_contenders.txt)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${few})
+  file(STRINGS ${few} lines REGEX "^[^#]")
+  foreach(line IN LISTS lines)
+    string(REPLACE " " ";" words "${line}")
+    list(POP_FRONT words scenario)
+    list(TRANSFORM words PREPEND ${scenario}/)
+    list(APPEND handoff_few ${words})
+  endforeach()
+endif()
+
 # How far in each layout the code is moved from where it would be. Functions begin at multiples of
 # 16: so among the layouts each of them begins once at every such place of a cache line, and at
 # distant places of a page.
-set(HANDOFF_LAYOUTS 0 1040 2080 3120 CACHE INTERNAL "")
+set(HANDOFF_LAYOUTS 0 1040 2080 3120)
 # A canary is the same contender in layouts that are no contender's, with the same property.
-set(HANDOFF_CANARY_LAYOUTS 528 1568 2608 3648 CACHE INTERNAL "")
+set(HANDOFF_CANARY_LAYOUTS 528 1568 2608 3648)
+if(handoff_few)
+  set(HANDOFF_LAYOUTS 0)
+  set(HANDOFF_CANARY_LAYOUTS 528)
+endif()
 
 # Code that nobody calls, made once for each padding.
 function(handoff_make_paddings)
@@ -168,6 +188,10 @@ function(handoff_contender scenario name)
       set(built OFF)
     endif()
   endforeach()
+  if(handoff_few AND arg_LIST STREQUAL "contenders"
+      AND NOT "${scenario}/${name}" IN_LIST handoff_few)
+    set(built OFF)
+  endif()
   set(executables "")
   if(built)
     set(code handoff_${scenario}_${name}_code)

@@ -3,13 +3,16 @@
 
 Counted, not timed: the lines that are left for the compiler after preprocessing, which do not
 change from run to run (docs/adr/0005-tests-count.md). --seconds prints for a reader how long the
-compiler takes, too, for those headers that add enough to be felt.
+compiler takes, too, for those headers that add enough to be felt. With --since-release only those
+count that changed since, or include what did; all in a deep run.
 """
 
 import argparse
 import subprocess
 import sys
 import time
+
+from since_release import changed_files, headers_that_include
 
 LINES_MAX = 17000  # room for <memory>, <vector> and <chrono>, not for <functional> (g++ 12: 14,600)
 
@@ -74,8 +77,13 @@ def main():
     parser.add_argument("--lines-max", type=int, default=LINES_MAX)
     parser.add_argument("--times-future", type=float, help="of each header, in place of the table")
     parser.add_argument("--seconds", action="store_true", help="print them; judges nothing")
+    parser.add_argument("--since-release", action="store_true")
     parser.add_argument("headers", nargs="+")
     arguments = parser.parse_args()
+    changed = changed_files() if arguments.since_release else None
+    if changed is not None:
+        changed = headers_that_include(changed)
+        arguments.headers = [header for header in arguments.headers if header in changed]
 
     base = lines(arguments, ["thread"])
     base_seconds = seconds(arguments, ["thread"]) if arguments.seconds else 0
