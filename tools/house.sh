@@ -155,7 +155,8 @@ install_packages() {
 }
 
 # build PRESET OPTION...: configures it, with these options of cmake, and builds it below
-# build/PRESET.
+# build/PRESET: all of it, or build_targets.
+build_targets=()
 build() {
   local preset=$1 folder="$house_root/build/$1"
   step "build $preset" "$folder.log" configure_and_build "$folder" --preset "$@"
@@ -163,5 +164,6 @@ build() {
 
 configure_and_build() {
   local folder=$1
-  (cd "$house_root" && cmake "${@:2}") && cmake --build "$folder" --parallel "$(nproc)"
+  (cd "$house_root" && cmake "${@:2}") && cmake --build "$folder" --parallel "$(nproc)" \
+    ${build_targets[@]+--target "${build_targets[@]}"}
 }
