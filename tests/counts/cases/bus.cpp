@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+//
+// Messages: one of each to one consumer, to all of them, or only the latest.
+#include <cstdint>
+#include <handoff/bus/active_object.hpp>
+#include <handoff/bus/broadcast.hpp>
+#include <handoff/bus/latest.hpp>
+#include <handoff/bus/latest_by_key.hpp>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/bus/message_workers.hpp>
+#include <handoff/bus/request.hpp>
+#include <string>
+
+#include "counts/case.hpp"
+
+namespace {
+
+using namespace handoff::counts;
+
+constexpr int kBatch = 16;
+
+struct Reading {
+  std::uint64_t value;
+};
+
+template <class End>
+void publish(End& end, const std::string& row, bool counts) {
+  for (int i = 0; i < kBatch; ++i) {
+    const Counted counted(row, counts);
+    (void)end.publish(Reading{7});
+  }
+}
+
+template <class Bus>
+void drain(Bus& bus, const std::string& row, bool counts) {
+  const Counted counted(row, counts);
+  bus.drain([](const Reading& reading) { keep(reading); });
+}
+
+template <class Bus>
+void bus_rows(const std::string& type) {
+  Bus bus;
+  rounds([&](bool counts) {
+    publish(bus, type + ".publish/alone", counts);
+    drain(bus, type + ".drain/16 messages, alone", counts);
+    drain(bus, type + ".drain/empty", counts);
+  });
+  Helper one, two;
+  rounds([&](bool counts) {
+    one.run([&] { publish(bus, type + ".publish/one producer, hot", counts); });
+    drain(bus, type + ".drain/16 messages, one producer", counts);
+  });
+  rounds([&](bool counts) {
+    const std::function<void()> produce = [&] {
+      publish(bus, type + ".publish/two producers, racing", counts);
+    };
+    {
+      const Slice race(1);
+      one.begin(produce);
+      two.begin(produce);
+      one.wait();
+      two.wait();
+    }
+    drain(bus, type + ".drain/32 messages, two producers", counts);
+  });
+  rounds([&](bool counts) {
+    one.begin([&] {
+      const Counted counted(type + ".wait/asleep", counts);
+      (void)bus.wait();
+    });
+    let_all_sleep();
+    {
+      const Counted counted(type + ".publish/the consumer asleep", counts);
+      (void)bus.publish(Reading{7});
+    }
+    one.wait();
+    bus.drain([](const Reading&) {});
+  });
+  const auto handle = bus.template subscribe<Reading>([](const Reading& r) { keep(r); });
+  rounds([&](bool counts) {
+    publish(bus, "", false);
+    const Counted counted(type + ".drain/16 messages, a subscriber", counts);
+    bus.drain();
+  });
+}
+
+struct Sum {
+  void operator()(const Reading& reading) { sum += reading.value; }
+  std::uint64_t sum = 0;
+};
+
+}  // namespace
+
+HANDOFF_COUNT_CASE(message_bus) { bus_rows<handoff::MessageBus<Reading>>("MessageBus"); }
+HANDOFF_COUNT_CASE(laned_message_bus) {
+  bus_rows<handoff::LanedMessageBus<Reading>>("LanedMessageBus");
+}
+
+HANDOFF_COUNT_CASE(message_bus_lane) {
+  handoff::LanedMessageBus<Reading> bus;
+  Helper other;
+  other.run([&] {
+    auto lane = bus.producer();
+    rounds([&](bool counts) {
+      publish(lane, "LanedMessageBus.publish/a lane of its own, alone", counts);
+      bus.drain([](const Reading&) {});
+    });
+  });
+}
+
+HANDOFF_COUNT_CASE(request) {
+  using Asked = handoff::Request<Reading, int>;
+  handoff::MessageBus<Asked> bus;
+  rounds([&](bool counts) {
+    const Counted counted("Request.request + reply + get/alone", counts);
+    auto answer = bus.request<int>(Reading{7});
+    bus.drain([](Asked& asked) { asked.reply(1); });
+    keep(answer.get());
+  });
+}
+
+HANDOFF_COUNT_CASE(broadcast) {
+  handoff::Broadcast<Reading> broadcast(64);
+  auto one = broadcast.consumer();
+  auto two = broadcast.consumer();
+  Helper first, second;
+  const auto consume = [](auto& consumer, const char* row, bool counts) {
+    const Counted counted(row, counts);
+    consumer.consume([](const Reading& reading) { keep(reading); });
+  };
+  rounds([&](bool counts) {
+    for (int i = 0; i < kBatch; ++i) {
+      const Counted counted("Broadcast.push/two consumers, hot", counts);
+      (void)broadcast.push(Reading{7});
+    }
+    first.run([&] { consume(one, "Broadcast.consume/16 messages, two consumers", counts); });
+    second.run([&] { consume(two, "Broadcast.consume/16 messages, two consumers", counts); });
+  });
+  rounds([&](bool counts) { consume(one, "Broadcast.consume/empty", counts); });
+  rounds([&](bool counts) {
+    first.begin([&] {
+      const Counted counted("Broadcast.wait_and_consume/asleep", counts);
+      (void)one.wait_and_consume([](const Reading& reading) { keep(reading); });
+    });
+    let_all_sleep();
+    {
+      const Counted counted("Broadcast.push/a consumer asleep", counts);
+      (void)broadcast.push(Reading{7});
+    }
+    first.wait();
+    two.consume([](const Reading&) {});
+  });
+}
+
+HANDOFF_COUNT_CASE(broadcast_one_producer) {
+  handoff::Broadcast<Reading, handoff::OneProducer> broadcast(64);
+  auto consumer = broadcast.consumer();
+  Helper other;
+  rounds([&](bool counts) {
+    for (int i = 0; i < kBatch; ++i) {
+      const Counted counted("Broadcast<OneProducer>.push/one consumer, hot", counts);
+      (void)broadcast.push(Reading{7});
+    }
+    other.run([&] {
+      const Counted counted("Broadcast<OneProducer>.consume/16 messages", counts);
+      consumer.consume([](const Reading& reading) { keep(reading); });
+    });
+  });
+}
+
+HANDOFF_COUNT_CASE(latest) {
+  handoff::Latest<Reading> latest;
+  Helper reader;
+  const auto read = [&](const char* row, bool counts) {
+    const Counted counted(row, counts);
+    (void)latest.read([](const Reading& reading) { keep(reading); });
+  };
+  rounds([&](bool counts) {
+    {
+      const Counted counted("Latest.store/one reader, hot", counts);
+      (void)latest.store(Reading{7});
+    }
+    reader.run([&] { read("Latest.read/one writer, hot", counts); });
+  });
+  rounds([&](bool counts) { read("Latest.read/alone", counts); });
+  rounds([&](bool counts) {
+    const Counted counted("Latest.store/alone", counts);
+    (void)latest.store(Reading{7});
+  });
+  std::uint64_t seen = latest.version();
+  rounds([&](bool counts) {
+    reader.begin([&] {
+      const Counted counted("Latest.read_newer/asleep", counts);
+      (void)latest.read_newer(seen, [](const Reading& reading) { keep(reading); });
+    });
+    let_all_sleep();
+    {
+      const Counted counted("Latest.store/a reader asleep", counts);
+      (void)latest.store(Reading{7});
+    }
+    reader.wait();
+  });
+}
+
+HANDOFF_COUNT_CASE(latest_by_key) {
+  handoff::LatestByKey<int, Reading> latest(64);
+  Helper consumer;
+  rounds([&](bool counts) {
+    for (int key = 0; key < 4; ++key) {
+      const Counted counted("LatestByKey.try_push/new keys, hot", counts);
+      (void)latest.try_push(key, Reading{7});
+    }
+    for (int key = 0; key < 4; ++key) {
+      const Counted counted("LatestByKey.try_push/replaced, hot", counts);
+      (void)latest.try_push(key, Reading{8});
+    }
+    consumer.run([&] {
+      const Counted counted("LatestByKey.consume/four keys", counts);
+      latest.consume([](const int&, Reading& reading) { keep(reading); });
+    });
+  });
+}
+
+HANDOFF_COUNT_CASE(message_workers) {
+  handoff::MessageWorkersOptions options;
+  options.width = 1;
+  handoff::MessageWorkers<Reading> workers(options, [](const Reading& r) { keep(r); });
+  rounds([&](bool counts) {
+    const CountedOfAll counted("MessageWorkers.submit + run/width 1, hot", counts);
+    (void)workers.submit(Reading{7});
+    settle();
+  });
+  rounds([&](bool counts) {
+    let_all_sleep();
+    const CountedOfAll counted("MessageWorkers.submit + run/width 1, asleep", counts);
+    (void)workers.submit(Reading{7});
+    let_all_sleep();
+  });
+  const CountedOfAll counted("MessageWorkers.idle/ten seconds");
+  sleep_for(10'000'000'000);
+}
+
+HANDOFF_COUNT_CASE(active_object) {
+  handoff::ActiveObject<Sum, Reading> sum({.name = "sum"});
+  rounds([&](bool counts) {
+    const CountedOfAll counted("ActiveObject.publish + handle/hot", counts);
+    (void)sum.publish(Reading{7});
+    settle();
+  });
+  rounds([&](bool counts) {
+    let_all_sleep();
+    const CountedOfAll counted("ActiveObject.publish + handle/asleep", counts);
+    (void)sum.publish(Reading{7});
+    let_all_sleep();
+  });
+}

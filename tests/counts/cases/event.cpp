@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// Listeners and queues of events.
+#include <handoff/event/any_data.hpp>
+#include <handoff/event/any_id.hpp>
+#include <handoff/event/argument_adapter.hpp>
+#include <handoff/event/callback_list.hpp>
+#include <handoff/event/event_dispatcher.hpp>
+#include <handoff/event/event_queue.hpp>
+
+#include "counts/case.hpp"
+
+namespace {
+
+using namespace handoff::counts;
+using Queue = handoff::EventQueue<int, void(int)>;
+
+constexpr int kBatch = 16;
+
+void enqueue(Queue& queue, const char* row, bool counts) {
+  for (int i = 0; i < kBatch; ++i) {
+    const Counted counted(row, counts);
+    (void)queue.enqueue(1, i);
+  }
+}
+void drain(Queue& queue, const char* row, bool counts) {
+  const Counted counted(row, counts);
+  queue.drain();
+}
+
+}  // namespace
+
+HANDOFF_COUNT_CASE(callback_list) {
+  handoff::CallbackList<void(int)> list;
+  Helper other;
+  rounds([&](bool counts) {
+    handoff::ListenerHandle handle;
+    {
+      const Counted counted("CallbackList.append/empty", counts);
+      handle = list.append([](int i) { keep(i); });
+    }
+    {
+      const Counted counted("CallbackList.call/one listener", counts);
+      list(1);
+    }
+    {
+      const Counted counted("ListenerHandle.remove/alone", counts);
+      handle.remove();
+    }
+  });
+  handoff::ListenerHandle handles[8];
+  for (auto& handle : handles) handle = list.append([](int i) { keep(i); });
+  rounds([&](bool counts) {
+    const Counted counted("CallbackList.call/eight listeners", counts);
+    list(1);
+  });
+  rounds([&](bool counts) {
+    other.run([&] { list(1); });
+    const Counted counted("CallbackList.call/after another thread", counts);
+    list(1);
+  });
+  rounds([&](bool counts) {
+    const handoff::ListenerHandle handle = list.append([](int i) { keep(i); });
+    other.run([&] { list(1); });
+    const Counted counted("ListenerHandle.remove_and_wait/after another thread", counts);
+    handle.remove_and_wait();
+  });
+}
+
+HANDOFF_COUNT_CASE(event_dispatcher) {
+  handoff::EventDispatcher<int, void(int)> dispatcher;
+  const auto handle = dispatcher.append_listener(1, [](int i) { keep(i); });
+  rounds([&](bool counts) {
+    const Counted counted("EventDispatcher.dispatch/one listener", counts);
+    dispatcher.dispatch(1, 7);
+  });
+  rounds([&](bool counts) {
+    const Counted counted("EventDispatcher.dispatch/no listener", counts);
+    dispatcher.dispatch(2, 7);
+  });
+  const auto filter = dispatcher.append_filter([](int i) { return i != 0; });
+  rounds([&](bool counts) {
+    const Counted counted("EventDispatcher.dispatch/a filter, one listener", counts);
+    dispatcher.dispatch(1, 7);
+  });
+}
+
+HANDOFF_COUNT_CASE(event_queue) {
+  Queue queue;
+  const auto handle = queue.append_listener(1, [](int i) { keep(i); });
+  rounds([&](bool counts) {
+    enqueue(queue, "EventQueue.enqueue/alone", counts);
+    drain(queue, "EventQueue.drain/16 events, alone", counts);
+    drain(queue, "EventQueue.drain/empty", counts);
+  });
+}
+
+HANDOFF_COUNT_CASE(event_queue_threads) {
+  Queue queue({.spin_for = std::chrono::nanoseconds(0)});
+  const auto handle = queue.append_listener(1, [](int i) { keep(i); });
+  Helper one, two;
+  rounds([&](bool counts) {
+    one.run([&] { enqueue(queue, "EventQueue.enqueue/one producer, hot", counts); });
+    drain(queue, "EventQueue.drain/16 events, one producer", counts);
+  });
+  rounds([&](bool counts) {
+    for (Helper* const producer : {&one, &two}) {
+      producer->run([&] { enqueue(queue, "EventQueue.enqueue/two producers", counts); });
+    }
+    drain(queue, "EventQueue.drain/32 events, two producers", counts);
+  });
+  rounds([&](bool counts) {
+    one.begin([&] {
+      const Counted counted("EventQueue.wait/asleep", counts);
+      (void)queue.wait();
+    });
+    let_all_sleep();
+    {
+      const Counted counted("EventQueue.enqueue/the consumer asleep", counts);
+      (void)queue.enqueue(1, 1);
+    }
+    one.wait();
+    queue.drain();
+  });
+}
+
+HANDOFF_COUNT_CASE(event_data) {
+  rounds([](bool counts) {
+    const Counted counted("AnyData.make + get + end/fits in", counts);
+    handoff::AnyData<64> data{7};
+    keep(data.get<int>());
+  });
+  rounds([](bool counts) {
+    const Counted counted("AnyId.make + end/a number", counts);
+    const handoff::AnyId id(7);
+    keep(id);
+  });
+}
