@@ -166,6 +166,15 @@ void saturated(Channel& channel, const std::string& type) {
   });
 }
 
+// Until it needs no more memory.
+template <class Queue>
+void use_all_segments(Queue& queue) {
+  for (int i = 0; i < 4096; ++i) {
+    (void)queue.try_push(Item(0));
+    keep(queue.try_pop());
+  }
+}
+
 }  // namespace
 
 HANDOFF_COUNT_CASE(spsc_ring) {
@@ -197,6 +206,7 @@ HANDOFF_COUNT_CASE(mpmc_ring) {
 
 HANDOFF_COUNT_CASE(segment_queue) {
   handoff::SegmentQueue<Item> queue;
+  use_all_segments(queue);
   one_thread(queue, "SegmentQueue");
   two_threads(queue, "SegmentQueue");
   in_batches(queue, "SegmentQueue");
@@ -260,6 +270,7 @@ HANDOFF_COUNT_CASE(channel_spsc) {
 
 HANDOFF_COUNT_CASE(channel_segments) {
   handoff::Channel<Item, handoff::SegmentQueue<Item>> channel;
+  use_all_segments(channel);
   two_threads(channel, "Channel<SegmentQueue>");
   sleeping(channel, "Channel<SegmentQueue>");
 }
