@@ -164,10 +164,10 @@ class CommandOrder<Key>::Parts {
   }
 
   std::size_t total() const noexcept { return total_; }
-  Seen gather(const CommandOrder& order, const PartsRun& run) {
+  Seen gather(const CommandOrder& by, const PartsRun& run) {
     run(parts_, [&](std::size_t i) {
       const std::size_t first = part_[i].node;
-      seen_[i] = order.gather_nodes(nodes_ + first, part_[i + 1].node - first, part_[i].item);
+      seen_[i] = by.gather_nodes(nodes_ + first, part_[i + 1].node - first, part_[i].item);
     });
     Seen seen;
     for (std::size_t i = 0; i < parts_; ++i) seen.join(seen_[i], part_[i].item);

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from lab_support import NO_TIME, ONCE, PROGRAM, LabTest, small_build
+from lab_support import NO_TIME, ONCE, PROGRAM, LabTest, small_build, whole_lab
 from terminal import call_at_a_terminal, seen_at_a_terminal, terminals_exist
 from synthetic_results import environment, row
 
@@ -439,6 +439,7 @@ class Advise(LabTest):
         return subprocess.run([program, "advise", *arguments, *QUICKLY], cwd=self.folder, text=True,
                               capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
 
+    @whole_lab
     def test_all_that_is_missing_is_measured_in_one_go(self):
         done = self.ask(self.small_program(), "--measure", "--grain", "20us", "--count", "100",
                         "--unit", "index", "--idle-cost", "100", "--json", "--output", "new.json")

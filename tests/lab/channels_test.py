@@ -6,7 +6,7 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest, whole_lab
 
 FOR_MANY = {"own.channel", "own.mpmc_ring", "peer.mutex_queue", "peer.boost_queue",
             "peer.concurrentqueue", "peer.atomic_queue", "peer.onetbb"}
@@ -37,16 +37,19 @@ class Channels(LabTest):
             self.assertEqual(row["share_elsewhere"], 1, row)
             self.assertEqual(len(row["shares"]), 1 + threads["consumers"], row)
 
+    @whole_lab
     def test_one_producer_and_one_consumer(self):
         self.assert_all_right(self.rows(), FOR_MANY | FOR_ONE_EACH,
                               {"producers": 1, "consumers": 1})
 
+    @whole_lab
     def test_several_on_one_side_or_on_both(self):
         for producers, consumers in ((3, 1), (1, 3), (2, 2)):
             rows = self.rows("--set", f"producers={producers}", "--set", f"consumers={consumers}")
             self.assert_all_right(rows, FOR_MANY,
                                   {"producers": producers, "consumers": consumers})
 
+    @whole_lab
     def test_the_list_says_in_which_order_a_queue_gives_messages_back(self):
         said = self.run_lab("list").stdout.partition("\nchannels: ")[2].partition("\nmessages: ")[0]
         orders = {line.split()[0]: line.partition("  order: ")[2] for line in said.splitlines()

@@ -8,7 +8,7 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest, whole_lab
 
 TOGETHER = {f"seed.v{version}" for version in range(3, 8)}
 ALONE = {"seed.v1", "seed.v2"}
@@ -30,31 +30,37 @@ class Commands(LabTest):
                 self.assertGreater(row["median"], 0, row)
         return {row["contender"]: row for row in result["rows"]}
 
+    @whole_lab
     def test_one_thread_adds(self):
         self.assertEqual(set(self.rows("add", threads=1)),
                          {"own.bucket", "limit.store", "peer.std_vectors"} | ALONE | TOGETHER)
 
+    @whole_lab
     def test_several_threads_add(self):
         for bits in (16, 32, 64):
             self.assertEqual(set(self.rows("add", key_bits=bits)),
                              {"own.bucket", "peer.std_vectors"} | TOGETHER)
 
+    @whole_lab
     def test_with_other_work(self):
         self.assertEqual(set(self.rows("add", work=100)),
                          {"own.bucket", "peer.std_vectors"} | TOGETHER)
 
+    @whole_lab
     def test_keys_are_sorted(self):
         for keys in ("article", "random"):
             self.assertEqual(set(self.rows("sort", keys=keys)),
                              {"own.bucket", "limit.radix", "peer.std_stable_sort",
                               "peer.onetbb_sort", "peer.std_vectors"} | TOGETHER)
 
+    @whole_lab
     def test_commands_are_submitted(self):
         for metric in ("submit", "frame", "command"):
             self.assertEqual(set(self.rows(metric)),
                              {"own.bucket", "own.bucket.parallel_submit", "peer.std_vectors"} |
                              TOGETHER)
 
+    @whole_lab
     def test_threads_share_less_than_the_article_s(self):
         rows = self.rows("shared_rmw", calls=40000)
         self.assertLess(rows["own.bucket"]["median"], 1 / 64)

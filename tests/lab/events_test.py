@@ -6,7 +6,7 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest, whole_lab
 
 LATENCIES = ("latency_p50", "latency_p99")
 
@@ -32,6 +32,7 @@ class Events(LabTest):
                              "listeners=8")
         self.assert_all_right(result["rows"], metrics)
 
+    @whole_lab
     def test_each_queue_says_its_order(self):
         rows = self.result("--metrics", "invoke,enqueue_process", "--set", "count=1000", "--set",
                            "listeners=1", "--set", "ids=1")["rows"]
@@ -70,6 +71,7 @@ class Events(LabTest):
                 self.assertIn((name, consumer), {(row["contender"], row["parameters"]["consumer"])
                                                  for row in measured})
 
+    @whole_lab
     def test_what_people_write_without_a_library(self):
         rows = self.result("--metrics", "invoke,enqueue_process,throughput,latency_p50", "--set",
                            "count=1000", "--contenders", "peer.std_functions,peer.mutex_queue")
@@ -78,6 +80,7 @@ class Events(LabTest):
                           *(("peer.mutex_queue", metric, "ok") for metric in
                             ("enqueue_process", "throughput", "latency_p50"))})
 
+    @whole_lab
     def test_the_article_stands_beside_what_was_measured(self):
         done = self.run_lab("run", "events", "--metrics", "enqueue_process,enqueue_visit", "--set",
                             "count=100000", "--set", "ids=1", "--contenders", "seed.*", *ONCE)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jsonschema
 
-from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest, whole_lab
 
 SEEDS = {"seed.single", "seed.io_thread", "seed.round_robin", "seed.thread_per_file"}
 OWN = {f"own.{name}" for name in ("automatic", "caller", "io_thread", "pool",
@@ -87,24 +87,29 @@ class Files(LabTest):
         self.assertEqual({name for name in missing if not name.startswith(("peer.", "limit."))
                           and name != "own.io_uring"}, set(), rows)
 
+    @whole_lab
     def test_whole_files(self):
         for metric in TRANSFERS:
             durable = {"durable": 1} if "read" not in metric else {}
             rows = self.rows(metric, **SMALL, **durable)
             self.assert_measured(rows, SEEDS | OWN | FIO | QUEUES | {"limit.raw"})
 
+    @whole_lab
     def test_their_cpu_time(self):
         rows = self.rows("write_new_cpu", "seed.single,seed.thread_per_file,peer.fio_psync",
                          **SMALL, durable=1)
         self.assertGreater(rows["seed.single"]["median"], 0.01)
 
+    @whole_lab
     def test_files_that_are_no_whole_blocks(self):
         self.assert_measured(self.rows("write_new", files=2, mib=1, block=384, durable=1),
                              SEEDS | OWN | QUEUES)
 
+    @whole_lab
     def test_without_a_sync(self):
         self.assert_measured(self.rows("write_new", **SMALL, durable=0), SEEDS | OWN)
 
+    @whole_lab
     def test_small_files(self):
         everyone = SEEDS | OWN | {"peer.fstream", "peer.libuv", "limit.raw"}
         for step in ("create", "read", "remove"):
@@ -113,6 +118,7 @@ class Files(LabTest):
             self.assert_measured(rows, everyone if all_of_them else set(TWO.split(",")))
         self.assert_measured(self.rows("file", files=100, durable=1), SEEDS | OWN | {"peer.libuv"})
 
+    @whole_lab
     def test_random_places(self):
         for metric, looked_at in (("random_read", (1, 8)), ("random_write", (0, 1))):
             for direct in (0, 1):
@@ -124,10 +130,12 @@ class Files(LabTest):
                         rows = self.rows(metric, "own.automatic", mib=2, depth=depth, direct=direct)
                         self.assert_measured(rows, {"own.automatic"})
 
+    @whole_lab
     def test_one_file_by_many(self):
         self.assert_measured(self.rows("one_file", mib=8, threads=4, block=256, durable=1),
                              SEEDS | OWN | {"limit.raw"})
 
+    @whole_lab
     def test_logs(self):
         logs = {"own.append_log", "peer.sync_each", "peer.sqlite_wal"}
         self.assert_measured(self.rows("append", threads=8, durable=1), logs)
@@ -137,6 +145,7 @@ class Files(LabTest):
         rows = self.rows("append_p99", threads=1, durable=1)
         self.assertGreater(rows["peer.sync_each"]["median"], 0.5)
 
+    @whole_lab
     def test_trees(self):
         with self.in_memory():
             rows = self.rows("copy", "own.copy,peer.cp,peer.rsync,peer.xcp", tree="small",
@@ -161,6 +170,7 @@ class Files(LabTest):
             else:  # hidden, as in a container
                 self.assertIsNone(block["kernel_cpus"])
 
+    @whole_lab
     def test_both_clocks_of_the_article(self):
         for clock in ("wall", "cpu"):
             self.assert_measured(self.rows("article", files=2, mib=1, clock=clock), SEEDS)

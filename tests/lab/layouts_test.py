@@ -11,7 +11,7 @@ import unittest
 from collections import defaultdict
 from pathlib import Path
 
-from lab_support import CELL, LabTest, NO_TIME, PROGRAM, SMALL
+from lab_support import CELL, NO_TIME, PROGRAM, SMALL, LabTest, whole_lab
 
 BUILD = Path(PROGRAM).parent
 LIBEXEC = BUILD / "libexec" / "handoff"
@@ -109,6 +109,7 @@ class Layouts(LabTest):
         self.assertEqual(sorted(names), sorted(moved))
         return {next(iter(at["main"])) % PAGE for at in places}
 
+    @whole_lab
     def test_a_contenders_code_begins_at_every_place_of_a_cache_line(self):
         for (scenario, name), executables in listed("contenders.json").items():
             if scenario == "probe":
@@ -116,6 +117,7 @@ class Layouts(LabTest):
             with self.subTest(scenario=scenario, contender=name):
                 self.assertEqual(len(self.assert_moved(executables)), 4)
 
+    @whole_lab
     def test_a_canarys_code_lies_where_its_contenders_never_does(self):
         contenders = listed("contenders.json")
         canaries = listed("canaries.json")
@@ -134,6 +136,7 @@ class Draws(LabTest):
                                 "--contenders", "own.thread_team,seed.single")
         return {row["contender"]: row["layouts"] for row in result["rows"]}
 
+    @whole_lab
     def test_each_launch_has_its_layout_and_the_result_says_which(self):
         drawn = self.layouts_of(1)
         for layouts in drawn.values():
@@ -165,6 +168,7 @@ class Draws(LabTest):
 
 
 class Installed(LabTest):
+    @whole_lab
     def test_the_lab_finds_its_shared_work_wherever_it_is(self):
         subprocess.run(["cmake", "--install", BUILD, "--component", "lab", "--prefix",
                         self.folder / "first"], check=True, capture_output=True)

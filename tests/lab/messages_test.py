@@ -7,7 +7,7 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest, whole_lab
 
 ORDERS = {"own.bus.lanes": "per producer", "peer.moodycamel": "per producer",
           "peer.zeromq_inproc": "per producer", "peer.nng_inproc": "per producer",
@@ -53,14 +53,17 @@ class Messages(LabTest):
             self.assertAlmostEqual(row["share_elsewhere"], 1, msg=row)
             self.assertEqual(len(row["shares"]), 1 + consumers, row)
 
+    @whole_lab
     def test_one_producer_and_a_consumer_that_spins(self):
         self.assert_all_right(self.throughput(), ANYHOW | BUSES | SINGLY | SPINNING
                               | {"limit.ring", "peer.atomic_queue", "seed.async_bus"})
 
+    @whole_lab
     def test_one_producer_and_a_consumer_that_sleeps(self):
         self.assert_all_right(self.throughput(consumer="sleeps"), ANYHOW | BUSES | SINGLY
                               | {"limit.ring", "seed.async_bus", "seed.worker_pool"})
 
+    @whole_lab
     def test_batches(self):
         self.assert_all_right(self.throughput(publish="batch"),
                               ANYHOW | BUSES | SPINNING | {"limit.ring"})
@@ -69,12 +72,14 @@ class Messages(LabTest):
         self.assert_all_right(self.throughput(producers=3, publish="batch", consumer="sleeps"),
                               ANYHOW | BUSES)
 
+    @whole_lab
     def test_several_producers_and_consumers(self):
         self.assert_all_right(self.throughput(producers=4), ANYHOW | BUSES | SINGLY | SPINNING
                               | {"peer.atomic_queue", "seed.async_bus"})
         self.assert_all_right(self.throughput(producers=3, consumers=2, consumer="sleeps"),
                               ANYHOW | SINGLY | {"seed.worker_pool"}, consumers=2)
 
+    @whole_lab
     def test_batches_of_several_producers_where_a_contender_has_none(self):
         rows = self.throughput(producers=2, consumers=2, publish="batch")
         boost = rows.pop("peer.boost_lockfree")
@@ -82,11 +87,13 @@ class Messages(LabTest):
         self.assertRegex(boost["reason"], "^it has no batches$|^not built: needs lib")
         self.assert_all_right(rows, ANYHOW | {"own.ring"}, consumers=2)
 
+    @whole_lab
     def test_a_word_and_a_kilobyte(self):
         for size in (8, 1024):
             self.assert_all_right(self.throughput(bytes=size), ANYHOW | BUSES | SINGLY | SPINNING
                                   | {"limit.ring", "peer.atomic_queue", "seed.async_bus"})
 
+    @whole_lab
     def test_latencies(self):
         # All of them are measured by the same operation: where it is not deep, one by all ways.
         by_all = LATENCIES if DEEP else LATENCIES[:1]

@@ -4,7 +4,7 @@
 import json
 import unittest
 
-from lab_support import MISBEHAVING, ONCE, LabTest
+from lab_support import MISBEHAVING, ONCE, LabTest, whole_lab
 
 MEASURED = ("ok", "noisy", "uncalibrated")
 
@@ -34,6 +34,7 @@ class Pools(LabTest):
                 self.assertGreaterEqual(row["median"], 1, row)
                 self.assertEqual(row["items_per_op"], 1, row)  # a sample
 
+    @whole_lab
     def test_tasks_of_the_article(self):
         self.assert_all_right(self.rows("tasks", "--metrics", "fire_and_forget,future", "--set",
                                         "count=1000", "--set", "state=hot", "--contenders",
@@ -71,6 +72,7 @@ class Pools(LabTest):
         self.assertIn("own.pool.stealing", names)
         self.assertNotIn("seed.pool.fixed", names)  # it has no loops
 
+    @whole_lab
     def test_grain_of_short_loops(self):
         rows = self.rows("grain", "--metrics", "loop_1us", "--set", "width=1,2")
         self.assert_all_right(rows)
@@ -116,6 +118,7 @@ class Pools(LabTest):
         self.assertEqual((row["status"], row["reason"]),
                          ("wrong", "item 7 is 0xffffffff, right is 0x18c9aec4"))
 
+    @whole_lab
     def test_a_peer_that_no_package_brings_is_listed_with_its_source(self):
         lines = self.run_lab("list").stdout.splitlines()
         for peer, source in [("peer.taskflow", "github.com/taskflow/taskflow, 4.0 or later"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jsonschema
 
-from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest, whole_lab
 from left_behind import assert_nothing_left, contenders_alive
 
 ALL = {"own.shared_ring", "own.shared_byte_ring", "limit.spin_ring", "peer.pipe",
@@ -40,16 +40,19 @@ class Processes(LabTest):
             self.assertGreater(row["median"], 0.01, row)
             self.assertEqual(row["items_per_op"], items, row)
 
+    @whole_lab
     def test_one_message_at_a_time(self):
         for size in (8, 4096):
             rows = self.rows("--metrics", "latency", "--set", f"bytes={size}")
             self.assert_all_right(rows, ALL, "ns", 2000)
 
+    @whole_lab
     def test_many_messages(self):
         for size, messages in ((8, 100000), (64, 100000), (4096, 10000), (1 << 20, 50)):
             rows = self.rows("--metrics", "throughput", "--set", f"bytes={size}")
             self.assert_all_right(rows, ALL, "messages/s", messages)
 
+    @whole_lab
     def test_a_process_that_sleeps_is_woken(self):
         rows = self.rows("--metrics", "wake")
         self.assert_all_right(rows, ALL - NEVER_SLEEP, "us", 20)

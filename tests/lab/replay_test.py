@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from lab_support import PROGRAM, SOURCE, LabTest
+from lab_support import PROGRAM, SOURCE, LabTest, whole_lab
 
 QUICKLY = ("--quick", "--no-probe", "--seed", "1")
 TWO = ("--contenders", "own.pool.stealing,limit.serial")
@@ -31,6 +31,7 @@ class Replay(LabTest):
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return json.loads(done.stdout)
 
+    @whole_lab
     def test_the_shipped_build_log_under_every_way(self):
         report = self.report_of(LOG, "--width", "2", "--speed", "100000")
         self.assertEqual(report["trace"]["form"], "ninja log")

@@ -9,7 +9,7 @@ import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest
+from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest, whole_lab
 from left_behind import assert_nothing_left, contenders_alive
 
 
@@ -32,6 +32,7 @@ class Spawn(LabTest):
             self.assertGreater(row["median"], 0.1, row)
             self.assertEqual(row["items_per_op"], items, row)
 
+    @whole_lab
     def test_each_way_starts_threads(self):
         self.assert_measured(self.rows("--metrics", "thread"),
                              {"own.pool", "own.thread_team", "peer.std_thread", "peer.std_async",
@@ -44,6 +45,7 @@ class Spawn(LabTest):
                          {"peer.calls": ("wrong", "0 threads ran of 50"),
                           "peer.forgets": ("wrong", "10 threads ran of 50")})
 
+    @whole_lab
     def test_each_way_starts_workers(self):
         self.assert_measured(self.rows("--metrics", "ready", "--set", "gib=0"),
                              {"own.process_team", "own.subprocess", "peer.posix_spawn", "peer.fork",
@@ -58,6 +60,7 @@ class Spawn(LabTest):
                 self.skipTest(row["reason"])
         self.assert_measured(rows, {"own.process_team"}, "ready", "us", 10, {"gib": 1})
 
+    @whole_lab
     def test_each_way_does_jobs(self):
         for metric, unit, count in (("job", "us", 50), ("jobs", "jobs/s", 640)):
             self.assert_measured(self.rows("--metrics", metric),
@@ -72,6 +75,7 @@ class Spawn(LabTest):
                              exit_code=1)
             self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("wrong", reason))
 
+    @whole_lab
     def test_each_way_claims_rows(self):
         for rows, width in ((65536, 2), (65536, 64), (20, 1)):  # the last: two blocks and a half
             done = self.rows("--metrics", "claim", "--set", f"rows={rows}", "--set",
@@ -97,6 +101,7 @@ class Spawn(LabTest):
             self.assertEqual((rows[name]["status"], rows[name]["reason"]),
                              ("wrong", f"{right} rows of 65536 were done once in each run"))
 
+    @whole_lab
     def test_each_way_maps_memory(self):
         self.assert_measured(self.rows("--metrics", "attach"),
                              {"own.shared_memory", "own.shared_memory.named", "peer.shm_open",
