@@ -106,14 +106,18 @@ void keep(const Session& session, const Scenario& scenario, const std::filesyste
   write_atomically(kept(folder, scenario), to_json_text(all));
 }
 
+void say(const Verdicts& verdicts) {
+  fmt::print(stderr, "{} hold, {} fall short, {} are open, {} unmeasured\n",
+             count(verdicts, Verdict::holds), count(verdicts, Verdict::falls_short),
+             count(verdicts, Verdict::open), count(verdicts, Verdict::unmeasured));
+}
+
 // Repeats what is open, each time with new launches beside those that are there.
 void measure(Session& session, const std::vector<Figure>& figures, const GateOptions& options) {
   for (bool measured = true; measured;) {
     measured = false;
     const Verdicts verdicts = judge_all(figures, session.rows(), session.plan().seed);
-    fmt::print(stderr, "{} hold, {} fall short, {} are open, {} unmeasured\n",
-               count(verdicts, Verdict::holds), count(verdicts, Verdict::falls_short),
-               count(verdicts, Verdict::open), count(verdicts, Verdict::unmeasured));
+    if (!session.rows().empty()) say(verdicts);
     for (const auto& scenario : session.scenarios()) {
       const auto blocks = blocks_to_measure(session, *scenario, figures, verdicts, options.passes);
       if (blocks.empty()) continue;

@@ -268,9 +268,13 @@ Contender own_contender(const Session& session, const GuardedCell& cell) {
   return contender;
 }
 
-void print_targets(const std::vector<Contender>& contenders) {
+// And what watches the machine.
+void print_targets(const std::vector<Contender>& contenders, const Session& session) {
   std::set<std::string> targets;
   for (const Contender& contender : contenders) targets.insert(target_of(contender));
+  for (const Contender& contender : session.contenders()) {
+    if (contender.scenario == "probe") targets.insert(target_of(contender));
+  }
   fmt::print("{}\n", fmt::join(targets, "\n"));
 }
 
@@ -288,7 +292,7 @@ int guard(const GuardOptions& options) {
     trials.push_back({std::move(cell), contenders.back(), {}});
   }
   if (options.targets) {
-    print_targets(contenders);
+    print_targets(contenders, session);
     return exit_code::ok;
   }
   if (options.revision.empty()) throw UserError("guard needs --ref GITREF, to compare with");
