@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`handoff guard`: verdicts on contenders that say how long they took, a revision that is built, and
-what plants a slow-down."""
+"""`handoff guard`: verdicts on contenders that say how long they took, beside a revision that is
+built, and what plants a slow-down."""
 
 import os
 import socket
