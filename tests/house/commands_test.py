@@ -109,7 +109,8 @@ class CommandsTest(unittest.TestCase):
     def expect_refusal(self, done, words):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(words, done.stderr.splitlines()[-1])
-        asked = [line for line in self.project.record() if not line.startswith(("dpkg", "git", "id"))]
+        asked = [line for line in self.project.record()
+                 if not line.startswith(("dpkg", "git", "id"))]
         self.assertEqual(asked, [], "nothing may be done after a refusal")
 
     def test_run_passes_arguments_exit_code_and_folder_on(self):
