@@ -129,7 +129,9 @@ void Revision::build(const std::vector<Contender>& wanted) {
   if (knows(build_info::cxx))
     configure.push_back(fmt::format("-DCMAKE_CXX_COMPILER={}", build_info::cxx));
   step(configure, "configuring");
-  std::vector<std::string> compile{"ninja", "-C", build};
+  // To ccache the same revision is the same in another temporary folder.
+  std::vector<std::string> compile{"env", "CCACHE_BASEDIR=" + folder_.string(), "ninja", "-C",
+                                   build};
   for (Contender& contender : contenders_in(build / "libexec" / "handoff" / "contenders.json")) {
     const bool is_wanted =
         contender.built() && std::any_of(wanted.begin(), wanted.end(), [&](const Contender& now) {
