@@ -52,7 +52,8 @@ struct Trial {
   bool planted = false;
   bool settled = false;
   Outcome outcome = Outcome::not_told;
-  std::optional<JudgedChange> judged = {};  // the latest
+  std::optional<JudgedChange> judged = {};  // the latest,
+  std::size_t judged_launches = 0;          // by so many of each side
   std::string reason = {};                  // why it is not told, or what broke
 };
 
@@ -193,6 +194,7 @@ class Guard {
     trial.reason.clear();
     const Judging judging{
         .higher_is_better = higher_is_better(trial), .floor = margin(), .level = kGuardLevel};
+    trial.judged_launches = trial.sides[0].launches.size();
     trial.judged = judge_launches(metric_of(trial.sides[0]), metric_of(trial.sides[1]), judging);
     if (!trial.judged) return settle(trial, Outcome::not_told, "a figure is not above 0");
     if (trial.judged->change == Change::worse) {
@@ -220,8 +222,8 @@ class Guard {
     std::string text;
     if (trial.judged) {
       const JudgedChange cost = cost_of(trial);
-      text = fmt::format("{:.3f} ({:.3f} .. {:.3f}) times the cost", cost.ratio, cost.bounds.low,
-                         cost.bounds.high);
+      text = fmt::format("{:.3f} ({:.3f} .. {:.3f}) times the cost, by {} launches", cost.ratio,
+                         cost.bounds.low, cost.bounds.high, trial.judged_launches);
       if (trial.run == 2 && trial.outcome != Outcome::worse) text += ", worse in the first run";
     } else if (trial.reason.empty()) {
       text = fmt::format("fewer than {} launches", kGuardLooks.front());
