@@ -21,6 +21,7 @@
 #include "commands/doctor.hpp"
 #include "commands/export.hpp"
 #include "commands/gate.hpp"
+#include "commands/guard.hpp"
 #include "commands/list.hpp"
 #include "commands/replay.hpp"
 #include "commands/report.hpp"
@@ -103,16 +104,65 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
 
 CLI::App* add_gate(CLI::App& program, GateOptions& options) {
   CLI::App* gate = program.add_subcommand("gate", "check by measuring that figures hold");
+  gate->footer(
+      "A figure holds if its whole 99 % interval is inside the bound, falls short if all of it is\n"
+      "outside, and is measured again otherwise; after the last pass it is open.\n"
+      "exit code: 3 if a figure falls short, else 4 if one is open or unmeasured, else 0");
   gate->add_option("figures", options.figures, "TOML file with the figures")->required();
+  gate->add_option("part", options.parts,
+                   "only figures with this in their name, or of this scenario (default: all)");
   gate->add_option("--results", options.results, "judge a result file instead of measuring")
       ->type_name("FILE");
   gate->add_option("--passes", options.passes,
-                   "at most this many passes (default 4); each repeats what is still too noisy "
-                   "to tell; a disturbed machine needs more and shorter ones")
+                   "at most this many passes (default 4); each repeats what is open; a disturbed "
+                   "machine needs more and shorter ones")
       ->check(from_1_to(most_passes));
   add_measure_options(*gate, options.measure);
-  gate->get_option("--results")->excludes("--output");
+  gate->remove_option(gate->get_option("--output"));
+  gate->add_option("--keep", options.keep,
+                   "keep what is measured in DIR, a file for each scenario, block by block, and go "
+                   "on from what is there")
+      ->excludes("--results")
+      ->type_name("DIR");
   return gate;
+}
+
+CLI::App* add_guard(CLI::App& program, GuardOptions& options) {
+  CLI::App* guard = program.add_subcommand(
+      "guard", "is this build slower than a revision in any of a few cells?");
+  guard->footer(
+      "A cell is worse only if its whole 99 % interval is beyond 3 %, or beyond what equals "
+      "differ\n"
+      "by on this machine, in two runs that have no layout in common.\n"
+      "exit code: 3 if a cell is worse, else 4 if one is not told, else 0; with --plant 3 unless\n"
+      "17 of 20 are found and nothing else is called worse");
+  guard->add_option("cells", options.cells, "TOML file with the cells")->required();
+  CLI::Option* revision =
+      guard
+          ->add_option("--ref", options.revision,
+                       "build this revision's contenders from the git clone in the current folder")
+          ->type_name("GITREF");
+  guard
+      ->add_option("--within", options.within_s,
+                   "seconds for all of it, with that build (default 1500, which is the most)")
+      ->check(CLI::Range(1.0, std::chrono::duration<double>(kMostGuardTime).count()))
+      ->type_name("SECONDS");
+  guard
+      ->add_option("--plant", options.planted,
+                   "try the guard: slow half of the cells down by so much")
+      ->check(CLI::Range(1, 100))
+      ->type_name("PERCENT");
+  CLI::Option* targets = guard->add_flag("--targets", options.targets,
+                                         "only list the targets to build for this build");
+  revision->excludes(targets);
+  guard->add_flag("--no-probe", options.measure.no_probe,
+                  "do not watch for other programs that disturb it");
+  guard->add_option("--seed", options.measure.seed, "seed of the random order (default: a new one)")
+      ->check(not_below_0);
+  guard->add_option("--manifest", options.measure.manifests, "file that lists more contenders")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  return guard;
 }
 
 CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
@@ -419,6 +469,7 @@ int command(int argc, char** argv) {
   program.set_version_flag("--version", build_description());
   RunOptions run_options;
   GateOptions gate_options;
+  GuardOptions guard_options;
   CompareOptions compare_options;
   ReportOptions report_options;
   ExportOptions export_options;
@@ -431,6 +482,7 @@ int command(int argc, char** argv) {
   MeasureOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
   const CLI::App* gate_command = add_gate(program, gate_options);
+  const CLI::App* guard_command = add_guard(program, guard_options);
   const CLI::App* compare_command = add_compare(program, compare_options);
   const CLI::App* report_command = add_report(program, report_options);
   const CLI::App* export_command = add_export(program, export_options);
@@ -462,6 +514,7 @@ int command(int argc, char** argv) {
   replay_options.measure.command_line = run_options.measure.command_line;
   if (run_command->parsed()) return run(run_options);
   if (gate_command->parsed()) return gate(gate_options);
+  if (guard_command->parsed()) return guard(guard_options);
   if (compare_command->parsed()) return compare(compare_options);
   if (report_command->parsed()) return report(report_options);
   if (export_command->parsed()) return export_result(export_options);

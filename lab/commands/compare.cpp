@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -83,20 +84,24 @@ struct Pair {
   Contender before;  // its name carries the revision's commit
 };
 
-std::vector<Pair> pairs_of(const Session& session, const Revision& revision,
+std::vector<Pair> pairs_of(const std::vector<Contender>& own, const Revision& revision,
                            const Scenario& scenario) {
   std::vector<Pair> pairs;
-  for (Contender before : revision.contenders()) {
-    for (const Contender& now : session.contenders()) {
-      const bool same = now.scenario == scenario.name() && before.scenario == now.scenario &&
-                        before.name == now.name && now.built();
-      if (!same) continue;
-      before.name += '@' + revision.commit();
-      pairs.push_back({now, before});
-      break;
-    }
+  for (const Contender& now : own) {
+    if (now.scenario != scenario.name()) continue;
+    if (auto before = revision.like(now)) pairs.push_back({now, std::move(*before)});
   }
   return pairs;
+}
+
+std::vector<Contender> own_of(const Session& session, const std::set<std::string>& scenarios) {
+  std::vector<Contender> own;
+  for (const Contender& contender : session.contenders()) {
+    const bool is_one =
+        contender.kind() == "own" && contender.built() && scenarios.contains(contender.scenario);
+    if (is_one) own.push_back(contender);
+  }
+  return own;
 }
 
 // A block for each cell and contender: the two builds meet the same noise.
@@ -146,10 +151,11 @@ int compare_revision(const CompareOptions& options) {
     static_cast<void>(scenario->cells(values_of(options.settings), options.metrics));
   }
   require_output(options.measure.output, {});
-  const Revision revision(options.revision, names, interrupt);
+  const std::vector<Contender> own = own_of(session, names);
+  const Revision revision(options.revision, own, interrupt);
   std::vector<std::pair<Scenario*, std::vector<Session::Block>>> all;
   for (Scenario* scenario : scenarios) {
-    auto blocks = blocks_of(*scenario, pairs_of(session, revision, *scenario), options);
+    auto blocks = blocks_of(*scenario, pairs_of(own, revision, *scenario), options);
     if (!blocks.empty()) all.emplace_back(scenario, std::move(blocks));
   }
   if (all.empty()) {

@@ -3,7 +3,9 @@
 #include "commands/figures.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -19,7 +21,7 @@ bool is_in(const Row& row, const Cell& cell) {
 
 // Thrown by `measured`: why a figure has no value.
 struct Unmeasured {
-  Verdict verdict;  // noisy or unmeasured
+  Verdict verdict;  // open or unmeasured
   std::string reason;
 };
 
@@ -41,7 +43,7 @@ std::vector<const Row*> measured(const std::vector<Row>& rows, const Scenario& s
     if (row.status != RowStatus::noisy) throw Unmeasured{Verdict::unmeasured, reason};
     noise = reason;
   }
-  if (found.empty() && !noise.empty()) throw Unmeasured{Verdict::noisy, noise};
+  if (found.empty() && !noise.empty()) throw Unmeasured{Verdict::open, noise};
   if (found.empty()) {
     throw Unmeasured{Verdict::unmeasured, fmt::format("no row of {}: {} with {}", contender,
                                                       cell.metric(), cell.text())};
@@ -123,7 +125,7 @@ Judged verdict_on(const Figure& figure, std::string what, double value,
   const auto within = [&](double ratio) {
     return figure.at_most ? ratio <= figure.bound : ratio >= figure.bound;
   };
-  Judged judged{Verdict::noisy, std::move(what), value, interval(draws), {}};
+  Judged judged{Verdict::open, std::move(what), value, interval(draws), {}};
   if (within(judged.bounds.low) && within(judged.bounds.high)) judged.verdict = Verdict::holds;
   if (!within(judged.bounds.low) && !within(judged.bounds.high)) {
     judged.verdict = Verdict::falls_short;
@@ -167,6 +169,24 @@ std::vector<Judged> judge(const Figure& figure, const std::vector<Row>& rows, st
   if (!figure.geometric_mean) return verdicts;
   const std::string what = fmt::format("geometric mean of {} cells", draws.size());
   return {verdict_on(figure, what, geometric_mean(values).front(), geometric_mean(draws))};
+}
+
+int passes_of(const Figure& figure, const Comparison& comparison, const std::vector<Row>& rows) {
+  const auto blocks_with = [&](const std::string& contender, const Cell& cell) {
+    std::set<std::int64_t> blocks;
+    for (const Row& row : rows) {
+      const bool is_one = row.block && row.scenario == figure.scenario->name() &&
+                          row.contender == contender && is_in(row, cell);
+      if (is_one) blocks.insert(*row.block);
+    }
+    return blocks;
+  };
+  std::set<std::int64_t> met = blocks_with(comparison.contender, comparison.cell);
+  for (const std::string& name : comparison.against) {
+    const auto others = blocks_with(name, comparison.against_cell);
+    std::erase_if(met, [&](std::int64_t block) { return !others.contains(block); });
+  }
+  return static_cast<int>(met.size());
 }
 
 }  // namespace handoff::lab

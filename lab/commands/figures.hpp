@@ -38,7 +38,7 @@ struct Figure {
 // Throws UserError that names the file, the line and what is wrong there.
 std::vector<Figure> read_figures(const std::filesystem::path& path, const Scenarios& scenarios);
 
-enum class Verdict { holds, falls_short, noisy, unmeasured };
+enum class Verdict { holds, falls_short, open, unmeasured };
 
 struct Judged {
   Verdict verdict = Verdict::unmeasured;
@@ -48,8 +48,12 @@ struct Judged {
   std::string reason;  // why there is no value
 };
 
-// By the rows of a result: one verdict for each comparison, or one for their mean. A figure
-// holds, or falls short, only if its whole 99 % interval does; else it is too noisy to tell.
+// By the rows of a result: one verdict for each comparison, or one for their mean. A figure holds
+// if its whole 99 % interval is inside the bound, falls short if all of it is outside; else it is
+// open.
 std::vector<Judged> judge(const Figure& figure, const std::vector<Row>& rows, std::uint64_t seed);
+
+// How often it was measured: the blocks in which all who are compared have met.
+int passes_of(const Figure& figure, const Comparison& comparison, const std::vector<Row>& rows);
 
 }  // namespace handoff::lab

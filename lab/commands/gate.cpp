@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "commands/gate.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,7 +12,6 @@
 #include "commands/output.hpp"
 #include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 #include "report/json.hpp"
 #include "report/read_result.hpp"
@@ -22,31 +23,19 @@ const char* name_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::holds: return "holds";
     case Verdict::falls_short: return "falls short";
-    case Verdict::noisy: return "noisy";
+    case Verdict::open: return "open";
     case Verdict::unmeasured: break;
   }
   return "unmeasured";
-}
-
-Contender contender_named(const Session& session, const Scenario& scenario,
-                          const std::string& name) {
-  std::vector<std::string> names;
-  for (const Contender& contender : session.contenders()) {
-    if (contender.scenario != scenario.name()) continue;
-    if (contender.name == name) return contender;
-    names.push_back(contender.name);
-  }
-  throw UserError(fmt::format("scenario '{}' has no contender '{}'; {}", scenario.name(), name,
-                              nearest_name(name, names)));
 }
 
 // Whoever is compared is measured in one block, so that all met the same noise.
 Session::Block block_of(const Session& session, const Figure& figure,
                         const Comparison& comparison) {
   Session::Block block{
-      {contender_named(session, *figure.scenario, comparison.contender), comparison.cell}};
+      {session.contender_named(*figure.scenario, comparison.contender), comparison.cell}};
   for (const std::string& name : comparison.against) {
-    block.push_back({contender_named(session, *figure.scenario, name), comparison.against_cell});
+    block.push_back({session.contender_named(*figure.scenario, name), comparison.against_cell});
   }
   return block;
 }
@@ -60,33 +49,26 @@ Verdicts judge_all(const std::vector<Figure>& figures, const std::vector<Row>& r
   return verdicts;
 }
 
-// What must be measured next: at first all that is compared, later only what is too noisy to tell.
-// A mean has one verdict for all of its cells.
+// What must be measured next: what has not been, and what is open, so often at most. A mean has one
+// verdict for all of its cells.
 std::vector<Session::Block> blocks_to_measure(const Session& session, const Scenario& scenario,
                                               const std::vector<Figure>& figures,
-                                              const Verdicts& verdicts) {
+                                              const Verdicts& verdicts, int most_passes) {
   std::set<std::string> seen;  // figures that compare the same share the measurement
   std::vector<Session::Block> blocks;
   for (std::size_t f = 0; f < figures.size(); ++f) {
-    if (figures[f].scenario->name() != scenario.name()) continue;
-    for (std::size_t c = 0; c < figures[f].comparisons.size(); ++c) {
-      const bool open = verdicts.empty() ||
-                        verdicts[f][figures[f].geometric_mean ? 0 : c].verdict == Verdict::noisy;
-      const Comparison& comparison = figures[f].comparisons[c];
-      if (!open || !seen.insert(figures[f].metric->name + ' ' + comparison.text()).second) {
-        continue;
-      }
-      blocks.push_back(block_of(session, figures[f], comparison));
+    const Figure& figure = figures[f];
+    if (figure.scenario->name() != scenario.name()) continue;
+    for (std::size_t c = 0; c < figure.comparisons.size(); ++c) {
+      const Comparison& comparison = figure.comparisons[c];
+      const int passes = passes_of(figure, comparison, session.rows());
+      const bool open = verdicts[f][figure.geometric_mean ? 0 : c].verdict == Verdict::open;
+      if (passes > 0 && !(open && passes < most_passes)) continue;
+      if (!seen.insert(figure.metric->name + ' ' + comparison.text()).second) continue;
+      blocks.push_back(block_of(session, figure, comparison));
     }
   }
   return blocks;
-}
-
-Verdicts judge_file(const std::vector<Figure>& figures, const std::filesystem::path& path,
-                    std::uint64_t seed) {
-  const Result result = read_result(path);
-  say_if_interrupted(result, path);
-  return judge_all(figures, result.rows, seed);
 }
 
 int count(const Verdicts& verdicts, Verdict wanted) {
@@ -97,24 +79,54 @@ int count(const Verdicts& verdicts, Verdict wanted) {
   return found;
 }
 
-// Repeats what is too noisy to tell, each time with new launches beside those that are there.
-Verdicts measure(Session& session, const std::vector<Figure>& figures, int most_passes) {
-  Verdicts verdicts;
-  for (int pass = 0; pass < most_passes; ++pass) {
-    bool measured = false;
+std::filesystem::path kept(const std::filesystem::path& folder, const Scenario& scenario) {
+  return folder / (scenario.name() + ".json");
+}
+
+void take_up_what_is_kept(Session& session, const std::filesystem::path& folder) {
+  for (const auto& scenario : session.scenarios()) {
+    const std::filesystem::path path = kept(folder, *scenario);
+    if (std::filesystem::exists(path)) session.take_up(read_result(path));
+  }
+}
+
+void keep(const Session& session, const Scenario& scenario, const std::filesystem::path& folder) {
+  Result all = session.result();
+  std::erase_if(all.rows, [&](const Row& row) { return row.scenario != scenario.name(); });
+  std::vector<std::optional<BlockReport>> blocks;
+  std::optional<std::int64_t> last;
+  for (Row& row : all.rows) {  // those of a block stand together
+    if (row.block != last) {
+      last = row.block;
+      blocks.push_back(all.blocks.at(static_cast<std::size_t>(row.block.value())));
+    }
+    row.block = static_cast<std::int64_t>(blocks.size()) - 1;
+  }
+  all.blocks = std::move(blocks);
+  write_atomically(kept(folder, scenario), to_json_text(all));
+}
+
+void say(const Verdicts& verdicts) {
+  fmt::print(stderr, "{} hold, {} fall short, {} are open, {} unmeasured\n",
+             count(verdicts, Verdict::holds), count(verdicts, Verdict::falls_short),
+             count(verdicts, Verdict::open), count(verdicts, Verdict::unmeasured));
+}
+
+// Repeats what is open, each time with new launches beside those that are there.
+void measure(Session& session, const std::vector<Figure>& figures, const GateOptions& options) {
+  for (bool measured = true; measured;) {
+    measured = false;
+    const Verdicts verdicts = judge_all(figures, session.rows(), session.plan().seed);
+    if (!session.rows().empty()) say(verdicts);
     for (const auto& scenario : session.scenarios()) {
-      const auto blocks = blocks_to_measure(session, *scenario, figures, verdicts);
+      const auto blocks = blocks_to_measure(session, *scenario, figures, verdicts, options.passes);
       if (blocks.empty()) continue;
-      session.measure(*scenario, blocks);
+      session.measure(*scenario, blocks, [&] {
+        if (!options.keep.empty()) keep(session, *scenario, options.keep);
+      });
       measured = true;
     }
-    if (!measured) break;
-    verdicts = judge_all(figures, session.rows(), session.plan().seed);
-    fmt::print(stderr, "pass {} of at most {}: {} hold, {} fall short, {} too noisy to tell\n",
-               pass + 1, most_passes, count(verdicts, Verdict::holds),
-               count(verdicts, Verdict::falls_short), count(verdicts, Verdict::noisy));
   }
-  return verdicts;
 }
 
 void print(const Figure& figure, const Judged& judged) {
@@ -129,8 +141,21 @@ void print(const Figure& figure, const Judged& judged) {
 
 int exit_code_of(const Verdicts& verdicts) {
   if (count(verdicts, Verdict::falls_short) > 0) return exit_code::falls_short;
-  const int untold = count(verdicts, Verdict::noisy) + count(verdicts, Verdict::unmeasured);
+  const int untold = count(verdicts, Verdict::open) + count(verdicts, Verdict::unmeasured);
   return untold > 0 ? exit_code::too_noisy : exit_code::ok;
+}
+
+// Those whose name has one of the parts in it, or whose scenario is one.
+void keep_only(std::vector<Figure>& figures, const std::vector<std::string>& parts) {
+  if (parts.empty()) return;
+  std::erase_if(figures, [&](const Figure& figure) {
+    return std::none_of(parts.begin(), parts.end(), [&](const std::string& part) {
+      return figure.scenario->name() == part || figure.name.find(part) != std::string::npos;
+    });
+  });
+  if (!figures.empty()) return;
+  throw UserError(
+      fmt::format("no figure has {} in its name, nor for its scenario", fmt::join(parts, " or ")));
 }
 
 }  // namespace
@@ -141,26 +166,41 @@ int gate(const GateOptions& options) {
   }
   Interrupt interrupt;
   Session session(options.measure, interrupt);
-  const std::vector<Figure> figures = read_figures(options.figures, session.scenarios());
-  const std::filesystem::path& output = options.measure.output;
-  if (!output.empty()) require_writable(output);
-  Verdicts verdicts;
-  try {
-    verdicts = options.results.empty() ? measure(session, figures, options.passes)
-                                       : judge_file(figures, options.results, session.plan().seed);
-  } catch (const Interrupted&) {
-    if (!output.empty() && !session.rows().empty()) {
-      write_atomically(output, to_json_text(session.result()));
-      fmt::print(stderr, "note: interrupted: {} has what was measured until then\n",
-                 output.string());
+  std::vector<Figure> figures = read_figures(options.figures, session.scenarios());
+  keep_only(figures, options.parts);
+  std::optional<Interrupted> interrupted;
+  if (!options.results.empty()) {
+    Result result = read_result(options.results);
+    say_if_interrupted(result, options.results);
+    session.take_up(std::move(result));
+  } else {
+    if (!options.keep.empty()) {
+      std::error_code failed;
+      std::filesystem::create_directories(options.keep, failed);
+      if (failed) {
+        throw UserError(fmt::format("{}: no such folder can be made: {}", options.keep.string(),
+                                    failed.message()));
+      }
+      take_up_what_is_kept(session, options.keep);
     }
-    throw;
+    try {
+      measure(session, figures, options);
+    } catch (const Interrupted& signal) {
+      interrupted = signal;
+    }
   }
+  const Verdicts verdicts = judge_all(figures, session.rows(), session.plan().seed);
   for (std::size_t f = 0; f < figures.size(); ++f) {
     for (const Judged& judged : verdicts[f]) print(figures[f], judged);
   }
-  if (!output.empty()) write_atomically(output, to_json_text(session.result()));
-  return session.broken() ? exit_code::broken : exit_code_of(verdicts);
+  if (interrupted) {
+    fmt::print(stderr, "note: interrupted: {}\n",
+               options.keep.empty()
+                   ? "not all that was asked for was measured"
+                   : options.keep.string() + " has what was measured; the same command goes on");
+    return exit_code::signal + interrupted->signal;
+  }
+  return session.broken() && options.results.empty() ? exit_code::broken : exit_code_of(verdicts);
 }
 
 }  // namespace handoff::lab

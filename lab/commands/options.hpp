@@ -52,8 +52,19 @@ struct RunOptions {
 struct GateOptions {
   MeasureOptions measure;
   std::filesystem::path figures;
+  std::vector<std::string> parts;  // of a figure's name, or its scenario; none: all figures
   std::filesystem::path results;  // judge these instead of measuring
-  int passes = 4;  // at most, over all that is too noisy to tell
+  std::filesystem::path keep;  // a folder with what was measured, and to be; empty: nowhere
+  int passes = 4;  // at most, over all that is open
+};
+
+struct GuardOptions {
+  MeasureOptions measure;
+  std::filesystem::path cells;
+  std::string revision;
+  double within_s = 1500;  // with the revision's build
+  int planted = 0;  // %: try the guard itself
+  bool targets = false;  // say what to build, and that is all
 };
 
 struct CompareOptions {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads figures that must hold from TOML.
+// Reads figures that must hold, and cells of the guard, from TOML.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -9,83 +9,41 @@
 #include <toml++/toml.h>
 
 #include "commands/figures.hpp"
+#include "commands/guard.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
 namespace {
 
-// One [[figure]] table, read key by key; every mistake names the line of the file.
-class FigureReader {
+// A table of a file, read key by key; every mistake names the line of the file.
+class TableReader {
  public:
-  FigureReader(const std::filesystem::path& path, const toml::table& table)
-      : path_(path), table_(table) {}
-
-  Figure read(const Scenarios& scenarios) {
-    require_known_keys();
-    Figure figure;
-    figure.name = text("name");
-    figure.scenario = &scenario_named(scenarios, text("scenario"));
-    figure.metric = &metric_of(*figure.scenario);
-    const bool alone = table_.contains("value");
-    if (alone == table_.contains("ratio")) refuse("needs either ratio or value");
-    if (alone && (table_.contains("against") || table_.contains("against_parameters"))) {
-      refuse("has a value, which is set against nothing");
-    }
-    if (alone) {
-      one_of("value", {figure.metric->name});
-    } else {
-      figure.in_time = one_of("ratio", {"time", figure.metric->name}) == "time";
-    }
-    figure.at_most = table_.contains("at_most");
-    if (figure.at_most == table_.contains("at_least")) refuse("needs either at_most or at_least");
-    figure.bound = number(figure.at_most ? "at_most" : "at_least");
-    if (table_.contains("mean")) figure.geometric_mean = one_of("mean", {"geometric"}) != "";
-    const std::string contender = text("contender");
-    std::vector<std::string> against;
-    if (!alone) against = {contender};
-    if (table_.contains("against")) against = texts(*table_.get("against"));
-    for (const Cell& cell : figure.scenario->cells(values("parameters"), {figure.metric->name})) {
-      Cell other = cell;
-      for (const auto& [name, chosen] : values("against_parameters")) {
-        if (chosen.size() != 1) refuse("takes one value for each of against_parameters");
-        const Parameter& parameter = figure.scenario->parameter(name);
-        parameter.require_allowed(chosen.front());
-        if (!parameter.belongs_to(figure.metric->name)) {
-          refuse(
-              fmt::format("has metric {}, which has no parameter '{}'", figure.metric->name, name));
-        }
-        other.set(name, chosen.front());
-      }
-      figure.comparisons.push_back({contender, cell, against, other});
-    }
-    return figure;
-  }
-
- private:
-  const Metric& metric_of(const Scenario& scenario) const {
-    const std::vector<Metric>& metrics = scenario.metrics();
-    if (!table_.contains("metric") && metrics.size() == 1) return metrics.front();
-    std::vector<std::string> names;
-    for (const Metric& metric : metrics) names.push_back(metric.name);
-    return scenario.metric(one_of("metric", names));
-  }
+  TableReader(const std::filesystem::path& path, const char* kind, const toml::table& table)
+      : path_(path), kind_(kind), table_(table) {}
 
   [[noreturn]] void refuse(const std::string& why) const {
     throw UserError(
-        fmt::format("{}:{}: this figure {}", path_.string(), table_.source().begin.line, why));
+        fmt::format("{}:{}: this {} {}", path_.string(), table_.source().begin.line, kind_, why));
   }
 
-  void require_known_keys() const {
-    const std::vector<std::string> known{"name",       "scenario", "metric", "contender",
-                                         "against",    "ratio",    "mean",   "at_most",
-                                         "parameters", "at_least", "value",  "against_parameters"};
+  void require_known_keys(const std::vector<std::string>& known) const {
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
       if (std::find(known.begin(), known.end(), name) == known.end()) {
         refuse(fmt::format("has an unknown key '{}'; {}", name, nearest_name(name, known)));
       }
     }
+  }
+
+  bool has(const char* key) const { return table_.contains(key); }
+
+  const Metric& metric_of(const Scenario& scenario) const {
+    const std::vector<Metric>& metrics = scenario.metrics();
+    if (!has("metric") && metrics.size() == 1) return metrics.front();
+    std::vector<std::string> names;
+    for (const Metric& metric : metrics) names.push_back(metric.name);
+    return scenario.metric(one_of("metric", names));
   }
 
   std::string text(const char* key) const {
@@ -107,6 +65,8 @@ class FigureReader {
     }
     return value;
   }
+
+  std::vector<std::string> texts(const char* key) const { return texts(*table_.get(key)); }
 
   // A text or a whole number, or a list of them.
   std::vector<std::string> texts(const toml::node& node) const {
@@ -136,13 +96,67 @@ class FigureReader {
     return values;
   }
 
+ private:
   const std::filesystem::path& path_;
+  const char* kind_;
   const toml::table& table_;
 };
 
-}  // namespace
+Figure figure_in(const TableReader& table, const Scenarios& scenarios) {
+  table.require_known_keys({"name", "scenario", "metric", "contender", "against", "ratio", "mean",
+                            "at_most", "parameters", "at_least", "value", "against_parameters"});
+  Figure figure;
+  figure.name = table.text("name");
+  figure.scenario = &scenario_named(scenarios, table.text("scenario"));
+  figure.metric = &table.metric_of(*figure.scenario);
+  const bool alone = table.has("value");
+  if (alone == table.has("ratio")) table.refuse("needs either ratio or value");
+  if (alone && (table.has("against") || table.has("against_parameters"))) {
+    table.refuse("has a value, which is set against nothing");
+  }
+  if (alone) {
+    table.one_of("value", {figure.metric->name});
+  } else {
+    figure.in_time = table.one_of("ratio", {"time", figure.metric->name}) == "time";
+  }
+  figure.at_most = table.has("at_most");
+  if (figure.at_most == table.has("at_least")) table.refuse("needs either at_most or at_least");
+  figure.bound = table.number(figure.at_most ? "at_most" : "at_least");
+  if (table.has("mean")) figure.geometric_mean = table.one_of("mean", {"geometric"}) != "";
+  const std::string contender = table.text("contender");
+  std::vector<std::string> against;
+  if (!alone) against = {contender};
+  if (table.has("against")) against = table.texts("against");
+  for (const Cell& cell :
+       figure.scenario->cells(table.values("parameters"), {figure.metric->name})) {
+    Cell other = cell;
+    for (const auto& [name, chosen] : table.values("against_parameters")) {
+      if (chosen.size() != 1) table.refuse("takes one value for each of against_parameters");
+      const Parameter& parameter = figure.scenario->parameter(name);
+      parameter.require_allowed(chosen.front());
+      if (!parameter.belongs_to(figure.metric->name)) {
+        table.refuse(
+            fmt::format("has metric {}, which has no parameter '{}'", figure.metric->name, name));
+      }
+      other.set(name, chosen.front());
+    }
+    figure.comparisons.push_back({contender, cell, against, other});
+  }
+  return figure;
+}
 
-std::vector<Figure> read_figures(const std::filesystem::path& path, const Scenarios& scenarios) {
+GuardedCell guarded_cell_in(const TableReader& table, const Scenarios& scenarios) {
+  table.require_known_keys({"name", "scenario", "metric", "contender", "parameters"});
+  Scenario& scenario = scenario_named(scenarios, table.text("scenario"));
+  const Metric& metric = table.metric_of(scenario);
+  const std::vector<Cell> cells = scenario.cells(table.values("parameters"), {metric.name});
+  if (cells.size() != 1) table.refuse(fmt::format("is {} cells", cells.size()));
+  return {table.text("name"), &scenario, table.text("contender"), cells.front()};
+}
+
+// All tables of that name, of which there must be one.
+template <typename Read>
+void each_table(const std::filesystem::path& path, const char* name, Read read) {
   if (!std::ifstream(path)) throw UserError(fmt::format("{}: cannot be read", path.string()));
   toml::table file;
   try {
@@ -151,15 +165,36 @@ std::vector<Figure> read_figures(const std::filesystem::path& path, const Scenar
     const auto line = error.source().begin.line;
     throw UserError(fmt::format("{}:{}: {}", path.string(), line, error.description()));
   }
-  const toml::array* tables = file["figure"].as_array();
+  const toml::array* tables = file[name].as_array();
   if (tables == nullptr || !tables->is_array_of_tables()) {
-    throw UserError(fmt::format("{}: it has no [[figure]]", path.string()));
+    throw UserError(fmt::format("{}: it has no [[{}]]", path.string(), name));
   }
+  for (const toml::node& table : *tables) read(TableReader(path, name, *table.as_table()));
+}
+
+}  // namespace
+
+std::vector<Figure> read_figures(const std::filesystem::path& path, const Scenarios& scenarios) {
   std::vector<Figure> figures;
-  for (const toml::node& table : *tables) {
-    figures.push_back(FigureReader(path, *table.as_table()).read(scenarios));
-  }
+  each_table(path, "figure",
+             [&](const TableReader& table) { figures.push_back(figure_in(table, scenarios)); });
   return figures;
+}
+
+std::vector<GuardedCell> read_guarded_cells(const std::filesystem::path& path,
+                                            const Scenarios& scenarios) {
+  std::vector<GuardedCell> cells;
+  each_table(path, "cell", [&](const TableReader& table) {
+    cells.push_back(guarded_cell_in(table, scenarios));
+    const std::string& name = cells.back().name;
+    const bool is_new = std::none_of(cells.begin(), cells.end() - 1,
+                                     [&](const GuardedCell& cell) { return cell.name == name; });
+    if (!is_new) table.refuse(fmt::format("has the name of another one, '{}'", name));
+    if (cells.size() > kMostGuardedCells) {
+      table.refuse(fmt::format("is one more than the {} that the time is for", kMostGuardedCells));
+    }
+  });
+  return cells;
 }
 
 }  // namespace handoff::lab

@@ -49,14 +49,22 @@ bool knows(const fs::path& compiler) {
   return fs::exists(compiler, ignored);
 }
 
+bool is_like(const Contender& one, const Contender& other) {
+  return one.scenario == other.scenario && one.name == other.name;
+}
+
 }  // namespace
 
-Revision::Revision(const std::string& reference, const std::set<std::string>& scenarios,
+std::string target_of(const Contender& contender) {
+  return fmt::format("handoff_{}_{}", contender.scenario, contender.name);
+}
+
+Revision::Revision(const std::string& reference, const std::vector<Contender>& contenders,
                    Interrupt& interrupt)
     : interrupt_(interrupt), reference_(reference) {
   try {
     check_out(reference);
-    build(scenarios);
+    build(contenders);
   } catch (...) {
     remove();
     throw;
@@ -91,8 +99,17 @@ void Revision::check_out(const std::string& reference) {
        "unpacking");
 }
 
-// The contenders are known once it is configured; of them only the own ones are built.
-void Revision::build(const std::set<std::string>& scenarios) {
+std::optional<Contender> Revision::like(const Contender& now) const {
+  for (Contender before : contenders_) {
+    if (!is_like(before, now)) continue;
+    before.name += '@' + commit_;
+    return before;
+  }
+  return {};
+}
+
+// The contenders are known once it is configured; of them only those wanted are built.
+void Revision::build(const std::vector<Contender>& wanted) {
   const fs::path build = folder_ / "build";
   if (!fs::exists(folder_ / "source" / "lab" / "CMakeLists.txt")) {
     throw UserError(
@@ -112,17 +129,21 @@ void Revision::build(const std::set<std::string>& scenarios) {
   if (knows(build_info::cxx))
     configure.push_back(fmt::format("-DCMAKE_CXX_COMPILER={}", build_info::cxx));
   step(configure, "configuring");
-  std::vector<std::string> compile{"ninja", "-C", build};
+  // To ccache the same revision is the same in another temporary folder.
+  std::vector<std::string> compile{"env", "CCACHE_BASEDIR=" + folder_.string(), "ninja", "-C",
+                                   build};
   for (Contender& contender : contenders_in(build / "libexec" / "handoff" / "contenders.json")) {
-    const bool wanted =
-        contender.kind() == "own" && contender.built() && scenarios.contains(contender.scenario);
-    if (!wanted) continue;
-    compile.push_back(fmt::format("handoff_{}_{}", contender.scenario, contender.name));
+    const bool is_wanted =
+        contender.built() && std::any_of(wanted.begin(), wanted.end(), [&](const Contender& now) {
+          return is_like(contender, now);
+        });
+    if (!is_wanted) continue;
+    compile.push_back(target_of(contender));
     contenders_.push_back(std::move(contender));
   }
   if (contenders_.empty()) {
-    throw UserError(fmt::format("revision '{}' ({}) has no own contender for {}", reference_,
-                                commit_, fmt::join(scenarios, ", ")));
+    throw UserError(fmt::format("revision '{}' ({}) has none of the contenders that are wanted",
+                                reference_, commit_));
   }
   step(compile, "building");
 }

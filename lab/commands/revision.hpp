@@ -3,7 +3,7 @@
 #pragma once
 
 #include <filesystem>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,24 +12,27 @@
 
 namespace handoff::lab {
 
+// By which the build makes it, in all of its layouts.
+std::string target_of(const Contender& contender);
+
 class Revision {
  public:
   // Unpacks `reference` out of the repository of the current folder into a temporary folder and
-  // builds the own contenders of the scenarios. Throws UserError with one line that says what went
-  // wrong, and Interrupted; nothing is left behind then either.
-  Revision(const std::string& reference, const std::set<std::string>& scenarios,
+  // builds its contenders that have the names of those. Throws UserError with one line that says
+  // what went wrong, and Interrupted; nothing is left behind then either.
+  Revision(const std::string& reference, const std::vector<Contender>& contenders,
            Interrupt& interrupt);
   ~Revision();  // removes the folder
   Revision(const Revision&) = delete;
   Revision& operator=(const Revision&) = delete;
 
   [[nodiscard]] const std::string& commit() const { return commit_; }
-  // The own ones that were built.
-  [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
+  // The one of that name, which carries the commit here; nothing: the revision has none.
+  [[nodiscard]] std::optional<Contender> like(const Contender& now) const;
 
  private:
   void check_out(const std::string& reference);
-  void build(const std::set<std::string>& scenarios);
+  void build(const std::vector<Contender>& wanted);
   void step(const std::vector<std::string>& command, const char* doing);
   void remove() noexcept;
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -57,7 +58,19 @@ Session::Session(const MeasureOptions& options, Interrupt& interrupt)
       interrupt_(interrupt),
       bench_(plan_of(options), interrupt) {}
 
-void Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
+const Contender& Session::contender_named(const Scenario& scenario, const std::string& name) const {
+  std::vector<std::string> names;
+  for (const Contender& contender : contenders_) {
+    if (contender.scenario != scenario.name()) continue;
+    if (contender.name == name) return contender;
+    names.push_back(contender.name);
+  }
+  throw UserError(fmt::format("scenario '{}' has no contender '{}'; {}", scenario.name(), name,
+                              nearest_name(name, names)));
+}
+
+void Session::measure(Scenario& scenario, const std::vector<Block>& blocks,
+                      const std::function<void()>& after_block) {
   prepare(scenario, blocks);
   Progress progress(static_cast<int>(blocks.size()) * plan().launches);
   for (const Block& block : blocks) {
@@ -70,6 +83,7 @@ void Session::measure(Scenario& scenario, const std::vector<Block>& blocks) {
       finish(scenario, measurements, {});
       throw;
     }
+    if (after_block) after_block();
   }
 }
 
@@ -100,6 +114,15 @@ void Session::find_variables(Scenario& scenario, const std::vector<Block>& block
     for (const Entry& entry : block) cells.push_back(entry.cell);
   }
   variables_[scenario.name()] = scenario.variables(cells, contenders_, bench_.bench());
+}
+
+void Session::take_up(Result earlier) {
+  const auto blocks_before = static_cast<std::int64_t>(result_.blocks.size());
+  for (Row& row : earlier.rows) {
+    if (row.block) *row.block += blocks_before;
+    result_.rows.push_back(std::move(row));
+  }
+  result_.blocks.insert(result_.blocks.end(), earlier.blocks.begin(), earlier.blocks.end());
 }
 
 Result Session::result() const {

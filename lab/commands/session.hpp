@@ -2,6 +2,7 @@
 // What the measuring commands share: scenarios, contenders and a bench, and the rows that came out.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ class Session {
 
   [[nodiscard]] const Scenarios& scenarios() const { return scenarios_; }
   [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
+  // Throws UserError that names those of the scenario that there are.
+  [[nodiscard]] const Contender& contender_named(const Scenario& scenario,
+                                                 const std::string& name) const;
   [[nodiscard]] const Plan& plan() const { return bench_.plan(); }
 
   // Measured against each other, interleaved.
@@ -30,8 +34,10 @@ class Session {
   };
   using Block = std::vector<Entry>;
 
-  // Measures each block and appends its rows. Interrupted, it keeps what it has measured.
-  void measure(Scenario& scenario, const std::vector<Block>& blocks);
+  // Measures each block and appends its rows; `after_block` may look at them then. Interrupted, it
+  // keeps what it has measured.
+  void measure(Scenario& scenario, const std::vector<Block>& blocks,
+               const std::function<void()>& after_block = {});
 
   // For a caller that chooses each launch itself: call prepare() with all blocks of a scenario, add
   // launches to the measurements of each block, then call finish() once for each.
@@ -49,6 +55,8 @@ class Session {
     result_.articles.push_back(table_of(scenario, article));
   }
 
+  // What an earlier session measured, as if it had been this one.
+  void take_up(Result earlier);
   // All that was measured.
   [[nodiscard]] const std::vector<Row>& rows() const { return result_.rows; }
   // The same with where it was measured.

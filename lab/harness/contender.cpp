@@ -89,6 +89,23 @@ struct Times {
   long long cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 };
 
+struct Taken {
+  long long wall_ns = 0;
+  long long cpu_ns = 0;
+};
+
+// What a planted slow-down takes after a burst of `burst_ns`; next to no time where there is none.
+Taken planted(long long burst_ns) {
+  const char* const percent = std::getenv(protocol::planted_percent);
+  if (percent == nullptr) return {};
+  const Times start;
+  const long long end = start.wall_ns + burst_ns * std::atoi(percent) / 100;
+  while (now_ns(CLOCK_MONOTONIC) < end) {
+  }
+  const Times now;
+  return {now.wall_ns - start.wall_ns, now.cpu_ns - start.cpu_ns};
+}
+
 rusage usage_of_this_process() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -159,11 +176,14 @@ void Burst::stop() {
 class BurstReply {
  public:
   BurstReply(const Burst& burst, long long wall_ns, long long cpu_ns, long long operations) {
-    const bool own = burst.times_itself_;
+    if (burst.times_itself_) {
+      wall_ns = burst.wall_ns_;
+      cpu_ns = burst.cpu_ns_;
+    }
+    const Taken beside = planted(wall_ns);
     line_.precision(17);
-    line_ << protocol::done << ' ' << (own ? burst.wall_ns_ : wall_ns) << ' '
-          << (own ? burst.cpu_ns_ : cpu_ns) << ' ' << operations << ' '
-          << items_of(burst, operations);
+    line_ << protocol::done << ' ' << wall_ns + beside.wall_ns << ' ' << cpu_ns + beside.cpu_ns
+          << ' ' << operations << ' ' << items_of(burst, operations);
     if (!burst.executed_.empty()) {
       line_ << ' ' << protocol::executed;
       list(burst.executed_, [&](double count) { line_ << count; });

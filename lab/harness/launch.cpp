@@ -28,15 +28,15 @@
 namespace handoff::lab {
 namespace {
 
-// The environment of this process with `variables` set in it.
+// The environment of this process with `variables` set in it. Only they may plant a slow-down.
 std::vector<std::string> environment_with(const std::vector<Variable>& variables) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
-    const bool replaced = std::any_of(variables.begin(), variables.end(), [&](const Variable& v) {
-      return text.substr(0, text.find('=')) == v.name;
-    });
-    if (!replaced) all.emplace_back(text);
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool replaced = std::any_of(variables.begin(), variables.end(),
+                                      [&](const Variable& v) { return name == v.name; });
+    if (!replaced && name != protocol::planted_percent) all.emplace_back(text);
   }
   for (const Variable& v : variables) all.push_back(v.name + '=' + v.value);
   return all;

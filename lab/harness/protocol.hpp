@@ -31,6 +31,11 @@ inline constexpr std::string_view count = "count.";
 inline constexpr const char* voluntary_switches = "voluntary_switches";  // two of the usages
 inline constexpr const char* involuntary_switches = "involuntary_switches";
 
+// By this variable `guard --plant` makes a contender slower: after each burst it spins for so many
+// percent of what the burst took, and that is of the burst. A launch has it only if its measurement
+// names it, whatever the environment of the coordinator says.
+inline constexpr const char* planted_percent = "HANDOFF_PLANTED_PERCENT";
+
 // Every byte of an output that was not computed is this one: as a float or double it is a NaN.
 inline constexpr int poison = 0xFF;
 

@@ -75,6 +75,14 @@ bool is_latency(const json& value) {
          (value.is_object() && value.contains("percentiles") && is_points(value["percentiles"]));
 }
 
+bool is_layouts(const json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& layout) {
+           return layout.is_object() && layout.contains("link") &&
+                  layout["link"].is_number_unsigned() && layout.contains("stack_shift") &&
+                  layout["stack_shift"].is_number_unsigned();
+         });
+}
+
 bool is_figures(const json& value) {
   return value.is_object() && std::all_of(value.begin(), value.end(), is_figure);
 }
@@ -117,6 +125,7 @@ constexpr std::array row_rules{
     Rule{"shares", false, "a list of numbers", is_list_of_numbers},
     Rule{"block", false, "a whole number", [](const json& v) { return v.is_number_integer(); }},
     Rule{"launches", true, "a list of launches, each a list of numbers", is_launches},
+    Rule{"layouts", false, "a list of objects with \"link\" and \"stack_shift\"", is_layouts},
     Rule{"figures", false, "an object of numbers", is_figures},
     Rule{"latency", false, "null or an object with \"percentiles\"", is_latency},
     Rule{"curves", false, "an object of lists of points [x, y]", is_curves}};
@@ -351,6 +360,10 @@ Row row_in(const json& object) {
   row.stop_ns = figure_in(phases, "stop_ns");
   row.peak_memory_bytes = figure_in(object, "peak_memory_bytes");
   row.per_item = per_item_in(object);
+  for (const json& layout : object.value("layouts", json::array())) {
+    row.layouts.push_back(
+        {layout.at("link").get<std::size_t>(), layout.at("stack_shift").get<std::size_t>()});
+  }
   return row;
 }
 

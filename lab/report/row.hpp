@@ -71,7 +71,7 @@ struct Row {
   double stop_ns = NAN;   // to give all of it back
   double peak_memory_bytes = NAN;
   PerItem per_item;
-  std::vector<Layout> layouts;  // launch by launch; of a row that was read they are not decoded
+  std::vector<Layout> layouts;  // launch by launch
 
   [[nodiscard]] bool is_measured() const { return !std::isnan(median); }
   [[nodiscard]] bool is_limit() const { return kind == "limit"; }

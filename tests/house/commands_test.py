@@ -31,6 +31,7 @@ STAND_INS = {
 esac''',
     "cmake": "true",
     "ctest": "echo '100% tests passed, 0 tests failed out of 7'",
+    "git": 'case "$1" in rev-parse) echo c0ffee ;; esac',
     "id": "echo 0",
     "nproc": "echo 2",
 }
@@ -54,7 +55,8 @@ class Project:
             self.stand_in(name, script)
         program = self.root / "build" / "release" / "handoff"
         program.parent.mkdir(parents=True)
-        self.write_script(program, "handoff", 'pwd > "$STATE/folder"; exit 3')
+        self.write_script(program, "handoff", 'pwd > "$STATE/folder"; case "$*" in\n'
+                          '*--targets) echo "one_target"; echo "another" ;; *) exit 3 ;; esac')
         self.write_script(self.root / "tools" / "beside_neighbours", "beside_neighbours",
                           'echo "deep=${HANDOFF_TEST_DEEP-no}" >> "$STATE/record"')
         self.write_script(self.root / "tools" / "seconds", "seconds", 'echo "where they went" >&2')
@@ -107,7 +109,8 @@ class CommandsTest(unittest.TestCase):
     def expect_refusal(self, done, words):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(words, done.stderr.splitlines()[-1])
-        asked = [line for line in self.project.record() if not line.startswith(("dpkg", "id"))]
+        asked = [line for line in self.project.record()
+                 if not line.startswith(("dpkg", "git", "id"))]
         self.assertEqual(asked, [], "nothing may be done after a refusal")
 
     def test_run_passes_arguments_exit_code_and_folder_on(self):
@@ -377,7 +380,28 @@ class CommandsTest(unittest.TestCase):
         done = self.project.call("check", "--figures")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertEqual(self.project.record()[-1],
-                         f"handoff gate {self.project.root}/tests/figures.toml")
+                         "handoff gate tests/figures.toml --keep build/figures/c0ffee")
+        self.assertEqual((self.project.state / "folder").read_text(), f"{self.project.root}\n")
+
+    def test_figures_takes_parts(self):
+        self.project.call("check", "--figures", "files", "a pool")
+        self.assertEqual(self.project.record()[-1],
+                         "handoff gate tests/figures.toml --keep build/figures/c0ffee files a pool")
+
+    def test_figures_are_those_of_a_commit(self):
+        self.project.stand_in("git", '[ "$1" != diff ]')
+        self.expect_refusal(self.project.call("check", "--figures"), "commit what was changed")
+
+    def test_guard_builds_what_its_cells_name_and_asks_the_program(self):
+        done = self.project.call("check", "--guard", "HEAD~1")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        builds = [line for line in self.project.record() if line.startswith("cmake --build")]
+        self.assertEqual([line.split("--target ")[1] for line in builds],
+                         ["handoff_program", "one_target another"])
+        said = re.fullmatch("handoff guard tests/guard.toml --ref HEAD~1 --within ([0-9]+)",
+                            self.project.record()[-1])
+        self.assertTrue(said, self.project.record()[-1])
+        self.assertLessEqual(int(said[1]), 25 * 60)
 
     def test_failing_tests_fail_check_and_name_their_preset(self):
         self.project.stand_in("ctest", 'case "$*" in *rerun-failed*) echo "Labels: tsan";'
@@ -403,6 +427,8 @@ class CommandsTest(unittest.TestCase):
     def test_wrong_arguments_of_check(self):
         self.expect_refusal(self.project.call("check", "--slow"), "unknown argument '--slow'")
         self.expect_refusal(self.project.call("check", "--quick", "--deep"), "choose one of")
+        self.expect_refusal(self.project.call("check", "--quick", "pool"), "'pool': only --figures")
+        self.expect_refusal(self.project.call("check", "--guard"), "needs a commit")
 
 
 if __name__ == "__main__":

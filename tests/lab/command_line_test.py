@@ -12,7 +12,7 @@ from terminal import call_at_a_terminal, terminals_exist
 REFUSED = [
     ((), ["subcommand"]),
     (("rn",), ["'rn'", "did you mean 'run'?"]),
-    (("measure",), ["'measure'", "known: run, gate, compare"]),
+    (("measure",), ["'measure'", "known: run, gate, guard, compare"]),
     (("run", "matmull"), ["'matmull'", "did you mean 'matmul'?"]),
     (("run", "sorting"), ["'sorting'", "known: matmul"]),
     (("run", "matmul", "--set", "widht=2"), ["'widht'", "did you mean 'width'?"]),

@@ -5,6 +5,7 @@ import json
 import random
 import unittest
 
+from fake_contender import launched, write_contender
 from lab_support import SOURCE, LabTest
 
 
@@ -87,9 +88,9 @@ class Gate(LabTest):
         self.assert_verdict(0, "holds", [], figure(at_least=0.5), rows)
         self.assert_verdict(0, "holds", [], figure(at_most=0.5), rows)
 
-    def test_an_interval_across_the_bound_is_too_noisy_to_tell(self):
+    def test_an_interval_across_the_bound_is_open(self):
         rows = [row("own.thread_team", steady(100, noise=0.4)), row("peer.openmp", steady(100))]
-        self.assert_verdict(4, "noisy", [], figure(at_least=1.0), rows)
+        self.assert_verdict(4, "open", [], figure(at_least=1.0), rows)
         self.assert_verdict(0, "holds", [], figure(at_least=0.7), rows)
 
     def test_noise_that_both_met_in_the_same_bursts_falls_out(self):
@@ -149,7 +150,7 @@ class Gate(LabTest):
                  row("peer.openmp", steady(50), "noisy", "others took 1 CPU")]
         for rows in [noisy, [quiet[0], noisy[1]]]:
             for keys in [{}, {"mean": "geometric"}]:
-                self.assert_verdict(4, "noisy", ["others took 1 CPU"],
+                self.assert_verdict(4, "open", ["others took 1 CPU"],
                                     figure(at_least=2, **keys), rows)
         self.assert_verdict(0, "holds", ["2.000 (2.000 .. 2.000)"], figure(at_least=2),
                             noisy + quiet)
@@ -210,13 +211,23 @@ class Gate(LabTest):
                    at_least=1e-6)
             + figure(contender="seed.single", against=["own.thread_team"], parameters=small,
                      at_least=1e6))
-        done = self.run_lab("gate", "figures.toml", "--quick", "--no-probe", "--output",
-                            "results.json")
+        done = self.run_lab("gate", "figures.toml", "--quick", "--no-probe", "--keep",
+                            "kept")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         verdicts = [line.split("  ")[0] for line in done.stdout.splitlines()]
         self.assertEqual(verdicts, ["holds", "falls short"])
-        rows = json.loads((self.folder / "results.json").read_text())["rows"]
+        rows = json.loads((self.folder / "kept" / "matmul.json").read_text())["rows"]
         self.assertEqual([r["contender"] for r in rows], ["seed.single", "own.thread_team"])
+
+    def test_a_part_of_the_figures(self):
+        rows = [row("own.thread_team", steady(95)), row("peer.openmp", steady(100))]
+        figures = figure(name="one", at_least=0.9) + figure(name="another", at_least=0.9)
+        self.judge(figures, rows)
+        for parts, lines in [(["one"], 1), (["other"], 1), (["matmul"], 2), (["one", "other"], 2)]:
+            done = self.run_lab("gate", "figures.toml", *parts, "--results", "results.json")
+            self.assertEqual(len(done.stdout.splitlines()), lines, done.stdout)
+        self.assert_refused("gate", "figures.toml", "mat", "--results", "results.json",
+                            mentions=["no figure has mat"], leaves=["figures.toml", "results.json"])
 
     def test_the_figures_of_the_project_can_be_read(self):
         (self.folder / "results.json").write_text('{"schema": 1, "rows": []}')
@@ -225,6 +236,55 @@ class Gate(LabTest):
         self.assertTrue(done.stdout)
         for line in done.stdout.splitlines():
             self.assertTrue(line.startswith("unmeasured"), line)
+
+
+class Keep(LabTest):
+    """What is measured of contenders that take no time is kept, and a gate goes on from there."""
+
+    def gate(self, *contenders, passes=4, exit_code):
+        figures = "".join(
+            figure(name=name, scenario="spawn", metric="thread", contender=name, against=None,
+                   parameters={}, ratio=None, value="thread", at_most=22_000)
+            for name in contenders)
+        (self.folder / "figures.toml").write_text(figures)
+        done = self.run_lab("gate", "figures.toml", "--manifest", "contenders.json", "--keep",
+                            "kept/here", "--no-probe", "--passes", passes)
+        self.assertEqual(done.returncode, exit_code, done.stdout + done.stderr)
+        return [line.split("  ")[0] for line in done.stdout.splitlines()]
+
+    def blocks_kept(self):
+        kept = json.loads((self.folder / "kept" / "here" / "spawn.json").read_text())
+        self.assertEqual(len(kept["blocks"]), len(kept["rows"]))
+        self.assertTrue(all(len(row["layouts"]) == len(row["launches"]) for row in kept["rows"]))
+        return [(row["contender"], row["block"]) for row in kept["rows"]]
+
+    def test_what_is_decided_is_not_measured_again(self):
+        write_contender(self.folder, 1_000_000, name="own.holds")  # 20,000 ns a thread
+        write_contender(self.folder, 1_200_000, name="own.falls")
+        for _ in range(2):
+            self.assertEqual(self.gate("own.holds", "own.falls", exit_code=3),
+                             ["holds", "falls short"])
+            self.assertEqual(self.blocks_kept(), [("own.holds", 0), ("own.falls", 1)])
+        self.assertEqual(len(launched(self.folder, "own.holds")), 5)
+
+    def test_what_is_open_is_measured_so_often_at_most(self):
+        write_contender(self.folder, "(700_000 + 200_000 * (launch % 5))", name="own.open")
+        for passes, blocks in [(2, 2), (2, 2), (3, 3)]:
+            self.assertEqual(self.gate("own.open", passes=passes, exit_code=4), ["open"])
+            self.assertEqual(self.blocks_kept(), [("own.open", at) for at in range(blocks)])
+
+    def test_one_that_is_ended_goes_on(self):
+        end = "os.kill(os.getppid(), signal.SIGINT)"
+        write_contender(self.folder, 1_000_000, name="own.first")
+        write_contender(self.folder, 1_000_000, name="own.second", first=end)
+        self.assertEqual(self.gate("own.first", "own.second", exit_code=130),
+                         ["holds", "unmeasured"])
+        self.assertEqual(self.blocks_kept(), [("own.first", 0)])
+        for program in (self.folder / "own.second").iterdir():
+            program.write_text(program.read_text().replace(end, ""))
+        self.assertEqual(self.gate("own.first", "own.second", exit_code=0), ["holds", "holds"])
+        self.assertEqual(self.blocks_kept(), [("own.first", 0), ("own.second", 1)])
+        self.assertEqual(len(launched(self.folder, "own.first")), 5)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+#include "commands/guard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <random>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "commands/revision.hpp"
+#include "commands/session.hpp"
+#include "harness/preemption.hpp"
+#include "harness/protocol.hpp"
+#include "harness/user_error.hpp"
+#include "report/judged_rows.hpp"
+
+namespace handoff::lab {
+namespace {
+
+constexpr double kGuardMargin = 0.03;
+// Numbers of launches at which a cell is looked at. The looks share the error of a 99 % interval.
+constexpr std::array<std::size_t, 8> kGuardLooks{5, 8, 12, 16, 24, 32, 48, 64};
+constexpr double kGuardLevel = 1 - 0.01 / static_cast<double>(kGuardLooks.size());
+constexpr int kGuardRounds = 5;
+constexpr std::chrono::milliseconds kGuardBurst{20};
+constexpr std::chrono::seconds kLongestLaunch{2};  // no further round of bursts after that
+constexpr int kLaunchesForTheFloor = 16;
+
+enum class Outcome { worse, same_or_better, not_told, broken };
+
+const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::worse: return "worse";
+    case Outcome::same_or_better: return "same or better";
+    case Outcome::broken: return "broken";
+    case Outcome::not_told: break;
+  }
+  return "not told";
+}
+
+// A cell in two builds. What the first run calls worse is measured in a second one.
+struct Trial {
+  GuardedCell cell;
+  Contender now;
+  std::optional<Contender> before;
+  std::vector<Measurement> sides = {};  // of this run: now, before
+  int run = 1;
+  std::size_t looks = 0;  // at this run
+  bool planted = false;
+  bool settled = false;
+  Outcome outcome = Outcome::not_told;
+  std::optional<JudgedChange> judged = {};  // the latest,
+  std::size_t judged_launches = 0;          // by so many of each side
+  std::string reason = {};                  // why it is not told, or what broke
+};
+
+// Every other layout of a contender: the two runs share none. One that has a single one has that.
+Contender in_run(Contender contender, int run) {
+  const auto all = std::exchange(contender.executables, {});
+  for (std::size_t i = all.size() == 1 ? 0 : static_cast<std::size_t>(run - 1); i < all.size();
+       i += 2) {
+    contender.executables.push_back(all[i]);
+  }
+  return contender;
+}
+
+// Whether somebody may have favoured one of the two sides in their latest launch. A slow machine is
+// slow for both.
+bool is_disturbed(const std::optional<Disturbance>& seen, const std::vector<Measurement>& sides) {
+  if (!seen || seen->reason.empty() || seen->only_slow) return false;
+  return !seen->only_foreign || !std::all_of(sides.begin(), sides.end(), [](const auto& side) {
+    return side.launches.empty() || kept_their_cpus(side.launches.back());
+  });
+}
+
+class Guard {
+ public:
+  Guard(Session& session, std::vector<Trial> trials)
+      : session_(session), trials_(std::move(trials)) {}
+
+  // Slows half of the cells down by so much.
+  void plant(int percent) {
+    std::vector<Trial*> all;
+    for (Trial& trial : trials_) all.push_back(&trial);
+    std::shuffle(all.begin(), all.end(), std::mt19937_64(session_.plan().seed));
+    all.resize((all.size() + 1) / 2);
+    for (Trial* trial : all) trial->planted = true;
+    planted_ = percent;
+  }
+
+  void prepare() {
+    for (Trial& trial : trials_) {
+      if (!trial.before) {
+        settle(trial, Outcome::not_told, "the revision has no such contender");
+        continue;
+      }
+      const Session::Block block{{trial.now, trial.cell.cell}, {*trial.before, trial.cell.cell}};
+      session_.prepare(*trial.cell.scenario, {block});
+      trial.sides = session_.measurements_of(*trial.cell.scenario, block);
+      if (trial.planted) {
+        trial.sides.front().variables.push_back(
+            {protocol::planted_percent, std::to_string(planted_)});
+      }
+      begin_run(trial, 1);
+    }
+    const std::optional<Watch>& watch = session_.bench().watched();
+    floor_ = watch ? watch->floor() : 0;
+  }
+
+  // In rounds, so that whatever the time, each cell has had as much of it as it wanted or another.
+  void measure(Clock::time_point end) {
+    Progress progress(end);
+    for (bool any = true; any;) {
+      any = false;
+      for (Trial& trial : trials_) {
+        if (trial.settled) continue;
+        if (Clock::now() >= end) return;
+        any = true;
+        add_launch(trial, progress);
+      }
+    }
+  }
+
+  void print() const {
+    for (const Trial& trial : trials_) {
+      fmt::print("{:<14}  {}: {}{}\n", name_of(trial.outcome), trial.cell.name, figures_of(trial),
+                 trial.planted ? " (planted)" : "");
+    }
+    fmt::print(
+        "{} cells: {} worse, {} same or better, {} not told, {} broken; "
+        "worse is beyond {:.1f} %, twice\n",
+        trials_.size(), count(Outcome::worse), count(Outcome::same_or_better),
+        count(Outcome::not_told), count(Outcome::broken), 100 * margin());
+    if (planted_ == 0) return;
+    fmt::print("planted {} % in {} cells: {} found; of the others {} called worse\n", planted_,
+               count_planted(), found(), count(Outcome::worse) - found());
+  }
+
+  // With planted slow-downs: whether it has found 17 of 20, and none where there is none.
+  [[nodiscard]] int exit_code() const {
+    if (count(Outcome::broken) > 0) return exit_code::broken;
+    if (planted_ > 0) {
+      const bool finds = 20 * found() >= 17 * count_planted();
+      return finds && count(Outcome::worse) == found() ? exit_code::ok : exit_code::falls_short;
+    }
+    if (count(Outcome::worse) > 0) return exit_code::falls_short;
+    return count(Outcome::not_told) > 0 ? exit_code::too_noisy : exit_code::ok;
+  }
+
+ private:
+  void settle(Trial& trial, Outcome outcome, std::string reason = {}) {
+    trial.settled = true;
+    trial.outcome = outcome;
+    trial.reason = std::move(reason);
+    for (Measurement& side : trial.sides) side.problem = nullptr;  // large input is given back
+  }
+
+  void begin_run(Trial& trial, int run) {
+    trial.run = run;
+    trial.looks = 0;
+    for (std::size_t side = 0; side < trial.sides.size(); ++side) {
+      Measurement& old = trial.sides[side];
+      const Contender& contender = side == 0 ? trial.now : *trial.before;
+      old = {in_run(contender, run), old.cell, old.problem, old.variables};
+    }
+  }
+
+  void add_launch(Trial& trial, Progress& progress) {
+    std::vector<Measurement*> both;
+    for (Measurement& side : trial.sides) both.push_back(&side);
+    const auto seen =
+        session_.bench().add_launch(both, kGuardRounds, Clock::now() + kLongestLaunch, progress);
+    const Measurement& now = trial.sides[0];
+    const Measurement& before = trial.sides[1];
+    if (before.status != RowStatus::ok) {
+      settle(trial, Outcome::not_told, fmt::format("{}: {}", before.contender.name, before.reason));
+    } else if (now.status != RowStatus::ok) {
+      settle(trial, is_broken(now.status) ? Outcome::broken : Outcome::not_told,
+             fmt::format("{}: {}", now.contender.name, now.reason));
+    } else if (is_disturbed(seen, trial.sides)) {
+      trial.reason = seen->reason;
+      for (Measurement* side : both) erase_launch(*side, side->launches.size() - 1);
+    } else {
+      look_at(trial);
+    }
+  }
+
+  void look_at(Trial& trial) {
+    if (trial.sides[0].launches.size() < kGuardLooks.at(trial.looks)) return;
+    ++trial.looks;
+    trial.reason.clear();
+    const Judging judging{
+        .higher_is_better = higher_is_better(trial), .floor = margin(), .level = kGuardLevel};
+    trial.judged_launches = trial.sides[0].launches.size();
+    trial.judged = judge_launches(metric_of(trial.sides[0]), metric_of(trial.sides[1]), judging);
+    if (!trial.judged) return settle(trial, Outcome::not_told, "a figure is not above 0");
+    if (trial.judged->change == Change::worse) {
+      if (trial.run == 2) return settle(trial, Outcome::worse);
+      return begin_run(trial, 2);
+    }
+    if (cost_of(trial).bounds.high <= 1 + margin()) return settle(trial, Outcome::same_or_better);
+    if (trial.looks == kGuardLooks.size()) settle(trial, Outcome::not_told);
+  }
+
+  [[nodiscard]] static bool higher_is_better(const Trial& trial) {
+    return trial.cell.scenario->metric(trial.cell.cell.metric()).higher_is_better;
+  }
+
+  // The ratio as one of which less is better.
+  [[nodiscard]] static JudgedChange cost_of(const Trial& trial) {
+    JudgedChange cost = trial.judged.value();
+    if (!higher_is_better(trial)) return cost;
+    cost.ratio = 1 / cost.ratio;
+    cost.bounds = {1 / cost.bounds.high, 1 / cost.bounds.low};
+    return cost;
+  }
+
+  [[nodiscard]] static std::string figures_of(const Trial& trial) {
+    std::string text;
+    if (trial.judged) {
+      const JudgedChange cost = cost_of(trial);
+      text = fmt::format("{:.3f} ({:.3f} .. {:.3f}) times the cost, by {} launches", cost.ratio,
+                         cost.bounds.low, cost.bounds.high, trial.judged_launches);
+      if (trial.run == 2 && trial.outcome != Outcome::worse) text += ", worse in the first run";
+    } else if (trial.reason.empty()) {
+      text = fmt::format("fewer than {} launches", kGuardLooks.front());
+    }
+    if (trial.reason.empty()) return text;
+    return text.empty() ? trial.reason : text + ", " + trial.reason;
+  }
+
+  [[nodiscard]] double margin() const { return std::max(kGuardMargin, floor_); }
+
+  [[nodiscard]] int count(Outcome outcome) const {
+    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
+      return trial.outcome == outcome;
+    }));
+  }
+  [[nodiscard]] int count_planted() const {
+    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(),
+                                          [](const Trial& trial) { return trial.planted; }));
+  }
+  [[nodiscard]] int found() const {
+    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(), [](const Trial& trial) {
+      return trial.planted && trial.outcome == Outcome::worse;
+    }));
+  }
+
+  Session& session_;
+  std::vector<Trial> trials_;
+  double floor_ = 0;
+  int planted_ = 0;  // %
+};
+
+MeasureOptions measuring(MeasureOptions options) {
+  options.burst = kGuardBurst;
+  options.launches = kLaunchesForTheFloor;
+  return options;
+}
+
+Contender own_contender(const Session& session, const GuardedCell& cell) {
+  const Contender& contender = session.contender_named(*cell.scenario, cell.contender);
+  if (contender.kind() != "own" || !contender.applies(cell.cell)) {
+    throw UserError(fmt::format("cell '{}': {} is no contender of this library's that does {} {}",
+                                cell.name, cell.contender, cell.cell.metric(), cell.cell.text()));
+  }
+  return contender;
+}
+
+// And what watches the machine.
+void print_targets(const std::vector<Contender>& contenders, const Session& session) {
+  std::set<std::string> targets;
+  for (const Contender& contender : contenders) targets.insert(target_of(contender));
+  for (const Contender& contender : session.contenders()) {
+    if (contender.scenario == "probe") targets.insert(target_of(contender));
+  }
+  fmt::print("{}\n", fmt::join(targets, "\n"));
+}
+
+}  // namespace
+
+int guard(const GuardOptions& options) {
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(options.within_s));
+  Interrupt interrupt;
+  Session session(measuring(options.measure), interrupt);
+  std::vector<Trial> trials;
+  std::vector<Contender> contenders;
+  for (GuardedCell& cell : read_guarded_cells(options.cells, session.scenarios())) {
+    contenders.push_back(own_contender(session, cell));
+    trials.push_back({std::move(cell), contenders.back(), {}});
+  }
+  if (options.targets) {
+    print_targets(contenders, session);
+    return exit_code::ok;
+  }
+  if (options.revision.empty()) throw UserError("guard needs --ref GITREF, to compare with");
+  const Revision revision(options.revision, contenders, interrupt);
+  for (Trial& trial : trials) trial.before = revision.like(trial.now);
+  fmt::print(stderr, "before: {} ({}); now: this build; seed {}\n", options.revision,
+             revision.commit(), session.plan().seed);
+  Guard guard(session, std::move(trials));
+  if (options.planted > 0) guard.plant(options.planted);
+  try {
+    guard.prepare();
+    guard.measure(end);
+  } catch (const Interrupted& signal) {
+    guard.print();
+    return exit_code::signal + signal.signal;
+  }
+  guard.print();
+  return guard.exit_code();
+}
+
+}  // namespace handoff::lab
