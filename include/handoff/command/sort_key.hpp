@@ -48,7 +48,7 @@ struct KeyField {
 
 namespace detail {
 
-constexpr bool same_text(const char* a, const char* b) noexcept {
+consteval bool same_text(const char* a, const char* b) noexcept {
   while (*a != 0 && *a == *b) {
     ++a;
     ++b;
