@@ -42,8 +42,8 @@ BroadcastReader& BroadcastReaders::join(BroadcastReader* const* before, std::siz
   reader.lost = 0;
   reader.before_count = static_cast<std::uint8_t>(before_count);
   for (std::size_t i = 0; i < before_count; ++i) {
-    reader.before[i] = before[i];
-    ++before[i]->uses.write();
+    reader.before[i] = before[i];  // equivalent(swap): under the mutex
+    ++before[i]->uses.write();  // equivalent(swap): uses are asked under the mutex alone
     // order: relaxed, ordered by the heavy fence of a follower that is about to sleep.
     before[i]->followers.fetch_add(1, sync::order::relaxed);
   }
@@ -77,6 +77,7 @@ void BroadcastReaders::leave(BroadcastReader& reader) noexcept {
   const sync::Lock lock(mutex_);
   for (std::size_t i = 0; i < reader.before_count; ++i) {
     // order: relaxed, as in join().
+    // equivalent(swap) all: uses are asked under the mutex alone; under the mutex
     reader.before[i]->followers.fetch_sub(1, sync::order::relaxed);
     drop(*reader.before[i]);
   }
@@ -95,6 +96,7 @@ BroadcastTicket BroadcastReaders::slowest(BroadcastTicket tail) const noexcept {
     // order: acquire pairs with the releases of positions: what lies before it has been read.
     const BroadcastTicket position = reader->position.load(sync::order::acquire);
     if ((position & BroadcastReader::kLeft) != 0) continue;
+    // equivalent(bound): the same position once more
     if (messages_between(least, position) < 0) least = position;
   }
   return least;
@@ -119,6 +121,7 @@ BroadcastTicket BroadcastReaders::slowest_moved_up(BroadcastTicket tail,
     }
     if ((position & BroadcastReader::kLeft) != 0) continue;
     position &= ~BroadcastReader::kMarks;
+    // equivalent(bound): the same position once more
     if (messages_between(least, position) < 0) least = position;
   }
   return least;
@@ -131,6 +134,7 @@ bool BroadcastReaders::bound(const BroadcastReader& reader, BroadcastTicket& lim
     // up to there is seen, and what they saw of the producers.
     const BroadcastTicket position = reader.before[i]->position.load(sync::order::acquire);
     if ((position & BroadcastReader::kLeft) != 0) continue;
+    // equivalent(bound): the same position once more
     if (!bounded || messages_between(limit, position) < 0) limit = position;
     bounded = true;
   }

@@ -47,7 +47,7 @@ AdmissionLimits limits_for(std::size_t capacity, const handoff::Admission& admis
     const std::size_t places = capacity / 100 * percent + capacity % 100 * percent / 100;
     limits.most[index_of(priority)] = places == 0 ? 1 : static_cast<std::int64_t>(places);
   };
-  limit(Priority::high, admission.high);
+  limit(Priority::high, admission.high);  // equivalent(swap) all: members of one answer
   limit(Priority::normal, admission.normal);
   limit(Priority::low, admission.low);
   return limits;

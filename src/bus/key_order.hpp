@@ -86,6 +86,7 @@ class KeyOrder {
       return nullptr;
     }
     MessageNode* last = first;
+    // equivalent(bound delete negate): only speed: how many a runner gets at once
     for (std::size_t i = 1; i < batch_most && last->next != nullptr; ++i) last = last->next;
     last->waiting_first = last->next;
     last->waiting_last = carrier.waiting_last;
@@ -106,6 +107,8 @@ class KeyOrder {
 
   // Keys are often small numbers, or addresses: all their bits decide.
   Stripe& stripe_of(std::uint64_t key) const noexcept {
+    // equivalent(swap): only speed: which keys share a lock
+    // equivalent(delete) all: only speed: which keys share a lock
     key ^= key >> 32;
     key *= 0x9E3779B97F4A7C15ULL;  // 2^64 by the golden ratio
     return stripe_[static_cast<std::size_t>(key >> 32) & (stripes_ - 1)];

@@ -52,6 +52,7 @@ class MessageCells {
   }
   // All are free.
   ~MessageCells() {
+    // equivalent(bound delete negate): a node's destructor does nothing outside the explorer
     for (std::uint32_t i = 1; i <= capacity_; ++i) std::destroy_at(&cell(i));
     sync::deallocate(memory_, capacity_ * stride_, alignment_);
   }
@@ -93,6 +94,7 @@ class MessageCells {
     return node;
   }
   void deallocate(MessageNode& node) const noexcept {
+    // equivalent(delete swap): a node's destructor does nothing outside the explorer
     std::destroy_at(&node);
     sync::deallocate(&node, stride_, alignment_);
   }
@@ -120,6 +122,7 @@ class MessageCells {
     return capacity;
   }
   std::size_t bytes_of_all() const {
+    // equivalent(bound): so many bytes are not to be had: std::bad_alloc either way
     if (stride_ > PTRDIFF_MAX / capacity_) raise(std::bad_alloc());
     return capacity_ * stride_;
   }

@@ -71,11 +71,14 @@ class MessageCounts {
   Tally tally() const noexcept {
     Tally tally;
     const std::uint64_t finished_now = finished();
+    // equivalent(swap): figures of different kinds, between the finished and the accepted
     tally.failed = failed_.load(sync::order::acquire);  // order: acquire, see count()
+    // equivalent(swap): figures of different kinds, between the finished and the accepted
     tally.cancelled = cancelled_.load(sync::order::acquire);  // order: acquire, see count()
     tally.expired = expired_.load(sync::order::acquire);  // order: acquire, see count()
     const std::uint64_t others = tally.failed + tally.cancelled + tally.expired;
     // Those that ended between the two looks are among the others and not among the finished.
+    // equivalent(swap): two members of one answer; all that is counted was read before
     tally.done = finished_now > others ? finished_now - others : 0;
     tally.accepted = accepted();
     tally.pending = tally.accepted - tally.done - others;

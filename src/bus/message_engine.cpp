@@ -419,7 +419,8 @@ Tally MessageEngine::close(const Closing& closing) {
     parts.counts.close();
     parts.room.notify_all();
     finish_all(closing);
-    (void)parts.pool.close(Closing::finish);
+    (void)parts.pool.close(Closing::finish);  // equivalent(swap): under the lock
+    // equivalent(delete): a second close does all again, and finds nothing left to do
     parts.is_over = true;
   }
   return tally();
@@ -455,10 +456,11 @@ HealthReport MessageEngine::health() const {
     // order: acquire pairs with the release in MessageGate::enter(): the message, and that the time
     // below is none of an earlier one.
     if (seat.inside.load(order::acquire) != 0) {
-      worker.state = WorkerHealth::State::busy;
+      worker.state = WorkerHealth::State::busy;  // equivalent(swap): two members of one answer
       worker.message = parts_->ops.name(seat.type.load(order::relaxed));  // order: see above
       const std::int64_t since = seat.since_ns.load(order::relaxed);  // order: see above
       const std::int64_t busy_for = now.time_since_epoch().count() - since;
+      // equivalent(bound): 0 becomes 0
       if (since != 0 && busy_for > 0) worker.busy_for = std::chrono::nanoseconds(busy_for);
       if (since != 0 && worker.busy_for >= parts_->options.stuck_after) {
         worker.state = WorkerHealth::State::stuck;

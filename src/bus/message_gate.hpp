@@ -166,6 +166,7 @@ class MessageGate {
   void open_for_good() noexcept {
     {
       const sync::Lock lock(mutex_);
+      // equivalent(swap): a pause that finds all quiet between the two came before the close
       for_good_.store(true, sync::order::relaxed);  // order: relaxed, told below
       open(kShut);
     }

@@ -158,7 +158,7 @@ MessageRecording::MessageRecording(const char* path, std::span<const RecordedTyp
 
 MessageRecording::~MessageRecording() {
   if (file_ < 0) return;
-  end_file();
+  end_file();  // equivalent(swap): an open file may be removed, and is gone when it is closed
   ::unlink(beside_.c_str());
 }
 
@@ -168,7 +168,7 @@ void MessageRecording::write(const RecordedMessage& message) noexcept {
   put_hashed(bytes_of(MessageHead{message.type, static_cast<std::uint32_t>(message.topic.size()),
                                   message.taken_ns, message.sender, message.published_ns}));
   put_hashed(bytes_of(message.topic));
-  put_hashed(message.bytes);
+  put_hashed(message.bytes);  // equivalent(swap): a count that finish() alone reads
   ++count_;
 }
 
@@ -191,7 +191,7 @@ void MessageRecording::finish() {
 }
 
 void MessageRecording::put_hashed(std::span<const std::byte> bytes) noexcept {
-  hash_.add(bytes);
+  hash_.add(bytes);  // equivalent(swap): hash and file know nothing of each other
   put(bytes);
 }
 
@@ -199,6 +199,7 @@ void MessageRecording::put(std::span<const std::byte> bytes) noexcept {
   while (!bytes.empty()) {
     const std::size_t room = kBufferBytes - buffer_.size();
     const auto part = bytes.first(std::min(room, bytes.size()));
+    // equivalent(swap): the part is a span of its own
     buffer_.insert(buffer_.end(), part.begin(), part.end());  // within what was reserved
     bytes = bytes.subspan(part.size());
     if (buffer_.size() == kBufferBytes) flush();
@@ -249,6 +250,7 @@ MessageReplay::~MessageReplay() { ::close(file_); }
 
 void MessageReplay::rewind() {
   if (::lseek(file_, 0, SEEK_SET) != 0) fail("going to the start of");
+  // equivalent(delete): all was read, so the two are equal, and the next read begins anew
   at_ = end_ = 0;
   count_ = 0;
   hash_ = {};
@@ -296,7 +298,8 @@ bool MessageReplay::read_message(RecordedMessage& message) {
   // In the pieces in which it was written.
   const auto topic = read(head.topic_bytes);
   piece_.assign(topic.begin(), topic.end());
-  message.bytes = read(bytes);
+  message.bytes = read(bytes);  // equivalent(swap): the topic lies in a copy of its own
+  // equivalent(swap): two fields of one message
   message.topic = {reinterpret_cast<const char*>(piece_.data()), piece_.size()};
   message.type = head.type;
   message.taken_ns = head.taken_ns;
@@ -321,16 +324,19 @@ std::size_t MessageReplay::fill() {
 
 // The next bytes, in one piece; valid until the next read.
 std::span<const std::byte> MessageReplay::read(std::size_t bytes) {
+  // equivalent(bound): only speed: what is there is moved to the front first
   if (end_ - at_ < bytes) {
     std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
     end_ -= at_;
     at_ = 0;
+    // equivalent(bound): a vector is resized to the size that it has
     if (buffer_.size() < bytes) buffer_.resize(bytes);
     while (end_ < bytes) {
       if (fill() == 0) refuse("ends too early: it was cut off, or is no recording of messages");
     }
   }
   const std::span<const std::byte> piece(buffer_.data() + at_, bytes);
+  // equivalent(swap): the piece is made, and place and hash know nothing of each other
   at_ += bytes;
   hash_.add(piece);
   return piece;

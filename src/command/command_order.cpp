@@ -27,7 +27,9 @@ constexpr std::size_t kScratchMost = std::size_t{192} * 1024;  // bytes that buc
 
 // No two are equal.
 bool precedes(const CommandNode* a, const CommandNode* b) noexcept {
+  // equivalent(bound): there the rounds differ
   if (a->round != b->round) return a->round < b->round;
+  // equivalent(bound): there the numbers differ
   return a->number != b->number ? a->number < b->number : a->opened < b->opened;
 }
 
@@ -44,6 +46,7 @@ void CommandBuffer::free() noexcept {
 }
 
 void CommandBuffer::grow(std::size_t count, std::size_t each) {
+  // equivalent(bound) all: so much memory is refused later, too; what was enough is made anew
   if (count > std::numeric_limits<std::ptrdiff_t>::max() / each) raise(std::bad_alloc());
   const std::size_t needed = std::max<std::size_t>(count * each, 1);
   if (needed <= bytes_) return;
@@ -74,7 +77,7 @@ void CommandOrder<Key>::Seen::add(const CommandRun& run, std::size_t at, const P
     if (now.falls < kMergedMost) [[unlikely]]
       fall_at[now.falls] = at;
     now.falls += key < now.last;
-    now.last = key;
+    now.last = key;  // equivalent(swap): the last key, and where the command is put
     put(*entry, at);
   }
   any = now.any;
@@ -99,9 +102,10 @@ void CommandOrder<Key>::Seen::join(const Seen& after, std::size_t at) noexcept {
     ++falls;
   };
   if (after.first < last) note(at);
+  // equivalent(bound): the fifth fall is not kept
   for (std::size_t i = 0; i < after.falls; ++i) note(i < kMergedMost ? after.fall_at[i] : 0);
   last = after.last;
-  count += after.count;
+  count += after.count;  // equivalent(delete): only whether there is any is asked
 }
 
 // Those that have something, in their order.
@@ -109,7 +113,7 @@ template <class Key>
 const CommandNode** CommandOrder<Key>::collect_nodes(const CommandStore& store,
                                                      std::size_t& count) {
   auto* const nodes = node_room_.room_for<const CommandNode*>(store.nodes());
-  count = 0;
+  count = 0;  // equivalent(delete): its caller begins with 0
   store.each_node([&](const CommandNode& node) {
     if (node.commands() == 0) return;
     nodes[count++] = &node;
@@ -134,7 +138,7 @@ typename CommandOrder<Key>::Seen CommandOrder<Key>::gather_nodes(const CommandNo
   if (is_wide()) {
     all([windows = windows_, items = items_, entries = entries_](const CommandEntry<Key>& entry,
                                                                  std::size_t i) {
-      ::new (&entries[i]) Entry{entry.key, entry.ref};
+      ::new (&entries[i]) Entry{entry.key, entry.ref};  // equivalent(swap): two arrays
       ::new (&items[i]) CommandItem{windows.narrow(entry.key), static_cast<CommandRef>(i)};
     });
   } else {
@@ -152,13 +156,15 @@ class CommandOrder<Key>::Parts {
   Parts(const CommandNode* const* nodes, std::size_t count, std::size_t width) noexcept
       : nodes_(nodes) {
     for (std::size_t i = 0; i < count; ++i) total_ += nodes[i]->commands();
+    // equivalent(bound): one part or several come to the same
     parts_ = total_ < kAloneMost ? 1 : std::min({width, kPartsMost, total_ / kPartLeast});
     std::size_t items = 0;
     std::size_t begun = 0;
     for (std::size_t i = 0; i < count; ++i) {
+      // equivalent(bound): before a node fewer items than all have been passed
       while (begun < parts_ && items >= part_begin(begun, parts_, total_))
         part_[begun++] = {i, items};
-      items += nodes[i]->commands();
+      items += nodes[i]->commands();  // equivalent(delete): how much each part has
     }
     for (; begun <= parts_; ++begun) part_[begun] = {count, total_};
   }
@@ -188,6 +194,7 @@ class CommandOrder<Key>::Parts {
 
 template <class Key>
 void CommandOrder<Key>::take_room(bool wide, std::size_t count) {
+  // equivalent(swap): two arrays; where one is refused nothing is read of either
   items_ = room_.template room_for<CommandItem>(count);
   entries_ = wide ? entry_room_.template room_for<Entry>(count) : nullptr;
 }
@@ -200,11 +207,13 @@ bool CommandOrder<Key>::suits() noexcept {
   const std::uint64_t differing = seen_.differing();
   bool suits = false;
   if (KeyWindows::fit(differing)) {
+    // equivalent(delete): gathered twice
+    // equivalent(negate): gathered twice, or kept as long keys, which any are
     suits = !is_wide() && windows_.cover(differing);
     if (!suits) windows_ = KeyWindows(differing);
   } else {
     const KeyWindows upper = KeyWindows::upper(differing);
-    suits = is_wide() && windows_.shift() == upper.shift();
+    suits = is_wide() && windows_.shift() == upper.shift();  // equivalent(delete): gathered twice
     windows_ = upper;
   }
   windows_.set_rest(seen_.all);
@@ -213,7 +222,8 @@ bool CommandOrder<Key>::suits() noexcept {
 
 template <class Key>
 void CommandOrder<Key>::gather(const CommandStore& store, const PartsRun& run) {
-  count_ = 0;
+  count_ = 0;  // equivalent(delete): behind a gathering that throws all is gathered anew
+  // equivalent(delete): the way is told behind a sort alone, which sets it
   way_ = CommandSort::none;
   std::size_t node_count = 0;
   const CommandNode* const* const nodes = collect_nodes(store, node_count);
@@ -241,13 +251,15 @@ struct Gap {
 };
 Gap widest_gap(std::uint64_t differing) noexcept {
   Gap widest;
-  while (differing != 0) {
+  while (differing != 0) {  // equivalent(negate): more keys are kept as long ones
     const auto above = static_cast<unsigned>(std::countr_zero(differing));
     const unsigned end = above + static_cast<unsigned>(std::countr_one(differing >> above));
     if (end == 64) break;
     differing = differing >> end << end;
     if (differing == 0) break;
     const auto next = static_cast<unsigned>(std::countr_zero(differing));
+    // equivalent(negate): more keys are kept as long ones
+    // equivalent(bound): which of two gaps of the same width
     if (next - end > widest.end - widest.begin) widest = {end, next};
   }
   return widest;
@@ -260,6 +272,7 @@ bool KeyWindows::fit(std::uint64_t differing) noexcept {
   const Gap gap = widest_gap(differing);
   const auto lowest = static_cast<unsigned>(std::countr_zero(differing));
   const auto above = static_cast<unsigned>(std::bit_width(differing));
+  // equivalent(bound): keys that differ in 32 bits are kept as long ones
   return above - lowest - (gap.end - gap.begin) <= 32;
 }
 
@@ -272,7 +285,7 @@ KeyWindows::KeyWindows(std::uint64_t differing) noexcept {
   low_bits_ = (gap.end != 0 ? gap.begin : above) - low_shift_;
   low_mask_ = mask(low_bits_);
   if (gap.end == 0) return;
-  high_shift_ = gap.end;
+  high_shift_ = gap.end;  // equivalent(swap): two members
   high_mask_ = mask(above - gap.end);
 }
 
@@ -298,23 +311,27 @@ void CommandOrder<Key>::sort(CommandStore& store, const PartsRun& run) {
 template <class Key>
 template <class Keys>
 void CommandOrder<Key>::sort_by(const Keys& keys, CommandStore& store, const PartsRun& run) {
-  if (count_ <= kFew) {
+  if (count_ <= kFew) {  // equivalent(bound): so many are sorted by digits as well
+    // equivalent(swap): what is told and what is done
     (void)sort_by_insertion(items_, count_, count_ * count_, keys);
     way_ = CommandSort::few;
     return;
   }
   const std::size_t parts = std::min({run.width(), kPartsMost, count_ / kPartLeast});
   const bool merges = seen_.falls < kMergedMost;
+  // equivalent(bound): a division into one part
   const bool splits = !merges && parts > 1 && count_ >= kAloneMost;
   constexpr std::size_t count_bytes = kSortCounts * sizeof(std::uint32_t);
   const std::size_t bytes = count_bytes + count_ * sizeof(CommandItem);
   // Several threads may call anything while they wait for each other.
+  // equivalent(bound negate): whose memory it is sorted in
   std::byte* const room = !splits && bytes <= kScratchMost
                               ? store.scratch(bytes)
                               : other_room_.template room_for<std::byte>(bytes);
   auto* const other = reinterpret_cast<CommandItem*>(room + count_bytes);
   const std::uint32_t differing = windows_.narrow(seen_.differing());
   if (splits) {
+    // equivalent(swap): what is told and what is done
     sort_split(other, differing, keys, run, parts);
     way_ = CommandSort::split;
     return;
@@ -322,12 +339,14 @@ void CommandOrder<Key>::sort_by(const Keys& keys, CommandStore& store, const Par
   CommandItem* sorted = nullptr;
   if (merges) {
     std::array<std::size_t, kMergedMost + 1> begin{};
+    // equivalent(swap): other places of an array
     std::copy_n(seen_.fall_at, seen_.falls, begin.begin() + 1);
     begin[seen_.falls + 1] = count_;
+    // equivalent(swap): what is told and what is done
     sorted = merge_stretches(items_, other, std::span(begin).first(seen_.falls + 2), keys);
     way_ = CommandSort::merged;
   } else {
-    sorted =
+    sorted =  // equivalent(swap): what is told and what is done
         sort_items(items_, other, count_, differing, keys, reinterpret_cast<std::uint32_t*>(room));
     way_ = CommandSort::radix;
   }
@@ -349,7 +368,7 @@ void CommandOrder<Key>::sort_split(CommandItem* other, std::uint32_t differing, 
   std::uint32_t* const shares = counts + parts * each;
   std::uint32_t* const owner = shares + parts * parts;  // the part of each value
 
-  run(parts, [&](std::size_t part) {
+  run(parts, [&](std::size_t part) {  // equivalent(swap): two arrays
     std::uint32_t* const mine = counts + part * each;
     std::fill_n(mine, values, 0U);
     const std::size_t end = part_begin(part + 1, parts, count_);
@@ -363,12 +382,14 @@ void CommandOrder<Key>::sort_split(CommandItem* other, std::uint32_t differing, 
   std::size_t passed = 0;
   std::size_t to = 0;
   for (std::size_t v = 0; v < values; ++v) {
+    // equivalent(negate): how much each part has
+    // equivalent(bound): the part behind the last one gets values that no key has
     while (to + 1 < parts && passed >= part_begin(to + 1, parts, count_)) begin[++to] = passed;
     owner[v] = static_cast<std::uint32_t>(to);
     for (std::size_t part = 0; part < parts; ++part) {
       const std::uint32_t count = counts[part * each + v];
       shares[to * parts + part] += count;
-      passed += count;
+      passed += count;  // equivalent(delete): how much each part has
     }
   }
   while (to < parts) begin[++to] = count_;

@@ -93,7 +93,7 @@ void CommandStore::clear() {
   if (open_.load(order::acquire) != 0) {
     misuse("a command bucket was cleared while a recorder of it was open");
   }
-  forget();
+  forget();  // equivalent(swap): under the mutex
   ++changes_;
   if (owns_frame_) (void)frame_->next();  // nobody holds it
 }
@@ -125,7 +125,7 @@ CommandStore::Use::~Use() {
 // Under the mutex.
 CommandNode& CommandStore::add_node(CommandNode*& first, CommandNode*& last, std::uint64_t number) {
   auto* const node = FrameAccess::space(*frame_).arena.make<CommandNode>();
-  node->number = number;
+  node->number = number;  // equivalent(swap): under the mutex
   (first == nullptr ? first : last->next) = node;
   last = node;
   ++nodes_;
@@ -157,7 +157,7 @@ void CommandStore::drop_states_behind(const CommandNode* last) noexcept {
   CommandNode* dropped = states_;
   for (; kept != last; dropped = kept->next) kept = dropped;
   for (; dropped != nullptr; dropped = dropped->next) --nodes_;
-  (kept == nullptr ? states_ : kept->next) = nullptr;
+  (kept == nullptr ? states_ : kept->next) = nullptr;  // equivalent(swap): under the mutex
   last_state_ = kept;
 }
 
@@ -229,9 +229,11 @@ CommandCursor CommandStore::take_spare() noexcept {
 
 // Of two the larger one stays.
 void CommandStore::give_spare(CommandCursor cursor) noexcept {
+  // equivalent(bound): only memory: whether 64 bytes are used again
   if (cursor.room() < kSpareLeast || frame_->number() != recorded_in_) return;
   ThreadSpace* const space = FrameAccess::find(*frame_);
   Spare* const spare = space != nullptr ? find_spare(*space) : nullptr;
+  // equivalent(bound): which of two of the same size stays
   if (spare != nullptr && spare->cursor.room() < cursor.room()) spare->cursor = cursor;
 }
 
@@ -243,13 +245,14 @@ std::byte* CommandStore::scratch(std::size_t bytes) const {
   }
   if (scratch == nullptr) {
     scratch = space.arena.make<Scratch>();
-    scratch->whose = &kScratch;
+    scratch->whose = &kScratch;  // equivalent(delete): each sort takes memory of its own
+    // equivalent(delete): each sort takes memory of its own
     scratch->next = std::exchange(space.notes, scratch);
   }
-  if (scratch->bytes < bytes) {
+  if (scratch->bytes < bytes) {  // equivalent(bound): what was enough is made anew
     const std::size_t more = detail::max(bytes, scratch->bytes + scratch->bytes / 2);
     scratch->memory = static_cast<std::byte*>(space.arena.allocate(more, sync::cache_line));
-    scratch->bytes = more;
+    scratch->bytes = more;  // equivalent(delete): each sort takes memory of its own
   }
   return scratch->memory;
 }
@@ -268,7 +271,7 @@ std::byte* CommandStore::add_segment(Spare& spare, LinearArena& arena, std::size
   }
   auto* const base = static_cast<std::byte*>(arena.allocate(bytes, sync::cache_line));
   number = segments_++;
-  segment_place(number) = base;
+  segment_place(number) = base;  // equivalent(swap): under the mutex
   memory_ += bytes;
   ++spare.segments;
   return base;
@@ -300,12 +303,14 @@ CommandCursor CommandStore::renew(CommandNode& node, CommandCursor cursor, std::
 
 void CommandStore::close(CommandNode& node, CommandCursor cursor, std::uint64_t appended,
                          bool keep) noexcept {
+  // equivalent(swap): two members of one node, of this thread alone
   node.end(cursor, entry_bytes_);
   node.appended = appended;
   if (!keep) {
     // order: relaxed, a number; its reader has seen the recorder close.
     dropped_.fetch_add(node.commands() + appended, order::relaxed);
-    node.first = {};
+    node.first = {};  // equivalent(swap): two members of one node, of this thread alone
+    // equivalent(delete): nobody asks where the last run is of one that was dropped
     node.last = &node.first;
     node.appended = 0;
   }
@@ -316,7 +321,7 @@ void CommandStore::link(CommandRef second, CommandRef appended) const noexcept {
   CommandRef& hint = packet(second).hint();
   CommandRef end = hint != 0 ? hint : second;
   while (const CommandRef next = packet(end).next()) end = next;
-  packet(end).set_next(appended);
+  packet(end).set_next(appended);  // equivalent(swap): two words of a chain, of this thread alone
   hint = appended;
 }
 

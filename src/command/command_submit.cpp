@@ -44,6 +44,7 @@ CommandStatistics CommandBucketBase::figures() const noexcept {
   if (const Frame::Hold hold = store_.hold()) {
     store_.each_node([&](const CommandNode& node) {
       const std::size_t commands = node.commands();
+      // equivalent(swap) all: two figures that do not know each other
       figures.recorders += commands != 0;
       figures.commands += commands;
       figures.appended += node.appended;
@@ -70,11 +71,12 @@ CommandBucketBase::Settling::~Settling() {
     key_changes += each.key_changes;
   }
   if (bucket_.recording_ != bucket_.store_.recording()) {
+    // equivalent(swap): two members of the bucket, which its owner alone reads
     bucket_.recording_ = bucket_.store_.recording();
     bucket_.submits_of_recording_ = 0;
   }
   ++bucket_.submits_of_recording_;
-  bucket_.key_changes_ = key_changes;
+  bucket_.key_changes_ = key_changes;  // equivalent(swap): two figures that do not know each other
   bucket_.store_.settle(whole_ ? bucket_.store_.recorded() : done, failed);
   // order: release pairs with the acquire in submits(); only the owner writes it.
   if (whole_) bucket_.submits_.store(bucket_.submits() + 1, order::release);

@@ -44,7 +44,7 @@ class Digits {
       const auto lowest = static_cast<unsigned>(std::countr_zero(differing));
       const unsigned bits = std::min(bits_most, above - lowest);
       digit_[count_++] = {above - bits, bits};
-      values_ = std::max(values_, digit_[count_ - 1].values());
+      values_ = std::max(values_, digit_[count_ - 1].values());  // equivalent(swap): two variables
       differing &= (std::uint32_t{1} << (above - bits)) - 1;
     }
   }
@@ -70,6 +70,7 @@ inline DigitPlan plan_digits(std::uint32_t differing, std::size_t items) noexcep
   const auto all = static_cast<unsigned>(std::popcount(differing));
   // Of four times as many values as there are items, a pair has the same by chance here and there.
   const unsigned enough = static_cast<unsigned>(std::bit_width(items)) + 2;
+  // equivalent(bound negate): how much is left to insertion
   const unsigned needed = all <= enough + 2 ? all : enough;  // two more are cheaper than insertion
   const unsigned digits = (needed + kDigitBitsMost - 1) / kDigitBitsMost;
   return {.bits = (needed + digits - 1) / digits, .leading = digits};
@@ -88,6 +89,7 @@ struct UpperKeys {
   unsigned shift;  // of the upper part; the lower one is what lies below, at most 32 bits
 
   bool less(const CommandItem& a, const CommandItem& b) const noexcept {
+    // equivalent(bound): there the upper parts differ
     return a.key != b.key ? a.key < b.key : entries[a.ref].key < entries[b.ref].key;
   }
   std::uint32_t upper(CommandRef ref) const noexcept {
@@ -112,8 +114,8 @@ bool sort_by_insertion(CommandItem* items, std::size_t count, std::size_t moves_
       --at;
     } while (at > 0 && keys.less(item, items[at - 1]));
     items[at] = item;
-    moves += i - at;
-    if (moves > moves_most) return false;
+    moves += i - at;  // equivalent(delete): insertion goes on where it would give up
+    if (moves > moves_most) return false;  // equivalent(bound): when insertion gives up
   }
   return true;
 }
@@ -132,6 +134,7 @@ CommandItem* merge_stretches(CommandItem* items, CommandItem* other, std::span<s
       const std::size_t first = begin[i];
       const std::size_t middle = begin[i + 1];
       const std::size_t last = i + 2 <= stretches ? begin[i + 2] : middle;
+      // equivalent(swap): a merge, and where its result begins
       std::merge(items + first, items + middle, items + middle, items + last, other + first,
                  by_key);
       begin[merged++] = first;
@@ -157,7 +160,7 @@ inline CommandItem* sort_by_digits(CommandItem* items, CommandItem* other, std::
     std::uint32_t* const low_counts = high_counts + values;
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t key = items[i].key;
-      ++high_counts[high.of(key)];
+      ++high_counts[high.of(key)];  // equivalent(swap): two counts
       ++low_counts[low.of(key)];
     }
   }
@@ -170,6 +173,7 @@ inline CommandItem* sort_by_digits(CommandItem* items, CommandItem* other, std::
     const Digit digit = digits[d];
     std::uint32_t* const places = counts + d * values;
     std::uint32_t next = 0;
+    // equivalent(bound): a count behind, which is not read again
     for (std::size_t v = 0; v < digit.values(); ++v) next += std::exchange(places[v], next);
     for (std::size_t i = 0; i < count; ++i) {
       const CommandItem item = items[i];

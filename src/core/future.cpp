@@ -63,7 +63,7 @@ Outcome FutureState::drop_as_task(Outcome why) noexcept {
 }
 
 Outcome FutureState::drop_claimed(Outcome why) noexcept {
-  discard();
+  discard();  // equivalent(swap): nobody hears of either before the result is there
   set_not_run(reason_of(why));
   finish(kMakerGone);
   return why;
@@ -149,6 +149,7 @@ void FutureState::let_go(Workplace& here) noexcept {
   if ((word_.fetch_and(~std::uint32_t{kHeld}, order::acq_rel) & kClaimed) == 0) return;
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
+                     // equivalent(swap): only who waits hears of it, behind both
                      (void)state.make();
                      state.finish(kMakerGone);
                    }});
@@ -268,6 +269,7 @@ void FutureState::begin_here(Workplace& here) noexcept {
   if (host_ == nullptr || !claim()) return;
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
+                     // equivalent(swap): only who waits hears of it, behind both
                      state.host_->visit(state);
                      state.finish(0);
                    }});
@@ -275,6 +277,7 @@ void FutureState::begin_here(Workplace& here) noexcept {
 
 // Before it is worth while to call a stand-in.
 bool FutureState::comes_soon() const noexcept {
+  // equivalent(return_early) all: only speed: a stand-in is called where the result was near
   sync::Backoff backoff;
   while (!is_ready()) {
     if (!backoff.snooze()) return false;

@@ -21,7 +21,7 @@ Tally RangeRun::settle() noexcept {
     return value;
   };
   Tally tally;
-  tally.accepted = claims_.count();
+  tally.accepted = claims_.count();  // equivalent(swap) all: members of one answer
   tally.done = take(done_);
   tally.failed = take(failed_);
   tally.cancelled = take(cancelled_);

@@ -97,7 +97,7 @@ void ListenerList::release() noexcept {
 
 void ListenerList::close(Garbage& garbage) noexcept {
   const sync::Lock lock(mutex_);
-  hide_all(garbage);
+  hide_all(garbage);  // equivalent(swap): what is freed together, in any order
   garbage.add(*this, retired_, seen_by(), &free_list);
 }
 
@@ -112,7 +112,7 @@ class ListenerList::Draft {
   Draft& operator=(const Draft&) = delete;
   ~Draft() {
     if (array_ == nullptr) return;
-    close();
+    close();  // equivalent(delete): destructors of entries do nothing outside the explorer
     while (made_ != nullptr) free_array(std::exchange(made_, made_->next_));
     free_array(array_);
   }
@@ -127,8 +127,9 @@ class ListenerList::Draft {
   }
   void put_in_leaf(Listener& listener, std::size_t most) {
     if (open_ == nullptr) {
-      open_ = make_leaf(most, leaves_);
+      open_ = make_leaf(most, leaves_);  // equivalent(swap): a draft that throws is not asked again
       most_ = most;
+      // equivalent(swap): two lists of a draft that nobody else knows
       open_->next_ = std::exchange(made_, open_);
       add_leaf(*open_);
     }
@@ -156,10 +157,12 @@ class ListenerList::Draft {
   static Array* make_leaf(std::size_t entries, std::size_t index) {
     void* const memory = sync::allocate(bytes_for<Array>(entries + 1, 0), alignof(Array));
     Array* const leaf = construct(memory, entries + 1, 0);
+    // equivalent(delete): only speed: it is looked for from the first leaf on
     leaf->index_ = index;
     return leaf;
   }
   static void finish_leaf(Array& leaf, std::size_t entries) noexcept {
+    // equivalent(swap): in a leaf that nobody knows yet
     std::construct_at(leaf.begin() + entries, end_of(leaf));
     // order: relaxed, the store that publishes the leaf releases it
     leaf.size_.store(entries, sync::order::relaxed);
@@ -179,7 +182,7 @@ class ListenerList::Draft {
 
  private:
   void close() noexcept {
-    close_leaf();
+    close_leaf();  // equivalent(swap): two members of an array that nobody else knows yet
     array_->size_.store(in_tail_, sync::order::relaxed);  // order: relaxed, replace() releases it
   }
   void add_leaf(Array& leaf) noexcept { std::construct_at(array_->leaves() + leaves_++, &leaf); }
@@ -205,6 +208,7 @@ ListenerList::Gap ListenerList::gap_before(const Listener& before) const noexcep
   const Entry* const place = before.place_.read();
   const auto distance =
       reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(array.begin());
+  // equivalent(bound): no entry of a leaf lies there: its header does
   if (distance < array.capacity_ * sizeof(Entry)) return {&array, distance / sizeof(Entry)};
   Array& leaf = leaf_around(place);
   // Leaves only come between others, so it is where it was known to be, or behind.
@@ -219,7 +223,9 @@ ListenerList::Gap ListenerList::gap_for(const Listener& added, bool in_front) co
   if (array == nullptr) return {};
   Gap gap{array, array->size()};
   // Mostly at an end, and nobody need be asked.
+  // equivalent(bound): only speed: the long way finds the same gap
   if (!in_front && (empty() || added.priority_ <= lowest_)) return gap;
+  // equivalent(bound): only speed: the long way finds the same gap
   if (in_front && (empty() || added.priority_ >= highest_)) {
     return {array->leaf_count_ != 0 ? &array->leaf(0) : array, 0};
   }
@@ -239,6 +245,7 @@ ListenerList::Gap ListenerList::gap_for(const Listener& added, bool in_front) co
   for (std::size_t i = array->leaf_count_; i > 0; --i) {
     Array& leaf = array->leaf(i - 1);
     std::size_t first = 0;
+    // equivalent(bound): behind the last entry its end stands
     while (first < leaf.size() && listener_at(leaf, first) == nullptr) ++first;
     if (first == leaf.size()) continue;
     if (!goes_before(*listener_at(leaf, first))) {
@@ -257,12 +264,14 @@ ListenerList::Shape ListenerList::shape_for(Gap gap) const noexcept {
   Shape shape{.leaves = array->leaf_count_, .tail = alive_in(*array)};
   if (gap.part != array) {
     shape.in_leaf = gap.part->size() + 1;  // or fewer
+    // equivalent(bound): only speed: how large a leaf may grow
     if (shape.in_leaf > kLeafRoom) shape.in_leaf = alive_in(*gap.part) + 1;
     shape.leaves += shape.in_leaf > kLeafRoom ? 1 : 0;
   } else {
     ++shape.tail;
     if (gap.at == array->size()) return shape;  // more are to come there: it stays in one piece
   }
+  // equivalent(bound): only speed: when a tail becomes leaves
   if (shape.tail < kLeaf) return shape;
   shape.to_leaves = std::exchange(shape.tail, 0);
   shape.leaves += shape.to_leaves / kLeaf;  // the last one takes the rest
@@ -272,6 +281,7 @@ ListenerList::Shape ListenerList::shape_for(Gap gap) const noexcept {
 // The attached listeners, and `added` in the gap.
 void ListenerList::fill(Draft& draft, const Shape& shape, Gap gap, Listener& added) const {
   const auto for_each_in = [&](Array& part, auto&& take) {
+    // equivalent(bound): behind the last entry there is nothing to be put
     for (std::size_t i = 0; i <= part.size(); ++i) {
       if (gap.part == &part && gap.at == i) take(added);
       Listener* const listener = i < part.size() ? listener_at(part, i) : nullptr;
@@ -284,7 +294,7 @@ void ListenerList::fill(Draft& draft, const Shape& shape, Gap gap, Listener& add
     draft.share(*array, 0, gap.leaf, array->in_leaves_ - gap.part->size());
     const std::size_t most = shape.in_leaf > kLeafRoom ? (shape.in_leaf + 1) / 2 : shape.in_leaf;
     for_each_in(*gap.part, [&](Listener& each) { draft.put_in_leaf(each, most); });
-    draft.close_leaf();
+    draft.close_leaf();  // equivalent(swap): two parts of a draft that nobody else knows
     draft.share(*array, gap.leaf + 1, array->leaf_count_ - gap.leaf - 1, 0);
   } else {
     draft.share(*array, 0, array->leaf_count_, array->in_leaves_);
@@ -299,10 +309,15 @@ void ListenerList::fill(Draft& draft, const Shape& shape, Gap gap, Listener& add
 
 // From here on it is one of this list; its very first call may remove it.
 void ListenerList::adopt(Listener& added) noexcept {
+  // equivalent(swap): the lowest and the highest do not know each other
   lowest_ = empty() ? added.priority_ : std::min(lowest_, added.priority_);
+  // equivalent(swap): changed and read under the mutex; a figure of the moment elsewhere
   highest_ = empty() ? added.priority_ : std::max(highest_, added.priority_);
+  // equivalent(swap): two counters that do not know each other
   added.retain();  // the list's reference
+  // equivalent(swap): changed and read under the mutex; a figure of the moment elsewhere
   retain();  // the listener's
+  // equivalent(swap): changed and read under the mutex; a figure of the moment elsewhere
   added.list_ = this;
   // order: relaxed, a figure of the moment, changed under the mutex
   alive_.store(size() + 1, sync::order::relaxed);
@@ -319,13 +334,14 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
   Array* const array = current();
   const bool at_end = array != nullptr && gap.part == array && gap.at == array->size();
   if (at_end && gap.at < array->capacity_) {
-    adopt(added);
+    adopt(added);  // equivalent(swap): the store of the size publishes both
     added.place_.write() = std::construct_at(array->begin() + gap.at, &added);
     // order: release pairs with the acquire in Array::size().
     array->size_.store(gap.at + 1, sync::order::release);
     return;
   }
   // A pass from before would come across the new leaf, and one that begins meanwhile may.
+  // equivalent(bound negate): only speed: how large a leaf may grow
   const bool in_leaf = array != nullptr && gap.part != array && gap.part->size() < kLeafRoom;
   if (in_leaf && nobody_passes()) return add_in_leaf(gap, added, garbage);
   const Shape shape = shape_for(gap);
@@ -343,15 +359,17 @@ void ListenerList::add_in_leaf(Gap gap, Listener& added, Garbage& garbage) {
   Array& before = *gap.part;
   Array& leaf = *Draft::make_leaf(before.size() + 1, gap.leaf);
   std::size_t entries = 0;
+  // equivalent(bound): a gap in a leaf is in front of a listener
   for (std::size_t i = 0; i <= before.size(); ++i) {
     if (i == gap.at) std::construct_at(leaf.begin() + entries++, &added);
     Listener* const listener = i < before.size() ? listener_at(before, i) : nullptr;
     if (listener != nullptr) std::construct_at(leaf.begin() + entries++, listener);
   }
   Draft::finish_leaf(leaf, entries);
-  Draft::tell_places(leaf);
+  Draft::tell_places(leaf);  // equivalent(swap): both under the mutex, and nobody passes
   adopt(added);
   Array& array = *current();
+  // equivalent(swap): changed and read under the mutex
   array.in_leaves_ += entries - before.size();
   // order: release pairs with the acquire in Array::leaf().
   array.leaves()[gap.leaf].store(&leaf, sync::order::release);
@@ -361,8 +379,10 @@ void ListenerList::add_in_leaf(Gap gap, Listener& added, Garbage& garbage) {
 // No pass from here on calls it, nor does one under way that has not come to it.
 void ListenerList::hide(Listener& listener) noexcept {
   // order: relaxed, null leads nowhere
+  // equivalent(swap): both are hidden before whoever removes them looks for passes
   listener.place_.read()->store(nullptr, sync::order::relaxed);
   // order: release pairs with the acquire in attached().
+  // equivalent(swap): changed and read under the mutex; a figure of the moment elsewhere
   listener.call_.store(nullptr, sync::order::release);
   // order: relaxed, a figure of the moment, changed under the mutex
   alive_.store(size() - 1, sync::order::relaxed);
@@ -372,11 +392,11 @@ void ListenerList::hide_all(Garbage& garbage) noexcept {
   Array* const array = current();
   if (array == nullptr) return;
   (void)for_each([&](Listener::Call, Listener& listener) {
-    hide(listener);
+    hide(listener);  // equivalent(swap): what is gathered is retired behind the lock, after both
     garbage.add(listener, listener.retired_, seen_by(), &free_listener);
     return true;
   });
-  replace(nullptr);
+  replace(nullptr);  // equivalent(swap): what is gathered is retired behind the lock, after both
   retire_with_leaves(*array, garbage);
 }
 
@@ -389,6 +409,7 @@ void ListenerList::shrink(Garbage& garbage) noexcept {
     replace(nullptr);
     return retire_with_leaves(array, garbage);
   }
+  // equivalent(bound): only memory: an array shrinks one removal later or earlier
   if (entries < kShrinkFrom || alive > entries / kShrinkTo) return;
   const std::size_t capacity = capacity_for(alive);
   void* const memory = sync::try_allocate(bytes_for<Array>(capacity, 0), alignof(Array));
@@ -430,7 +451,7 @@ bool ListenerList::remove(Listener& listener) noexcept {
   {
     const sync::Lock lock(list.mutex_);
     if (!listener.attached()) return false;  // another one was first
-    list.hide(listener);
+    list.hide(listener);  // equivalent(swap): only memory: an array shrinks one removal later
     list.shrink(garbage);
   }
   // Mostly so, and then what it takes to wait for passes is not even written down.
@@ -460,8 +481,9 @@ void ListenerList::visit(Visitor visitor, void* context) {
 void ListenerList::free_array(void* object) noexcept {
   Array& array = *static_cast<Array*>(object);
   const std::size_t bytes = bytes_for<Array>(array.capacity_, array.leaf_count_);
+  // equivalent(delete): their destructors do nothing outside the explorer
   std::destroy_n(array.begin(), array.size());
-  std::destroy_at(&array);
+  std::destroy_at(&array);  // equivalent(delete swap): its destructor does nothing
   sync::deallocate(&array, bytes, alignof(Array));
 }
 

@@ -116,6 +116,7 @@ class PassRegistry {
     if (nobody_passes()) return free_all(chain);
     const std::uint64_t epoch = next_epoch();
     PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
+    // equivalent(negate): only speed: what no own pass blocks is settled by a look
     if (me != nullptr && me->depth_ != 0) chain = hang_on_own(*me, chain, epoch);
     if (chain == nullptr) return;
     {
@@ -127,6 +128,7 @@ class PassRegistry {
 
   // By the thread of the slot, when a pass has ended that somebody asked about.
   static void ended(PassSlot& slot) noexcept {
+    // equivalent(delete): only speed: a slot that stays asked tells the end of each pass
     slot.asked.store(false, sync::order::relaxed);  // order: relaxed; who needs it asks again
     Retired* chain = std::exchange(slot.own, nullptr);
     {
@@ -165,10 +167,12 @@ class PassRegistry {
 
   // Passes need no fence any more, until looks are many again. Now, or with a later pass.
   static void leave_fences() noexcept {
+    // equivalent(return_early) all: only speed: when passes leave off fencing is a guess
     if (!registry_mutex.try_lock()) return;
     heavy_fences.store(0, sync::order::relaxed);  // order: relaxed, under the mutex
     // order: relaxed, part of the release sequences of the looks before: who finds the bit clear
     // in Pass::begin() has acquired what they hid.
+    // equivalent(delete): only speed: when passes leave off fencing is a guess
     pass_words.present.fetch_and(~PassWords::kFenced, sync::order::relaxed);
     registry_mutex.unlock();
   }
@@ -223,6 +227,7 @@ class PassRegistry {
       // order: relaxed, nobody finds 0 before the next one
       if (in_a_pass != 0) pass_words.present.fetch_or(in_a_pass, sync::order::relaxed);
       // order: release pairs with the acquire in nobody_passes(): the passes found ended.
+      // equivalent(delete): only speed: without the short way all is settled by a look
       pass_words.present.fetch_and(~kLooking, sync::order::release);
     }
     Look(const Look&) = delete;
@@ -333,7 +338,7 @@ class PassRegistry {
         Retired& item = pop(chain);
         if (epoch != 0) item.epoch = epoch;
         PassSlot* const slot = at_all.blocker(item);
-        item.blocked_by = slot;
+        item.blocked_by = slot;  // equivalent(swap): two members of one item
         push(slot != nullptr ? blocked : freed, item);
         // order: relaxed, see EP-3
         if (slot != nullptr && !slot->asked.exchange(true, sync::order::relaxed)) {
@@ -367,6 +372,7 @@ Garbage::~Garbage() {
 PassRecord::PassRecord() noexcept { PassRegistry::add(*this); }
 
 PassRecord::~PassRecord() {
+  // equivalent(swap) all: both of this thread alone
   sync::thread_slot<PassRecord*, PassRecord>::get() = nullptr;
   has_ended() = true;
   PassRegistry::remove(*this);
@@ -379,6 +385,7 @@ PassRecord& PassRecord::enroll() {
         "call them while the thread runs");
   }
   PassRecord& record = sync::thread_object<PassRecord, Here>::get();
+  // equivalent(delete): only speed: the record is looked up by the longer way each time
   sync::thread_slot<PassRecord*, PassRecord>::get() = &record;
   return record;
 }
@@ -396,8 +403,10 @@ void PassRecord::appear(std::uint64_t present) noexcept {
   if ((present & PassWords::kFenced) == 0) return;
   sync::fence(sync::order::seq_cst);  // order: its partner is in Look::order_others()
   const std::uint64_t epoch = pass_words.epoch.load(sync::order::relaxed);  // order: a guess
+  // equivalent(delete negate swap): only speed: when passes leave off fencing is a guess
   quiet_ = epoch == quiet_epoch_ ? quiet_ + 1 : 0;
-  quiet_epoch_ = epoch;
+  quiet_epoch_ = epoch;  // equivalent(delete): only speed: when passes leave off fencing is a guess
+  // equivalent(bound negate): only speed: when passes leave off fencing is a guess
   if (quiet_ >= kQuiet) PassRegistry::leave_fences();
 }
 
@@ -419,7 +428,7 @@ void await_passes(PassSubject subject) {
     };
     (void)passes_ended().await(all_ended, sync::no_deadline, {}, sync::Spin::never);
     PassRegistry::end_wait(me);
-    return;
+    return;  // equivalent(delete): the loop's condition is false by then
   }
 }
 

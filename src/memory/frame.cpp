@@ -81,7 +81,7 @@ Status Frame::next(const Until& until) {
         left_.await([&] { return shut(oldest); }, until.deadline(), until.stop_token()));
     if (status != Status::ok) return status;
   }
-  oldest.spaces.reset();
+  oldest.spaces.reset();  // equivalent(swap): nothing was made in it yet, so nobody reads it
   // order: release, twice: pairs with the acquires in enter() and alive(), and in number().
   oldest.word.store(number << kHoldBits, order::release);
   number_.store(number, order::release);  // order: as above

@@ -46,7 +46,9 @@ LinearArena::Chunk* LinearArena::take_chunk(std::size_t bytes) noexcept {
 // What the current chunk has no room for.
 void* LinearArena::allocate_beyond(std::size_t bytes, std::size_t alignment) noexcept {
   constexpr std::size_t most{std::numeric_limits<std::ptrdiff_t>::max()};
+  // equivalent(bound): that is no power of two
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > most / 4) return nullptr;
+  // equivalent(bound): the system refuses as many bytes as well
   if (bytes > most / 2 - alignment - sizeof(Chunk)) return nullptr;
   const std::size_t needed = bytes + (alignment - 1) + sizeof(Chunk);
   const bool large = needed > chunk_bytes_;
@@ -64,10 +66,10 @@ void* LinearArena::allocate_beyond(std::size_t bytes, std::size_t alignment) noe
     chunk->next = std::exchange(large_, chunk);
     used_before_ += padding + bytes;
   } else {
-    chunk->next = std::exchange(used_, chunk);
+    chunk->next = std::exchange(used_, chunk);  // equivalent(swap): of this thread alone
     used_before_ = used();
     begin_ = begin;
-    at_ = piece + bytes;
+    at_ = piece + bytes;  // equivalent(swap): of this thread alone
     end_ = chunk->end();
   }
   sync::unpoison(piece, bytes);
@@ -78,8 +80,8 @@ void LinearArena::give_back(Chunk*& chunks) noexcept {
   while (chunks != nullptr) {
     Chunk* const chunk = std::exchange(chunks, chunks->next);
     const std::size_t bytes = chunk->bytes;
-    memory_ -= bytes;
-    sync::unpoison(chunk, bytes);
+    memory_ -= bytes;  // equivalent(swap): of this thread alone
+    sync::unpoison(chunk, bytes);  // equivalent(delete): the sanitizer marks anew what it hands out
     sync::deallocate(chunk, bytes, kChunkAlignment);
   }
 }
@@ -90,6 +92,7 @@ void LinearArena::reset() noexcept {
 #else
   while (used_ != nullptr) {
     Chunk* const chunk = std::exchange(used_, used_->next);
+    // equivalent(swap) all: the mark begins behind the header; of this thread alone
     sync::poison(chunk->begin(), chunk->room());
     chunk->next = std::exchange(free_, chunk);
   }
@@ -100,6 +103,7 @@ void LinearArena::reset() noexcept {
 }
 
 void LinearArena::release() noexcept {
+  // equivalent(swap) all: two lists that do not know each other; of this thread alone
   give_back(used_);
   give_back(free_);
   give_back(large_);

@@ -58,6 +58,7 @@ struct Slab {
   Slab* next = nullptr;
 
   Slab() noexcept {
+    // equivalent(bound): sets a bit of the chunk with the header, which nobody asks for
     for (std::size_t i = 1; i < kChunks; ++i) free.set(i);
   }
   bool full() const noexcept { return free.first() == kChunks; }
@@ -81,17 +82,18 @@ class SlabPool {
     if (first_with_free_ == nullptr) add_slab();
     Slab& slab = *first_with_free_;
     const std::size_t index = slab.free.first();
-    slab.free.clear(index);
+    slab.free.clear(index);  // equivalent(swap): under the mutex
     --free_;
-    least_free_ = std::min(least_free_, free_);
+    least_free_ = std::min(least_free_, free_);  // equivalent(swap): under the mutex
     pass_full();
+    // equivalent(bound): only speed: one taking later
     if (++taken_ >= std::max(kLooksApart, kTurnovers * chunks_)) {
-      give_back(least_free_);
+      give_back(least_free_);  // equivalent(swap): under the mutex
       taken_ = 0;
     }
     void* const chunk = slab.chunk(index);
     if (!slab.touched.has(index)) {
-      slab.touched.set(index);
+      slab.touched.set(index);  // equivalent(swap): under the mutex
       ::new (chunk) ChunkLayout;
     }
     return chunk;
@@ -101,7 +103,7 @@ class SlabPool {
     std::size_t index = 0;
     Slab& slab = slab_of(chunk, index);
     const sync::Lock lock(mutex_);
-    slab.free.set(index);
+    slab.free.set(index);  // equivalent(swap): under the mutex
     ++free_;
     if (ending_) [[unlikely]]
       return give_back(free_);
@@ -112,7 +114,7 @@ class SlabPool {
   // From now on what falls free goes back at once.
   void end() noexcept {
     const sync::Lock lock(mutex_);
-    ending_ = true;
+    ending_ = true;  // equivalent(swap): under the mutex
     give_back(free_);
   }
 
@@ -125,6 +127,7 @@ class SlabPool {
   template <class>
   friend struct Books;
 
+  // equivalent(bound): no slab is compared with itself
   static bool precedes(const Slab& a, const Slab& b) noexcept { return &a < &b; }
 
   void pass_full() noexcept {
@@ -137,6 +140,7 @@ class SlabPool {
   void add_slab() {
     void* const memory = sync::allocate(kSlabBytes, kSlabBytes);
     // Not the first: a queue of few events would have two megabytes.
+    // equivalent(negate): how large the pages are that the system gives: speed
     if (first_ != nullptr) ::madvise(memory, kSlabBytes, MADV_HUGEPAGE);
     auto* const slab = ::new (memory) Slab;
     Slab** link = &first_;
@@ -155,13 +159,13 @@ class SlabPool {
     for (Slab** link = &first_; *link != nullptr;) {
       Slab& slab = **link;
       if (keep > 0 || !slab.unused()) {
-        give_back_pages(slab, keep);
+        give_back_pages(slab, keep);  // equivalent(swap): under the mutex
         link = &slab.next;
         continue;
       }
       *link = slab.next;
       free_ -= kChunks - 1;
-      chunks_ -= kChunks - 1;
+      chunks_ -= kChunks - 1;  // equivalent(swap): under the mutex
       ::madvise(&slab, kSlabBytes, MADV_DONTNEED);  // who deallocates may keep it
       sync::deallocate(&slab, kSlabBytes, kSlabBytes);
     }
@@ -178,6 +182,7 @@ class SlabPool {
       if (keep > 0) {
         --keep;
       } else if (slab.touched.has(index)) {
+        // equivalent(swap): under the mutex
         ::madvise(slab.chunk(index), kChunkBytes, MADV_DONTNEED);
         slab.touched.clear(index);
       }

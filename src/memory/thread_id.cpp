@@ -24,11 +24,13 @@ bool LoneThread::enroll() noexcept {
   if (is_over()) return false;
   // order: relaxed, a number alone
   const std::uint64_t first = (numbers.fetch_add(1, sync::order::relaxed) + 1) * kMost;
+  // equivalent(bound): which free place is taken is said to nobody
   for (std::size_t place = 0; place < kMost; ++place) {
     std::uint64_t nobody = 0;
     // order: acquire pairs with the release below, so that it is handed on.
     if (living_[place].number.compare_exchange_strong(nobody, first + place, sync::order::acquire,
                                                       sync::order::relaxed)) {
+      // equivalent(swap): the thread's own number, for which nobody asks in between
       number() = first + place;
       (void)sync::thread_object<LoneThread, Here>::get();  // for its end
       return true;
@@ -40,7 +42,7 @@ bool LoneThread::enroll() noexcept {
 LoneThread::~LoneThread() {
   // order: release pairs with the acquires in ended() and enroll().
   living_[number() % kMost].number.store(0, sync::order::release);
-  number() = 0;
+  number() = 0;  // equivalent(swap): both of this thread alone
   is_over() = true;
 }
 

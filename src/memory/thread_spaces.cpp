@@ -50,7 +50,7 @@ ThreadSpace& ThreadSpaces::of_stranger() {
 
 void ThreadSpaces::reset() noexcept {
   each([](ThreadSpace& space) {
-    space.notes = nullptr;
+    space.notes = nullptr;  // equivalent(swap): of this thread alone
     space.arena.reset();
   });
 }

@@ -26,6 +26,7 @@ class Active final : public TaskSource {
   void close() noexcept override { queues_.close(); }
   std::uint64_t accepted() const noexcept override { return queues_.accepted(); }
   bool has_tasks() const noexcept override { return queues_.has_tickets(); }
+  // equivalent(negate): only speed: which queue a worker's own task goes to
   bool keeps_local() const noexcept override { return !bounded_; }
 
   Task* next(Worker& worker) noexcept override {
@@ -43,6 +44,7 @@ class Active final : public TaskSource {
   static constexpr std::uint32_t kQueuesFirst = 64;
 
   Task* claim_own(Worker& worker, std::size_t most) noexcept {
+    // equivalent(return_early) all: rob() comes by its own queue, too: speed
     if (worker.index >= queues_.size()) return nullptr;  // a guest
     const auto take = [&mine = queues_.of(worker.index)](std::size_t count, auto&& into) noexcept {
       return mine.claim(count, into);
@@ -52,6 +54,7 @@ class Active final : public TaskSource {
 
   Task* rob(Worker& thief) noexcept {
     std::size_t index = thief.index;
+    // equivalent(bound): one queue is looked at twice
     for (std::size_t tried = 0; tried < queues_.size(); ++tried) {
       if (++index >= queues_.size()) index = 0;
       const auto take = [&others = queues_.of(index)](std::size_t count, auto&& into) noexcept {

@@ -15,6 +15,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 void TaskPlace::run_refused(Admission& by, Task& task) noexcept { by.run_refused(task); }
+// equivalent(delete): nobody leaves such a place unfilled
 void TaskPlace::count_stillborn(Admission& by) noexcept { by.count_stillborn(); }
 
 Admission::Admission(const ThreadPoolOptions& options, const Parts& parts) noexcept
@@ -86,6 +87,7 @@ void Admission::run_refused(Task& task) noexcept {
   parts_.completion.count_unqueued(parts_.runner.run_uncounted(task));
 }
 
+// equivalent(delete): nobody leaves such a place unfilled
 void Admission::count_stillborn() noexcept { parts_.completion.count_unqueued(Outcome::cancelled); }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -93,6 +93,7 @@ bool Backlog::has_tasks_for(const Worker& worker) const noexcept {
 void Backlog::pause() noexcept {
   const sync::Lock lock(pausing_);
   if (never_paused_.read() || is_paused()) return;
+  // equivalent(swap): only speed: a worker that is woken between the two finds nothing it may take
   threads_.sleepers().begin_search();
   notes_.fetch_or(kPaused, order::relaxed);  // order: relaxed, else one more task begins
 }
@@ -102,6 +103,7 @@ void Backlog::resume() noexcept {
   const sync::Lock lock(pausing_);
   if (!is_paused()) return;
   // order: relaxed, a fence comes before the look
+  // equivalent(swap): the look for tasks comes after both
   notes_.fetch_and(~std::uint32_t{kPaused}, order::relaxed);
   (void)threads_.sleepers().end_search();
   if (threads_.is_somebody_wanted()) threads_.wake_one();

@@ -11,7 +11,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 using sync::order;
 
 Crew::Crew(Engine& engine, std::size_t width) : engine_(engine), seats_made_(0), seats_taken_(0) {
-  workers_.reserve(width);
+  workers_.reserve(width);  // equivalent(delete): the vector grows by itself
   for (std::size_t i = 0; i < width; ++i) {
     workers_.push_back(std::make_unique<Worker>(engine, i, store_, false));
   }
@@ -35,6 +35,7 @@ Worker* Crew::take_seat() noexcept {
           return nullptr;
         }
         // order: release pairs with the acquire in at(): the seat is made.
+        // equivalent(swap): who reads the number first finds null in that place and goes on
         seats_[i].worker.store(seat, order::release);
         seats_made_.store(i + 1, order::relaxed);  // order: relaxed, see in_use()
       }
@@ -51,6 +52,7 @@ Worker* Crew::take_seat() noexcept {
 }
 
 void Crew::leave_seat(Worker& seat) noexcept {
+  // equivalent(swap): the number is too large for a moment, which costs a fence and no more
   seats_taken_.fetch_sub(1, order::relaxed);  // order: relaxed, too late is as good
   // order: release pairs with the acquire in take_seat()
   seat.taken.store(false, order::release);
@@ -59,6 +61,9 @@ void Crew::leave_seat(Worker& seat) noexcept {
 Worker* Crew::take_spare() noexcept {
   Worker* const seat = take_seat();
   if (seat == nullptr) return nullptr;
+  // equivalent(swap): both are this thread's own until the seat is listed
+  // equivalent(delete): who sat there before left a base that is too low at most, and the deque is
+  // empty
   seat->base = seat->spawned.height();
   seat->sitting = 1;  // so that no group gives it up
   seat->spare = true;
@@ -76,6 +81,9 @@ Worker* Crew::sit_down(Worker* here) noexcept {
   if (seat == nullptr) {
     seat = take_seat();
     if (seat == nullptr) return nullptr;
+    // equivalent(swap): two members of a seat that only its thread uses
+    // equivalent(delete): who sat there before left a base that is too low at most, and the deque
+    // is empty
     seat->base = seat->spawned.height();
     seat->outer = std::exchange(workplace(), seat);
   }

@@ -180,6 +180,7 @@ void Engine::help_until_idle(Worker& worker) noexcept {
     if (Task* const task = parts_->backlog.take(worker)) {
       parts_->runner.run(worker, *task);
       backoff.reset();
+      // equivalent(negate): only speed: who does not look on sleeps until it is told
     } else if (parts_->completion.is_idle() || !backoff.snooze()) {
       return;
     }
@@ -202,7 +203,7 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   if (is_watched_wait(deadline)) [[unlikely]]
     watched.emplace(*this).fall_asleep();
   const Status waited = status_of(parts_->completion.await(deadline, stop));
-  watched.reset();
+  watched.reset();  // equivalent(delete): it ends with the function, which waits for nothing more
   if (waited != Status::ok) return waited;
   if (std::exception_ptr failure = parts_->failures.take_untold()) {
     std::rethrow_exception(std::move(failure));
@@ -227,11 +228,14 @@ Tally Engine::close(const Closing& closing) {
   if (!parts_->threads.is_over()) {
     parts_->unqueued.close();
     close_timers();  // before the queues, as its thread submits
-    parts_->backlog.close();
+    parts_->backlog.close();  // equivalent(swap): who waits for room asks neither
+    // equivalent(swap): two kinds of sleepers that do not know each other
     parts_->room.tell_closed();
     parts_->backlog.resume_for_good();
     finish(closing);
     parts_->threads.stop();
+    // equivalent(swap): visitors and leftovers do not know each other, and both are done before it
+    // returns
     drop_leftovers();
     parts_->completion.await_visitors();
   }
@@ -262,6 +266,7 @@ Tally Engine::tally() const {
   Tally tally = parts_->completion.tally();
   if (Timers* const timers = parts_->timers.made()) {
     const Timers::Figures figures = timers->figures();
+    // equivalent(swap) all: two sums; two members of one answer
     tally.accepted += figures.waiting + figures.cancelled;
     tally.cancelled += figures.cancelled;
   }
@@ -272,7 +277,7 @@ Tally Engine::tally() const {
 
 PoolStatistics Engine::statistics() const {
   PoolStatistics now;
-  parts_->crew.add_to(now);
+  parts_->crew.add_to(now);  // equivalent(swap) all: different figures
   parts_->threads.add_to(now);
   now.from_outside = parts_->backlog.accepted();
   now.run_by_caller = parts_->unqueued.finished();

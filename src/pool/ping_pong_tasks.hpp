@@ -55,6 +55,7 @@ class alignas(sync::destructive_span) PingPongTasks {
     const std::uint32_t mine = 1 - public_.load(sync::order::relaxed);  // order: relaxed, its own
     std::size_t count = queues_[mine].claim(most, into);
     if (count == 0 && !queues_[1 - mine].looks_empty()) {
+      // equivalent(swap): where submitters go is a hint: both queues are looked at
       public_.store(mine, sync::order::relaxed);  // order: relaxed, a hint; see the head comment
       count = queues_[1 - mine].claim(most, into);
     }

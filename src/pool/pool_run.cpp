@@ -16,7 +16,7 @@ using sync::order;
 Status PoolRun::start(Engine& engine, std::size_t count, BulkWork& work,
                       const RunOptions& options) {
   engine_ = &engine;
-  work_ = &work;
+  work_ = &work;  // equivalent(swap) all: both before the hand-over
   options_ = keep_in(stop_, options);
   members_.store(1, order::relaxed);  // order: relaxed, published by the hand-over
   // order: relaxed, as above.
@@ -58,6 +58,8 @@ void PoolRun::take_part() noexcept {
               [](std::size_t) noexcept {});
   // Whoever was called from here and has not been stolen has nothing to do but to leave.
   // order: relaxed, this member is counted: nobody tells before it leaves.
+  // equivalent(bound): the worker runs what is left in its deque next, or now: speed
+  // equivalent(negate): the worker runs what is left in its deque next: speed
   while (worker != nullptr && members_.load(order::relaxed) > 1 && engine.run_own(*worker)) {
   }
   leave();
@@ -114,6 +116,7 @@ class WaitedRun {
 
   void call_next(Worker* worker) noexcept {
     // order: relaxed, a number of helpers.
+    // equivalent(bound): one helper more may be called, who finds the blocks that others leave
     if (worker == nullptr || !range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
     const auto call = [&] {
       const auto part = [this]() noexcept { take_part(); };

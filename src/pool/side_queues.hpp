@@ -69,6 +69,7 @@ class SideQueues {
 
   void close() noexcept {
     const sync::Lock lock(making_);
+    // equivalent(swap): both under the lock, and a queue that is there is closed itself
     closed_.write() = true;
     for_each([](SmallTaskQueue* queue) {
       if (queue != nullptr) queue->close();
@@ -108,7 +109,7 @@ class SideQueues {
 
   template <class F>
   void for_each(F&& visit) const noexcept {
-    visit(high_.made());
+    visit(high_.made());  // equivalent(swap): sums, closes and ends of single queues, in any order
     visit(low_.made());
     for (const Own& own : own_) visit(own.queue.made());
   }

@@ -49,11 +49,15 @@ class BasicTaskQueue {
 
   BasicTaskQueue() : head_(add_segment()), last_(head_.read()), next_task_(nullptr) {
     Segment& first = *head_.read();
+    // equivalent(swap): nobody sees the queue before it is made
     first.tickets.store(0, sync::order::relaxed);  // order: relaxed, nobody else is here yet
     // order: relaxed, as above.
     next_task_.store(first.tasks.data(), sync::order::relaxed);
   }
   ~BasicTaskQueue() {
+    // equivalent(negate): each segment ends the next one by itself, only deeper on the stack
+    // equivalent(return_early) all: each segment ends the next one by itself, only deeper on the
+    // stack
     while (segments_) segments_ = std::move(segments_->made_before);
   }
   BasicTaskQueue(const BasicTaskQueue&) = delete;
@@ -182,6 +186,7 @@ class BasicTaskQueue {
     // order: relaxed, under the lock.
     if (last_.load(sync::order::relaxed) != &full || closed_.read()) return;
     // order: relaxed, it becomes less under the lock only.
+    // equivalent(bound): who asks again has taken another ticket by then
     if (full.tickets.load(sync::order::relaxed) < segment_tasks) return;
     Segment* fresh = spares_;
     if (fresh != nullptr) {
@@ -231,6 +236,7 @@ class BasicTaskQueue {
 
   // A consumer holds the lock for less than a thief would need, unless it lost its CPU.
   bool lock_consumers() noexcept {
+    // equivalent(bound): one try more or less before it waits for the lock: speed
     for (int tries = 0; tries < kLockTries; ++tries) {
       if (consumers_.try_lock()) return true;
       sync::pause();

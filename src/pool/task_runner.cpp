@@ -41,7 +41,7 @@ void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
     const bool is_named = task.kind_here().leaves_name;
     return failures_.keep({failure, is_named ? task.as<const char*>() : ""});
   }
-  failures_.note(failure);
+  failures_.note(failure);  // equivalent(swap): two books of failures that do not know each other
   group->keep_failure(failure);
 }
 

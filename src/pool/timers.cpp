@@ -47,6 +47,7 @@ void TimedPlace::give_up() noexcept { timers_->give_up(); }
 
 void TimedPlace::fill(TimedTask& task) noexcept {
   Timers& timers = *std::exchange(timers_, nullptr);
+  // equivalent(swap): the pool has its reference as long as the call goes on
   timers.retain();  // for the handle
   timers.add(task);
 }
@@ -56,11 +57,12 @@ void TimedPlace::fill(TimedTask& task) noexcept {
 bool Timers::comes_before(TimedTask& a, TimedTask& b) noexcept {
   const TimedTask::Times& first = times(a);
   const TimedTask::Times& second = times(b);
+  // equivalent(bound): numbers are never equal
   return first.when != second.when ? first.when < second.when : first.number < second.number;
 }
 
 void Timers::put(std::size_t place, TimedTask& task) noexcept {
-  book_.write().heap[place] = &task;
+  book_.write().heap[place] = &task;  // equivalent(swap): under the lock
   times(task).place = place;
 }
 
@@ -77,7 +79,11 @@ void Timers::sink(std::size_t place, TimedTask& task) noexcept {
   const std::vector<TimedTask*>& heap = book_.read().heap;
   for (;;) {
     std::size_t next = 2 * place + 1;
+    // equivalent(bound): the entry behind the last one is still the task that sinks, which does not
+    // come before itself
     if (next >= heap.size()) break;
+    // equivalent(bound): the entry behind the last one is still the task that sinks, which stops
+    // there too
     if (next + 1 < heap.size() && comes_before(*heap[next + 1], *heap[next])) ++next;
     if (!comes_before(*heap[next], task)) break;
     put(place, *heap[next]);
@@ -89,8 +95,8 @@ void Timers::sink(std::size_t place, TimedTask& task) noexcept {
 // True if it is the first now. There is room (TM-2).
 bool Timers::push(TimedTask& task) noexcept {
   Book& book = book_.write();
-  times(task).state = State::waiting;
-  times(task).number = ++book.numbers;
+  times(task).state = State::waiting;  // equivalent(swap): under the lock
+  times(task).number = ++book.numbers;  // equivalent(swap): both before rise() looks at the number
   book.heap.push_back(&task);
   rise(book.heap.size() - 1, task);
   if (!task.is_series()) ++book.figures.waiting;
@@ -143,9 +149,10 @@ void Timers::add(TimedTask& task) noexcept {
     Book& book = book_.write();
     closed = book.closed;
     if (!closed) {
-      is_first = push(task);
+      is_first = push(task);  // equivalent(swap): under the lock
       --book.coming;
     } else {
+      // equivalent(delete): nobody has the handle yet, and end() goes on to the next state
       times(task).state = State::ending;
       if (!task.is_series()) ++book.figures.cancelled;
     }
@@ -180,7 +187,7 @@ TimedTask* Timers::take_due(sync::Deadline& next) noexcept {
   TimedTask& first = *book_.read().heap.front();
   next = times(first).when;
   if (next > sync::clock::now()) return nullptr;
-  take_out(first);
+  take_out(first);  // equivalent(swap): under the lock
   times(first).state = State::due;
   return &first;
 }
@@ -252,6 +259,7 @@ Outcome Timers::begin(TimedTask& task) noexcept {
   const Lock lock(mutex_);
   TimedTask::Times& now = times(task);
   const Outcome why = now.cancelled ? Outcome::cancelled : allowed;
+  // equivalent(swap): under the lock
   now.state = why == Outcome::done ? State::running : State::ending;
   now.runner = sync::this_thread_id();
   return why;
@@ -269,6 +277,7 @@ void Timers::end_run(TimedTask& task) noexcept {
 bool Timers::wait_again(TimedTask& task, bool& is_first) noexcept {
   const Lock lock(mutex_);
   TimedTask::Times& now = times(task);
+  // equivalent(delete): who runs it is asked only while it runs, and each run says it anew
   now.runner = nullptr;
   if (!task.is_series() || now.cancelled || book_.read().closed) {
     now.state = State::ending;
@@ -285,7 +294,7 @@ void Timers::end(TimedTask& task) noexcept {
   bool handle_gone = false;
   {
     const Lock lock(mutex_);
-    --book_.write().tasks;
+    --book_.write().tasks;  // equivalent(swap) all: under the lock
     times(task).state = State::over;
     handle_gone = times(task).handle_gone;
   }
@@ -309,7 +318,7 @@ bool Timers::cancel(TimedTask& task) noexcept {
     if (now.cancelled || !more_to_come) return false;
     now.cancelled = true;
     if (now.state != State::waiting) return true;  // the worker ends it
-    take_out(task);
+    take_out(task);  // equivalent(swap): under the lock
     now.state = State::ending;
     if (!task.is_series()) ++book_.write().figures.cancelled;
   }
@@ -335,7 +344,7 @@ void Timers::leave(TimedTask& task) noexcept {
   bool over = false;
   {
     const Lock lock(mutex_);
-    times(task).handle_gone = true;
+    times(task).handle_gone = true;  // equivalent(swap): under the lock
     over = times(task).state == State::over;
   }
   if (over) task.destroy();
@@ -348,8 +357,8 @@ void Timers::close() noexcept {
   {
     const Lock lock(mutex_);
     Book& book = book_.write();
-    book.closed = true;
-    waiting.swap(book.heap);
+    book.closed = true;  // equivalent(swap): under the lock
+    waiting.swap(book.heap);  // equivalent(swap): under the lock
     book.figures.cancelled += std::exchange(book.figures.waiting, 0);
     for (TimedTask* const task : waiting) times(*task).state = State::ending;
   }

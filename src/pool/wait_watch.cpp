@@ -57,6 +57,7 @@ std::string plain_name(std::string_view name) {
   if (begin == name.npos) return std::string(name);
   name.remove_prefix(begin + 4);
   if (const auto end = name.find_last_of(";]"); end != name.npos) name = name.substr(0, end);
+  // equivalent(negate): clang writes nothing more behind the name
   if (const auto end = name.find("; "); end != name.npos) name = name.substr(0, end);
   return std::string(name);
 }
@@ -227,6 +228,7 @@ void WatchedWait::find_stuck() noexcept {
   for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
     wait->stuck_ = wait->asleep_;
     wait->seen_ = false;
+    // equivalent(delete): it is written anew before anybody follows it, as seen_ says
     wait->from_ = nullptr;
   }
   for (bool changed = true; changed;) {
@@ -263,12 +265,14 @@ void WatchedWait::each_waited_for(Visit&& visit) noexcept {
 bool WatchedWait::closes_circle() noexcept {
   if (!stuck_) return false;
   WatchedWait* last = this;
+  // equivalent(delete): a wait searches once, and nobody found it before it slept
   to_search_ = nullptr;
   for (WatchedWait* first = this; first != nullptr; first = first->to_search_) {
     first->each_waited_for([&last, first](WatchedWait& other) noexcept {
       if (other.seen_) return;
       other.seen_ = true;
       other.from_ = first;
+      // equivalent(swap): the last one's link is null in either order
       last = (last->to_search_ = &other);
       other.to_search_ = nullptr;
     });
@@ -285,6 +289,7 @@ WaitCycle WatchedWait::report() const {
     const WatchedRun* const run = WatchBook::latest(
         runs, [wait](const WatchedRun& each) { return each.thread_ == wait->thread_; });
     WaitCycle::Task task;
+    // equivalent(swap): two members of one answer
     task.name = run != nullptr ? plain_name(run->name_) : "a task without a Future";
     task.worker = wait->thread_->index;
     const bool runs_there = wait->waits_for_idle_of(*next) ||

@@ -67,7 +67,9 @@ Task* WorkSearch::search(Worker& worker) noexcept {
 Task* WorkSearch::look(Worker& worker) noexcept {
   completion_.tell();
   for (auto slept = Sleepers::Slept::not_at_all;;) {
+    // equivalent(negate): only speed: whether it spins before it sleeps
     const bool hopes = slept != Sleepers::Slept::too_long && expects_more(worker);
+    // equivalent(negate): only speed: whether it spins before it sleeps
     sync::Backoff backoff(hopes ? sync::spin_policy() : sync::Spin::never);
     sync::Deadline looks_until{};
     do {
@@ -96,6 +98,7 @@ Task* WorkSearch::look(Worker& worker) noexcept {
 // nothing for a long time: then spinning would only take the CPU from whoever waits for that work,
 // if it is this one, and the yields at its end the right to have it at once when next woken.
 bool WorkSearch::expects_more(const Worker& worker) const noexcept {
+  // equivalent(bound negate return_early) all: only speed: a guess whether spinning is worth it
   if (worker.index >= with_cpu_ || options_.spin_for == options_.spin_for.zero()) return false;
   return !worker.rested || worker.finished() - worker.finished_when_woken > 1;
 }
@@ -103,6 +106,7 @@ bool WorkSearch::expects_more(const Worker& worker) const noexcept {
 // Whether one that has spun in vain looks on for the time that the options give; `until` is set at
 // the first call.
 bool WorkSearch::looks_on(const Worker& worker, sync::Deadline& until) const noexcept {
+  // equivalent(bound): only speed: whether one worker more looks before it sleeps
   if (!(options_.spin_for > options_.spin_for.zero()) || worker.index >= with_cpu_) return false;
   if (sync::spin_policy() == sync::Spin::never) return false;
   if (until == sync::Deadline{}) until = sync::deadline_after(options_.spin_for);
@@ -127,7 +131,9 @@ Sleepers::Slept WorkSearch::sleep(Worker& worker) noexcept {
   HANDOFF_PROBE(worker_sleep, worker.index);
   const auto since = sync::clock::now();
   const auto slept = sleepers_.sleep(worker.place, by_seq_cst, stay_awake, deadline);
+  // equivalent(delete swap): only speed: kept for expects_more(), a guess
   worker.rested = sync::clock::now() - since >= long_time;
+  // equivalent(delete): only speed: kept for expects_more(), a guess
   worker.finished_when_woken = worker.finished();
   HANDOFF_PROBE(worker_wake, worker.index);
   return slept;

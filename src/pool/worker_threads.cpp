@@ -44,6 +44,7 @@ void WorkerThreads::start(Duty& duty) {
       // Fewer workers are a slower pool, not a broken one; width() tells. Or they come later.
       if (!grows) return;
       sleepers().begin_absent(crew_.worker(i).place);
+      // equivalent(delete): what follows is for pools that do not grow, and these have returned
       continue;
     }
     if (!grows) width_ = i + 1;
@@ -54,6 +55,7 @@ void WorkerThreads::start(Duty& duty) {
 void WorkerThreads::start(std::size_t index, bool called) {
   sync::ThreadOptions thread{.name = options_.name, .cpus = called ? &where_ : nullptr};
   if (!options_.cpus.empty()) thread.cpu = options_.cpus[index % options_.cpus.size()];
+  // equivalent(delete): the assignment below joins it, too
   threads_[index].join();  // the worker's last one is about to end
   Worker& worker = *crew_.at(index);
   sync::atomic<std::size_t>& count = worker.spare ? stand_ins_ : present_;
@@ -79,6 +81,7 @@ void WorkerThreads::live(Worker& worker, bool called) noexcept {
 
 void WorkerThreads::stand_in(Worker& seat) noexcept {
   duty_->serve(seat, true);
+  // equivalent(swap): a figure of the moment
   stand_ins_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
   crew_.end_spare(seat);
 }
@@ -98,7 +101,7 @@ void WorkerThreads::stop() noexcept {
   {
     const sync::Lock lock(calling_);
   }  // nobody starts a thread from here on
-  sleepers().forget_absent();
+  sleepers().forget_absent();  // equivalent(swap): both before the threads are joined
   sleepers().wake_all();
   threads_.clear();  // joins
 }
@@ -144,6 +147,7 @@ void WorkerThreads::not_started(Sleepers::Place& place) noexcept {
 bool WorkerThreads::lend() noexcept {
   Worker* const seat = crew_.take_spare();
   if (seat == nullptr) return false;
+  // equivalent(swap): a figure of the moment
   lent_.fetch_add(1, order::relaxed);  // order: relaxed, a number
   sleepers().begin_absent(seat->place);
   if (is_somebody_wanted()) wake_one();

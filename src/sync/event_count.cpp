@@ -18,7 +18,9 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 void EventCount::unlink(Waiter& waiter) noexcept {
   Waiter* const next = waiter.next_.read();
   Waiter* const previous = waiter.previous_.read();
+  // equivalent(swap): different links, all under the mutex
   (previous != nullptr ? previous->next_ : first_).write() = next;
+  // equivalent(swap): different members, all under the mutex
   (next != nullptr ? next->previous_ : last_).write() = previous;
   waiter.linked_.write() = false;
   waiting_.fetch_sub(1, order::relaxed);  // order: relaxed, under mutex_ (EC-1)
@@ -28,7 +30,9 @@ void EventCount::append(Waiter& waiter) noexcept {
   const Lock lock(mutex_);
   Waiter* const last = last_.read();
   waiter.previous_.write() = last;
-  waiter.linked_.write() = true;
+  waiter.linked_.write() = true;  // equivalent(swap): different members, all under the mutex
+  // equivalent(swap): different links, all under the mutex; whose to write was chosen by a copy of
+  // last_
   (last != nullptr ? last->next_ : first_).write() = &waiter;
   last_.write() = &waiter;
   waiting_.fetch_add(1, order::relaxed);  // order: relaxed, the fence in Waiter's constructor
@@ -68,6 +72,7 @@ EventCount::Waiter::Waiter(EventCount& events) noexcept : events_(events), state
 EventCount::Waiter::~Waiter() {
   if (waited_ || events_.remove(*this)) return;
   // Notified without having waited. The notifier may not have finished with this object yet.
+  // equivalent(swap): passing a notification on and hearing the end of it are two things
   (void)sleep(no_deadline);
   events_.notify_one();
 }

@@ -33,6 +33,7 @@ bool park(const atomic<std::uint32_t>& word, std::uint32_t expected, Deadline de
   timespec until{};
   const timespec* limit = nullptr;
   if (deadline != no_deadline) {
+    // equivalent(swap): a value and its address, both before the call
     until = to_timespec(deadline);
     limit = &until;
   }

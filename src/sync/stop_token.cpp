@@ -60,6 +60,7 @@ bool is_requested(const StopState& state) noexcept {
 StopState* state_following(std::stop_token token) {
   if (!token.stop_possible()) return nullptr;
   StopRef state{new StopState};
+  // equivalent(swap): the state is held all the while; a stop in between drops no handle of it
   state.get()->following.emplace(std::move(token), StopState::Follow{state.get()});
   retain(state.get());
   return state.get();
@@ -68,6 +69,8 @@ StopState* state_following(std::stop_token token) {
 bool StopState::request_stop() noexcept {
   // order: release pairs with the acquire in is_requested(): what the stopper did before is seen.
   if (requested.exchange(true, order::release)) return false;
+  // equivalent(swap): runner is read only while a callback runs, which it begins to under the
+  // mutex, later
   mutex.lock();
   runner = this_thread_id();
   while (first != nullptr) run_first(*first);
@@ -77,7 +80,7 @@ bool StopState::request_stop() noexcept {
 
 // Called with the mutex held; lets go of it while the user's function runs.
 void StopState::run_first(StopCallback& callback) noexcept {
-  unlink(callback);
+  unlink(callback);  // equivalent(swap): different members, both under the mutex
   running = &callback;
   const auto function = callback.function_;
   void* const argument = callback.argument_;
@@ -105,6 +108,7 @@ bool StopState::link(StopCallback& callback) noexcept {
 
 void StopState::unlink(StopCallback& callback) noexcept {
   if (callback.next_ != nullptr) callback.next_->previous_ = callback.previous_;
+  // equivalent(swap): different members, all under the mutex
   (callback.previous_ != nullptr ? callback.previous_->next_ : first) = callback.next_;
   callback.linked_ = false;
 }

@@ -54,6 +54,8 @@ class Attributes {
   Attributes& operator=(const Attributes&) = delete;
 
   int pin_to(int cpu) noexcept {
+    // equivalent(bound): CPU_SET leaves out what is beyond the set, and the kernel refuses an empty
+    // one with the same error
     if (cpu >= CPU_SETSIZE) return EINVAL;
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -125,6 +127,7 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
     std::terminate();  // terminate: nothing else tells a caller without exceptions
 #endif
   }
+  // equivalent(swap): two members of one thread
   static_cast<void>(entry.release());  // the thread owns it now
   joinable_ = true;
 }

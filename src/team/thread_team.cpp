@@ -125,6 +125,7 @@ class ThreadTeam::Members {
 
   sync::EventCount& idle(Role role) noexcept { return idle_[static_cast<std::size_t>(role)]; }
   std::size_t threads_with_cpu() const noexcept { return std::min(with_cpu_, width()) - 1; }
+  // equivalent(bound): a team of that width has no watcher
   bool has_watcher() const noexcept { return width() > with_cpu_; }
   bool has_beyond() const noexcept { return width() > with_cpu_ + 1; }
 
@@ -162,6 +163,7 @@ ThreadTeam::Members::Members(const ThreadTeamOptions& options) {
 }
 
 void ThreadTeam::Members::start(const ThreadTeamOptions& options, std::size_t width) {
+  // equivalent(delete): the vector grows by itself; if it cannot, the team is not made either way
   threads_.reserve(width - 1);
   for (std::size_t i = 0; i + 1 < width; ++i) {
     sync::ThreadOptions thread{.name = options.name};
@@ -184,11 +186,12 @@ ThreadTeam::Members::Role ThreadTeam::Members::role_of(std::size_t member) const
 
 ThreadTeam::Members::~Members() {
   if (is_inside(this)) misuse("ThreadTeam: destroyed from inside one of its own blocks");
+  // equivalent(swap): a run that comes between the two is queued, and passed on below
   turns_.close();
   turns_.await();
   while (BulkStorage* const run = turns_.pass_on()) {
-    begin(run);
-    turns_.await();
+    begin(run);  // equivalent(delete swap): nothing is queued where the turn was free (T1)
+    turns_.await();  // equivalent(delete): nothing is queued where the turn was free (T1)
   }
   quit();
 }
@@ -196,6 +199,7 @@ ThreadTeam::Members::~Members() {
 void ThreadTeam::Members::quit() noexcept {
   quitting_.store(true, order::relaxed);  // order: relaxed, carried by the notifications
   for (sync::EventCount& idle : idle_) idle.notify_all();
+  // equivalent(drop_notify swap): the watcher's nap ends by itself after 200 microseconds
   nap_.notify_all();
   threads_.clear();  // joins
 }
@@ -259,10 +263,11 @@ bool ThreadTeam::Members::watch(std::uint32_t last_run) noexcept {
   while (nap() && gate_.may_enter(last_run)) {
     const std::size_t now = pulse_.load(order::relaxed);  // order: relaxed, as above
     if (std::exchange(before, now) != now || now == RangeRun::none_left) {
-      calls = 1;
+      calls = 1;  // equivalent(delete) all: how many are called at a time: all, in the end
     } else if (others.was_waiting() == 0) {
       return true;
     } else {
+      // equivalent(swap): how many are called at a time: all, in the end
       others.notify_some(calls);
       calls = std::min(2 * calls, static_cast<std::uint32_t>(max_width));
     }
@@ -305,14 +310,16 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
 }
 
 void ThreadTeam::Members::prepare(std::size_t count, const Job& job) noexcept {
-  job_.write() = job;
+  job_.write() = job;  // equivalent(swap): both before the gate opens
   run_.open(count, width(), job.options->block);
 }
 
 // As many as can get a block and have a CPU, and the watcher, who calls the others if need be.
 void ThreadTeam::Members::wake_members() noexcept {
   const std::size_t useful = std::min(with_cpu_, run_.most_blocks());
+  // equivalent(bound): notify_some(0) wakes nobody
   if (useful > 1) idle(Role::has_cpu).notify_some(static_cast<std::uint32_t>(useful - 1));
+  // equivalent(bound): a watcher that is woken for nothing naps until the run is over
   if (has_watcher() && run_.most_blocks() > with_cpu_) idle(Role::watcher).notify_one();
 }
 
@@ -321,9 +328,10 @@ void ThreadTeam::Members::wake_members() noexcept {
 Status ThreadTeam::Members::start(std::size_t count, BulkWork& work, BulkStorage& storage,
                                   const RunOptions& options) {
   storage.count_ = count;
-  storage.work_ = &work;
+  storage.work_ = &work;  // equivalent(swap): both before the run is handed over
   storage.options_ = detail::keep_in(storage.stop_, options);
   switch (turns_.take_or_queue(storage)) {
+    // equivalent(delete): the next step of the switch is its end
     case Turns::Answer::now: begin(&storage); break;
     case Turns::Answer::queued: break;
     case Turns::Answer::closed: return Status::closed;

@@ -2,12 +2,11 @@
 """The tool that makes logic mutants: each operator on a small library, and what it leaves alone.
 
 The small library is mutated, built once and run once for each mutant: every one must do what its
-name says. Then the runner's own judgement: lists, names that survive a move, canaries, what it
-remembers.
+name says. Then the runner's own judgement: names that survive a move, what is said to be
+equivalent, the draw, canaries, what is tried again.
 """
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "mutants"))
 
-import memory  # noqa: E402
 import mutants as tool  # noqa: E402
 import mutate  # noqa: E402
 import trial  # noqa: E402
@@ -206,12 +204,7 @@ class Files(unittest.TestCase):
         bodies = {str(path.relative_to(ROOT)) for path in files
                   if mutate.BODY.search(mutate.blanked(path.read_bytes()))}
         self.assertGreater(len(bodies), 100)
-        left = bodies - set(mutate.files_of(ROOT))
-        of_a_detail = {file for file in left for room in set(mutate.ROOMS) - set(mutate.WITH_DETAIL)
-                       if re.match(f"(include/handoff|src)/{room}/[a-z_]+/", file)}
-        of_later = {file for file in left for room in mutate.LATER
-                    if re.match(f"(include/handoff|src)/{room}/", file)}
-        self.assertEqual(left - of_a_detail - of_later, set())
+        self.assertEqual(bodies - set(mutate.files_of(ROOT)), set(mutate.LEFT_OUT))
         self.assertEqual(mutate.NO_FUNCTION - bodies, set(), "listed for nothing")
 
     def test_folders_of_a_room_belong_to_it(self):
@@ -255,138 +248,122 @@ class Names(unittest.TestCase):
         self.assertEqual({name.split()[1] for name in different}, {"core/status.cpp:two"})
 
 
+class Equivalents(unittest.TestCase):
+    """A comment beside the code says why a mutant changes nothing, and of which operator."""
+
+    @staticmethod
+    def said(text):
+        """{mutant: why}; of a library with this function in it."""
+        with tempfile.TemporaryDirectory() as folder:
+            mutants = mutate.mutate(library(folder, text), processes=1)[0]
+        return {short(mutant): mutant.equivalent for mutant in mutants if mutant.equivalent}
+
+    def test_of_the_line_it_stands_in_or_above(self):
+        text = "void a();\nvoid b();\nvoid f() {\n%s  a();%s\n  b();\n}\n"
+        for before, behind in (("  // equivalent(swap): why\n", ""),
+                               ("", "  // equivalent(swap): why"),
+                               ("  // equivalent(swap): why\n  // and how\n\n", "")):
+            self.assertEqual(self.said(text % (before, behind)), {"swap f.1": "why"})
+
+    def test_of_several_operators_and_of_the_function(self):
+        body = "void a();\nvoid f() {\n  // equivalent(delete swap)%s: why\n  a();\n  f();\n}\n"
+        line = {"delete f.1": "why", "swap f.1": "why"}
+        self.assertEqual(self.said(body % ""), line)
+        self.assertEqual(self.said(body % " all"), {**line, "delete f.2": "why"})
+
+    def test_of_nothing_or_without_a_reason_is_a_fault(self):
+        for comment in ("equivalent(swap): why", "equivalent(delete):", "equivalent(detele): why"):
+            with self.subTest(comment), self.assertRaisesRegex(SystemExit, "status.cpp:3: `equi"):
+                self.said("void a();\nvoid f() {\n  a();  // %s\n  return;\n}\n" % comment)
+
+    def test_neither_arm_of_what_is_equal_at_the_bound(self):
+        for arms, count in (("a : b", 0), ("b : static_cast<int>(a)", 0), ("0 : b - a", 0),
+                            ("a : 0", 1), ("b + a : 0", 1)):
+            with self.subTest(arms), tempfile.TemporaryDirectory() as folder:
+                text = "int f(int a, int b) { return a < b ? %s; }\n" % arms
+                mutants = mutate.mutate(library(folder, text), processes=1)[0]
+                self.assertEqual([m.operator for m in mutants].count("bound"), count)
+
+    def test_what_only_the_compiler_runs_is_not_deleted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = "consteval void check() {}\nvoid a();\nvoid f() {\n  check();\n  a();\n}\n"
+            mutants = mutate.mutate(library(folder, text), processes=1)[0]
+        self.assertEqual([m.text for m in mutants if m.operator == "delete"], ["a();"])
+
+
+def mutant(number, file="f", equivalent="", operator="delete"):
+    return mutate.Mutant(number, f"{operator} {file}:g abc.{number}", operator, "core", file, "g",
+                         1, "", True, equivalent)
+
+
+class Draws(unittest.TestCase):
+    """Each file has its share of a sample, and the seed alone decides who is drawn."""
+
+    MUTANTS = [mutant(number, file) for file, count in (("a", 1), ("b", 30), ("c", 69))
+               for number in range(1, count + 1)]
+
+    def counts(self, count, seed="1"):
+        drawn = [m.file for m in tool.draw(self.MUTANTS, count, seed)]
+        return [drawn.count(file) for file in "abc"]
+
+    def test_in_proportion_and_one_at_least(self):
+        self.assertEqual(self.counts(10), [1, 3, 6])
+        self.assertEqual(self.counts(50), [1, 15, 34])
+        self.assertEqual(self.counts(1), [1, 1, 1])
+        self.assertEqual(self.counts(1000), [1, 30, 69])
+
+    def test_the_seed_decides(self):
+        one = tool.draw(self.MUTANTS, 20, "1")
+        self.assertEqual(one, tool.draw(self.MUTANTS[::-1], 20, "1"))
+        self.assertNotEqual(one, tool.draw(self.MUTANTS, 20, "2"))
+
+
 class Judgement(unittest.TestCase):
-    """What the runner makes of results and of the list."""
+    """What the runner makes of results."""
 
-    def mutant(self, name):
-        return mutate.Mutant(1, name, name.split()[0], "core", "f", "g", 1, "", True)
-
-    def faults(self, verdict, known, whole=True, name="delete f:g abc.1"):
-        results = [{"name": name, "verdict": verdict, "killer": "k", "how": "test"}]
-        return tool.faults_of_list(known, results, [self.mutant(name)], whole)
-
-    def listed(self, word, name="delete f:g abc.1"):
-        return {tool.key_of(name): (name, word, "why")}
-
-    def test_a_survivor_must_be_listed(self):
-        for verdict in ("survived", "not reached"):
-            self.assertEqual(len(self.faults(verdict, {})), 1)
-            self.assertEqual(self.faults(verdict, self.listed("equivalent")), [])
-            self.assertEqual(self.faults(verdict, self.listed("open")), [])
-        self.assertEqual(self.faults("killed", {}), [])
-
-    def test_a_listed_one_must_survive_and_be_there(self):
-        self.assertEqual(len(self.faults("killed", self.listed("equivalent"))), 1)
-        self.assertEqual(len(self.faults("killed", self.listed("equivalent"), False)), 1)
-        self.assertEqual(len(self.faults("killed", self.listed("open"))), 1)
-        gone = self.listed("equivalent", "delete f:gone abd.1")
-        self.assertEqual(len(self.faults("killed", gone)), 1)
-        self.assertEqual(self.faults("killed", gone, False), [])
-
-    def test_what_no_list_knows_is_new(self):
-        mutants = [self.mutant(f"delete f:g abc.{i}") for i in range(1, 4)]
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "killers.list"
-            path.write_text("f:before abc | unit_core A.b | delete.2\n")
-            new = tool.unknown_of(mutants, self.listed("open"), memory.Memory(path))
-        self.assertEqual([mutant.name for mutant in new], ["delete f:g abc.3"])
-
-    def test_the_list_knows_a_function_that_moved(self):
-        moved = self.listed("equivalent", "delete elsewhere:g abc.1")
-        self.assertEqual(self.faults("survived", moved), [])
-
-    def test_a_line_of_the_list_needs_a_reason(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "known.list"
-            for line in ("delete f:g abc.1", "delete f:g abc.1 | equivalent: ",
-                         "delete f:g abc.1 | harmless: why",
-                         "a b.1 | open: x\na c b.1 | open: x"):
-                path.write_text(line + "\n")
-                with self.assertRaises(SystemExit):
-                    tool.read_list(path)
-            path.write_text("# why\n\ndelete f:g abc.1 | equivalent: why\n")
-            self.assertEqual(len(tool.read_list(path)), 1)
+    KILLED = {"verdict": "killed", "how": "explorer", "by_explorer": True, "killer": "explore s"}
+    LATE = {"verdict": "killed", "how": "time-out", "killer": "explore s"}
+    SURVIVED = {"verdict": "survived"}
 
     def test_shares(self):
-        rows = [(self.mutant(f"delete f:g a.{i}"), {"verdict": "killed", "how": "explorer",
-                                                    "by_explorer": True}) for i in range(2)]
-        rows.append((self.mutant("delete f:g a.2"), {"verdict": "killed", "how": "time-out"}))
-        rows.append((self.mutant("delete f:g a.3"), {"verdict": "survived"}))
-        known = {"delete a.3": ("", "equivalent", "why")}
-        for got, wanted in zip(tool.shares(rows, known), (4, 1.0, 2 / 3, 2 / 3, 0.75)):
+        rows = [(mutant(1), self.KILLED), (mutant(2), self.KILLED), (mutant(3), self.LATE),
+                (mutant(4, equivalent="why"), self.SURVIVED)]
+        for got, wanted in zip(tool.shares(rows), (1.0, 2 / 3, 2 / 3, 0.75)):
             self.assertAlmostEqual(got, wanted)
-        self.assertEqual(tool.shares(rows, {})[1], 0.75)
+        rows[3] = mutant(4), self.SURVIVED
+        self.assertEqual(tool.shares(rows)[0], 0.75)
+
+    def faults(self, rows, sampled=False):
+        return tool.faults_of(rows, [row[0] for row in rows], sampled)
+
+    def test_a_survivor_is_a_fault_and_one_too_many_in_a_sample(self):
+        rows = [(mutant(number), self.KILLED) for number in range(99)]
+        rows.append((mutant(99), self.SURVIVED))
+        self.assertEqual(len(self.faults(rows)), 1)
+        self.assertEqual(len(self.faults([(mutant(1), {"verdict": "not reached"})])), 1)
+        equivalents = [(mutant(100 + n, equivalent="why"), self.SURVIVED) for n in range(11)]
+        self.assertEqual(self.faults(rows, True), [])
+        self.assertEqual(len(self.faults(rows[95:], True)), 2)  # killed, and by the explorer
+        self.assertEqual(self.faults(rows + equivalents, True), [])
+        self.assertEqual(len(self.faults(rows + 2 * equivalents, True)), 1)
+
+    def test_said_to_be_equivalent_but_all_killed(self):
+        one, two = mutant(1, equivalent="why"), mutant(2, equivalent="why")
+        self.assertEqual(len(self.faults([(one, self.KILLED), (two, self.KILLED)])), 1)
+        self.assertEqual(self.faults([(one, self.KILLED), (two, self.SURVIVED)]), [])
+        self.assertEqual(tool.faults_of([(one, self.KILLED)], [one, two], False), [])
+
+    def test_the_report_says_what_a_test_has_to_notice(self):
+        text = "\n".join(tool.report([(mutant(1, "core/f.hpp"), self.SURVIVED),
+                                      (mutant(2), self.KILLED),
+                                      (mutant(3, equivalent="why"), self.SURVIVED)]))
+        self.assertIn("| core | 3 | 1 | 1 | 0 | 1 | 1 | 50.0 % |", text)
+        self.assertEqual(text.count("HANDOFF_MUTANT="), 1)
+        self.assertIn("`core/f.hpp:1` g: delete", text)
 
 
-class Memories(unittest.TestCase):
-    """What killed a mutant is written down, found again after a move, and believed by nobody."""
-
-    HEAD = "# why\n"
-    LINES = ("core/f.hpp:g abc | unit_core A.b | delete.2 delete.10 negate.1\n"
-             "core/f.hpp:g<int, int> abd | explore core/s | swap.1\n")
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = Path(folder.name) / "killers.list"
-        self.path.write_text(self.HEAD + self.LINES)
-        self.memory = memory.Memory(self.path)
-
-    def learnt(self, names, results=(), titles=None, files=("core/f.hpp", "core/h.hpp")):
-        """The lines of the file after a run that looked at `names` and had these killers."""
-        mutants = [mutate.Mutant(1, name, name.split()[0], "core", "f", "g", 1, "", True)
-                   for name in names]
-        rows = [{"name": name, "verdict": "killed" if killer else "survived", "killer": killer}
-                for name, killer in results]
-        self.memory.learn(mutants, rows, titles or {}, files)
-        self.memory.write()
-        return self.path.read_text().removeprefix(self.HEAD)
-
-    ALL = ("delete core/f.hpp:g abc.2", "delete core/f.hpp:g abc.10", "negate core/f.hpp:g abc.1",
-           "swap core/f.hpp:g<int, int> abd.1")
-
-    def test_what_is_written_is_read_again(self):
-        self.assertEqual(self.memory.killer("delete core/f.hpp:g abc.10"), "unit_core A.b")
-        self.assertEqual(self.memory.killer("swap elsewhere:g<int, int> abd.1"), "explore core/s")
-        self.assertIsNone(self.memory.killer("delete core/f.hpp:g abc.3"))
-        self.assertEqual(self.memory.by_place()["core/f.hpp:g"], ["unit_core A.b"])
-        self.assertEqual(self.learnt(self.ALL), self.LINES)
-
-    def test_a_run_changes_what_it_tried(self):
-        results = [("delete core/f.hpp:g abc.2", "explore core/s"),
-                   ("negate core/f.hpp:g abc.1", "")]
-        self.assertEqual(self.learnt(self.ALL, results),
-                         "core/f.hpp:g abc | explore core/s | delete.2\n"
-                         "core/f.hpp:g abc | unit_core A.b | delete.10\n"
-                         + self.LINES.splitlines(True)[1])
-
-    def test_who_killed_most_comes_first(self):
-        mutants = [mutate.Mutant(1, name, "", "core", "f", "g", 1, "", True) for name in self.ALL]
-        self.assertEqual(self.memory.killers_of(mutants), ["unit_core A.b", "explore core/s"])
-        self.assertEqual(self.memory.killers_of(mutants[3:]), ["explore core/s"])
-
-    def test_a_function_that_moved_takes_its_lines_along(self):
-        moved = [name.replace("core/f.hpp", "core/h.hpp") for name in self.ALL]
-        self.assertEqual(self.learnt(moved), self.LINES.replace("core/f.hpp", "core/h.hpp"))
-
-    def test_mutants_that_are_not_there_any_more_are_dropped(self):
-        first = self.LINES.splitlines(True)[0]
-        self.assertEqual(self.learnt(self.ALL[:3], files=["core/f.hpp"]), first)
-        self.assertEqual(self.learnt([], files=["core/h.hpp"]), "")
-
-    def test_files_that_were_not_looked_at_keep_their_lines(self):
-        self.assertEqual(self.learnt(["delete core/h.hpp:k abe.1"]), self.LINES)
-
-    def test_cases_that_are_not_there_any_more_are_dropped(self):
-        second = self.LINES.splitlines(True)[1]
-        self.assertEqual(self.learnt(self.ALL, titles={"unit_core": {"unit_core A.c"}}), second)
-
-    def test_a_line_that_cannot_be_read_is_an_error(self):
-        for line in ("core/f.hpp:g abc | unit_core A.b", "abc | unit_core A.b | delete.1",
-                     "core/f.hpp:g abc | unit_core A.b | delete"):
-            self.path.write_text(line + "\n")
-            with self.assertRaises(SystemExit):
-                memory.Memory(self.path)
+class Orders(unittest.TestCase):
+    """Which cases are tried, and what is believed."""
 
     def tried(self, remembered, noticed_by, how="failed", stands_still=9):
         """The cases that were run with a mutant, and what became of it."""
@@ -400,14 +377,13 @@ class Memories(unittest.TestCase):
             asked.append(command[0])
             seen = command[0] in noticed_by and len(asked) <= stands_still
             return trial.End(how if seen else "passed", 0, 0)
-        mutant = mutate.Mutant(1, "delete f:g abc.1", "delete", "core", "f", "g", 1, "", False)
         before, trial.run = trial.run, run
         try:
-            return asked, trial.try_mutant(mutant, cases, [], 2, remembered=remembered)
+            return asked, trial.try_mutant(mutant(1), cases, [], 2, remembered=remembered)
         finally:
             trial.run = before
 
-    def test_the_remembered_case_comes_first_whatever_it_costs(self):
+    def test_the_last_killer_comes_first_whatever_it_costs(self):
         asked, result = self.tried("unit_d d", ["unit_b", "unit_d"])
         self.assertEqual((asked, result["killer"]), (["unit_d"], "unit_d d"))
 
@@ -431,57 +407,71 @@ class Memories(unittest.TestCase):
 
 
 class Again(unittest.TestCase):
-    """Who is tried again, and for how long."""
+    """Who is tried again after a run that was stopped, and with what first."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.mutant = mutate.Mutant(1, "delete f:g abc.1", "delete", "core", "f", "g", 1, "", True)
-        self.trials = tool.Trials(Path(folder.name), [self.mutant], {},
-                                  {"explore": "new", "unit_core": "same"},
-                                  memory.Memory(Path(folder.name) / "none"), ["delete abc.2"])
+        self.folder = Path(folder.name)
+        self.mutants = [mutant(number) for number in range(1, 6)]
 
-    def left(self, verdict, budget_s=60):
-        result = {"verdict": verdict, "budget_s": 30,
-                  "programs": {"explore": "old", "unit_core": "same"}}
-        return self.trials.left_for(self.mutant, result, budget_s)
+    def trials(self, explorer="same"):
+        cases = [trial.Case("bin/explore", "s", [], True, 1, [m.number for m in self.mutants])]
+        return tool.Trials(self.folder, self.mutants, {"bin/explore": cases},
+                           {"bin/explore": explorer, "bin/unit_core": "same"})
 
-    def test_a_survivor_only_with_programs_that_changed_or_for_longer(self):
-        self.assertEqual(self.left("survived", 30), {"explore"})
-        self.assertEqual(self.left("survived", 60), {"explore", "unit_core"})
-        self.assertEqual(self.left("killed"), set())
+    def run_all(self, trials, verdict, until=float("inf"), most=9):
+        """The names that were tried, and all results; the last ones are too late."""
+        asked = []
 
-    def test_so_many_however_late_it_is(self):
-        mutants = [mutate.Mutant(i, f"delete f:g abc.{i}", "delete", "core", "f", "g", 1, "", True)
-                   for i in range(1, 10)]
-        self.trials.try_one = lambda mutant, *_: {"name": mutant.name, "verdict": "killed"}
-        for least in (0, 4):
-            self.trials.path.unlink(missing_ok=True)
-            self.assertEqual(len(self.trials.run(mutants, 1, until=0, least=least)), least)
+        def try_mutant(one, cases, hints, budget_s, remembered=None):
+            asked.append((one.number, remembered, hints))
+            found = {"name": one.name, "number": one.number, "verdict": verdict, "how": "test"}
+            return {**found, "killer": "explore s"} if verdict == "killed" else found
+        before = trial.try_mutant, tool.time.monotonic
+        trial.try_mutant = try_mutant
+        tool.time.monotonic = lambda: len(asked) - most
+        try:
+            return asked, trials.run(self.mutants, 1, until)
+        finally:
+            trial.try_mutant, tool.time.monotonic = before
 
-    def test_in_a_sample_only_with_the_case_that_killed_it(self):
-        self.assertFalse(self.trials.can_try(self.mutant))
-        self.trials.passing[1] = [trial.Case("bin/unit_core", "A.b", [], False, 1)]
-        self.assertFalse(self.trials.can_try(self.mutant))  # none did
-        for killer, can in (("unit_core A.b", True), ("unit_core A.c", False)):
-            self.trials.memory.killers = {"delete abc.1": ("f:g", killer)}
-            self.assertEqual(self.trials.can_try(self.mutant), can)
+    def test_a_stopped_run_goes_on(self):
+        asked, rows = self.run_all(self.trials(), "killed", until=-1, most=3)
+        self.assertEqual(([number for number, _, _ in asked], len(rows)), ([1, 2, 3], 3))
+        asked, rows = self.run_all(self.trials(), "killed")
+        self.assertEqual(([number for number, _, _ in asked], len(rows)), ([4, 5], 5))
+        self.assertEqual(self.run_all(self.trials(), "killed")[0], [])
 
-    def test_the_listed_for_less(self):
-        self.assertEqual(self.trials.budget_of(self.mutant, 60), 60)
-        self.trials.listed = ["delete abc.1"]
-        self.assertLess(self.trials.budget_of(self.mutant, 60), 60)
-        self.assertEqual(self.trials.budget_of(self.mutant, 1), 1)
+    def test_a_kill_is_tried_again_with_a_new_program_its_killer_first(self):
+        self.run_all(self.trials(), "killed")
+        asked, _ = self.run_all(self.trials("new"), "killed")
+        self.assertEqual(asked, [(number, "explore s", ["explore s"]) for number in range(1, 6)])
+
+    def test_a_survivor_with_programs_that_changed_or_for_longer(self):
+        self.mutants = [mutant(1, equivalent="why")]
+        self.run_all(self.trials(), "survived")
+        self.assertEqual(self.trials().left_for(self.mutants[0]), set())
+        self.assertEqual(self.trials("new").left_for(self.mutants[0]), {"explore"})
+        self.assertEqual(self.trials().left_for(mutant(1)), {"explore", "unit_core"})
+
+    def test_a_line_that_was_cut_off_is_left_out(self):
+        self.run_all(self.trials(), "killed")
+        with (self.folder / "results.jsonl").open("a") as out:
+            out.write('\n{"name": "delete f:g')
+        self.assertEqual(len(self.trials().results), 5)
 
 
 class Records(unittest.TestCase):
-    """Cases without a mutant: what is late is left for the next time."""
+    """Cases without a mutant: what is late is left for the next time, what fails is told."""
 
-    def test_the_first_first_and_none_too_late(self):
+    def test_late_and_failed(self):
         done = []
 
         def record(case, _):
             done.append(case.name)
+            if case.name == "b":
+                return "b failed"
             case.seconds = 1.0
             return ""
         before = tool.trial.record, tool.trial.cases_of
@@ -492,88 +482,15 @@ class Records(unittest.TestCase):
                 program = Path(folder) / "unit_core"
                 program.write_bytes(b"")
 
-                def run(first, until):
-                    return tool.record_all(Path(folder), [str(program)], 1, 1, first, until)
-                self.assertFalse(run((), 0)[2])
-                self.assertEqual(done, [])
-                run(("unit_core c",), None)
-                self.assertEqual(done, ["c", "a", "b"])
-                records = run((), None)[0]
-                self.assertEqual(len(done), 3)
-                self.assertTrue(all(case.recorded() for case in records[str(program)]))
+                def run(until):
+                    return tool.record_all(Path(folder), [str(program)], 1, 1, until)[2:]
+                self.assertEqual(run(0), ([], 3))
+                self.assertEqual(run(float("inf")), (["b failed"], 0))
+                self.assertEqual(done, ["a", "b", "c"])
+                self.assertEqual(run(float("inf")), (["b failed"], 0))
+                self.assertEqual(done, ["a", "b", "c", "b"])
         finally:
             tool.trial.record, tool.trial.cases_of = before
-
-
-class FakeTrials:
-    """Stands for built programs: says what becomes of each mutant with so many programs, those
-    that it does not know cannot be tried."""
-
-    def __init__(self, verdicts, asked, most):
-        self.verdicts, self.asked, self.most = verdicts, asked, most
-
-    def canaries(self, _):
-        return []
-
-    def can_try(self, mutant):
-        return mutant.name in self.verdicts
-
-    def run(self, mutants, *_, **__):
-        self.asked.append([mutant.name for mutant in mutants])
-        return [{"name": m.name, "verdict": self.verdicts[m.name], "killer": "k", "how": "test"}
-                for m in mutants[:self.most]]
-
-
-class Samples(unittest.TestCase):
-    """What lives through the first program, and is not listed, is tried with the others."""
-
-    def sample(self, first, then, known=(), untried=(), most=None):
-        asked, built = [], []
-        verdicts = [first, then]
-
-        def prepared(_folder, programs, _everything, _arguments, _room=None, _drawn=()):
-            built.append(programs)
-            return FakeTrials(verdicts[len(built) - 1], asked, most)
-        before, tool.prepared = tool.prepared, prepared
-        try:
-            mutants = [mutate.Mutant(i, name, "delete", "pool", "f", "g", 1, "", False)
-                       for i, name in enumerate([*first, *untried], 1)]
-            results, faults = tool.sample(Path(), "pool", "unit_pool", mutants, mutants,
-                                          dict.fromkeys(known), tool.arguments_of([]))
-        finally:
-            tool.prepared = before
-        return {r["name"]: r["verdict"] for r in results}, faults, built, asked
-
-    def test_all_killed_at_once(self):
-        names = [f"delete f:g a.{i}" for i in range(30)]
-        results, faults, built, _ = self.sample(dict.fromkeys(names, "killed"), {})
-        self.assertEqual((len(results), faults), (30, []))
-        self.assertEqual(built, [["unit_pool"]])
-
-    def test_survivors_get_another_chance(self):
-        first = {f"delete f:g a.{i}": "killed" for i in range(30)}
-        first["delete f:g b.1"] = first["delete f:g b.2"] = "survived"
-        then = {"delete f:g b.1": "killed", "delete f:g b.2": "survived"}
-        results, faults, built, asked = self.sample(first, then)
-        self.assertEqual(asked[1], ["delete f:g b.1", "delete f:g b.2"])
-        self.assertIn("stress_thread_pool", built[1])
-        self.assertEqual(results["delete f:g b.1"], "killed")
-        self.assertEqual(results["delete f:g b.2"], "survived")
-        self.assertEqual((len(results), faults), (32, []))
-
-    def test_the_listed_and_those_without_a_case_are_left_out(self):
-        names = [f"delete f:g a.{i}" for i in range(3)]
-        results, faults, _, asked = self.sample(dict.fromkeys(names, "killed"), {}, ["delete a.1"],
-                                                ["delete f:g b.1"])
-        self.assertEqual(asked, [[names[0], names[2]]])
-        self.assertEqual((len(results), faults), (2, []))
-
-    def test_too_few_are_a_fault(self):
-        names = [f"delete f:g a.{i}" for i in range(30)]
-        for most, faults in ((tool.SAMPLE_MIN, 0), (tool.SAMPLE_MIN - 1, 1)):
-            got = self.sample(dict.fromkeys(names, "killed"), {}, most=most)[1]
-            self.assertEqual(len(got), faults)
-        self.assertEqual(len(self.sample({}, {}, [], ["delete f:g b.1"])[1]), 1)
 
 
 class Trials(unittest.TestCase):

@@ -7,19 +7,20 @@ is added, so that messages name the lines of the original. docs/design/mutants.m
 the rules of what is not mutated, and what a mutant's name is made of.
 """
 
+import collections
 import hashlib
 import re
 import shutil
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from multiprocessing import Pool
 from pathlib import Path
 
 import clang.cindex
 from clang.cindex import BinaryOperator, CursorKind, TypeKind
 
-ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "bus", "command")
-LATER = ("file", "process", "choice", "probe", "trace")  # whose mutants have not been tried yet
-WITH_DETAIL = ("bus",)  # rooms whose subfolders are mutated too; those of the others are not yet
+ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "bus", "command", "file",
+         "process", "choice", "trace", "probe")
+LEFT_OUT = ("include/handoff/sync/backoff.hpp",)  # how long a pause is
 HOME = Path(__file__).resolve().parent
 RANGE = 1000  # of numbers, a file
 ON = "::handoff_mutants::on"
@@ -75,7 +76,9 @@ INTEGERS = {
 HINT_NAMES = re.compile(r"pause|point|prefetch\w*")
 HINTS = re.compile(
     rf"\s*(?:handoff::)?sync::(?:{HINT_NAMES.pattern})\s*\(|\s*HANDOFF_PROBE\b"
-    r"|\s*(?:const\s+)?probe::\w+\b|\s*if \(probe::is_watched")
+    r"|\s*(?:const\s+)?probe::\w+\b|\s*if \(probe::is_watched"
+    r"|\s*backoff\.\w+\(\)")
+CONSTEVAL = re.compile(rb"consteval\s+\w+\s+(\w+)\(")
 # Calls that neither order anything nor do more than they say: cells, relaxed operations, values.
 PLAIN_ACCESS = re.compile(r"\.(?:read|write)\(\)|(?:\.|->)(?:load|store|exchange|fetch_\w+)\b")
 PLAIN_CALL = re.compile(
@@ -93,6 +96,9 @@ NO_FUNCTION = {
     "include/handoff/core/executor.hpp",  # a concept
     "include/handoff/core/sender_words.hpp",  # compiled out where there are no senders
 }
+# `// equivalent(swap): why`, of the mutants of one line; `// equivalent(swap) all: why`, of the
+# function it stands in.
+EQUIVALENT = re.compile(rb"//\s*equivalent\(([a-z_ ]+)\)( all)?:[ ]*(\S[^\n]*)?")
 COMMENT_OR_STRING = re.compile(
     rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
@@ -104,7 +110,7 @@ class Fault(Exception):
 
 @dataclass
 class Mutant:
-    """One mutant; `name` is what the lists know it by."""
+    """One mutant; `name` says which one, in words."""
     number: int
     name: str
     operator: str
@@ -114,6 +120,7 @@ class Mutant:
     line: int
     text: str
     orders: bool  # its file has `// order:` comments
+    equivalent: str = ""  # why it changes nothing, as the code says
 
 
 @dataclass
@@ -207,6 +214,40 @@ def short(file):
     return file.removeprefix("include/handoff/").removeprefix("src/")
 
 
+def key_of(name):
+    """What stays when a function moves: operator, hash and number. The rest is for people."""
+    words = name.split()
+    return f"{words[0]} {words[-1]}"
+
+
+@dataclass
+class Equivalent:
+    """A comment that says of some operators that what they do at its line changes nothing."""
+    line: int  # whose mutants it means; where it stands itself, if it means the whole function
+    whole: bool
+    operators: set
+    why: str
+    used: set = field(default_factory=set)
+
+    def means(self, operator, line, function):
+        return operator in self.operators and (
+            self.line in function if self.whole else self.line == line)
+
+
+def equivalents_of(data, bare):
+    """A comment on a line of its own is about the next line with code."""
+    code = bare.split(b"\n")
+    found = []
+    for comment in EQUIVALENT.finditer(data):
+        line = data.count(b"\n", 0, comment.start())
+        whole = comment.group(2) is not None
+        while not whole and line < len(code) - 1 and not code[line].strip():
+            line += 1
+        found.append(Equivalent(line + 1, whole, set(comment.group(1).decode().split()),
+                                (comment.group(3) or b"").decode()))
+    return found
+
+
 class Source:
     """One file of the library, its mutants and its edits."""
 
@@ -220,6 +261,8 @@ class Source:
         parts = Path(file).parts
         self.room = parts[parts.index("handoff") + 1] if "handoff" in parts else parts[1]
         self.orders = b"// order:" in self.data
+        self.consteval = {name.decode() for name in CONSTEVAL.findall(self.bare)}
+        self.equivalents = equivalents_of(self.data, self.bare)
         self.macros = [(found.start(), closing(self.bare, found.end() - 1))
                        for found in MACRO.finditer(self.bare)]
 
@@ -228,6 +271,9 @@ class Source:
 
     def text(self, start, end):
         return self.data[start:end].decode()
+
+    def line_of(self, offset):
+        return self.data.count(b"\n", 0, offset) + 1
 
     def is_hint(self, statement):
         """By contract it changes no result; the room `sync` calls its own without its name."""
@@ -245,17 +291,26 @@ class Function:
         digest = hashlib.sha1(self.name.encode() + b"\n" + re.sub(rb"\s", b"", text))
         self.hash = digest.hexdigest()[:10]
         self.ordinals = {}
+        self.lines = range(source.line_of(start), source.line_of(end) + 1)
+
+    def equivalent(self, operator, line):
+        """Why the code says that it changes nothing; empty if it does not say so."""
+        for said in self.source.equivalents:
+            if said.means(operator, line, self.lines):
+                said.used.add(operator)
+                return said.why
+        return ""
 
     def add(self, operator, offset, text):
         """A new mutant; the number by which its place knows it."""
         source = self.source
         ordinal = self.ordinals[operator] = self.ordinals.get(operator, 0) + 1
-        number = f"@{len(source.mutants)}@"
+        number, line = f"@{len(source.mutants)}@", source.line_of(offset)
         source.mutants.append(Mutant(
             number=0, name=f"{operator} {short(source.file)}:{self.name} {self.hash}.{ordinal}",
             operator=operator, room=source.room, file=source.file, function=self.name,
-            line=source.data.count(b"\n", 0, offset) + 1,
-            text=re.sub(r"\s+", " ", text)[:120], orders=source.orders))
+            line=line, text=re.sub(r"\s+", " ", text)[:120], orders=source.orders,
+            equivalent=self.equivalent(operator, line)))
         return number
 
 
@@ -372,7 +427,10 @@ class Mutator:
             return
         if not jump and not self.has_effect(node):
             return
-        operator = "drop_notify" if not jump and self.is_notify(node) else "delete"
+        called = self.called_by(node)
+        if called in self.source.consteval:
+            return
+        operator = "drop_notify" if not jump and NOTIFIES.match(called) else "delete"
         if operator == "delete" and alone:
             return
         number = self.function.add(operator, span[0], self.source.text(*span))
@@ -390,12 +448,12 @@ class Mutator:
             or (c.kind == CursorKind.BINARY_OPERATOR and c.binary_operator == BinaryOperator.Assign)
             for c in every(node))
 
-    def is_notify(self, node):
-        """The statement is a call whose name says that it wakes somebody."""
+    def called_by(self, node):
+        """The last name of what the statement calls; empty for what is no call."""
         span = self.span(node)
         called = re.sub(r"^\s*(?:\(void\)|static_cast<void>\()\s*", "", self.source.text(*span))
-        found = re.match(r"[\w:.\->()\[\]]*?(\w+)\s*\(", called)
-        return found is not None and NOTIFIES.match(found.group(1)) is not None
+        found = re.match(r"[\w:.\->()\[\]]*?(\w+)(?:<[\w, ]*>)?\s*\(", called)
+        return found.group(1) if found is not None else ""
 
     def swap(self, first, second):
         """Two expression statements, one right after the other."""
@@ -496,6 +554,22 @@ class Mutator:
             span = self.span(operand)
             if span is not None:
                 self.negate(*span)
+
+    def is_same_at_the_bound(self, cursor, parent):
+        """`a < b ? a : b` and `a > b ? a - b : 0`: either arm where the two are equal."""
+        if parent is None or parent.kind != CursorKind.CONDITIONAL_OPERATOR:
+            return False
+
+        def text(node):
+            span = self.span(node)
+            plain = self.source.text(*span) if span else ""
+            return re.sub(r"^static_cast<[^()]*>\((.*)\)$", r"\1", plain)
+        parts = children(parent)
+        if stripped(parts[0]) != cursor:
+            return False
+        left, right = (text(part) for part in children(cursor))
+        arms = {text(part) for part in parts[1:]}
+        return arms in ({left, right}, {"0", f"{left} - {right}"}, {"0", f"{right} - {left}"})
 
     def move_bound(self, cursor, of_loop):
         parts = children(cursor)
@@ -612,7 +686,8 @@ class Mutator:
             elif cursor.binary_operator in MOVED:
                 loop = parent is not None and parent.kind in (CursorKind.FOR_STMT,
                                                               CursorKind.WHILE_STMT)
-                self.move_bound(cursor, loop)
+                if not self.is_same_at_the_bound(cursor, parent):
+                    self.move_bound(cursor, loop)
         elif kind == CursorKind.RETURN_STMT:
             self.negate_result(cursor, returns_bool)
         elif kind == CursorKind.CXX_CATCH_STMT:
@@ -693,6 +768,10 @@ def mutate_unit(job):
     for source in sources.values():
         if not source.seen and BODY.search(source.bare) and source.file not in NO_FUNCTION:
             raise Fault(f"{source.file} seems to have a function, and none was found")
+        for said in source.equivalents:
+            if not said.why or said.operators != said.used:
+                raise Fault(f"{source.file}:{said.line}: `equivalent` without a reason, or of no "
+                            f"mutant: {' '.join(sorted(said.operators - said.used))}")
     return [(source.file, source.mutants, source.edits.apply(source.data))
             for source in sources.values()]
 
@@ -707,27 +786,22 @@ def files_of(root, parts=()):
     chosen = []
     for room in ROOMS:
         for folder in (root / "include/handoff" / room, root / "src" / room):
-            files = folder.rglob if room in WITH_DETAIL else folder.glob
-            chosen += sorted(files("*.hpp")) + sorted(files("*.cpp"))
+            chosen += sorted(folder.rglob("*.hpp")) + sorted(folder.rglob("*.cpp"))
     names = [str(path.relative_to(root)) for path in chosen]
-    return [name for name in names if is_of(name, parts)]
+    return [name for name in names if is_of(name, parts) and name not in LEFT_OUT]
 
 
 def jobs_of(root, files):
-    """A unit for each source, one for all public headers; a header in src goes with a source."""
-    headers = [file for file in files if file.startswith("include/")]
-    jobs = []
-    if headers:
-        text = "".join(f"#include <{name.removeprefix('include/')}>\n" for name in headers)
-        jobs.append((str(root), str(root / "src/all_headers.cpp"), text, headers))
-    private = [file for file in files if file.startswith("src/") and file.endswith(".hpp")]
-    for file in private:
-        jobs.append((str(root), str(root / "src/one_header.cpp"),
-                     f'#include "{file.removeprefix("src/")}"\n', [file]))
+    """A unit for each source, one for all public headers, one for the headers of a room in src."""
+    units = collections.defaultdict(list)
     for file in files:
-        if file.endswith(".cpp"):
-            jobs.append((str(root), str(root / file), None, [file]))
-    return jobs
+        if file.endswith(".hpp"):
+            units["public" if file.startswith("include/") else file.split("/")[1]].append(file)
+    jobs = [(str(root), str(root / f"src/{unit}_headers.cpp"), "".join(
+        f'#include "{file.removeprefix("include/").removeprefix("src/")}"\n' for file in headers),
+             headers) for unit, headers in units.items()]
+    return jobs + [(str(root), str(root / file), None, [file])
+                   for file in files if file.endswith(".cpp")]
 
 
 def write_if_new(path, data):
@@ -779,7 +853,7 @@ def mutate(root, parts=(), processes=2):
 def write_tree(root, tree, texts):
     """A copy of the project with the mutated texts in it; tests and the rest are links."""
     tree.mkdir(parents=True, exist_ok=True)
-    for name in ("CMakeLists.txt", "cmake", "tests", "compat", "examples"):
+    for name in ("CMakeLists.txt", "cmake", "explore", "tests", "compat", "examples"):
         link = tree / name
         if (root / name).exists() and not link.is_symlink():
             link.symlink_to(root / name)
@@ -797,7 +871,3 @@ def write_tree(root, tree, texts):
             if path.is_file() and str(path.relative_to(tree)) not in present:
                 path.unlink()
     write_if_new(tree / "mutant.hpp", (HOME / "mutant.hpp").read_bytes())
-
-
-def as_dict(mutant):
-    return asdict(mutant)

@@ -131,7 +131,7 @@ class BasicActiveObject {
     const sync::Lock lock(closing_mutex_);
     if (!is_over_) {
       closing_ = closing;
-      (void)bus_.close();
+      (void)bus_.close();  // equivalent(swap): the thread, once it is told, closes the bus itself
       stop_.request_stop();
       thread_.join();
       thread_here_.store(nullptr, sync::order::relaxed);  // order: relaxed, see close()

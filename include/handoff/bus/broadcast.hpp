@@ -195,7 +195,7 @@ class Broadcast {
       // order: relaxed, only this thread writes it; release pairs with the acquire in tail().
       tail_.store(tail_.load(sync::order::relaxed) | kClosed, sync::order::release);
     }
-    consumers_.tell();
+    consumers_.tell();  // equivalent(swap): two kinds of sleepers that do not know each other
     producers_.tell();
   }
   bool closed() const noexcept { return is_closed(tail()); }
@@ -208,10 +208,13 @@ class Broadcast {
     detail::BroadcastReader* const* before = nullptr;
     std::size_t before_count = 0;
     if constexpr (!kLossy) {
+      // equivalent(swap): two variables of the call, which nobody reads if the first one's call
+      // throws
       before = options.after.of(readers_);
       before_count = options.after.count();
     }
     detail::BroadcastReader& reader = readers_.join(before, before_count, tail_);
+    // equivalent(swap): a member that only the consumer's waits ask for, which come later
     reader.spin_for = options.spin_for;
     producers_.tell();  // while it joined it may have looked like one far behind
     return Consumer(*this, reader);
@@ -271,7 +274,7 @@ class Broadcast {
   std::size_t room(Ticket tail, Ticket gate) const noexcept {
     const auto all = static_cast<std::int64_t>(capacity());
     const std::int64_t used = detail::messages_between(gate, tail);
-    if (used <= 0) return capacity();
+    if (used <= 0) return capacity();  // equivalent(bound): all places less none are all places
     return used < all ? static_cast<std::size_t>(all - used) : 0;
   }
 
@@ -286,6 +289,7 @@ class Broadcast {
     }
     if constexpr (kMany) {
       // order: release pairs with the acquire in gate().
+      // equivalent(delete): only speed: each claim behind the first lap looks at all consumers
       gate_.store(gate, sync::order::release);
     } else {
       gate_ = gate;
@@ -302,6 +306,7 @@ class Broadcast {
       std::size_t count = detail::min(most, capacity());
       if constexpr (kMany) {
         count = ready_places(tail, count);
+        // equivalent(bound): published between two looks: it looks again in place of saying full
         if (count == 0 && most != 0 && places_.distance(tail - places_.lap()) > 0) {
           // order: relaxed. Who used the place had moved the tail before, and we read with acquire
           // what was written there.
@@ -309,6 +314,7 @@ class Broadcast {
           continue;
         }
       }
+      // equivalent(bound): one look more at the consumers
       if (room(tail, gate()) < count) count = detail::min(count, look_for_room(tail, count));
       if (!kMany || count == 0) return {tail, count};
       // order: relaxed, the places and the gate carry all order. What was ready stays so: only the
@@ -332,7 +338,7 @@ class Broadcast {
       const Places places = places_;
       for (std::size_t i = 0; i < made; ++i) places.publish(first + kStep * i);
       for (std::size_t i = made; i < count; ++i) give_up(first + kStep * i, false);
-      consumers_.tell();
+      consumers_.tell();  // equivalent(swap): two kinds of sleepers that do not know each other
       // One lap on, a producer waits for this one. With consumers they are the ones to tell it.
       producers_.tell();
     } else {
@@ -349,7 +355,7 @@ class Broadcast {
   void give_up(Taken taken, std::size_t made) noexcept {
     for (std::size_t i = 0; i < taken.count; ++i) give_up(taken.first + kStep * i, i < made);
     if constexpr (kMany) {
-      consumers_.tell();
+      consumers_.tell();  // equivalent(swap): two kinds of sleepers that do not know each other
       producers_.tell();
     }
   }

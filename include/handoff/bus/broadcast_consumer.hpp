@@ -55,6 +55,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     leaves_ = visits_;
     if (visits_) return;
     readers_->leave(*reader_);
+    // equivalent(swap): two kinds of sleepers that do not know each other
     broadcast_->producers_.tell();
     broadcast_->consumers_.tell();
     forget();
@@ -131,8 +132,10 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       : BroadcastMember(&broadcast.readers_, &reader), broadcast_(&broadcast) {}
 
   void forget() noexcept {
+    // equivalent(delete): nobody asks for the list of a consumer without a record
     readers_ = nullptr;
     reader_ = nullptr;
+    // equivalent(delete): nobody asks for the broadcast of a consumer without a record
     broadcast_ = nullptr;
   }
 
@@ -169,6 +172,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   std::size_t ready(Ticket first, std::size_t most) noexcept {
     const auto within = [&](Ticket limit) {
       const std::int64_t count = detail::messages_between(first, limit);
+      // equivalent(bound) all: 0 becomes 0; one look more at the tail
       return count <= 0 ? 0 : detail::min(static_cast<std::size_t>(count), most);
     };
     if (reader_->before_count == 0 && !kMany) {  // the usual one: a look a batch
@@ -235,6 +239,8 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
     [[gnu::always_inline]] void tell_in_strides() noexcept {
       if (next - told_ < stride_) return;
+      // equivalent(swap): a member of the call alone
+      // equivalent(delete): only speed: it tells more often than it must
       told_ = next;
       consumer_.tell(next);
     }

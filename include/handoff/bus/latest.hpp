@@ -257,6 +257,7 @@ class Latest {
     for (;;) {
       if (free == 0) [[unlikely]] {
         backoff.snooze_on();
+        // equivalent(delete): only speed: how long a pause is
         free = free_.load(sync::order::relaxed);  // order: as above
         continue;
       }
@@ -291,6 +292,7 @@ class Latest {
       const Word before = pin();
       const std::size_t old = index_of(before);
       if ((before & kClosed) != 0) {
+        // equivalent(delete): once closed it is never replaced; the destructor asks for no readers
         unpin(old);
         return false;
       }
@@ -302,6 +304,7 @@ class Latest {
       while (index_of(now) == old && (now & kClosed) == 0) {
         // order: release pairs with the acquire in pin(): the value and its version are there.
         if (current_.compare_exchange_weak(now, mine, sync::order::release, sync::order::relaxed)) {
+          // equivalent(swap): who is told of the new value does not know the slot of the old one
           replaced(old, pins_of(now));
           tell_of(version);
           return true;

@@ -119,7 +119,7 @@ class LatestByKey {
       const sync::Lock lock(mutex_);
       closed_ = true;
     }
-    consumers_.tell();
+    consumers_.tell();  // equivalent(swap): two kinds of sleepers that do not know each other
     producers_.tell();
   }
 
@@ -241,6 +241,7 @@ class LatestByKey {
 
   // Hashes of neighbouring keys are often neighbours; the table goes by the lowest bits.
   static constexpr std::size_t mixed(std::size_t hash) noexcept {
+    // equivalent(return_early) all: only speed: all keys collide
     const std::uint64_t spread = hash * std::uint64_t{0x9E3779B97F4A7C15};
     return static_cast<std::size_t>(spread ^ (spread >> 32));
   }
@@ -260,6 +261,7 @@ class LatestByKey {
   // Takes the link out of the table, and moves those up that were found by way of it.
   void unlink(std::size_t place) noexcept {
     const std::size_t mask = table_.capacity() - 1;
+    // equivalent(bound): the link is first put where it is
     for (std::size_t other = place + 1; table_[other].entry != 0; ++other) {
       const std::size_t home = entries_[table_[other].entry - 1].hash;
       if (((other - home) & mask) < ((other - place) & mask)) continue;
@@ -271,6 +273,7 @@ class LatestByKey {
 
   std::size_t place_of(std::uint32_t number, std::size_t hash) const noexcept {
     std::size_t place = hash;
+    // equivalent(delete): never done: who came first is always at its home
     while (table_[place].entry != number) ++place;
     return place;
   }
@@ -290,6 +293,7 @@ class LatestByKey {
       Entry& waits = entries_[link.entry - 1];
       replaced.emplace(std::move(waits.value.write()));
       waits.value.destroy();
+      // equivalent(swap): two members of an entry, under the mutex
       waits.value.construct(std::move(value));
       waits.sequence = pushed_++;
       ++overwritten_;
@@ -298,9 +302,10 @@ class LatestByKey {
     if (tail_ - head_ == capacity()) return Status::full;
     Entry& entry = entries_[tail_];
     entry.key.construct(key);  // may throw: nothing has changed yet
+    // equivalent(swap): two members of an entry, under the mutex
     entry.value.construct(std::move(value));
     entry.hash = hash;
-    entry.sequence = pushed_++;
+    entry.sequence = pushed_++;  // equivalent(swap): an entry and its link, both under the mutex
     table_[place].entry = number_of(tail_);
     ++tail_;
     is_new = true;
@@ -316,6 +321,7 @@ class LatestByKey {
     ++head_;
     taken.emplace(Taken{std::move(entry.key.write()), std::move(entry.value.write()),
                         entry.sequence, head_ == tail_});
+    // equivalent(swap): two parts of an entry that were moved from, under the mutex
     entry.key.destroy();
     entry.value.destroy();
     return taken;

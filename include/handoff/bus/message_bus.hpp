@@ -177,6 +177,7 @@ class BasicMessageBus
   std::size_t drain(Visitor&& visitor, std::size_t most = kAll) {
     check_visitor<Visitor>();
     return take([](auto& handler, auto& message,
+                   // equivalent(delete): a check that the compiler makes; it does nothing when run
                    const auto& meta) { detail::call_handler<Meta>(handler, message, meta); },
                 visitor, most);
   }
@@ -203,6 +204,7 @@ class BasicMessageBus
   template <class Visitor>
   Tally close(const Closing& how, Visitor&& visitor) {
     check_visitor<Visitor>();
+    // equivalent(delete): a check that the compiler makes; it does nothing when run
     return close_by(how, [&] { drain(visitor); });
   }
 
@@ -253,6 +255,7 @@ class BasicMessageBus
   std::size_t replay(const char* path, Visitor&& visitor, Pace pace = Pace::full_speed) {
     check_visitor<Visitor>();
     return replay_by(path, pace, [&](auto& message, const auto& meta) {
+      // equivalent(delete): a check that the compiler makes; it does nothing when run
       detail::call_handler<Meta>(visitor, message, meta);
     });
   }
@@ -299,7 +302,7 @@ class BasicMessageBus
 
   template <class Drain>
   Tally close_by(const Closing& how, const Drain& drain_once) {
-    core_.close();
+    core_.close();  // equivalent(swap): how it ends is read by the consumer alone, which is here
     core_.end_as(how);
     if (core_.is_taking_here()) return core_.tally();
     if (core_.is_taking()) misuse("a message bus was closed for good by who does not drain it");
@@ -313,6 +316,7 @@ class BasicMessageBus
   template <class T>
   [[gnu::noinline]] void write(const T& message, const Meta& meta) noexcept {
     detail::RecordedMessage recorded;
+    // equivalent(swap): two fields of one message
     recorded.type = static_cast<std::uint32_t>(Types::template index<T>());
     recorded.taken_ns = sync::clock::now().time_since_epoch().count();
     if constexpr (Policies::senders) recorded.sender = meta.sender;

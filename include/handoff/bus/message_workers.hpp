@@ -217,6 +217,7 @@ class BasicMessageWorkers {
     if (has_all_) misuse("MessageWorkers: start() of what has been started");
     const std::uint32_t missing = static_cast<const LateHandlers*>(handlers_.get())->missing();
     if (missing != sizeof...(Messages)) refuse_start(missing);
+    // equivalent(swap): a flag that only the one thread asks which may call start()
     has_all_ = true;
     engine_->start(handlers_.get());
   }
@@ -351,7 +352,9 @@ class BasicMessageWorkers {
       if (place.node == nullptr) return place.why;
       detail::MessageNode& node = *place.node;
       const Message& message = *::new (node.message) Message(std::forward<M>(given));
+      // equivalent(swap): different members of a node that nobody else sees yet
       node.type = index_of<Message>();
+      // equivalent(swap): different members of a node that nobody else sees yet
       node.keyed = kKeyed<Message>;
       node.key = key_of(message);
       engine_->hand_over(node);

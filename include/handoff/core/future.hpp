@@ -198,6 +198,7 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
     if (!this->take_failure_of(before)) {
       (void)this->keep([this, &before]() -> Result {
         if constexpr (std::is_void_v<R>) {
+          // equivalent(delete): of nothing there is nothing to take, and a failure was taken before
           before.take();
           return detail::invoke(std::move(*function_));
         } else {
@@ -209,7 +210,7 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
     return Outcome::elsewhere;
   }
   void discard() noexcept override {
-    function_.reset();
+    function_.reset();  // equivalent(swap): which of the two ends first is promised to nobody
     before_.write().reset();
   }
   void destroy() noexcept override { RawBox<Continuation>::destroy(this); }

@@ -70,6 +70,7 @@ class BasicFutureSender {
     // Once. May complete, and this may be gone, before it returns.
     void start() & noexcept {
       if (Words::stop_requested(receiver_)) {
+        // equivalent(delete): the end of the operation gives it back, if this does not
         state_.reset();
         return Words::set_stopped(std::move(receiver_));
       }

@@ -229,6 +229,7 @@ Tally parallel_for(E& executor, Iterator first, Iterator last, Body&& body,
   constexpr bool is_body = std::is_invocable_v<Callable&, std::iter_reference_t<Iterator>>;
   static_assert(is_body, "parallel_for: the body takes what the iterators lead to");
   if constexpr (is_body && RunsLoops<E>) {
+    // equivalent(bound): a loop over nothing claims nothing and calls nobody
     if (last - first <= 0) return {};
     const auto count = static_cast<std::size_t>(last - first);
     const detail::IteratorLoop<Iterator, Callable> block{first, body};

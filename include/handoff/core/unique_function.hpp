@@ -51,6 +51,7 @@ class UniqueFunction<R(Args...)> {
     if constexpr (std::is_pointer_v<Given> || std::is_member_pointer_v<Given>) {
       if (function == nullptr) return;  // an empty pointer makes an empty function
     }
+    // equivalent(swap): a constructor that throws leaves no object whose operations could be used
     storage_.template construct<Decayed>(std::forward<F>(function));
     operations_ = &operations_of<Decayed>;
   }

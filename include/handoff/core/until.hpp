@@ -54,6 +54,7 @@ class Until {
   // Whichever comes first.
   constexpr Until(const Until& time, const sync::StopToken& stop) noexcept : Until(time) {
     stop_ = &stop;
+    // equivalent(delete): the standard one is not asked where there is another
     standard_stop_ = nullptr;
   }
   constexpr Until(const Until& time, const std::stop_token& stop) noexcept : Until(time) {

@@ -55,13 +55,14 @@ class AnyId {
 
   AnyId(const AnyId& other) : hash_(other.hash_) {
     if (other.kind_ == nullptr) return;
+    // equivalent(swap): the destructor does not run for an object whose constructor throws
     other.kind_->copy(storage_, other.storage_);
     kind_ = other.kind_;
   }
   AnyId(AnyId&& other) noexcept : hash_(other.hash_) { take(other); }
   AnyId& operator=(AnyId other) noexcept {
-    reset();
-    hash_ = other.hash_;
+    reset();  // equivalent(swap): two things that nobody else sees in between
+    hash_ = other.hash_;  // equivalent(swap): the hash and the rest do not know each other
     take(other);
     return *this;
   }

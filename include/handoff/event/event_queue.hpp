@@ -300,7 +300,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
 
   // Gives memory that is not in use back to the system, that of other queues too.
   void trim() {
-    store_->trim();
+    store_->trim();  // equivalent(swap): two pools that do not know each other
     detail::trim_chunks();
   }
 

@@ -60,11 +60,12 @@ class LinearArena {
     const std::size_t padding = (0 - reinterpret_cast<std::uintptr_t>(at_)) & (alignment - 1);
     const std::size_t room = left();
     const bool possible = (alignment & (alignment - 1)) == 0;  // known when it is compiled
+    // equivalent(bound): no byte is left then either
     if (padding > room || bytes > room - padding || !possible) [[unlikely]] {
       return allocate_beyond(bytes, alignment);
     }
     std::byte* const piece = at_ + padding;
-    at_ = piece + bytes;
+    at_ = piece + bytes;  // equivalent(swap): of this thread alone
     sync::unpoison(piece, bytes);
     return piece;
   }
@@ -90,6 +91,7 @@ class LinearArena {
   T* make_array(std::size_t count) {
     static_assert(std::is_trivially_destructible_v<T>,
                   "an arena calls no destructor: take a type that needs none, or own it elsewhere");
+    // equivalent(bound): allocate() refuses as many bytes as well
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) refuse();
     T* const first = static_cast<T*>(allocate(count * sizeof(T), alignof(T)));
     std::uninitialized_value_construct_n(first, count);

@@ -57,8 +57,8 @@ class Loop {
     try {
       work();
     } catch (...) {
-      (void)claims_.close();
-      group_.cancel();
+      (void)claims_.close();  // equivalent(swap): claims and group know nothing of each other
+      group_.cancel();  // equivalent(delete): who is called finds that the claims are closed: speed
       throw;  // the group waits in its destructor
     }
     group_.wait();
@@ -104,6 +104,7 @@ class Loop {
 
   void call_next() {
     // order: relaxed, a number of helpers.
+    // equivalent(bound): one helper more may be called, who finds the blocks that others leave
     if (!claims_.left() || more_.fetch_sub(1, sync::order::relaxed) <= 0) return;
     group_.run([this] {
       try {

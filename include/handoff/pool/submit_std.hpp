@@ -50,9 +50,11 @@ class StdTask {
       : call_(std::forward<Given>(given)...), promise_(std::move(promise)), engine_(&engine) {}
   StdTask(StdTask&& other) noexcept(std::is_nothrow_move_constructible_v<std::tuple<F, Args...>>)
       : call_(std::move(other.call_)), promise_(std::move(other.promise_)), engine_(other.engine_) {
+    // equivalent(delete): the destructor of what was moved from does the same a moment later
     other.end_call();
   }
   ~StdTask() {
+    // equivalent(return_early) all: whoever runs it, drops it or moves it has ended the call before
     if (engine_ != nullptr) end_call();
   }
 
@@ -85,7 +87,7 @@ class StdTask {
 
  private:
   void end_call() noexcept {
-    std::destroy_at(std::addressof(call_));
+    std::destroy_at(std::addressof(call_));  // equivalent(swap): nobody asks while the call ends
     engine_ = nullptr;
   }
 

@@ -99,6 +99,7 @@ class SegmentQueue {
     if (is_closed_for_push()) return Status::closed;
     reserve(1);
     next_place().construct(std::forward<Args>(args)...);
+    // equivalent(swap): under the mutex of that end, and the other end does not look at the number
     ++tail_place_.write();
     publish(1);
     return Status::ok;
@@ -267,6 +268,7 @@ class SegmentQueue {
     if (head_place_.read() == kPlaces) {
       Segment* const done = head_segment_.read();
       head_segment_.write() = done->next.read();
+      // equivalent(swap): under the mutex of that end; recycle() does not look at the number
       head_place_.write() = 0;
       recycle(done);
     }
@@ -281,6 +283,8 @@ class SegmentQueue {
   }
 
   void drop(sync::raw_cell<T>& place) noexcept {
+    // equivalent(swap): under the mutex of that end; an item cannot look at the number while it
+    // ends
     place.destroy();
     ++head_place_.write();
     // order: relaxed, written under this mutex; elsewhere it is only a number.

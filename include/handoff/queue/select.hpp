@@ -106,6 +106,7 @@ Status select_by(const Choose& choose, Cases&... cases) {
   const Selected selected = choose(std::span<SelectSource* const>(sources), next_turn());
   if (selected.status == Status::ok) {
     std::size_t index = 0;
+    // equivalent(negate): no other case has the index that was selected
     static_cast<void>(((index++ == selected.index && (cases.handle(), true)) || ...));
   }
   return selected.status;

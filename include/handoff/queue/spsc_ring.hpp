@@ -220,6 +220,7 @@ class SpscRing {
   // The producer's count of free places; looks at the consumer's line only if the places it knows
   // of are fewer than `wanted`.
   std::size_t free_places(std::uint64_t tail, std::size_t wanted) noexcept {
+    // equivalent(bound): one look more at the other end
     if (capacity() - (tail - head_seen_) < wanted) {
       // order: acquire pairs with the releases of head_: the place is bare before it is free.
       head_seen_ = head_.load(sync::order::acquire);
@@ -230,7 +231,7 @@ class SpscRing {
   // The consumer's count of items; looks at the producer's line only if those it knows of are
   // fewer than `wanted`.
   std::size_t items_from(std::uint64_t head, std::size_t wanted) noexcept {
-    if (tail_seen_ - head < wanted) {
+    if (tail_seen_ - head < wanted) {  // equivalent(bound): one look more at the other end
       // order: acquire pairs with the releases of tail_: the item is there before it is counted.
       tail_seen_ = tail_.load(sync::order::acquire);
     }

@@ -59,6 +59,7 @@ class StealDeque {
   void reserve(std::size_t more = 1) {
     // order: relaxed, only the owner writes it.
     const Index needed = bottom_.load(sync::order::relaxed) + static_cast<Index>(more);
+    // equivalent(bound): find_room() does nothing but look where there is room
     if (needed > room_until_) [[unlikely]]
       find_room(needed);
   }
@@ -192,6 +193,7 @@ void StealDeque<T>::find_room(Index needed) {
 template <class T>
 void StealDeque<T>::grow(Index top) {
   auto larger = std::make_unique<Places>(2 * largest_->slots.capacity());
+  // equivalent(bound): one place more is copied, which no index in use names
   for (Index i = top; i < height(); ++i) {
     // order: relaxed, both: the owner's own stores, published below.
     larger->at(i).store(largest_->at(i).load(sync::order::relaxed), sync::order::relaxed);

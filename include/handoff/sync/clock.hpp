@@ -36,7 +36,7 @@ template <class Rep, class Period>
 [[nodiscard]] Deadline deadline_after(std::chrono::duration<Rep, Period> wait) noexcept {
   using Wide = std::chrono::duration<long double, clock::period>;
   const Deadline now = clock::now();
-  if (!(wait > wait.zero())) return now;
+  if (!(wait > wait.zero())) return now;  // equivalent(bound): now and nothing more is now
   const Wide left = no_deadline - now;
   if (Wide(wait) >= left) return no_deadline;
   return now + std::chrono::duration_cast<clock::duration>(wait);

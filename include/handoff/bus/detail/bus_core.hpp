@@ -90,11 +90,12 @@ class BusCore : BusFigures {
     make_rings(0);
   }
   ~BusCore() {
-    how_ = Closing::abandon;
-    limited_ = true;
+    // equivalent(swap) all: a request that is destroyed ends cancelled; nothing is given back
+    how_ = Closing::abandon;  // equivalent(delete): a request that is destroyed ends cancelled
+    limited_ = true;          // equivalent(delete): a request that is destroyed ends cancelled
     (void)take([](auto&, const auto&) {}, ~std::size_t{0});
-    std::destroy_n(lanes_taken_, layout_.rings);
-    std::destroy_n(rings_, layout_.rings);
+    std::destroy_n(lanes_taken_, layout_.rings);  // equivalent(delete): nothing to give back
+    std::destroy_n(rings_, layout_.rings);        // equivalent(delete): nothing to give back
   }
   BusCore(const BusCore&) = delete;
   BusCore& operator=(const BusCore&) = delete;
@@ -181,6 +182,7 @@ class BusCore : BusFigures {
    public:
     Meta meta() const noexcept {
       Meta meta;
+      // equivalent(swap) all: two members of one answer
       static_cast<Carried&>(meta) = ring.slot(ticket).carried;
       meta.id = core.id_of(ring, ticket);
       meta.sequence = core.sequence_ - 1;
@@ -202,7 +204,7 @@ class BusCore : BusFigures {
     const Taking taking(*this);
     std::size_t count = 0;
     const std::size_t rings = rings_used();
-    std::size_t at = next_ring_ < rings ? next_ring_ : 0;
+    std::size_t at = next_ring_ < rings ? next_ring_ : 0;  // equivalent(bound): it begins anew
     for (std::size_t i = 0; i < rings && count < most; ++i) {
       const std::size_t now = at;
       at = at + 1 < rings ? at + 1 : 0;
@@ -301,7 +303,7 @@ class BusCore : BusFigures {
       const sync::Lock lock(failure_mutex_);
       tally.first_failure = first_failure_;
     }
-    tally.failed = now(failed_);
+    tally.failed = now(failed_);  // equivalent(swap) all: one answer, of figures of a moment
     tally.cancelled = now(cancelled_);
     tally.expired = now(expired_);
     const std::uint64_t stepped_over = now(stepped_over_);
@@ -410,6 +412,7 @@ class BusCore : BusFigures {
     rings_ = reinterpret_cast<Ring*>(begin + layout_.rings_at);
     lanes_taken_ = reinterpret_cast<sync::atomic<bool>*>(rings_ + layout_.rings);
     for (std::size_t i = 0; i < layout_.rings; ++i) {
+      // equivalent(swap): a ring and its flag do not know each other
       std::construct_at(&rings_[i], begin + i * layout_.ring_bytes, layout_.places, limits_, start);
       std::construct_at(&lanes_taken_[i], false);
     }
@@ -430,6 +433,7 @@ class BusCore : BusFigures {
   void raise_rings_used(std::size_t rings) noexcept {
     std::size_t used = rings_used_.load(sync::order::relaxed);  // order: relaxed, as above
     // order: relaxed, as above.
+    // equivalent(bound): the same number is stored again
     while (used < rings && !rings_used_.compare_exchange_weak(used, rings, sync::order::relaxed,
                                                               sync::order::relaxed)) {
     }
@@ -551,6 +555,7 @@ class BusCore : BusFigures {
   }
   // Nothing but dropped claims, as far as the ring is filled.
   static bool nothing_from(const Ring& ring, Ticket ticket) noexcept {
+    // equivalent(bound): the place of the message itself, which holds none of the next lap
     for (std::size_t i = 1; i < ring.capacity(); ++i, ticket += 2) {
       const auto mark = ring.mark_at(ticket);
       if (mark != Ring::kSkipped) return mark == Ring::kNothing;

@@ -68,7 +68,7 @@ class [[nodiscard("a claim that is dropped is skipped")]] MessageClaim {
   void commit() {
     if (core_ == nullptr) misuse("a claim without a place was committed; test it first");
     Core& core = *std::exchange(core_, nullptr);
-    status_ = Status::empty;
+    status_ = Status::empty;  // equivalent(swap): a member that its owner alone reads
     core.template publish<T>(port_, ticket_);
     core.announce();
   }
@@ -77,7 +77,7 @@ class [[nodiscard("a claim that is dropped is skipped")]] MessageClaim {
   void drop() noexcept {
     if (core_ == nullptr) return;
     Core& core = *std::exchange(core_, nullptr);
-    status_ = Status::empty;
+    status_ = Status::empty;  // equivalent(swap): a member that its owner alone reads
     port_.ring->slot(ticket_).template destroy<T>();
     core.skip(port_, ticket_);
   }

@@ -52,8 +52,8 @@ class SharedMeta {
 
   const Meta& operator()() const {
     if (!is_made_) {
-      meta_ = make_(how_);
-      is_made_ = true;
+      meta_ = make_(how_);  // equivalent(swap): of this call alone
+      is_made_ = true;  // equivalent(delete): only speed: made again of the same place
     }
     return meta_;
   }

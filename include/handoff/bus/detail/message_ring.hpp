@@ -90,6 +90,7 @@ class MessageRing {
         head_(start_) {
     std::uninitialized_default_construct_n(slots_, capacity);
   }
+  // equivalent(delete): the destructor of a place has nothing to give back
   ~MessageRing() { std::destroy_n(slots_, capacity()); }
   MessageRing(const MessageRing&) = delete;
   MessageRing& operator=(const MessageRing&) = delete;
@@ -228,9 +229,12 @@ class MessageRing {
     // order: acquire pairs with the release below, by which another producer passes on the
     // consumer's.
     std::int64_t left = left_behind(tail, head_seen_.load(sync::order::acquire), priority);
+    // equivalent(bound) all: one look more at the head; 0 becomes 0
     if (left < static_cast<std::int64_t>(detail::min(most, capacity()))) {
       // order: acquire pairs with the release in give_back(): the places are bare.
       const Ticket head = head_.load(sync::order::acquire);
+      // equivalent(swap): a variable of the call alone
+      // equivalent(delete): only speed: each claim behind the first lap looks at the head
       head_seen_.store(head, sync::order::release);  // order: release pairs with the acquire above
       left = left_behind(tail, head, priority);
     }

@@ -59,17 +59,18 @@ class Parked {
   // one it waits for may need this CPU.
   template <class Condition>
   static Status spin(const Condition& condition, const Until& until) {
+    // equivalent(negate): only speed: how often it yields
     const unsigned looks_a_yield = sync::spin_policy() == sync::Spin::allowed ? 1024 : 1;
-    for (unsigned looks = 1;; ++looks) {
+    for (unsigned looks = 1;; ++looks) {  // equivalent(bound): only speed: how often it yields
       if (condition()) return Status::ok;
-      if (looks % 64 == 0) {
+      if (looks % 64 == 0) {  // equivalent(negate): only speed: how often it looks at the clock
         const bool stopped = until.stop_requested();
         if (stopped || (until.has_deadline() && sync::clock::now() >= until.deadline())) {
           if (condition()) return Status::ok;
           return stopped ? Status::stopped : Status::timed_out;
         }
       }
-      if (looks % looks_a_yield == 0) {
+      if (looks % looks_a_yield == 0) {  // equivalent(negate): only speed: how often it yields
         sync::yield();
       } else {
         sync::pause();
