@@ -89,6 +89,7 @@ class Pools(LabTest):
         self.assertLessEqual({"own.thread_team", "own.pool.stealing", "peer.std_threads"}, names)
         self.assertNotIn("peer.mutex_pool", names)  # it has no loops
 
+    @whole_lab
     def test_what_people_write_without_a_library(self):
         rows = self.rows("tasks", "--metrics", "fire_and_forget,future,ping,idle_cpu", "--set",
                          "count=1000,1001", "--contenders", "peer.mutex_pool,peer.std_async")
