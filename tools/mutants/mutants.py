@@ -118,9 +118,9 @@ def draw(mutants, count, seed):
 def state_of_sources():
     """A hash of all that mutants are made of."""
     state = hashlib.sha1()
-    paths = [path for folder in (ROOT / "include", ROOT / "src", mutate.HOME)
-             for path in sorted(folder.rglob("*")) if path.suffix in (".hpp", ".cpp", ".h", ".py",
-                                                                      ".inc")]
+    paths = [path for folder in ("include", "src") for path in sorted((ROOT / folder).rglob("*"))
+             if path.is_file()]
+    paths += [mutate.HOME / name for name in ("mutate.py", "mutant.hpp", "mutant.inc")]
     for path in paths:
         state.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
     return state.hexdigest()
@@ -471,7 +471,7 @@ def main(words):
     records, digests, faults, late = record_all(folder, programs, last, arguments.jobs, until)
     stage("recorded")
     if late:
-        stage(f"{late} cases are left: the next call goes on;")
+        stage(f"{late} cases are left, the next call goes on: ended")
         return 0
     trials = Trials(folder, everything, records, digests)
     faults += trials.canaries([mutant for mutant in everything if mutate.is_canary(mutant)])
@@ -480,7 +480,7 @@ def main(words):
     (folder / "survivors.md").write_text("\n".join(text) + "\n")
     say("\n".join(text[:text.index("# Survivors")]))
     if len(rows) < len(mutants):
-        stage(f"{len(rows)} of {len(mutants)} tried: the next call goes on;")
+        stage(f"{len(rows)} of {len(mutants)} tried, the next call goes on: ended")
         return 0
     faults += faults_of(rows, everything, arguments.sample is not None and not arguments.parts)
     for line in faults:
