@@ -27,7 +27,7 @@
 # them. What contenders share as their work comes from a shared object: handoff_shared_work().
 
 # Which contenders are built: all, or the few of tests/lab/few_contenders.txt, in one layout.
-set(HANDOFF_LAB_CONTENDERS all CACHE STRING "all, or few: what a whole check looks at")
+set(HANDOFF_LAB_CONTENDERS all CACHE STRING "all, or few: a small lab")
 set_property(CACHE HANDOFF_LAB_CONTENDERS PROPERTY STRINGS all few)
 set(handoff_few "")
 if(HANDOFF_LAB_CONTENDERS STREQUAL "few")

@@ -15,11 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))  # term
 PROGRAM = os.environ["HANDOFF_PROGRAM"]
 SOURCE = Path(os.environ["HANDOFF_SOURCE"])
 SCHEMA = json.loads((SOURCE / "lab" / "schema" / "result-1.schema.json").read_text())
-# What belongs to commands and to the harness: nobody can ask for these.
-SCENARIOS_OF_COMMANDS = {"probe", "self_test", "replay", "try"}
-# A whole check builds a few of the contenders only (few_contenders.txt).
+# There is a small lab too (few_contenders.txt).
 whole_lab = unittest.skipUnless(os.environ["HANDOFF_LAB_CONTENDERS"] == "all",
-                                "needs contenders that a deep run builds")
+                                "needs more contenders than a small lab has")
 MISBEHAVING = Path(PROGRAM).parent / "libexec" / "handoff" / "misbehaving.json"
 
 # A small cell, no search for a library's best setting. Tests run beside each other, so the machine
