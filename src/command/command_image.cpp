@@ -120,7 +120,7 @@ void CommandImageWriter::put(CommandKind kind, std::uint64_t key, const CommandP
   const std::size_t aux = packet.aux_bytes();
   put_value(body_, ImageCommand{static_cast<std::uint32_t>(kind), index_of(type), key, aux});
   put_bytes(body_, command, type.bytes);
-  // equivalent(swap): an image that there is no memory for is thrown away
+  // equivalent(swap): an image without memory is thrown away
   put_bytes(body_, aux_begin(packet.start() + type.offset + type.bytes), aux);
   ++count_;
 }

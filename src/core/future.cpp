@@ -149,7 +149,7 @@ void FutureState::let_go(Workplace& here) noexcept {
   if ((word_.fetch_and(~std::uint32_t{kHeld}, order::acq_rel) & kClaimed) == 0) return;
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
-                     // equivalent(swap): only who waits hears of it, behind both
+                     // equivalent(swap): only a waiter hears of it, behind both
                      (void)state.make();
                      state.finish(kMakerGone);
                    }});
@@ -269,7 +269,7 @@ void FutureState::begin_here(Workplace& here) noexcept {
   if (host_ == nullptr || !claim()) return;
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
-                     // equivalent(swap): only who waits hears of it, behind both
+                     // equivalent(swap): only a waiter hears of it, behind both
                      state.host_->visit(state);
                      state.finish(0);
                    }});

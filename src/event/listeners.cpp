@@ -379,7 +379,7 @@ void ListenerList::add_in_leaf(Gap gap, Listener& added, Garbage& garbage) {
 // No pass from here on calls it, nor does one under way that has not come to it.
 void ListenerList::hide(Listener& listener) noexcept {
   // order: relaxed, null leads nowhere
-  // equivalent(swap): both are hidden before whoever removes them looks for passes
+  // equivalent(swap): both are hidden before their remover looks for passes
   listener.place_.read()->store(nullptr, sync::order::relaxed);
   // order: release pairs with the acquire in attached().
   // equivalent(swap): changed and read under the mutex; a figure of the moment elsewhere

@@ -180,7 +180,7 @@ void Engine::help_until_idle(Worker& worker) noexcept {
     if (Task* const task = parts_->backlog.take(worker)) {
       parts_->runner.run(worker, *task);
       backoff.reset();
-      // equivalent(negate): only speed: who does not look on sleeps until it is told
+      // equivalent(negate): only speed: a worker that stops looking sleeps until it is told
     } else if (parts_->completion.is_idle() || !backoff.snooze()) {
       return;
     }

@@ -304,7 +304,7 @@ class Latest {
       while (index_of(now) == old && (now & kClosed) == 0) {
         // order: release pairs with the acquire in pin(): the value and its version are there.
         if (current_.compare_exchange_weak(now, mine, sync::order::release, sync::order::relaxed)) {
-          // equivalent(swap): who is told of the new value does not know the slot of the old one
+          // equivalent(swap): a reader of the new value does not know the slot of the old one
           replaced(old, pins_of(now));
           tell_of(version);
           return true;

@@ -273,7 +273,7 @@ class LatestByKey {
 
   std::size_t place_of(std::uint32_t number, std::size_t hash) const noexcept {
     std::size_t place = hash;
-    // equivalent(delete): never done: who came first is always at its home
+    // equivalent(delete): never done: the first key is always at its home
     while (table_[place].entry != number) ++place;
     return place;
   }

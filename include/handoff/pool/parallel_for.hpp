@@ -58,7 +58,7 @@ class Loop {
       work();
     } catch (...) {
       (void)claims_.close();  // equivalent(swap): claims and group know nothing of each other
-      group_.cancel();  // equivalent(delete): who is called finds that the claims are closed: speed
+      group_.cancel();  // equivalent(delete): only speed: a call finds the claims closed
       throw;  // the group waits in its destructor
     }
     group_.wait();

@@ -54,7 +54,7 @@ class StdTask {
     other.end_call();
   }
   ~StdTask() {
-    // equivalent(return_early) all: whoever runs it, drops it or moves it has ended the call before
+    // equivalent(return_early) all: a run, a drop or a move has ended the call before
     if (engine_ != nullptr) end_call();
   }
 

@@ -219,7 +219,7 @@ class Channel {
 
   // The same for `full`.
   void pass_places_on() noexcept {
-    // equivalent(bound): a writer who is woken in vain sleeps again
+    // equivalent(bound): a writer that is woken in vain sleeps again
     if (queue_.was_size() < queue_.capacity()) writers_.notify_one();
   }
 
