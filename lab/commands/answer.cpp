@@ -2,6 +2,7 @@
 #include "commands/answer.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -34,13 +35,24 @@ std::vector<std::string> missing_packages(const std::vector<Contender>& contende
   return all;
 }
 
+// From the folder where one is.
+std::string program_as_typed() {
+  namespace fs = std::filesystem;
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const std::string near = fs::relative(program, fs::current_path()).string();
+  return near.starts_with("..") || near.empty() ? program.string() : near;
+}
+
 LadderLook look_of(const Result& result, const RunOptions& options,
-                   const std::vector<Contender>& contenders, const std::string& busy) {
+                   const std::vector<Contender>& contenders, const std::string& busy,
+                   double seconds) {
   LadderLook look;
   look.busy = busy;
   look.styled = may_style(STDOUT_FILENO);
-  look.unicode = shows_unicode();
   look.columns = columns_of(STDOUT_FILENO);
+  look.rows = static_cast<std::size_t>(rows_of(STDOUT_FILENO));
+  look.seconds = seconds;
+  look.program = program_as_typed();
   look.page = options.page.string();
   look.results = options.measure.output.string();
   look.missing = missing_packages(contenders);
@@ -51,10 +63,11 @@ LadderLook look_of(const Result& result, const RunOptions& options,
 }  // namespace
 
 std::string answer_text(const Result& result, const RunOptions& options,
-                        const std::vector<Contender>& contenders, const std::string& busy) {
+                        const std::vector<Contender>& contenders, const std::string& busy,
+                        double seconds) {
   const bool styled = may_style(STDOUT_FILENO);
   if (result.rungs.empty()) return tables(result, styled);
-  std::string text = ladder_text(ladder_of(result), look_of(result, options, contenders, busy));
+  std::string text = ladder_text(ladder_of(result), look_of(result, options, contenders, busy, seconds));
   if (options.verbose) text += tables(result, styled);
   return text;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// `handoff run --quick` without a scenario: the cells of the ladder (harness/rungs.hpp), within
-// three minutes.
+// `handoff run --quick` without a scenario: the rungs of the ladder (harness/rungs.hpp), in less
+// than two minutes.
 //
-// First all ways of a rung are launched three times, and the best of each kind are chosen. Then
-// only these are launched, ever again, and what they report then is independent of the choice. The
-// launches go where a verdict is still open.
+// Each rung has its least number of launches first, in the order in which people ask. What is left
+// of the time goes to the rungs of which the least is known, whatever is known of them. Nothing is
+// chosen, thrown away or repeated: every launch counts.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "commands/live_ladder.hpp"
 #include "commands/options.hpp"
 #include "commands/session.hpp"
-#include "harness/rung_order.hpp"
 #include "harness/rungs.hpp"
-#include "harness/verdict.hpp"
 
 namespace handoff::lab {
+
+// Of a burst in an overview; more launches tell more than longer ones.
+inline constexpr std::chrono::milliseconds kOverviewBurst{20};
 
 class Overview {
  public:
@@ -37,37 +39,28 @@ class Overview {
  private:
   struct Part;  // a cell of it
 
-  void add_part(const std::string& scenario, const Cell& cell, const RungKind* kind,
-                const std::vector<Contender>& contenders);
+  void add_rung(const RungKind& kind, const std::vector<Contender>& contenders);
+  void add_beside(const OverviewCell& beside, const std::vector<Contender>& contenders);
+  [[nodiscard]] Scenario* scenario_with(const std::string& name, const Cell& cell) const;
   void begin();
-  void first_launches();
-  void first_launches_of(bool rungs, double left);
-  void first_launches(Part& part, double share);
+  void first_launches(Part& part, std::size_t most, double share);
   void spend_the_rest();
-  bool add_launch(Part& part, const std::vector<Measurement*>& ways, int rounds,
-                  Clock::time_point end, bool is_last);
-  void look_at(Part& part) const;
-  [[nodiscard]] JudgedChange judge(const Part& part) const;
-  void forget_what_was_disturbed();
+  void add_launch(Part& part);
+  void look_at(Part& part);
   void finish();
   void finish(Part& part);
 
   // --launches fixes their number; --time-budget says how long a cell may take. Without them, all
   // cells together have their time.
-  [[nodiscard]] std::optional<std::size_t> fixed() const;
   [[nodiscard]] double seconds_left() const;
-  // Launches that report on every rung, decided or not.
-  [[nodiscard]] std::size_t least() const;
-  [[nodiscard]] double seconds_for_launch(const Part& part,
-                                          const std::vector<RungState>& states) const;
+  [[nodiscard]] std::size_t rungs() const;
 
   MeasureOptions options_;
   Session& session_;
   std::vector<Part> parts_;
   std::optional<Clock::time_point> deadline_;  // nothing: there is none for all of it
+  std::optional<LiveLadder> ladder_;
   std::optional<Progress> progress_;
-  int busy_in_a_row_ = 0;
-  int calm_in_a_row_ = 0;
 };
 
 }  // namespace handoff::lab

@@ -40,6 +40,13 @@ RunOptions with_kills(RunOptions options) {
   return options;
 }
 
+// An overview has many short launches; who says how long it may take has other bursts.
+RunOptions with_short_bursts(RunOptions options) {
+  const bool free = !options.measure.burst && !options.measure.time_budget_s;
+  if (options.is_overview() && free) options.measure.burst = kOverviewBurst;
+  return options;
+}
+
 // Those whom --kill leaves out.
 std::size_t others_than_survivors(const std::vector<Contender>& contenders) {
   return static_cast<std::size_t>(
@@ -196,7 +203,7 @@ void write_page(const RunOptions& options, const Result& result, bool whole, Int
 }  // namespace
 
 int run(const RunOptions& asked) {
-  const RunOptions options = with_kills(asked);
+  const RunOptions options = with_short_bursts(with_kills(asked));
   require_seconds_to_wait(options);
   Interrupt interrupt;
   if (has_real_input(options)) return run_real_input(options, interrupt);
@@ -215,12 +222,14 @@ int run(const RunOptions& asked) {
   if (!options.kill.empty()) say_who_is_left_out(options, session);
   wait_for_quiet(options, interrupt);
   std::optional<Interrupted> interrupted;
+  const auto start = Clock::now();
   try {
     overview ? overview->measure() : measure(all, session);
   } catch (const Interrupted& signal) {
     if (session.rows().empty()) throw;
     interrupted = signal;  // what was measured so far is worth keeping
   }
+  const std::chrono::duration<double> took = Clock::now() - start;
   const std::string busy = session.busy();
   // An overview's answer begins with it.
   if (!busy.empty() && (options.json || !overview)) fmt::print(stderr, "{}\n", busy);
@@ -230,7 +239,8 @@ int run(const RunOptions& asked) {
   }
   if (!options.page.empty()) write_page(options, result, !interrupted, interrupt);
   fmt::print("{}", options.json ? to_json_text(result)
-                                : answer_text(result, options, session.contenders(), busy));
+                                : answer_text(result, options, session.contenders(), busy,
+                                              took.count()));
   if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code::ok;
 }

@@ -2,7 +2,6 @@
 #include "harness/progress.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -54,19 +53,10 @@ int columns_of(int descriptor) {
   return known ? size.ws_col : 80;
 }
 
-bool shows_unicode() {
-  const auto set = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
-  if (set("TERM") == "dumb") return false;
-  std::string encoding;  // the first that is set says it
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    if (encoding.empty()) encoding = set(name);
-  }
-  std::transform(encoding.begin(), encoding.end(), encoding.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return encoding.find("utf-8") != std::string::npos || encoding.find("utf8") != std::string::npos;
+int rows_of(int descriptor) {
+  winsize size{};
+  const bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return known ? size.ws_row : 0;
 }
 
 bool may_style(int descriptor) {

@@ -33,8 +33,8 @@ class Progress {
 // Of a terminal; 80 of anything else.
 int columns_of(int descriptor);
 
-// Whether LC_ALL, LC_CTYPE and LANG say UTF-8, and TERM is not dumb.
-bool shows_unicode();
+// Of a terminal; 0 of anything else.
+int rows_of(int descriptor);
 
 // Whether escape sequences may be written to this descriptor: a terminal, and no NO_COLOR.
 bool may_style(int descriptor);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which rung of an overview gets the next launch: the one with the fewest, of those whose verdict
-// is still open. One that more launches would hardly help comes after all others. The verdict is
-// looked at after kOverviewLooks launches only (verdict.hpp).
+// Which rung of an overview gets the next launches once each has its least: the one of which the
+// least is known, whatever is known of it. A rung that more launches hardly help is kept from
+// taking all the time.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,17 @@ namespace handoff::lab {
 
 // How far a rung is.
 struct RungState {
-  std::size_t reported = 0;   // launches after those that chose its ways
-  std::size_t looks = 0;      // at its verdict
-  bool has_verdict = false;   // there are two ways to be judged
-  bool decided = false;       // the verdict is faster, slower or about equal
-  bool unlikely = false;      // to be decided, as is_verdict_unlikely() (verdict.hpp) says
-  double seconds = 0;         // that its next launch will take, about
-  double seconds_left = 1e9;  // for this rung alone
+  std::size_t launches = 0;  // of each of its ways
+  double spread = 0;   // of the logarithms of its launches' times, the wider way's
+  double seconds = 0;  // that its next launches will take, about
+  double spent = 0;    // seconds, so far
 };
 
-// Whether its verdict is to be looked at now.
-[[nodiscard]] bool is_look(const RungState& rung);
+// About how wide its range is: as a logarithm, by the launches that there are.
+[[nodiscard]] double expected_range(const RungState& rung);
 
-// Whether one more of the launches that choose a rung's ways fits into its share of the time, s, by
-// what those so far took (of none, a disturbed one). One that does not would take what others need
-// to report at all.
-[[nodiscard]] bool has_time_for_another(double spent, std::size_t launches, double share);
-
-// Nothing if all have what they need, or if none of those that need more fits into the time left.
-// `fixed`: every rung gets so many launches, whatever its verdict.
+// Nothing: none of them fits into the time left. `share`: no rung takes more seconds than that.
 [[nodiscard]] std::optional<std::size_t> next_rung(const std::vector<RungState>& rungs,
-                                                   double seconds_left,
-                                                   std::optional<std::size_t> fixed = {});
+                                                   double seconds_left, double share);
 
 }  // namespace handoff::lab

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "harness/rungs.hpp"
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <utility>
 
@@ -13,23 +15,31 @@ Cell cell(const char* metric, std::initializer_list<std::pair<const char*, const
   return made;
 }
 
-// Of a message on a bus only buses, since a ring does less; both orders that they keep are shown.
 std::vector<RungKind> calls_and_queues() {
   return {{.name = "call",
            .title = "a call of a listener",
            .scenario = "events",
            .cell = cell("invoke", {{"listeners", "1"}}),
-           .today = {"peer.std_functions"}},
+           .own = "own.event",
+           .peers = {"peer.eventpp", "peer.std_functions", "peer.boost_signals2"},
+           .today = "peer.std_functions",
+           .limit = "limit.vector"},
           {.name = "event",
            .title = "an event through a queue",
            .scenario = "events",
            .cell = cell("enqueue_process", {{"count", "10000"}, {"ids", "1"}}),
-           .today = {"peer.mutex_queue"}},
+           .own = "own.event",
+           .peers = {"peer.eventpp", "peer.concurrentqueue"},
+           .today = "peer.mutex_queue",
+           .limit = "limit.vector"},
           {.name = "message",
-           .title = "a message through a channel",
+           .title = "a message, one thread to another",
            .scenario = "channels",
            .cell = cell("message", {{"producers", "1"}, {"consumers", "1"}}),
-           .today = {"peer.mutex_queue"}},
+           .own = "own.spsc_ring",
+           .peers = {"peer.readerwriterqueue"},
+           .today = "peer.mutex_queue",
+           .limit = "limit.ring"},
           {.name = "bus",
            .title = "a message on a bus, in batches",
            .scenario = "messages",
@@ -38,70 +48,95 @@ std::vector<RungKind> calls_and_queues() {
                                        {"bytes", "72"},
                                        {"publish", "batch"},
                                        {"consumer", "spins"}}),
-           .own = {"own.bus", "own.bus.lanes"},
-           .named = {"own.bus", "own.bus.lanes"}},
+           .own = "own.bus",
+           .peers = {"peer.moodycamel"},
+           .limit = "limit.ring"},
           {.name = "command",
            .title = "a command recorded, sorted, submitted",
            .scenario = "commands",
            .cell = cell("command",
                         {{"threads", "2"}, {"calls", "40000"}, {"key_bits", "64"}, {"work", "0"}}),
-           .today = {"peer.std_vectors"}}};
+           .own = "own.bucket",
+           .peers = {"peer.std_vectors"},
+           .today = "peer.std_vectors"}};
 }
 
-std::vector<RungKind> pools_threads_and_files() {
+std::vector<RungKind> pools_and_loops() {
   return {
       {.name = "task",
-       .title = "a task nobody waits for",
+       .title = "an empty task (1000 at a time, hot)",
        .scenario = "tasks",
        .cell = cell("fire_and_forget",
                     {{"count", "1000"}, {"work", "0"}, {"state", "hot"}, {"width", "2"}}),
-       .today = {"peer.mutex_pool"},
-       .named = {"peer.onetbb"}},
+       .own = "own.pool.stealing",
+       .peers = {"peer.taskflow", "peer.onetbb", "peer.asio"},
+       .today = "peer.mutex_pool"},
       {.name = "future",
        .title = "a task with a result",
        .scenario = "tasks",
        .cell = cell("future", {{"count", "1000"}, {"work", "0"}, {"state", "hot"}, {"width", "2"}}),
-       .today = {"peer.std_async"},
-       .named = {"peer.onetbb"}},
+       .own = "own.pool.stealing",
+       .peers = {"peer.bs_thread_pool", "peer.onetbb", "peer.asio"},
+       .today = "peer.std_async"},
       {.name = "fork",
-       .title = "a fork",
+       .title = "fork and join",
        .scenario = "forkjoin",
        .cell = cell("ns_per_fork", {{"problem", "fib"}, {"width", "2"}}),
-       .named = {"peer.onetbb"}},
+       .own = "own.pool.stealing",
+       .peers = {"peer.taskflow", "peer.onetbb", "peer.openmp"},
+       .limit = "limit.serial"},
       {.name = "iteration",
        .title = "one iteration of a loop",
        .scenario = "grain",
        .cell = cell("loop", {{"count", "1000000"}, {"width", "2"}}),
-       .today = {"peer.std_for_each"}},
+       .own = "own.pool.stealing",
+       .peers = {"peer.onetbb", "peer.openmp"},
+       .today = "peer.std_for_each"},
       {.name = "loop_1us",
        .title = "a loop of 1 us for each member",
        .scenario = "grain",
        .cell = cell("loop_1us", {{"width", "2"}}),
        .latency = true,
-       .today = {"peer.std_threads"}},
-      {.name = "process",
-       .title = "8 bytes to another process",
-       .scenario = "processes",
-       .cell = cell("latency", {{"bytes", "8"}}),
-       .latency = true,
-       .today = {"peer.pipe", "peer.unix_socket"}},
-      {.name = "ping",
-       .title = "a ping to a sleeping thread",
-       .scenario = "tasks",
-       .cell = cell("ping", {{"width", "2"}}),
-       .latency = true,
-       .today = {"peer.mutex_pool"}},
-      {.name = "thread",
-       .title = "a thread started",
-       .scenario = "spawn",
-       .cell = cell("thread", {}),
-       .latency = true,
-       .today = {"peer.std_thread", "peer.std_async"}},
-      {.name = "file",
-       .title = "a small file written",
-       .scenario = "files",
-       .cell = cell("file", {{"files", "200"}, {"durable", "0"}}),
-       .today = {"peer.fstream"}}};
+       .own = "own.thread_team",
+       .peers = {"peer.openmp", "peer.onetbb"},
+       .today = "peer.std_threads"}};
+}
+
+std::vector<RungKind> processes_threads_and_files() {
+  return {{.name = "process",
+           .title = "8 bytes to another process",
+           .scenario = "processes",
+           .cell = cell("latency", {{"bytes", "8"}}),
+           .latency = true,
+           .own = "own.shared_ring",
+           .peers = {"peer.boost_message_queue", "peer.pipe"},
+           .today = "peer.pipe"},
+          {.name = "ping",
+           .title = "a ping to a sleeping thread",
+           .scenario = "tasks",
+           .cell = cell("ping", {{"width", "2"}}),
+           .latency = true,
+           .own = "own.pool.stealing",
+           .peers = {"peer.asio", "peer.mutex_pool"},
+           .today = "peer.mutex_pool",
+           .limit = "limit.wake"},
+          {.name = "thread",
+           .title = "a thread started",
+           .scenario = "spawn",
+           .cell = cell("thread", {}),
+           .latency = true,
+           .own = "own.pool",
+           .peers = {"peer.std_thread", "peer.std_async"},
+           .today = "peer.std_thread",
+           .limit = "limit.clone"},
+          {.name = "file",
+           .title = "a small file written",
+           .scenario = "files",
+           .cell = cell("file", {{"files", "200"}, {"durable", "0"}}),
+           .own = "own.automatic",
+           .peers = {"peer.fstream", "peer.libuv"},
+           .today = "peer.fstream",
+           .limit = "limit.raw"}};
 }
 
 }  // namespace
@@ -109,20 +144,44 @@ std::vector<RungKind> pools_threads_and_files() {
 const std::vector<RungKind>& rung_kinds() {
   static const std::vector<RungKind> kinds = [] {
     std::vector<RungKind> all = calls_and_queues();
-    const std::vector<RungKind> others = pools_threads_and_files();
-    all.insert(all.end(), others.begin(), others.end());
+    for (auto* part : {&pools_and_loops, &processes_threads_and_files}) {
+      const std::vector<RungKind> others = part();
+      all.insert(all.end(), others.begin(), others.end());
+    }
     return all;
   }();
   return kinds;
 }
 
+std::vector<const RungKind*> rung_kinds_by_interest() {
+  constexpr std::array first{"task", "future", "fork", "iteration", "message",
+                             "event", "call", "process", "file"};
+  std::vector<const RungKind*> kinds;
+  for (const char* name : first) kinds.push_back(rung_kind_named(name));
+  for (const RungKind& kind : rung_kinds()) {
+    if (std::find(kinds.begin(), kinds.end(), &kind) == kinds.end()) kinds.push_back(&kind);
+  }
+  return kinds;
+}
+
+const RungKind* rung_kind_named(const std::string& name) {
+  const auto& kinds = rung_kinds();
+  const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const RungKind& kind) { return kind.name == name; });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
 const std::vector<OverviewCell>& cells_beside_the_rungs() {
   static const std::vector<OverviewCell> cells{
-      {"machine", cell("cache_miss", {})},
-      {"machine", cell("line_transfer", {})},
-      {"machine", cell("system_call", {})},
-      {"grain", cell("metg50", {{"unit", "task"}, {"width", "2"}})},
-      {"tasks", cell("idle_cpu", {{"width", "2"}})}};
+      {"machine", cell("cache_miss", {}), {"limit.bare"}},
+      {"machine", cell("line_transfer", {}), {"limit.bare"}},
+      {"machine", cell("system_call", {}), {"limit.bare"}},
+      {"grain",
+       cell("metg50", {{"unit", "task"}, {"width", "2"}}),
+       {"own.pool.stealing", "peer.onetbb", "peer.openmp"}},
+      {"tasks",
+       cell("idle_cpu", {{"width", "2"}}),
+       {"own.pool.stealing", "peer.onetbb", "peer.asio", "peer.mutex_pool"}}};
   return cells;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The ladder: one rung for each kind of hand-over, from the call of a listener to a started thread
-// and a written file. A rung is a cell of a scenario. An overview measures these cells, and its
-// picture shows on each rung this library's best way, the best other one, what people write without
-// a library, and the limit.
+// The ladder: one rung for each kind of hand-over, from the call of a listener to a pool that is
+// started and a file that is written. A rung is a cell of a scenario, and four ways at most: this
+// library's, at most two peers, what people write without a library, and the limit. They are named
+// here, by full runs of named machines (`./run --all`), and not chosen by what an overview measures:
+// so all of its launches count.
 #pragma once
 
 #include <string>
@@ -18,13 +19,22 @@ struct RungKind {
   std::string scenario;
   Cell cell;
   bool latency = false;  // how long one takes on its way; false: what one of many costs
-  std::vector<std::string> own = {};  // of this library's ways only these; empty: all of them
-  std::vector<std::string> today = {};  // what people write today: of these the best is shown
-  std::vector<std::string> named = {};  // shown beside the best one, since people ask for them
+  std::string own;       // what the guide of its type shows first
+  // Of these the first two that are built. What Debian does not package stands first: it is there
+  // only where somebody has installed it.
+  std::vector<std::string> peers;
+  std::string today = {};  // one of the peers, or another way
+  std::string limit = {};
 };
 
 // About from the cheapest to the dearest. A new room adds its own.
 [[nodiscard]] const std::vector<RungKind>& rung_kinds();
+
+// The same in the order in which people ask for them: an overview measures them in this one.
+[[nodiscard]] std::vector<const RungKind*> rung_kinds_by_interest();
+
+// Nothing: there is none of that name.
+[[nodiscard]] const RungKind* rung_kind_named(const std::string& name);
 
 // What an overview measures beside the rungs: the grey lines of the picture (what the machine
 // itself takes for a cache miss, a line's way between two cores, a system call), efficiency against
@@ -32,6 +42,7 @@ struct RungKind {
 struct OverviewCell {
   std::string scenario;
   Cell cell;
+  std::vector<std::string> contenders;
 };
 [[nodiscard]] const std::vector<OverviewCell>& cells_beside_the_rungs();
 

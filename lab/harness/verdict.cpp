@@ -69,9 +69,4 @@ JudgedChange judge_change(const Launches& now, const Launches& before, const Jud
   return judged;
 }
 
-bool is_verdict_unlikely(const JudgedChange& judged) {
-  if (judged.change != Change::too_noisy || judged.margin < kDisturbedMargin) return false;
-  return std::max(judged.ratio, 1 / judged.ratio) < 1 + judged.margin / 2;
-}
-
 }  // namespace handoff::lab

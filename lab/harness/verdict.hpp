@@ -51,16 +51,8 @@ inline constexpr double kLeastMargin = 0.02;
 // number can only be too noisy, more than the last help little.
 inline constexpr std::array<std::size_t, 6> kLooks{5, 8, 12, 16, 24, 32};
 
-// An overview looks at a rung at these numbers of launches, and pays for its looks: an error of
-// half a percent is shared out among them (docs/design/verdict.md).
-inline constexpr std::array<std::size_t, 5> kOverviewLooks{5, 8, 12, 16, 24};
-// Rounds of bursts in a launch that reports. Launches tell more than bursts do, but the median of
-// fewer than three cannot leave out the burst that something hit.
-inline constexpr int kOverviewRounds = 3;
-inline constexpr double kOverviewLevel = 1 - 0.005 / static_cast<double>(kOverviewLooks.size());
-
-// What an overview asks of launches beside another program. The turns are fair to both sides, but
-// the program may favour one of them: what sleeps over what spins.
+// What `try` asks of launches beside another program. The turns are fair to both sides, but the
+// program may favour one of them: what sleeps over what spins.
 inline constexpr double kDisturbedMargin = 0.5;
 
 // Launch by launch and burst by burst, as `ratio` pairs them: where both were measured in the same
@@ -68,10 +60,5 @@ inline constexpr double kDisturbedMargin = 0.5;
 // std::invalid_argument for values that are not finite and above 0, and where nothing pairs.
 [[nodiscard]] JudgedChange judge_change(const Launches& now, const Launches& before,
                                         const Judging& judging, std::uint64_t seed = 1);
-
-// Whether more launches would hardly change that it is too noisy: beside another program nothing is
-// called unchanged, and the estimate is less than halfway to the margin. Which side is ahead does
-// not count.
-[[nodiscard]] bool is_verdict_unlikely(const JudgedChange& judged);
 
 }  // namespace handoff::lab

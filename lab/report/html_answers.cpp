@@ -7,6 +7,7 @@
 
 #include "report/html_parts.hpp"
 #include "report/ladder_svg.hpp"
+#include "report/ladder_words.hpp"
 #include "report/line_chart.hpp"
 #include "report/rung_words.hpp"
 
@@ -30,13 +31,12 @@ Data line_of(const Rung& rung) {
   data.set("cell", fmt::format("{} {} {}", rung.scenario, rung.metric, text_of(rung.parameters)));
   data.set("own", way_of(rung.own));
   data.set("interval", rung.own ? interval_of(*rung.own) : "-");
-  data.set("verdict", verdict_text(rung));
+  data.set("verdict", verdict_text(rung) + " " + range_text(rung));
   data.set("tone", tone_of(rung));
   data.set("peer", way_of(rung.peer));
   data.set("peer_interval", rung.peer ? interval_of(*rung.peer) : "-");
   data.set("today", way_of(rung.today));
   data.set("limit", way_of(rung.limit));
-  if (!rung.disturbed.empty()) data.set("disturbed", rung.disturbed);
   return data;
 }
 
@@ -47,6 +47,7 @@ Data ladder_data(const MachineLadder& one, const MachineView& machine) {
   for (const Rung& rung : one.ladder.rungs) lines.push_back(line_of(rung));
   Data data;
   data.set("name", fmt::format("machine {}, {}", one.machine + 1, machine.name));
+  data.set("sum", fmt::format("{}: {}.", one.ladder.title, sum_of(one.ladder)));
   if (!one.ladder.busy.empty()) data.set("busy", one.ladder.busy);
   if (!one.ladder.sentence.empty()) data.set("sentence", one.ladder.sentence);
   data.set("narrow", ladder_svg(one.ladder, context, LadderForm::narrow));

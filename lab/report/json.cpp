@@ -139,12 +139,8 @@ json to_json(const RungChoice& choice, const Rung& rung) {
     return to_json(contender, known ? &*known : nullptr);
   };
   json named = json::array();
-  for (const std::string& contender : choice.named) {
-    const auto known = std::find_if(rung.named.begin(), rung.named.end(),
-                                    [&](const RungWay& one) { return one.contender == contender; });
-    named.push_back(to_json(contender, known == rung.named.end() ? nullptr : &*known));
-  }
-  const auto& judged = rung.judged;
+  for (const RungWay& one : rung.named) named.push_back(to_json(one.contender, &one));
+  const auto& answer = rung.answer;
   return {{"name", rung.name},
           {"scenario", rung.scenario},
           {"metric", rung.metric},
@@ -152,18 +148,15 @@ json to_json(const RungChoice& choice, const Rung& rung) {
           {"unit", "ns"},
           {"latency", rung.latency},
           {"own", way(choice.own, rung.own)},
-          {"peer", way(choice.peer, rung.peer)},
+          {"peer", rung.peer ? to_json(rung.peer->contender, &*rung.peer) : json()},
+          {"peers", choice.peers},
           {"today", way(choice.today, rung.today)},
           {"limit", way(choice.limit, rung.limit)},
           {"named", std::move(named)},
-          {"chosen_on", choice.chosen_on},
-          {"level", choice.level},
           {"verdict", verdict_of(rung)},
-          {"ratio", judged ? json(judged->ratio) : json()},
-          {"low", judged ? json(judged->bounds.low) : json()},
-          {"high", judged ? json(judged->bounds.high) : json()},
-          {"margin", judged ? json(judged->margin) : json()},
-          {"disturbed", rung.disturbed.empty() ? json() : json(rung.disturbed)}};
+          {"ratio", answer ? json(answer->ratio) : json()},
+          {"low", answer ? json(answer->range.low) : json()},
+          {"high", answer ? json(answer->range.high) : json()}};
 }
 
 json rungs_of(const Result& result) {

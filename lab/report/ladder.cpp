@@ -10,7 +10,6 @@
 
 #include "harness/rungs.hpp"
 #include "harness/statistics.hpp"
-#include "report/judged_rows.hpp"
 #include "report/ladder_words.hpp"
 
 namespace handoff::lab {
@@ -38,11 +37,11 @@ std::optional<double> ns_in(std::string_view unit) {
   return {};
 }
 
-// A way, and the launches in ns that tell about it.
+// A way, and the time of each of its launches in ns.
 struct Told {
-  const Row* row;
-  Launches launches;
   RungWay way;
+  Times times;
+  std::string kind;
 };
 
 // Of several rows of one contender the last one measured counts.
@@ -54,45 +53,44 @@ const Row* row_of(const Result& result, const RungChoice& choice, const std::str
   return found == result.rows.rend() ? nullptr : &*found;
 }
 
-// By the launches that chose nothing. One launch alone has no interval.
 std::optional<Told> told_of(const Result& result, const RungChoice& choice,
                             const std::string& contender) {
-  constexpr std::uint64_t seed = 1;
   const Row* const row = row_of(result, choice, contender);
-  if (row == nullptr || row->launches.size() <= choice.chosen_on) return {};
+  if (row == nullptr || row->launches.empty() || row->higher_is_better) return {};
   const auto factor = ns_in(row->unit);
-  if (!factor || row->higher_is_better) return {};
-  const auto first = row->launches.begin() + static_cast<std::ptrdiff_t>(choice.chosen_on);
-  Told told{row, Launches(first, row->launches.end()), {}};
-  for (auto& bursts : told.launches) {
-    for (double& value : bursts) value *= *factor;
-  }
-  told.way = {contender, typical(told.launches), NAN, NAN, row->order};
-  if (told.launches.size() > 1) {
-    const Interval bounds = interval(resample(told.launches, seed));
-    told.way.low = bounds.low;
-    told.way.high = bounds.high;
-  }
+  if (!factor) return {};
+  Told told{way_of(contender, row->launches, *factor, row->order), times_of(row->launches),
+            row->kind};
+  for (double& time : told.times) time *= *factor;
   return told;
 }
 
-std::optional<RungWay> way_of(const std::optional<Told>& told) {
+std::optional<RungWay> way_in(const std::optional<Told>& told) {
   return told ? std::optional(told->way) : std::nullopt;
 }
 
-std::string disturbance_of(const std::optional<Told>& told) {
-  return told && told->row->status == RowStatus::noisy ? told->row->reason : "";
-}
+bool is_time(double value) { return std::isfinite(value) && value > 0; }
 
-const RungKind* kind_named(const std::string& name) {
-  const auto& kinds = rung_kinds();
-  const auto found = std::find_if(kinds.begin(), kinds.end(),
-                                  [&](const RungKind& kind) { return kind.name == name; });
-  return found == kinds.end() ? nullptr : &*found;
+bool can_divide(const Times& times) { return std::all_of(times.begin(), times.end(), is_time); }
+
+// The best of the peers stands for them, and the others beside it. An article's scheme and a limit
+// are none.
+void judge(Rung& rung, const std::optional<Told>& own, std::vector<Told> peers) {
+  std::erase_if(peers, [](const Told& peer) { return peer.kind != "peer"; });
+  std::stable_sort(peers.begin(), peers.end(),
+                   [](const Told& a, const Told& b) { return a.way.median < b.way.median; });
+  if (peers.empty()) return;
+  rung.peer = peers.front().way;
+  std::vector<Times> others;
+  for (const Told& peer : peers) {
+    if (can_divide(peer.times)) others.push_back(peer.times);
+    if (&peer != &peers.front()) rung.named.push_back(peer.way);
+  }
+  if (own && can_divide(own->times) && !others.empty()) rung.answer = answer_of(own->times, others);
 }
 
 Rung rung_of(const Result& result, const RungChoice& choice) {
-  const RungKind* const kind = kind_named(choice.name);
+  const RungKind* const kind = rung_kind_named(choice.name);
   Rung rung;
   rung.name = choice.name;
   rung.title = kind == nullptr ? choice.name : kind->title;
@@ -101,24 +99,14 @@ Rung rung_of(const Result& result, const RungChoice& choice) {
   rung.parameters = choice.parameters;
   rung.latency = kind != nullptr && kind->latency;
   const auto own = told_of(result, choice, choice.own);
-  auto peer = told_of(result, choice, choice.peer);
-  if (peer && peer->row->kind != "peer") peer.reset();  // an article's scheme, a limit
-  rung.own = way_of(own);
-  rung.peer = way_of(peer);
-  rung.today = way_of(told_of(result, choice, choice.today));
-  rung.limit = way_of(told_of(result, choice, choice.limit));
-  for (const std::string& name : choice.named) {
-    if (const auto named = told_of(result, choice, name)) rung.named.push_back(named->way);
+  rung.own = way_in(own);
+  rung.today = way_in(told_of(result, choice, choice.today));
+  rung.limit = way_in(told_of(result, choice, choice.limit));
+  std::vector<Told> peers;
+  for (const std::string& name : choice.peers) {
+    if (auto told = told_of(result, choice, name)) peers.push_back(std::move(*told));
   }
-  rung.disturbed = disturbance_of(own);
-  if (rung.disturbed.empty()) rung.disturbed = disturbance_of(peer);
-  if (own && peer) {
-    rung.judged = judge_launches(own->launches, peer->launches,
-                                 {.floor = result.environment.floor(),
-                                  .disturbed = !rung.disturbed.empty(),
-                                  .disturbed_margin = kDisturbedMargin,
-                                  .level = choice.level});
-  }
+  judge(rung, own, std::move(peers));
   return rung;
 }
 
@@ -137,16 +125,47 @@ std::vector<GreyLine> grey_of(const Result& result) {
   return grey;
 }
 
-// "14.8x", "1.04x"
+// "14.8", "1.04"
 std::string times(double ratio) {
-  return fmt::format("{:.{}f}x", ratio, ratio < 1.095 ? 2 : ratio < 99.95 ? 1 : 0);
+  return fmt::format("{:.{}f}", ratio, ratio < 1.995 ? 2 : ratio < 99.95 ? 1 : 0);
 }
+
+std::string range_text(double low, double high) {
+  return fmt::format("{} .. {}", times(low), times(high));
+}
+
+// What no reader would take for a figure.
+bool is_unbounded(const Interval& range) { return !(range.low > 0.001 && range.high < 1000); }
 
 }  // namespace
 
-std::size_t Ladder::open() const {
-  return static_cast<std::size_t>(std::count_if(
-      rungs.begin(), rungs.end(), [](const Rung& rung) { return verdict_of(rung) == "open"; }));
+std::size_t Ladder::count(Word word) const {
+  return static_cast<std::size_t>(std::count_if(rungs.begin(), rungs.end(), [&](const Rung& rung) {
+    return rung.answer && rung.answer->word == word;
+  }));
+}
+
+RungWay way_of(const std::string& contender, Launches launches, double factor,
+               const std::string& order) {
+  constexpr std::uint64_t seed = 1;
+  for (auto& bursts : launches) {
+    for (double& value : bursts) value *= factor;
+  }
+  RungWay way{contender, typical(launches), NAN, NAN, order};
+  if (launches.size() > 1) {  // one launch alone has no interval
+    const Interval bounds = interval(resample(launches, seed));
+    way.low = bounds.low;
+    way.high = bounds.high;
+  }
+  const Times all = times_of(launches);
+  if (can_divide(all)) way.states = two_states_of(all);
+  return way;
+}
+
+Times times_of(const Launches& launches) {
+  Times times;
+  for (const auto& bursts : launches) times.push_back(median(bursts));
+  return times;
 }
 
 Ladder ladder_of(const Result& result) {
@@ -155,26 +174,35 @@ Ladder ladder_of(const Result& result) {
   ladder.grey = grey_of(result);
   ladder.sentence = sentence_of(ladder.rungs, result);
   ladder.busy = busy_of(result);
+  ladder.title = title_of(result.environment);
   return ladder;
 }
 
 std::string_view verdict_of(const Rung& rung) {
   if (!rung.peer) return "no peer";
-  if (!rung.judged) return "open";
-  switch (rung.judged->change) {
-    case Change::improved: return "faster";
-    case Change::unchanged: return "about equal";
-    case Change::worse: return "slower";
-    case Change::too_noisy: break;
-  }
-  return "open";
+  return name_of(rung.answer ? rung.answer->word : Word::not_known);
 }
 
 std::string verdict_text(const Rung& rung) {
-  const std::string verdict(verdict_of(rung));
-  if (verdict == "faster") return times(1 / rung.judged->ratio) + " faster";
-  if (verdict == "slower") return times(rung.judged->ratio) + " slower";
-  return verdict;
+  const Word word = rung.answer ? rung.answer->word : Word::not_known;
+  if (word == Word::faster) return times(1 / rung.answer->ratio) + "x faster";
+  if (word == Word::slower) return times(rung.answer->ratio) + "x slower";
+  const bool only_range = rung.peer && rung.answer && word == Word::not_known;
+  if (!only_range || is_unbounded(rung.answer->range)) return std::string(verdict_of(rung));
+  const Interval& range = rung.answer->range;
+  return fmt::format("{}x .. {}x as fast", times(1 / range.high), times(1 / range.low));
+}
+
+std::string range_text(const Rung& rung) {
+  if (!rung.answer || is_unbounded(rung.answer->range)) return {};
+  const Interval& range = rung.answer->range;
+  switch (rung.answer->word) {
+    case Word::slower: return fmt::format("({})", range_text(range.low, range.high));
+    case Word::not_known: return {};  // the verdict is the range
+    case Word::faster:
+    case Word::about_equal: break;
+  }
+  return fmt::format("({})", range_text(1 / range.high, 1 / range.low));
 }
 
 std::string name_of_way(const std::string& contender) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ladder of a result: what each kind of hand-over costs here, elsewhere and at the least, and
-// which way wins. The way that stands on a rung is chosen by the first launches of an overview and
-// reported by the others, this library's and the others' alike: the best of many would otherwise
-// look better than it is.
+// which way wins. Which ways stand on a rung is known beforehand (harness/rungs.hpp), so that every
+// launch counts.
 #pragma once
 
 #include <cmath>
@@ -12,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/verdict.hpp"
+#include "harness/rank_range.hpp"
 #include "report/result.hpp"
 
 namespace handoff::lab {
@@ -24,6 +23,8 @@ struct RungWay {
   double low = NAN;  // of its 99 % interval; NaN: of one launch
   double high = NAN;
   std::string order = {};  // of a queue: fifo, per producer, none; else empty
+  // The figures of a way whose launches are in one of two states.
+  std::optional<Interval> states = {};
 
   [[nodiscard]] bool is_own() const { return contender.starts_with("own."); }
 };
@@ -36,12 +37,11 @@ struct Rung {
   ParameterValues parameters;
   bool latency = false;
   std::optional<RungWay> own;
-  std::optional<RungWay> peer;   // the best of the others, articles' schemes not counted
+  std::optional<RungWay> peer;   // the best of those that it is judged against
   std::optional<RungWay> today;  // what people write without a library
   std::optional<RungWay> limit;
-  std::vector<RungWay> named;
-  std::optional<JudgedChange> judged;  // time here over the peer's; nothing: there is no peer
-  std::string disturbed;  // why the figures of these two are not to be trusted; empty: they are
+  std::vector<RungWay> named;    // the others
+  std::optional<Answer> answer;  // time here over the best other's; nothing: there is none
 };
 
 // A grey line: what the machine itself takes for something everybody knows.
@@ -56,19 +56,27 @@ struct Ladder {
   // "On this machine a task costs 28 ns here, 155 in oneTBB; below 60 ns of work, hot, at width 2,
   // do not hand it over one by one." Empty where no task was measured.
   std::string sentence;
-  // What kept figures from being trusted: "Other programs took 0.9 of 2 CPUs." Empty: nothing.
+  // What ran beside it: "Other programs took 0.9 of 2 CPUs." Empty: nothing.
   std::string busy;
+  std::string title;  // "handoff 0.3, AMD EPYC, 2 CPUs"
 
-  [[nodiscard]] std::size_t open() const;  // rungs without a verdict
+  [[nodiscard]] std::size_t count(Word word) const;  // rungs of which it is said
 };
 
-// Of a result whose rungs were chosen (Result::rungs); without them there are none.
+// Of a result that has rungs (Result::rungs); without them there are none.
 [[nodiscard]] Ladder ladder_of(const Result& result);
 
-// "faster", "slower", "about equal", "open", "no peer"
+// The launches of a way on a rung in one unit. `factor`: what one of that is in ns.
+[[nodiscard]] RungWay way_of(const std::string& contender, Launches launches, double factor,
+                             const std::string& order);
+[[nodiscard]] Times times_of(const Launches& launches);
+
+// "faster", "slower", "about equal", "not known", "no peer"
 [[nodiscard]] std::string_view verdict_of(const Rung& rung);
-// "14.8x faster", "1.2x slower", and the others as they are
+// "14.8x faster", "1.2x slower", "about equal"; where nothing is known, "0.8x .. 1.3x as fast"
 [[nodiscard]] std::string verdict_text(const Rung& rung);
+// Its range: "(6.5 .. 7.8)", in the direction of the verdict; "" where there is none.
+[[nodiscard]] std::string range_text(const Rung& rung);
 
 // As its authors write it: "oneTBB", "std::async". Without the kind.
 [[nodiscard]] std::string name_of_way(const std::string& contender);

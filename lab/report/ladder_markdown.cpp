@@ -9,6 +9,7 @@
 
 #include "harness/user_error.hpp"
 #include "report/ladder.hpp"
+#include "report/ladder_words.hpp"
 #include "report/rung_words.hpp"
 #include "report/view.hpp"
 
@@ -42,22 +43,17 @@ std::string other_text(const std::optional<RungWay>& way) {
 }
 
 std::string line_of(const Rung& rung) {
-  return fmt::format("| {}{} | {} | {} | {} | {} | {}{} |\n", rung.title,
+  return fmt::format("| {}{} | {} | {} | {} | {} | {} {} |\n", rung.title,
                      rung.latency ? " (latency)" : "", own_text(rung), other_text(rung.peer),
                      rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
                                               name_of_way(rung.today->contender))
                                 : "-",
                      rung.limit ? short_duration(rung.limit->median) : "-", verdict_text(rung),
-                     rung.disturbed.empty() ? "" : "\\*");
+                     range_text(rung));
 }
 
 std::string notes_on(const Ladder& ladder) {
   std::string text;
-  for (const Rung& rung : ladder.rungs) {
-    if (rung.disturbed.empty()) continue;
-    text += fmt::format("\\* Do not trust these figures: {}.\n", rung.disturbed);
-    break;
-  }
   std::vector<std::string> grey;
   for (const GreyLine& line : ladder.grey) {
     grey.push_back(fmt::format("{} {}", line.name, short_duration(line.ns)));
@@ -81,7 +77,8 @@ std::string ladder_markdown(const Result& result) {
   if (ladder.rungs.empty()) {
     throw UserError("this result has no ladder: only an overview, as ./run makes it, has one");
   }
-  std::string text = ladder.busy.empty() ? "" : ladder.busy + "\n\n";
+  std::string text = fmt::format("{}: {}.\n\n", ladder.title, sum_of(ladder));
+  if (!ladder.busy.empty()) text += ladder.busy + "\n\n";
   if (!ladder.sentence.empty()) text += ladder.sentence + "\n\n";
   text += "| | this library | best other | what people write | bare cost | verdict |\n";
   text += "|---|---:|---:|---:|---:|---|\n";

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "page_template.hpp"
+#include "report/ladder_words.hpp"
 #include "report/line_chart.hpp"
 #include "report/rung_words.hpp"
 #include "report/text_room.hpp"
@@ -312,7 +313,7 @@ class LadderDrawing {
 
   void track(const Rung& rung, double y) {
     const std::vector<Drawn> ways = ways_of(rung);
-    svg_ += fmt::format("<g class=\"track{}\">", rung.disturbed.empty() ? "" : " doubtful");
+    svg_ += "<g class=\"track\">";
     if (rung.own && rung.peer && can_be_drawn(*rung.own) && can_be_drawn(*rung.peer)) {
       const char* const tone = tone_of(rung);
       svg_ += fmt::format("<path class=\"span {}\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>",
@@ -328,7 +329,7 @@ class LadderDrawing {
   }
 
   static std::string tip(const Rung& rung, Who who, const RungWay& way) {
-    const char* const role = who == Who::own         ? "this library's best way"
+    const char* const role = who == Who::own         ? "this library"
                              : who == Who::peer      ? "the best other way"
                              : who == Who::today     ? "what people write"
                              : who == Who::own_named ? "another way of this library"
@@ -414,23 +415,18 @@ class LadderDrawing {
   void narrow_text(const Rung& rung, double y) {
     constexpr double below = 32.2;
     const double right = layout_.width - edge;
-    const bool disturbed = !rung.disturbed.empty();
     put(edge, y + 11, "strong", rung.title);
     put(right, y + 11, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
     std::string beside = others(rung, false);
     if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
-    if (disturbed) beside = "disturbed";
-    const double least = disturbed ? bold * room_of(beside, layout_.size) + 10 : 0;
     const char* const tone = tone_of(rung);
     const double wider = *tone == '\0' ? 1 : bold;
     std::string said = verdict_with_peer(rung);
     if (rung.own && rung.peer) said += fmt::format(", {}", short_duration(rung.peer->median));
-    said = fitted(said, (right - edge - least) / wider, layout_.size);
+    said = fitted(said, (right - edge) / wider, layout_.size);
     put(edge, y + below, tone, said);
     const double left = right - edge - wider * room_of(said, layout_.size) - 10;
-    if (disturbed || left >= room_of(beside, layout_.size)) {
-      put(right, y + below, disturbed ? "bad end" : "end", beside);
-    }
+    if (left >= room_of(beside, layout_.size)) put(right, y + below, "end", beside);
   }
 
   void wide_text(const Rung& rung, double y) {
@@ -441,13 +437,10 @@ class LadderDrawing {
         fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,
                     own_figure(rung), rung.own ? html_escaped(signed_name(*rung.own)) : "");
     const double room = layout_.width - edge - wide_right;
-    put(wide_right, above, tone_of(rung),
-        fitted(verdict_with_peer(rung), room / bold, layout_.size));
-    if (!rung.disturbed.empty()) {
-      const std::string why = "disturbed: " + rung.disturbed;
-      put(wide_right, below, "bad", fitted(why, room / bold, layout_.size));
-      return;
-    }
+    std::string said = verdict_with_peer(rung);
+    const std::string with_range = said + " " + range_text(rung);
+    if (room_of(with_range, layout_.size) <= room / bold) said = with_range;
+    put(wide_right, above, tone_of(rung), fitted(said, room / bold, layout_.size));
     std::string more = figures(rung, " there");
     if (room_of(more, layout_.size) > room) more = figures(rung, "");
     put(wide_right, below, "", fitted(more, room, layout_.size));
@@ -540,6 +533,7 @@ std::string ladder_svg(const Ladder& ladder, const LadderContext& context) {
   LadderDrawing picture(ladder, context, narrow_layout, 0);
   picture.lines("strong", "What handing over work costs", 17);
   picture.space(4);
+  picture.lines("said", fmt::format("{}: {}.", ladder.title, sum_of(ladder)), 13);
   if (!ladder.busy.empty()) picture.lines("bad", ladder.busy, 13);
   picture.lines("said", ladder.sentence, 13);
   picture.space(10);

@@ -16,9 +16,10 @@
 namespace handoff::lab {
 namespace {
 
-// A narrower terminal breaks the lines itself; on a wider one a bar says no more.
-constexpr int least_columns = 68;
+// A narrower terminal breaks the lines itself; on a wider one they have all they need.
+constexpr int least_columns = 72;
 constexpr int most_columns = 120;
+constexpr std::size_t word_room = 9;  // "FASTER" and room behind it
 
 // Lines of at most so many columns, at most so many of them: then dots.
 std::string wrapped(const std::string& text, std::size_t columns,
@@ -43,173 +44,111 @@ std::string wrapped(const std::string& text, std::size_t columns,
   return all + line + '\n';
 }
 
-std::string padded(const std::string& text, std::size_t width) {
-  return fmt::format("{:<{}}", text.substr(0, width), width);
+std::size_t usable(int columns) {
+  return static_cast<std::size_t>(std::clamp(columns, least_columns, most_columns));
 }
 
-struct Marks {
-  const char* many;  // what one of many costs
-  const char* one;   // how long one takes
-  const char* other;
-};
-
-constexpr Marks blocks{"\u2588", "\u2592", "\u2502"};
-constexpr Marks ascii{"#", "=", "|"};
-
-// From a power of ten to one, so that every figure lies between them.
-struct LogScale {
-  double low = 1;
-  double high = 1;
-
-  // Where a figure lies: 0 to 1.
-  [[nodiscard]] double place(double ns) const {
-    return std::clamp(std::log(ns / low) / std::log(high / low), 0.0, 1.0);
-  }
-};
-
-LogScale scale_of(const std::vector<Rung>& rungs) {
-  double least = std::numeric_limits<double>::infinity();
-  double most = 0;
-  for (const Rung& rung : rungs) {
-    for (const auto* way : {&rung.own, &rung.peer}) {
-      if (!*way || !((*way)->median > 0)) continue;
-      least = std::min(least, (*way)->median);
-      most = std::max(most, (*way)->median);
-    }
-  }
-  if (!(most > 0)) return {1, 10};
-  const double low = std::floor(std::log10(least));
-  const double high = std::max(low + 1, std::ceil(std::log10(most)));
-  return {std::pow(10, low), std::pow(10, high)};
+std::string without_blanks_behind(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
 }
 
-class Picture {
- public:
-  Picture(const Ladder& ladder, const LadderLook& look)
-      : ladder_(ladder),
-        look_(look),
-        columns_(static_cast<std::size_t>(std::clamp(look.columns, least_columns, most_columns))),
-        marks_(look.unicode ? blocks : ascii),
-        scale_(scale_of(ladder.rungs)) {
-    constexpr std::size_t widest_other = 17;
-    constexpr std::size_t least_bar = 8;
+// How the columns behind the word are shared out.
+struct Columns {
+  explicit Columns(int columns) : all(usable(columns) - word_room) {
+    titles = all >= 100;
+    name = titles ? 36 : 9;
+    other = std::min<std::size_t>(all - name - said - 5 - 2 * figure, 20);
+  }
+  static constexpr std::size_t figure = 9;  // "0.0612 ns"
+  static constexpr std::size_t said = 20;   // "12.3x (10.1 .. 14.5)"
+  std::size_t all;
+  bool titles;
+  std::size_t name;
+  std::size_t other;
+};
+
+// "7.1x (6.5 .. 7.8)": its word stands before the line.
+std::string said_of(const Rung& rung) {
+  const std::string text = verdict_text(rung);
+  if (!rung.answer) return text;
+  if (rung.answer->word == Word::about_equal) return range_text(rung);
+  const std::string range = range_text(rung);
+  const std::string figures = text.substr(0, text.rfind("x ") + 1);
+  return range.empty() ? figures : fmt::format("{} {}", figures, range);
+}
+
+constexpr std::array groups{Word::faster, Word::slower, Word::about_equal, Word::not_known};
+
+const char* capitals_of(const Rung& rung) {
+  if (!rung.answer) return "ALONE";
+  switch (rung.answer->word) {
+    case Word::faster: return "FASTER";
+    case Word::slower: return "SLOWER";
+    case Word::about_equal: return "EQUAL";
+    case Word::not_known: break;
+  }
+  return "BETWEEN";
+}
+
+double far(const Rung& rung) { return std::abs(std::log(rung.answer->ratio)); }
+
+// In the order of their words, and in each the farthest first.
+std::vector<std::string> lines_of(const Ladder& ladder, int columns) {
+  std::vector<const Rung*> rungs;
+  for (const Word word : groups) {
+    const auto first = static_cast<std::ptrdiff_t>(rungs.size());
     for (const Rung& rung : ladder.rungs) {
-      label_ = std::max(label_, label_of(rung).size());
-      if (rung.peer) other_ = std::max(other_, name_of_way(rung.peer->contender).size());
+      if (rung.answer && rung.answer->word == word) rungs.push_back(&rung);
     }
-    other_ = std::min(other_, widest_other);
-    const std::size_t others = label_ + 1 + 1 + figure + 2 + figure + 1 + 1 + verdict;
-    // On a narrow terminal the bars keep their least and names are cut.
-    const std::size_t left = columns_ - std::min(columns_, others + least_bar);
-    other_ = std::min(other_, left);
-    bar_ = least_bar + left - other_;
+    if (word != Word::faster && word != Word::slower) continue;
+    std::stable_sort(rungs.begin() + first, rungs.end(),
+                     [](const Rung* a, const Rung* b) { return far(*a) > far(*b); });
   }
-
-  [[nodiscard]] std::string rungs() const {
-    if (ladder_.rungs.empty()) return {};
-    std::string text =
-        fmt::format("{:{}}{:>{}}  {}\n", "", label_ + 1 + bar_ + 1, "here", figure, "best other");
-    for (const Rung& rung : ladder_.rungs) text += line(rung);
-    return text;
+  for (const Rung& rung : ladder.rungs) {
+    if (!rung.answer) rungs.push_back(&rung);
   }
+  std::vector<std::string> lines;
+  std::string_view last;
+  for (const Rung* rung : rungs) {
+    std::string line = rung_line(*rung, columns);
+    if (last == capitals_of(*rung)) line.replace(0, last.size(), last.size(), ' ');
+    last = capitals_of(*rung);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
 
-  // What the marks say, and the words.
-  [[nodiscard]] std::string legend() const {
-    if (ladder_.rungs.empty()) return {};
-    std::string text = fmt::format(
-        "{} throughput  {} latency  {} best other  (log scale, {} to {})\n", marks_.many,
-        marks_.one, marks_.other,
-        scale_.low < 1 ? fmt::format("{:g} ns", scale_.low) : plain_duration(scale_.low),
-        plain_duration(scale_.high));
-    if (ladder_.open() > 0) {
-      text += wrapped("open: this run cannot tell; `handoff run SCENARIO` takes longer", columns_);
+// What a way's name does not say: that it is in two states, and that it keeps a weaker order.
+std::string notes_on(const Ladder& ladder, std::size_t columns) {
+  std::string text;
+  for (const Rung& rung : ladder.rungs) {
+    for (const auto* way : {&rung.own, &rung.peer}) {
+      if (!*way) continue;
+      const std::string name = name_of_way((*way)->contender);
+      if (!order_of(**way).empty()) {
+        text += wrapped(fmt::format("{}: {} keeps {}", rung.name, name, order_of(**way)), columns);
+      }
+      if (const auto& states = (*way)->states) {
+        text += wrapped(fmt::format("{}: {} takes {} in some launches, {} in others", rung.name,
+                                    name, short_duration(states->low),
+                                    short_duration(states->high)),
+                        columns);
+      }
     }
-    for (const Rung& rung : ladder_.rungs) {
-      const std::string orders = orders_on(rung);
-      if (!orders.empty()) text += wrapped(label_of(rung) + ": " + orders, columns_);
-    }
-    const auto disturbed = std::find_if(ladder_.rungs.begin(), ladder_.rungs.end(),
-                                        [](const Rung& rung) { return !rung.disturbed.empty(); });
-    if (disturbed != ladder_.rungs.end()) {
-      text += wrapped("* do not trust these figures: " + disturbed->disturbed, columns_, 1);
-    }
-    return text;
   }
+  return text;
+}
 
- private:
-  static constexpr std::size_t figure = 9;    // 0.0612 ns
-  static constexpr std::size_t verdict = 13;  // 14.8x faster*
+std::string minutes(double seconds) {
+  const auto whole = static_cast<long>(std::lround(seconds));
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
 
-  // The title where there is room for it and for a bar that one can read.
-  [[nodiscard]] const std::string& label_of(const Rung& rung) const {
-    constexpr std::size_t roomy = 110;
-    return columns_ >= roomy ? rung.title : rung.name;
-  }
-
-  [[nodiscard]] std::string line(const Rung& rung) const {
-    const std::string own = rung.own ? short_duration(rung.own->median) : "-";
-    const std::string other = rung.peer ? short_duration(rung.peer->median) : "-";
-    std::string text = fmt::format(
-        "{:<{}} {} {:>{}}  {:>{}} {} {}{}", label_of(rung), label_, bar(rung), own, figure, other,
-        figure, padded(rung.peer ? name_of_way(rung.peer->contender) : "", other_),
-        verdict_text(rung), rung.disturbed.empty() ? "" : "*");
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text + '\n';
-  }
-
-  // Of those that keep less than one for all.
-  static std::string orders_on(const Rung& rung) {
-    const std::string own = rung.own ? order_of(*rung.own) : "";
-    const std::string peer = rung.peer ? order_of(*rung.peer) : "";
-    const auto keeps = [](const std::optional<RungWay>& way, const std::string& order) {
-      return order.empty() ? "" : fmt::format("{} keeps {}", name_of_way(way->contender), order);
-    };
-    if (own.empty() || peer.empty()) return keeps(rung.own, own) + keeps(rung.peer, peer);
-    if (own != peer) return keeps(rung.own, own) + ", " + keeps(rung.peer, peer);
-    return fmt::format("{} and {} keep {}", name_of_way(rung.own->contender),
-                       name_of_way(rung.peer->contender), own);
-  }
-
-  // As long as this library takes, with a mark where the best other one ends.
-  [[nodiscard]] std::string bar(const Rung& rung) const {
-    std::vector<std::string> cells(bar_, " ");
-    if (rung.own) fill(cells, scale_.place(rung.own->median), rung.latency);
-    if (rung.peer) {
-      const double place = scale_.place(rung.peer->median) * static_cast<double>(bar_);
-      cells[std::min(bar_ - 1, static_cast<std::size_t>(place))] = marks_.other;
-    }
-    std::string text;
-    for (const std::string& cell : cells) text += cell;
-    return text;
-  }
-
-  void fill(std::vector<std::string>& cells, double place, bool latency) const {
-    constexpr std::size_t parts = 8;  // of a block
-    static constexpr std::array<const char*, parts> begun{" ",      "\u258F", "\u258E", "\u258D",
-                                                          "\u258C", "\u258B", "\u258A", "\u2589"};
-    const auto eighths = std::max<std::size_t>(
-        1, static_cast<std::size_t>(std::lround(place * static_cast<double>(bar_ * parts))));
-    const bool finely = look_.unicode && !latency;
-    const std::size_t whole = finely ? eighths / parts : (eighths + parts / 2) / parts;
-    for (std::size_t i = 0; i < std::max<std::size_t>(whole, finely ? 0 : 1); ++i) {
-      cells[i] = latency ? marks_.one : marks_.many;
-    }
-    if (finely && eighths % parts > 0) cells[whole] = begun.at(eighths % parts);
-  }
-
-  const Ladder& ladder_;
-  const LadderLook& look_;
-  std::size_t columns_;
-  const Marks& marks_;
-  LogScale scale_;
-  std::size_t label_ = 0;
-  std::size_t other_ = 0;
-  std::size_t bar_ = 0;
-};
-
-std::string busy_line(const Ladder& ladder, const LadderLook& look, std::size_t columns) {
-  const std::string& busy = look.busy.empty() ? ladder.busy : look.busy;
-  return busy.empty() ? busy : wrapped(busy, columns, 2);
+std::string sum_line(const Ladder& ladder, const LadderLook& look) {
+  std::string text = fmt::format("{}: {} kinds of hand-over", ladder.title, ladder.rungs.size());
+  if (look.seconds > 0) text += " in " + minutes(look.seconds);
+  return fmt::format("{}: {}", text, sum_of(ladder));
 }
 
 std::string grey_line(const std::vector<GreyLine>& grey, std::size_t columns) {
@@ -220,30 +159,76 @@ std::string grey_line(const std::vector<GreyLine>& grey, std::size_t columns) {
   return text.empty() ? text : wrapped(text, columns, 2);
 }
 
-std::string files_line(const LadderLook& look) {
-  if (look.page.empty()) return look.results.empty() ? "" : "results  " + look.results + '\n';
-  if (look.results.empty()) return "page     " + look.page + '\n';
-  return fmt::format("page     {}  (results: {})\n", look.page, look.results);
+std::string next_lines(const LadderLook& look) {
+  const std::string advise = look.program + " advise";
+  const std::string mine = look.program + " try --new mine";
+  const std::size_t room = std::max({advise.size(), mine.size(), look.page.size()}) + 2;
+  std::string text =
+      fmt::format("{:<{}}{:<{}}which way for your sizes, and the line to paste\n", "Next",
+                  word_room, advise, room) +
+      fmt::format("{:<{}}{:<{}}your loop under every way, checked\n", "", word_room, mine, room);
+  if (!look.page.empty()) {
+    text += fmt::format("{:<{}}{:<{}}all figures\n", "", word_room, look.page, room);
+  } else if (!look.results.empty()) {
+    text += fmt::format("{:<{}}{:<{}}all figures\n", "", word_room, look.results, room);
+  }
+  return text;
+}
+
+std::size_t lines_in(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 }  // namespace
 
+std::string rung_line(const Rung& rung, int columns) {
+  const Columns room(columns);
+  const std::string own = rung.own ? short_duration(rung.own->median) : "-";
+  const std::string other = rung.peer ? short_duration(rung.peer->median) : "-";
+  const std::string peer = rung.peer ? name_of_way(rung.peer->contender) : "";
+  const std::string& name = room.titles ? rung.title : rung.name;
+  return without_blanks_behind(
+      fmt::format("{:<{}}{:<{}} {:>{}}  {:>{}} {:<{}} {}", capitals_of(rung), word_room,
+                  name.substr(0, room.name), room.name, own, Columns::figure, other,
+                  Columns::figure, peer.substr(0, room.other), room.other, said_of(rung)));
+}
+
+std::string waiting_line(const std::string& name, const std::string& title, int columns) {
+  return fmt::format("{:<{}}{} ...", "", word_room, Columns(columns).titles ? title : name);
+}
+
 std::string ladder_text(const Ladder& ladder, const LadderLook& look) {
-  const auto columns =
-      static_cast<std::size_t>(std::clamp(look.columns, least_columns, most_columns));
-  const Picture picture(ladder, look);
-  std::string text = busy_line(ladder, look, columns);
-  if (look.interrupted) text += "Interrupted: what follows is not all that was asked for.\n";
+  const std::size_t columns = usable(look.columns);
+  std::string before = wrapped(sum_line(ladder, look), columns);
+  const std::string& busy = look.busy.empty() ? ladder.busy : look.busy;
+  if (!busy.empty()) before += wrapped(busy, columns, 2);
+  if (look.interrupted) before += "Interrupted: what follows is not all that was asked for.\n";
   if (!ladder.sentence.empty()) {
     const std::string sentence = wrapped(ladder.sentence, columns);
-    text += look.styled ? fmt::format("\033[1m{}\033[0m", sentence) : sentence;
+    before += look.styled ? fmt::format("\033[1m{}\033[0m", sentence) : sentence;
   }
-  text += '\n' + picture.rungs() + picture.legend() + grey_line(ladder.grey, columns);
-  text += files_line(look);
-  if (!look.missing.empty()) {
-    text += wrapped(fmt::format("missing  {}", fmt::join(look.missing, ", ")), columns, 1);
+  const std::string next = next_lines(look);
+  std::vector<std::string> lines = lines_of(ladder, look.columns);
+  // On a small terminal the first screen is the answer; the rest is on the page.
+  constexpr std::size_t prompt = 2;  // the command that was typed, and the next one's
+  const std::size_t others = lines_in(before) + lines_in(next) + prompt + 1;
+  std::string more;
+  if (look.rows > 0 && lines.size() + others > look.rows) {
+    const std::size_t shown = std::min<std::size_t>(
+        lines.size(), std::max<std::size_t>(1, look.rows - std::min(look.rows, others)));
+    if (shown < lines.size()) more = fmt::format("{} more\n", lines.size() - shown);
+    lines.resize(shown);
   }
-  return text;
+  std::string text = before;
+  for (const std::string& line : lines) text += line + '\n';
+  text += more;
+  if (look.rows == 0) {
+    text += notes_on(ladder, columns) + grey_line(ladder.grey, columns);
+    if (!look.missing.empty()) {
+      text += wrapped(fmt::format("missing  {}", fmt::join(look.missing, ", ")), columns, 1);
+    }
+  }
+  return text + next;
 }
 
 }  // namespace handoff::lab

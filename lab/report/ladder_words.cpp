@@ -120,7 +120,6 @@ std::string sentence_of(const std::vector<Rung>& rungs, const Result& result) {
   const Rung* const task = rung_named(rungs, "task");
   if (task == nullptr || !task->own) return {};
   const RungWay* other = task->peer ? &*task->peer : nullptr;
-  if (!task->named.empty()) other = &task->named.front();
   std::string text = fmt::format("On this machine a task costs {}", costs(*task->own, other));
   const ParameterValue width = value_named(task->parameters, "width");
   const double least = least_task_ns(*task, width, result);
@@ -129,11 +128,26 @@ std::string sentence_of(const std::vector<Rung>& rungs, const Result& result) {
     text += fmt::format("; below {} of work{}, at width {}, do not hand it over one by one",
                         plain_duration(rounded_up(least)), hot ? ", hot" : "", width.text);
   }
-  text += '.';
-  if (!task->disturbed.empty()) {
-    text += fmt::format(" Do not trust these figures: {}.", task->disturbed);
-  }
-  return text;
+  return text + '.';
+}
+
+std::string title_of(const Environment& here) {
+  const std::string machine = here.machine();
+  std::string text = here.version().empty() ? "handoff" : "handoff " + here.version();
+  return machine.empty() ? text : text + ", " + machine;
+}
+
+std::string sum_of(const Ladder& ladder) {
+  std::string text;
+  const auto add = [&](const char* words, Word word) {
+    const std::size_t rungs = ladder.count(word);
+    if (rungs > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", words, rungs);
+  };
+  add("ahead on", Word::faster);
+  add("level on", Word::about_equal);
+  add("behind on", Word::slower);
+  add("not known on", Word::not_known);
+  return text.empty() ? "nothing to compare with" : text;
 }
 
 std::string busy_of(const Result& result) {

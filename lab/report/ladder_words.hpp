@@ -21,6 +21,12 @@ namespace handoff::lab {
 // Ladder::sentence. Empty where no task was measured.
 [[nodiscard]] std::string sentence_of(const std::vector<Rung>& rungs, const Result& result);
 
+// Ladder::title.
+[[nodiscard]] std::string title_of(const Environment& here);
+
+// "ahead on 7, level on 1, behind on 2, not known on 4", of the rungs that have a best other way.
+[[nodiscard]] std::string sum_of(const Ladder& ladder);
+
 // Ladder::busy, by what was seen while each block was measured.
 [[nodiscard]] std::string busy_of(const Result& result);
 

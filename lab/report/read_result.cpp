@@ -161,6 +161,10 @@ bool is_list_of_ways(const json& value) {
          });
 }
 
+bool is_list_of_texts(const json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), is_plain_text);
+}
+
 constexpr const char* a_way = "null or an object with \"contender\"";
 
 // Of its figures none is read: they are in the rows.
@@ -174,11 +178,7 @@ constexpr std::array rung_rules{
     Rule{"today", true, a_way, is_way},
     Rule{"limit", true, a_way, is_way},
     Rule{"named", true, "a list of objects with \"contender\"", is_list_of_ways},
-    Rule{"chosen_on", true, "a whole number from 0 on",
-         [](const json& v) { return v.is_number_unsigned(); }},
-    Rule{"level", true, "a number from 0.5 to below 1", [](const json& v) {
-           return v.is_number() && v.get<double>() >= 0.5 && v.get<double>() < 1;
-         }}};
+    Rule{"peers", false, "a list of texts", is_list_of_texts}};
 
 constexpr std::array block_rules{
     Rule{"repeats", false, "a whole number", [](const json& v) { return v.is_number_integer(); }},
@@ -385,6 +385,19 @@ ArticleTable article_in(const json& object) {
 
 std::string contender_in(const json& way) { return way.is_null() ? "" : text_in(way, "contender"); }
 
+// Files of 0.2 and before name the best one, and beside it those that people ask for.
+std::vector<std::string> peers_in(const json& rung) {
+  if (rung.contains("peers")) return rung.at("peers").get<std::vector<std::string>>();
+  std::vector<std::string> peers;
+  const auto add = [&](const std::string& name) {
+    const bool there = std::find(peers.begin(), peers.end(), name) != peers.end();
+    if (!there && name.starts_with("peer.")) peers.push_back(name);
+  };
+  add(contender_in(rung.at("peer")));
+  for (const json& way : rung.at("named")) add(contender_in(way));
+  return peers;
+}
+
 RungChoice rung_in(const json& object) {
   RungChoice rung;
   rung.name = text_in(object, "name");
@@ -392,12 +405,9 @@ RungChoice rung_in(const json& object) {
   rung.metric = text_in(object, "metric");
   rung.parameters = parameters_in(object);
   rung.own = contender_in(object.at("own"));
-  rung.peer = contender_in(object.at("peer"));
+  rung.peers = peers_in(object);
   rung.today = contender_in(object.at("today"));
   rung.limit = contender_in(object.at("limit"));
-  for (const json& way : object.at("named")) rung.named.push_back(contender_in(way));
-  rung.chosen_on = object.at("chosen_on").get<std::size_t>();
-  rung.level = figure_in(object, "level");
   return rung;
 }
 

@@ -26,22 +26,16 @@ struct ArticleTable {
   std::vector<ArticleRow> rows;
 };
 
-// What an overview chose to stand on a rung of its ladder. The figures are in the rows.
+// Which ways stand on a rung of an overview's ladder. The figures are in the rows.
 struct RungChoice {
   std::string name;
   std::string scenario;
   std::string metric;
   ParameterValues parameters;
   std::string own;  // contenders; empty: none was measured
-  std::string peer;
+  std::vector<std::string> peers;  // the best of them stands for all
   std::string today;
   std::string limit;
-  std::vector<std::string> named;
-  // So many launches of each row chose, its first ones; the others report.
-  std::size_t chosen_on = 0;
-  // The level of the interval that judges: what was looked at several times is judged more
-  // strictly.
-  double level = 0.99;
 };
 
 struct Result {

@@ -5,19 +5,22 @@
 
 #include <fmt/format.h>
 
+#include "report/ladder_words.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
 
 std::string verdict_with_peer(const Rung& rung) {
   if (!rung.own) return "not measured";
-  std::string text = verdict_text(rung);
+  const std::string text = verdict_text(rung);
   if (!rung.peer) return text;
-  const Change change = rung.judged ? rung.judged->change : Change::too_noisy;
-  const char* const word = change == Change::unchanged   ? "to"
-                           : change == Change::too_noisy ? "against"
-                                                         : "than";
-  return fmt::format("{} {} {}", text, word, signed_name(*rung.peer));
+  switch (rung.answer ? rung.answer->word : Word::not_known) {
+    case Word::faster:
+    case Word::slower: return fmt::format("{} than {}", text, signed_name(*rung.peer));
+    case Word::about_equal: return fmt::format("{} to {}", text, signed_name(*rung.peer));
+    case Word::not_known: break;
+  }
+  return fmt::format("{}: {}", signed_name(*rung.peer), text);
 }
 
 std::string with_figure(const RungWay& way) {
@@ -67,24 +70,25 @@ std::string clause_of(const Rung& rung) {
   if (rung.peer) add(*rung.peer);
   for (const RungWay* way : beside_the_best(rung)) add(*way);
   if (rung.own) text += ", " + verdict_text(rung);
-  if (!rung.disturbed.empty()) text += ", disturbed";
+  if (!range_text(rung).empty()) text += " " + range_text(rung);
   return text + ".";
 }
 
 std::string ladder_in_words(const Ladder& ladder) {
-  std::string text = ladder.busy;
-  if (!ladder.sentence.empty()) text += (text.empty() ? "" : " ") + ladder.sentence;
-  for (const Rung& rung : ladder.rungs) text += (text.empty() ? "" : " ") + clause_of(rung);
+  std::string text = fmt::format("{}: {}.", ladder.title, sum_of(ladder));
+  if (!ladder.busy.empty()) text += " " + ladder.busy;
+  if (!ladder.sentence.empty()) text += " " + ladder.sentence;
+  for (const Rung& rung : ladder.rungs) text += " " + clause_of(rung);
   return text;
 }
 
 const char* tone_of(const Rung& rung) {
-  if (!rung.judged) return "";
-  switch (rung.judged->change) {
-    case Change::improved: return "good";
-    case Change::worse: return "bad";
-    case Change::unchanged: return "told";
-    case Change::too_noisy: break;
+  if (!rung.answer) return "";
+  switch (rung.answer->word) {
+    case Word::faster: return "good";
+    case Word::slower: return "bad";
+    case Word::about_equal: return "told";
+    case Word::not_known: break;
   }
   return "";
 }

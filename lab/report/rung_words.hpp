@@ -9,8 +9,8 @@
 
 namespace handoff::lab {
 
-// "14.8x faster than oneTBB", "about equal to oneTBB", "open against oneTBB", "no peer", with the
-// sign of the peer's order.
+// "14.8x faster than oneTBB", "about equal to oneTBB", "oneTBB: 0.80x .. 1.30x as fast", "no peer",
+// with the sign of the peer's order.
 [[nodiscard]] std::string verdict_with_peer(const Rung& rung);
 
 // "oneTBB 155 ns", with the sign of its order.

@@ -18,24 +18,23 @@ using namespace handoff::lab;
 
 RungWay way(const char* contender, double ns) { return {contender, ns, 0.98 * ns, 1.02 * ns}; }
 
-Rung rung(const char* title, double own, double peer, Change change) {
+Rung rung(const char* title, double own, double peer, Word word) {
   Rung made;
   made.title = title;
   made.own = way("own.pool.stealing", own);
   made.peer = way("peer.onetbb", peer);
-  made.judged = JudgedChange{change, own / peer, {}, 0.02};
+  made.answer = Answer{own / peer, {0.9 * own / peer, 1.1 * own / peer}, word};
   made.parameters["width"] = ParameterValue::of(2);
   return made;
 }
 
 Ladder ladder() {
   Ladder made;
-  made.rungs = {rung("a task <nobody> waits for", 28, 155, Change::improved),
-                rung("a fork", 40, 41, Change::unchanged),
-                rung("a ping", 9000, 8000, Change::worse),
-                rung("a thread", 21'000, 23'000, Change::too_noisy)};
+  made.rungs = {rung("a task <nobody> waits for", 28, 155, Word::faster),
+                rung("a fork", 40, 41, Word::about_equal),
+                rung("a ping", 9000, 8000, Word::slower),
+                rung("a thread", 21'000, 23'000, Word::not_known)};
   made.rungs[2].latency = true;
-  made.rungs[3].disturbed = "others took 1 CPU";
   made.rungs[0].today = way("peer.std_async", 8100);
   made.rungs[0].limit = way("limit.ring", 4);
   made.grey = {{"a system call", 120}, {"a cache miss", 95}};
@@ -83,7 +82,7 @@ TEST(LadderSvg, SaysWhatItShows) {
     const std::string svg = ladder_svg(ladder(), context, form);
     for (const char* words :
          {"a task &lt;nobody&gt; waits for", "5.5x faster than onetbb", "155 ns", "28.0 ns",
-          "about equal to onetbb", "slower than onetbb", "open against onetbb", "disturbed",
+          "about equal to onetbb", "slower than onetbb", "onetbb: 1.00x .. 1.22x as fast",
           "a cache miss 95.0 ns", "a system call 120 ns", "EPYC &amp; Co, 2 CPUs", "2 threads,",
           "virtual (KVM)", "measured 2026-11-25", "GNU 12.2.0", "handoff 0.1.0", "oneTBB 2021.8",
           ">100 ns<", ">10 us<"}) {
@@ -102,9 +101,9 @@ TEST(LadderSvg, ItsTextSaysWhatATaskCostsHereAndInOneTbb) {
   const std::string text = ladder_in_words(ladder());
   for (const char* words :
        {"On this machine a task costs 28 ns here, 155 in oneTBB.",
-        "A task <nobody> waits for: 28.0 ns here, 155 ns in oneTBB, 5.5x faster.",
-        "A ping: 9.00 us here, 8.00 us in oneTBB, 1.1x slower.",
-        "A thread: 21.0 us here, 23.0 us in oneTBB, open, disturbed."}) {
+        "A task <nobody> waits for: 28.0 ns here, 155 ns in oneTBB, 5.5x faster (5.0 .. 6.2).",
+        "A ping: 9.00 us here, 8.00 us in oneTBB, 1.12x slower (1.01 .. 1.24).",
+        "A thread: 21.0 us here, 23.0 us in oneTBB, 1.00x .. 1.22x as fast."}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << '\n' << text;
   }
   for (const std::string& svg :
@@ -131,9 +130,9 @@ TEST(LadderSvg, WhatWasNotMeasuredIsNotDrawn) {
   Ladder made = ladder();
   made.rungs = {made.rungs[0], made.rungs[1]};
   made.rungs[0].own.reset();
-  made.rungs[0].judged.reset();
+  made.rungs[0].answer.reset();
   made.rungs[1].peer.reset();
-  made.rungs[1].judged.reset();
+  made.rungs[1].answer.reset();
   const std::string svg = ladder_svg(made, context, LadderForm::wide);
   EXPECT_EQ(count(svg, "class=\"mark own\""), 1U + 1);
   EXPECT_EQ(count(svg, "class=\"ring peer\""), 1U + 1);

@@ -58,8 +58,8 @@ class ResultFile(LabTest):
     def test_the_schema_knows_rungs(self):
         overview = synthetic.overview()
         jsonschema.validate(overview, SCHEMA)
-        for key, value in [("verdict", "won"), ("own", {"contender": "own.pool"}), ("level", 1),
-                           ("chosen_on", -1), ("unit", "us"), ("named", None), ("ratio", "x")]:
+        for key, value in [("verdict", "won"), ("own", {"contender": "own.pool"}),
+                           ("peers", "peer.onetbb"), ("unit", "us"), ("named", None), ("ratio", "x")]:
             copy = json.loads(json.dumps(overview))
             copy["rungs"][0][key] = value
             with self.subTest(key), self.assertRaises(jsonschema.ValidationError):

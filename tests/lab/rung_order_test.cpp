@@ -1,96 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Where the launches of an overview go.
+// Where the launches of an overview go, and that its rungs are what they say.
 #include "harness/rung_order.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
-#include "harness/verdict.hpp"
+#include "harness/rungs.hpp"
+#include "scenarios/registry.hpp"
 
 namespace rung_order_test { namespace {
 
 using namespace handoff::lab;
 
-RungState open(std::size_t reported, std::size_t looks = 0) {
-  return {.reported = reported, .looks = looks, .has_verdict = true, .seconds = 1};
-}
-
-RungState decided(std::size_t reported) {
-  return {.reported = reported, .looks = 1, .has_verdict = true, .decided = true, .seconds = 1};
+RungState after(std::size_t launches, double spread, double spent = 0, double seconds = 1) {
+  return {.launches = launches, .spread = spread, .seconds = seconds, .spent = spent};
 }
 
 constexpr double enough = 100;
 
-// A slow way once took all the time while it was chosen from, and no rung had anything to report.
-TEST(Choosing, EndsWhereOneMoreLaunchWouldTakeTheTimeOfOthers) {
-  EXPECT_TRUE(has_time_for_another(0, 0, 5));
-  EXPECT_TRUE(has_time_for_another(2, 1, 4));
-  EXPECT_TRUE(has_time_for_another(4, 2, 6));
-  EXPECT_FALSE(has_time_for_another(4, 2, 5.9));
-  EXPECT_FALSE(has_time_for_another(14, 1, 5));
+TEST(NextRung, IsTheOneOfWhichTheLeastIsKnown) {
+  EXPECT_EQ(next_rung({after(6, 0.1), after(6, 0.3), after(6, 0.2)}, enough, enough), 1U);
+  EXPECT_EQ(next_rung({after(6, 0.1), after(60, 0.3)}, enough, enough), 0U)
+      << "launches make up for spread";
+  EXPECT_EQ(next_rung({after(6, 0.1), after(0, 0)}, enough, enough), 1U);
+  EXPECT_EQ(next_rung({after(6, 0.1), after(6, 0.1)}, enough, enough), 0U);
+  EXPECT_EQ(next_rung({}, enough, enough), std::nullopt);
 }
 
-TEST(Choosing, RepeatsADisturbedLaunchWhileThereIsTime) {
-  EXPECT_TRUE(has_time_for_another(2, 0, 4));
-  EXPECT_FALSE(has_time_for_another(3, 0, 4));
+TEST(NextRung, FitsIntoTheTimeLeftAndIntoItsShare) {
+  EXPECT_EQ(next_rung({after(6, 0.5, 0, 10), after(6, 0.1)}, 9, enough), 1U);
+  EXPECT_EQ(next_rung({after(6, 0.5, 0, 10), after(6, 0.1)}, 0.5, enough), std::nullopt);
+  EXPECT_EQ(next_rung({after(6, 0.5, 14.5), after(6, 0.1)}, enough, 15), 1U);
 }
 
-TEST(NextRung, IsTheOneWithTheFewestLaunches) {
-  EXPECT_EQ(next_rung({open(6, 1), open(5, 1), open(7, 1)}, enough), 1U);
-  EXPECT_EQ(next_rung({open(5, 1), open(5, 1)}, enough), 0U);
-  EXPECT_EQ(next_rung({}, enough), std::nullopt);
+TEST(RungKinds, NameWaysThatTheLabKnowsAndFourAtMost) {
+  std::set<std::string> names;
+  const Scenarios scenarios = all_scenarios();
+  for (const auto& scenario : scenarios) names.insert(scenario->name());
+  for (const RungKind& kind : rung_kinds()) {
+    EXPECT_TRUE(names.insert(kind.name).second) << kind.name << " names two things";
+    EXPECT_TRUE(names.contains(kind.scenario)) << kind.name;
+    EXPECT_TRUE(kind.own.starts_with("own.")) << kind.name;
+    EXPECT_FALSE(kind.peers.empty()) << kind.name;
+    for (const std::string& peer : kind.peers) EXPECT_TRUE(peer.starts_with("peer.")) << peer;
+  }
 }
 
-TEST(NextRung, EachGetsTheLeastAndOnlyTheOpenOnesMore) {
-  EXPECT_EQ(next_rung({open(7, 1), decided(4)}, enough), 1U);
-  EXPECT_EQ(next_rung({open(7, 1), decided(5)}, enough), 0U);
-  EXPECT_EQ(next_rung({decided(5), decided(5)}, enough), std::nullopt);
-  const RungState alone{.reported = 4, .seconds = 1};
-  const RungState alone_and_done{.reported = 5, .seconds = 1};
-  EXPECT_EQ(next_rung({alone}, enough), 0U);
-  EXPECT_EQ(next_rung({alone_and_done}, enough), std::nullopt);
-}
-
-TEST(NextRung, ComesLastWhereMoreLaunchesWouldHardlyHelp) {
-  RungState unlikely = open(8, 2);
-  unlikely.unlikely = true;
-  EXPECT_EQ(next_rung({unlikely, open(15, 3)}, enough), 1U);
-  EXPECT_EQ(next_rung({unlikely, decided(8)}, enough), 0U);
-  RungState slow = open(9, 2);
-  slow.seconds = 10;
-  EXPECT_EQ(next_rung({unlikely, slow}, 9), 0U);
-}
-
-TEST(NextRung, EndsAfterTheLastLook) {
-  EXPECT_EQ(next_rung({open(16, kOverviewLooks.size() - 1)}, enough), 0U);
-  EXPECT_EQ(next_rung({open(24, kOverviewLooks.size())}, enough), std::nullopt);
-}
-
-TEST(NextRung, FitsIntoTheTimeLeft) {
-  RungState slow = open(5, 1);
-  slow.seconds = 10;
-  EXPECT_EQ(next_rung({slow, open(7, 1)}, 9), 1U);
-  EXPECT_EQ(next_rung({slow, open(7, 1)}, 0.5), std::nullopt);
-  RungState spent = open(7, 1);
-  spent.seconds_left = 0;
-  EXPECT_EQ(next_rung({spent}, enough), std::nullopt);
-  spent.reported = 4;  // the least it gets all the same
-  EXPECT_EQ(next_rung({spent}, enough), 0U);
-}
-
-TEST(NextRung, GivesAFixedNumberToAll) {
-  EXPECT_EQ(next_rung({open(20), decided(19)}, enough, 20), 1U);
-  EXPECT_EQ(next_rung({open(20), decided(20)}, enough, 20), std::nullopt);
-  EXPECT_EQ(next_rung({open(1)}, enough, 1), std::nullopt);
-}
-
-TEST(IsLook, OnlyAtTheirNumbersAndOnceEach) {
-  EXPECT_FALSE(is_look(open(4)));
-  EXPECT_TRUE(is_look(open(5)));
-  for (const std::size_t between : {5U, 6U, 7U}) EXPECT_FALSE(is_look(open(between, 1))) << between;
-  EXPECT_TRUE(is_look(open(8, 1)));
-  EXPECT_TRUE(is_look(open(24, 4)));
-  EXPECT_FALSE(is_look(open(30, 5)));
-  EXPECT_FALSE(is_look({.reported = 5}));  // nothing to be judged
+TEST(RungKinds, ByInterestAreTheSame) {
+  std::set<const RungKind*> kinds;
+  for (const RungKind* kind : rung_kinds_by_interest()) kinds.insert(kind);
+  EXPECT_FALSE(kinds.contains(nullptr));
+  EXPECT_EQ(kinds.size(), rung_kinds().size());
+  EXPECT_EQ(rung_kinds_by_interest().front()->name, "task");
 }
 
 }}  // namespace rung_order_test

@@ -3,16 +3,15 @@
 // state up to 2x apart, bursts are noisy, now and then one is hit by something, and the speed
 // drifts. Equals must not be called different, a planted 5 % must be found. Verdicts that are too
 // simple fail here, which shows that this test can fail.
+#include <array>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <random>
 #include <span>
 #include <utility>
 
 #include <gtest/gtest.h>
 
-#include "harness/preemption.hpp"
 #include "harness/verdict.hpp"
 #include "support/support.hpp"
 
@@ -41,23 +40,17 @@ class Simulation {
   // times as long.
   std::pair<Launches, Launches> compare(std::size_t launches, double planted, int rounds) {
     std::pair<Launches, Launches> times{Launches(launches), Launches(launches)};
-    books_.assign(launches, {});
     for (std::size_t l = 0; l < launches; ++l) {
       const double machine = state(StateOf::machine);
       const double first = machine + state(StateOf::process) + normal(0.003);
       const double second =
           machine + state(StateOf::process) + normal(0.003) + machine_.favour + std::log(planted);
       for (int round = 0; round < rounds; ++round) {
-        times.first[l].push_back(std::exp(first + burst(machine_.hit_first, books_[l].first)));
-        times.second[l].push_back(std::exp(second + burst(machine_.hit_second, books_[l].second)));
+        times.first[l].push_back(std::exp(first + burst(machine_.hit_first)));
+        times.second[l].push_back(std::exp(second + burst(machine_.hit_second)));
       }
     }
     return times;
-  }
-
-  // Of those that were compared: whether the neighbour took nothing from either side.
-  [[nodiscard]] bool was_left_alone(std::size_t launch) const {
-    return kept_their_cpus(books_[launch].first) && kept_their_cpus(books_[launch].second);
   }
 
  private:
@@ -65,26 +58,13 @@ class Simulation {
     return whose == machine_.state && happens(machine_.slow) ? machine_.apart : 0;
   }
 
-  using Books = std::vector<Reading>;  // what the scheduler says of each burst
-
-  double burst(double hit_by_far, Books& books) {
+  double burst(double hit_by_far) {
     drift_ += normal(0.003);
     const double hit = happens(0.05) ? uniform(0.05, 0.5) : 0;
     // On a CPU that another process wants too, one gets half of the time or more.
     const double shared = happens(machine_.foreign_cpus / 2) ? uniform(0, std::log(2)) : 0;
     const double far = hit_by_far > 0 && happens(hit_by_far) ? uniform(0, std::log(30)) : 0;
-    books.push_back(book_of(shared + far));
     return drift_ + normal(0.01) + hit + shared + far;
-  }
-
-  // What the neighbour took, a thread waited for.
-  static Reading book_of(double taken) {
-    Reading reading;
-    reading.wall_ns = 50e6;
-    reading.cpu_ns = reading.wall_ns * std::exp(-taken);
-    reading.usage = {{"submitter_on_cpu_ns", reading.cpu_ns},
-                     {"submitter_ready_ns", reading.wall_ns - reading.cpu_ns}};
-    return reading;
   }
 
   double normal(double deviation) { return std::normal_distribution(0.0, deviation)(random_); }
@@ -96,7 +76,6 @@ class Simulation {
   Machine machine_;
   std::mt19937_64 random_;
   double drift_ = 0;
-  std::vector<std::pair<Books, Books>> books_;  // launch by launch
 };
 
 using Judge = std::function<Change(const Launches& now, const Launches& before)>;
@@ -109,34 +88,18 @@ Change judge(const Launches& now, const Launches& before) {
 struct Looking {
   std::span<const std::size_t> looks;
   int rounds;  // of bursts in a launch
-  bool only_left_alone = false;  // others are thrown away
 };
 constexpr Looking kUsual{kLooks, 5};
-constexpr Looking kAsOverview{kOverviewLooks, kOverviewRounds};
-constexpr Looking kAsOverviewLeftAlone{kOverviewLooks, kOverviewRounds, true};
-
-// As many launches as it can take, or those of four times as many that were left alone.
-std::pair<Launches, Launches> launches_of(const Machine& machine, double planted,
-                                          std::uint64_t seed, const Looking& looking) {
-  Simulation simulation(machine, seed);
-  const std::size_t most = looking.looks.back();
-  if (!looking.only_left_alone) return simulation.compare(most, planted, looking.rounds);
-  const auto all = simulation.compare(4 * most, planted, looking.rounds);
-  std::pair<Launches, Launches> kept;
-  for (std::size_t l = 0; l < 4 * most; ++l) {
-    if (!simulation.was_left_alone(l)) continue;
-    kept.first.push_back(all.first[l]);
-    kept.second.push_back(all.second[l]);
-  }
-  return kept;
-}
+// As `try` does: once, at the end.
+constexpr std::array<std::size_t, 1> kOneLook{24};
+constexpr Looking kOnce{kOneLook, 3};
 
 Change compared(const Machine& machine, double planted, std::uint64_t seed, const Judge& judge,
                 const Looking& looking = kUsual) {
-  const auto [before, now] = launches_of(machine, planted, seed, looking);
+  const auto [before, now] =
+      Simulation(machine, seed).compare(looking.looks.back(), planted, looking.rounds);
   Change change = Change::too_noisy;
   for (const std::size_t launches : looking.looks) {
-    if (launches > now.size()) break;
     const auto end = static_cast<std::ptrdiff_t>(launches);
     change = judge({now.begin(), now.begin() + end}, {before.begin(), before.begin() + end});
     if (change != Change::too_noisy) break;
@@ -248,95 +211,16 @@ TEST(SimulatedMachine, AForeignProcessThatNobodySawMakesNoWrongVerdict) {
   EXPECT_LE(result.wrong, 1) << result;
 }
 
-// The rule of an overview: its looks, and the level that pays for them.
-
-Change judge_as_overview(const Launches& now, const Launches& before) {
-  return judge_change(now, before, {.level = kOverviewLevel}).change;
-}
-
-// More than one test looks at it.
-const Tally& tally_of_overview(StateOf state, std::uint64_t seed) {
-  static std::map<std::pair<StateOf, std::uint64_t>, Tally> known;
-  const auto [place, is_new] = known.try_emplace({state, seed});
-  if (is_new) place->second = tally(state, judge_as_overview, seed, 0, kAsOverview);
-  return place->second;
-}
-
-TEST(SimulatedOverview, ItsLooksTogetherErrInTwoPercentAtMost) {
-  for (const std::uint64_t seed : seeds()) {
-    for (const StateOf state : {StateOf::process, StateOf::machine}) {
-      const Tally& result = tally_of_overview(state, seed);
-      EXPECT_LE(result.called_different * 100, 2 * result.equals) << result << ", seed " << seed;
-      EXPECT_LE(result.wrong * 100, result.planted) << result << ", seed " << seed;
-    }
-  }
-}
-
-TEST(SimulatedOverview, APlantedDifferenceIsFound) {
-  for (const std::uint64_t seed : seeds()) {
-    const Tally& process = tally_of_overview(StateOf::process, seed);
-    const Tally& machine = tally_of_overview(StateOf::machine, seed);
-    EXPECT_GE(process.found * 100, 85 * process.planted) << process << ", seed " << seed;
-    EXPECT_GE(machine.found * 100, 95 * machine.planted) << machine << ", seed " << seed;
-  }
-}
-
-// What the looks cost is seen without the margin, which makes up for more than that. Counts no
-// further than `most`.
-constexpr int kWithoutMargin = 300;  // comparisons
-
-int wrong_without_margin(double level, int most) {
-  int wrong = 0;
-  for (int i = 0; i < kWithoutMargin && wrong < most; ++i) {
-    const auto [before, now] = Simulation({}, static_cast<std::uint64_t>(i))
-                                   .compare(kOverviewLooks.back(), 1, kOverviewRounds);
-    bool excludes_1 = false;
-    for (const std::size_t launches : kOverviewLooks) {
-      const auto end = static_cast<std::ptrdiff_t>(launches);
-      const JudgedChange judged =
-          judge_change({now.begin(), now.begin() + end}, {before.begin(), before.begin() + end},
-                       {.level = level});
-      excludes_1 = excludes_1 || judged.bounds.low > 1 || judged.bounds.high < 1;
-    }
-    wrong += excludes_1 ? 1 : 0;
-  }
-  return wrong;
-}
-
-TEST(SimulatedOverview, LooksArePaidFor) {
-  constexpr int too_many = kWithoutMargin * 4 / 100 + 1;
-  EXPECT_EQ(wrong_without_margin(0.99, too_many), too_many);
-  EXPECT_LE(wrong_without_margin(kOverviewLevel, kWithoutMargin), kWithoutMargin * 0.025);
-}
-
-// Beside a neighbour that has another CPU most of the time, and takes this one from one side only.
-constexpr double kAtTimes = 0.3;  // of the bursts
-
-TEST(SimulatedOverview, LaunchesThatANeighbourLeftAloneAreJudgedAsOnAQuietMachine) {
-  for (const std::uint64_t seed : seeds()) {
-    for (const StateOf state : {StateOf::process, StateOf::machine}) {
-      const Tally result = tally(state, judge_as_overview, seed, 0, kAsOverviewLeftAlone, kAtTimes);
-      EXPECT_LE(result.called_different * 100, 2 * result.equals) << result << ", seed " << seed;
-      EXPECT_LE(result.wrong * 100, result.planted) << result << ", seed " << seed;
-      const int least = state == StateOf::process ? 85 : 95;
-      EXPECT_GE(result.found * 100, least * result.planted) << result << ", seed " << seed;
-    }
-  }
-}
-
 // Beside a neighbour that slows down one side by up to a fifth more than the other.
 
 Change judge_beside_a_neighbour(const Launches& now, const Launches& before) {
-  return judge_change(
-             now, before,
-             {.disturbed = true, .disturbed_margin = kDisturbedMargin, .level = kOverviewLevel})
+  return judge_change(now, before, {.disturbed = true, .disturbed_margin = kDisturbedMargin})
       .change;
 }
 
 // The same margin, but each launch votes by the median of its pairs of bursts.
 Change judge_by_pairs(const Launches& now, const Launches& before) {
-  const Change change =
-      judge_change(now, before, {.floor = kDisturbedMargin, .level = kOverviewLevel}).change;
+  const Change change = judge_change(now, before, {.floor = kDisturbedMargin}).change;
   return change == Change::unchanged ? Change::too_noisy : change;
 }
 
@@ -367,7 +251,7 @@ Beside beside_a_neighbour(const Judge& judge, double hit_by_far = 0,
     const StateOf state = i % 2 == 0 ? StateOf::process : StateOf::machine;
     Machine machine{state, slow(random), apart(random), 1, favour(random)};
     (i % 4 < 2 ? machine.hit_first : machine.hit_second) = hit_by_far;
-    const Change change = compared(machine, equal ? 1 : 2, random(), judge, kAsOverview);
+    const Change change = compared(machine, equal ? 1 : 2, random(), judge, kOnce);
     const bool different = change == Change::worse || change == Change::improved;
     if (equal) {
       beside.called_different += different ? 1 : 0;
@@ -380,14 +264,14 @@ Beside beside_a_neighbour(const Judge& judge, double hit_by_far = 0,
   return beside;
 }
 
-TEST(SimulatedOverview, ANeighbourThatFavoursOneSideMakesNoWrongVerdict) {
+TEST(SimulatedNeighbour, WhoFavoursOneSideMakesNoWrongVerdict) {
   const Beside beside = beside_a_neighbour(judge_beside_a_neighbour);
   EXPECT_EQ(beside.called_different, 0) << beside;
   EXPECT_EQ(beside.wrong, 0) << beside;
   EXPECT_GE(beside.found, 80) << beside;
 }
 
-TEST(SimulatedOverview, NorDoesOneThatHitsBurstsOfOneSideByFar) {
+TEST(SimulatedNeighbour, NorDoesOneThatHitsBurstsOfOneSideByFar) {
   const Beside beside = beside_a_neighbour(judge_beside_a_neighbour, 0.3);
   EXPECT_EQ(beside.called_different, 0) << beside;
   EXPECT_EQ(beside.wrong, 0) << beside;
@@ -396,7 +280,7 @@ TEST(SimulatedOverview, NorDoesOneThatHitsBurstsOfOneSideByFar) {
 
 TEST(SimulatedMachineCanary, TheUsualMarginIsTooNarrowBesideANeighbour) {
   const auto too_many = [](const Beside& beside) { return beside.called_different > 4; };
-  const Beside beside = beside_a_neighbour(judge_as_overview, 0, too_many);
+  const Beside beside = beside_a_neighbour(judge, 0, too_many);
   EXPECT_TRUE(too_many(beside)) << beside;
 }
 
@@ -406,10 +290,6 @@ TEST(SimulatedMachineCanary, PairsOfBurstsTellTooLittleWhereOneSideIsHitByFar) {
   };
   const Beside beside = beside_a_neighbour(judge_by_pairs, 0.3, too_little);
   EXPECT_TRUE(too_little(beside)) << beside;
-}
-
-TEST(SimulatedMachineCanary, LaunchesThatWereNotLeftAloneTellTooLittle) {
-  EXPECT_FALSE(is_believable(StateOf::machine, judge_as_overview, kAsOverview, kAtTimes));
 }
 
 // What is too simple for such a machine.

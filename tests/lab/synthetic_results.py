@@ -108,9 +108,9 @@ def rung():
     return {"name": "task", "scenario": "tasks", "metric": "fire_and_forget", "parameters": TASK,
             "unit": "ns", "latency": False, "own": way("own.pool.stealing", 28),
             "peer": way("peer.taskflow", 120), "today": way("peer.mutex_pool", 400),
-            "limit": way("limit.ring", 9), "named": [way("peer.onetbb", 155)], "chosen_on": 3,
-            "level": 0.998, "verdict": "faster", "ratio": 0.233, "low": 0.23, "high": 0.24,
-            "margin": 0.02, "disturbed": None}
+            "limit": way("limit.ring", 9), "named": [way("peer.onetbb", 155)],
+            "peers": ["peer.taskflow", "peer.onetbb"], "verdict": "faster", "ratio": 0.233,
+            "low": 0.23, "high": 0.24}
 
 
 ARTICLE = {"scenario": "matmul", "title": "An article about <threads> (2026)", "metric": "gflops",

@@ -89,21 +89,6 @@ TEST(JudgeChange, DisturbedOnesMustClearTheWideMarginAndNeverMeanUnchanged) {
   EXPECT_EQ(change(1.1, 1, {.disturbed_margin = 0.5}), Change::worse);
 }
 
-TEST(JudgeChange, SaysWhereMoreLaunchesWouldHardlyHelp) {
-  const Judging disturbed{.disturbed = true, .disturbed_margin = kDisturbedMargin};
-  const auto unlikely = [](double now, double before, const Judging& judging) {
-    return is_verdict_unlikely(judge_change(constant(now), constant(before), judging));
-  };
-  EXPECT_TRUE(unlikely(1, 1, disturbed));
-  EXPECT_TRUE(unlikely(1.2, 1, disturbed));
-  EXPECT_TRUE(unlikely(1, 1.2, disturbed));
-  EXPECT_FALSE(unlikely(1.3, 1, disturbed));
-  EXPECT_FALSE(unlikely(1, 1.3, disturbed));
-  EXPECT_FALSE(unlikely(2, 1, disturbed)) << "there is a verdict";
-  EXPECT_FALSE(unlikely(1, 1, {})) << "a quiet machine says unchanged";
-  EXPECT_FALSE(unlikely(1.021, 1, {.floor = 0.02})) << "or finds a small difference";
-}
-
 TEST(JudgeChange, DisturbedLaunchesVoteByTheirBestBursts) {
   // Two of three bursts were hit, of one side only and by far more than it takes.
   const Launches hit{{2, 90, 31}, {55, 2.02, 20}, {80, 47, 1.98}, {2.01, 33, 66}, {28, 2, 41}};
