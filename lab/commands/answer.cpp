@@ -67,7 +67,8 @@ std::string answer_text(const Result& result, const RunOptions& options,
                         double seconds) {
   const bool styled = may_style(STDOUT_FILENO);
   if (result.rungs.empty()) return tables(result, styled);
-  std::string text = ladder_text(ladder_of(result), look_of(result, options, contenders, busy, seconds));
+  std::string text =
+      ladder_text(ladder_of(result), look_of(result, options, contenders, busy, seconds));
   if (options.verbose) text += tables(result, styled);
   return text;
 }

@@ -76,8 +76,7 @@ Ways Overview::Part::judged() {
   Ways ways;
   for (Measurement& way : all) {
     const auto& peers = choice.peers;
-    const bool is_peer =
-        std::find(peers.begin(), peers.end(), way.contender.name) != peers.end();
+    const bool is_peer = std::find(peers.begin(), peers.end(), way.contender.name) != peers.end();
     if (is_peer || way.contender.name == choice.own) ways.push_back(&way);
   }
   return ways;
@@ -173,9 +172,9 @@ std::size_t Overview::rungs() const {
 void Overview::measure() {
   try {
     begin();
-    const double share =
-        deadline_ ? kForTheLeast * seconds_left() / static_cast<double>(rungs() + 1)
-                  : options_.time_budget_s.value_or(seconds_left());
+    const double share = deadline_
+                             ? kForTheLeast * seconds_left() / static_cast<double>(rungs() + 1)
+                             : options_.time_budget_s.value_or(seconds_left());
     const std::size_t fixed = static_cast<std::size_t>(options_.launches.value_or(0));
     for (Part& part : parts_) {
       const std::size_t least = part.kind == nullptr ? kBeside : kLeast;

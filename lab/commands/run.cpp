@@ -238,9 +238,9 @@ int run(const RunOptions& asked) {
     write_atomically(options.measure.output, to_json_text(result));
   }
   if (!options.page.empty()) write_page(options, result, !interrupted, interrupt);
-  fmt::print("{}", options.json ? to_json_text(result)
-                                : answer_text(result, options, session.contenders(), busy,
-                                              took.count()));
+  fmt::print("{}", options.json
+                       ? to_json_text(result)
+                       : answer_text(result, options, session.contenders(), busy, took.count()));
   if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code::ok;
 }

@@ -154,8 +154,8 @@ const std::vector<RungKind>& rung_kinds() {
 }
 
 std::vector<const RungKind*> rung_kinds_by_interest() {
-  constexpr std::array first{"task", "future", "fork", "iteration", "message",
-                             "event", "call", "process", "file"};
+  constexpr std::array first{"task",  "future", "fork",    "iteration", "message",
+                             "event", "call",   "process", "file"};
   std::vector<const RungKind*> kinds;
   for (const char* name : first) kinds.push_back(rung_kind_named(name));
   for (const RungKind& kind : rung_kinds()) {

@@ -2,8 +2,8 @@
 // The ladder: one rung for each kind of hand-over, from the call of a listener to a pool that is
 // started and a file that is written. A rung is a cell of a scenario, and four ways at most: this
 // library's, at most two peers, what people write without a library, and the limit. They are named
-// here, by full runs of named machines (`./run --all`), and not chosen by what an overview measures:
-// so all of its launches count.
+// here, by full runs of named machines (`./run --all`), and not chosen by what an overview
+// measures: so all of its launches count.
 #pragma once
 
 #include <string>

@@ -37,10 +37,10 @@ struct Rung {
   ParameterValues parameters;
   bool latency = false;
   std::optional<RungWay> own;
-  std::optional<RungWay> peer;   // the best of those that it is judged against
+  std::optional<RungWay> peer;  // the best of those that it is judged against
   std::optional<RungWay> today;  // what people write without a library
   std::optional<RungWay> limit;
-  std::vector<RungWay> named;    // the others
+  std::vector<RungWay> named;  // the others
   std::optional<Answer> answer;  // time here over the best other's; nothing: there is none
 };
 

@@ -130,10 +130,10 @@ std::string notes_on(const Ladder& ladder, std::size_t columns) {
         text += wrapped(fmt::format("{}: {} keeps {}", rung.name, name, order_of(**way)), columns);
       }
       if (const auto& states = (*way)->states) {
-        text += wrapped(fmt::format("{}: {} takes {} in some launches, {} in others", rung.name,
-                                    name, short_duration(states->low),
-                                    short_duration(states->high)),
-                        columns);
+        text +=
+            wrapped(fmt::format("{}: {} takes {} in some launches, {} in others", rung.name, name,
+                                short_duration(states->low), short_duration(states->high)),
+                    columns);
       }
     }
   }
@@ -187,10 +187,10 @@ std::string rung_line(const Rung& rung, int columns) {
   const std::string other = rung.peer ? short_duration(rung.peer->median) : "-";
   const std::string peer = rung.peer ? name_of_way(rung.peer->contender) : "";
   const std::string& name = room.titles ? rung.title : rung.name;
-  return without_blanks_behind(
-      fmt::format("{:<{}}{:<{}} {:>{}}  {:>{}} {:<{}} {}", capitals_of(rung), word_room,
-                  name.substr(0, room.name), room.name, own, Columns::figure, other,
-                  Columns::figure, peer.substr(0, room.other), room.other, said_of(rung)));
+  return without_blanks_behind(fmt::format("{:<{}}{:<{}} {:>{}}  {:>{}} {:<{}} {}",
+                                           capitals_of(rung), word_room, name.substr(0, room.name),
+                                           room.name, own, Columns::figure, other, Columns::figure,
+                                           peer.substr(0, room.other), room.other, said_of(rung)));
 }
 
 std::string waiting_line(const std::string& name, const std::string& title, int columns) {

@@ -31,8 +31,7 @@ Rung rung(const char* title, double own, double peer, Word word) {
 Ladder ladder() {
   Ladder made;
   made.rungs = {rung("a task <nobody> waits for", 28, 155, Word::faster),
-                rung("a fork", 40, 41, Word::about_equal),
-                rung("a ping", 9000, 8000, Word::slower),
+                rung("a fork", 40, 41, Word::about_equal), rung("a ping", 9000, 8000, Word::slower),
                 rung("a thread", 21'000, 23'000, Word::not_known)};
   made.rungs[2].latency = true;
   made.rungs[0].today = way("peer.std_async", 8100);

@@ -147,10 +147,10 @@ TEST(LadderOf, SaysWhichQueuesKeepLessThanOneOrder) {
 TEST(LadderOf, TheBestOfThePeersStandsForThemAndTheOthersBesideIt) {
   RungChoice choice = task_choice();
   choice.peers = {"peer.onetbb", "peer.fastest"};
-  const Rung rung = rung_of(
-      result_of({task_row("own.pool.stealing", around(30)), task_row("peer.fastest", around(60)),
-                 task_row("peer.onetbb", around(70))},
-                choice));
+  const Rung rung =
+      rung_of(result_of({task_row("own.pool.stealing", around(30)),
+                         task_row("peer.fastest", around(60)), task_row("peer.onetbb", around(70))},
+                        choice));
   EXPECT_EQ(rung.peer->contender, "peer.fastest");
   ASSERT_EQ(beside_the_best(rung).size(), 1U);
   EXPECT_EQ(beside_the_best(rung)[0]->contender, "peer.onetbb");
@@ -201,8 +201,8 @@ TEST(LadderOf, AVerdictForEachCase) {
 }
 
 TEST(LadderOf, TheSumCountsTheWords) {
-  Result result = result_of(
-      {task_row("own.pool.stealing", around(10)), task_row("peer.fastest", around(20))});
+  Result result =
+      result_of({task_row("own.pool.stealing", around(10)), task_row("peer.fastest", around(20))});
   EXPECT_EQ(sum_of(ladder_of(result)), "ahead on 1");
   result.rungs.push_back(result.rungs.front());
   result.rungs.back().peers = {"peer.gone"};
@@ -435,9 +435,9 @@ TEST(AFile, KeepsTheRungs) {
 
 // 0.2 chose the best peer by its first launches, and named beside it those that people ask for.
 TEST(AFile, OfAnEarlierVersionIsJudgedByAllItsLaunches) {
-  const Result result = result_of({task_row("own.pool.stealing", around(28)),
-                                   task_row("peer.fastest", around(99)),
-                                   task_row("peer.onetbb", around(155))});
+  const Result result =
+      result_of({task_row("own.pool.stealing", around(28)), task_row("peer.fastest", around(99)),
+                 task_row("peer.onetbb", around(155))});
   nlohmann::json file = nlohmann::json::parse(to_json_text(result));
   for (auto& row : file.at("rows")) row["low"] = row["high"] = row["median"];
   nlohmann::json& rung = file.at("rungs").at(0);

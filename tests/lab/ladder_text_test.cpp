@@ -44,7 +44,8 @@ Ladder whole_ladder() {
     if (kind.name != "thread") {
       rung.peer = RungWay{"peer.a_very_long_name_of_a_library", 14.8 * ns};
       const auto known = answers.find(kind.name);
-      rung.answer = known == answers.end() ? Answer{1, {0.7, 1.25}, Word::not_known} : known->second;
+      rung.answer =
+          known == answers.end() ? Answer{1, {0.7, 1.25}, Word::not_known} : known->second;
     }
     if (kind.name == "event" || kind.name == "bus") rung.peer->order = "per producer";
     if (kind.name == "bus") rung.own->order = "per producer";
@@ -133,7 +134,8 @@ TEST(LadderText, BeginsWithTheSumAndTheSentence) {
 
 TEST(LadderText, HasALineForEachRungByWhatIsSaidOfIt) {
   const std::string text = ladder_text(whole_ladder(), whole_look());
-  EXPECT_TRUE(line_with(text, "FASTER   call ").ends_with(" a_very_long_name_of 14.8x (14.1 .. 15.2)"))
+  EXPECT_TRUE(
+      line_with(text, "FASTER   call ").ends_with(" a_very_long_name_of 14.8x (14.1 .. 15.2)"))
       << text;
   EXPECT_TRUE(line_with(text, "         task ").ends_with(" 2.0x (1.92 .. 2.0)")) << text;
   EXPECT_TRUE(line_with(text, "SLOWER   event ").ends_with(" 1.20x (1.15 .. 1.25)")) << text;

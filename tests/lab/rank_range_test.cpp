@@ -121,39 +121,63 @@ struct Known {
   Word word;
 };
 const std::vector<Known> first_run{
-    {"call", {7.771, 7.849, 7.856, 7.779, 7.828, 7.829}, {9.051, 9.35, 9.663, 9.357, 9.045, 9.354},
+    {"call",
+     {7.771, 7.849, 7.856, 7.779, 7.828, 7.829},
+     {9.051, 9.35, 9.663, 9.357, 9.045, 9.354},
      Word::faster},
-    {"event", {12.6, 12.62, 12.61, 12.21, 12.24, 12.48, 12.93},
-     {14.97, 15.06, 15.61, 15.17, 15.11, 14.9, 17.16}, Word::faster},
-    {"message", {30.42, 49.47, 45.65, 33.66, 50.85}, {38.54, 40.05, 45.07, 36.45, 39.58},
+    {"event",
+     {12.6, 12.62, 12.61, 12.21, 12.24, 12.48, 12.93},
+     {14.97, 15.06, 15.61, 15.17, 15.11, 14.9, 17.16},
+     Word::faster},
+    {"message",
+     {30.42, 49.47, 45.65, 33.66, 50.85},
+     {38.54, 40.05, 45.07, 36.45, 39.58},
      Word::not_known},
-    {"bus", {6.993, 6.905, 7.081, 7.068, 6.881, 6.815}, {4.952, 4.748, 4.91, 4.966, 5.047, 4.994},
+    {"bus",
+     {6.993, 6.905, 7.081, 7.068, 6.881, 6.815},
+     {4.952, 4.748, 4.91, 4.966, 5.047, 4.994},
      Word::slower},
-    {"command", {10.92, 15.07, 11.2, 10.83, 11.12, 12.86},
-     {24.52, 23.76, 24.68, 23.61, 25.51, 24.26}, Word::faster},
-    {"task", {18.06, 18.11, 18.09, 18.76, 18.27, 17.96}, {134, 137.6, 119.4, 135.6, 138.4, 116.9},
+    {"command",
+     {10.92, 15.07, 11.2, 10.83, 11.12, 12.86},
+     {24.52, 23.76, 24.68, 23.61, 25.51, 24.26},
+     Word::faster},
+    {"task",
+     {18.06, 18.11, 18.09, 18.76, 18.27, 17.96},
+     {134, 137.6, 119.4, 135.6, 138.4, 116.9},
      Word::faster},
     {"future", {53.05, 55.76, 52.01, 53.78}, {308.5, 321.5, 321.5, 342}, Word::faster},
-    {"fork", {15.6, 14.76, 15.72, 15.01, 14.88, 16.48}, {45.76, 46.59, 45.09, 47.09, 45.57, 46.08},
+    {"fork",
+     {15.6, 14.76, 15.72, 15.01, 14.88, 16.48},
+     {45.76, 46.59, 45.09, 47.09, 45.57, 46.08},
      Word::faster},
-    {"iteration", {0.1044, 0.1086, 0.1087, 0.1127}, {0.1051, 0.1051, 0.1053, 0.1068},
+    {"iteration",
+     {0.1044, 0.1086, 0.1087, 0.1127},
+     {0.1051, 0.1051, 0.1053, 0.1068},
      Word::about_equal},
-    {"loop_1us", {519.5, 450.8, 452.8, 473.4, 471.7, 1474},
-     {455.7, 522.2, 444.4, 465.7, 424, 445.9}, Word::not_known},
+    {"loop_1us",
+     {519.5, 450.8, 452.8, 473.4, 471.7, 1474},
+     {455.7, 522.2, 444.4, 465.7, 424, 445.9},
+     Word::not_known},
     {"process", {48.65, 53.76, 48.31, 58.85}, {6087, 6529, 6494, 4251}, Word::faster},
-    {"ping", {7.994, 7.692, 7.833, 7.752, 7.907, 8.616},
-     {21.55, 7.891, 33.56, 8.34, 80.88, 44.44}, Word::not_known},
-    {"thread", {57940, 60530, 60740, 58040, 60890}, {30730, 31770, 31550, 33090, 31110},
+    {"ping",
+     {7.994, 7.692, 7.833, 7.752, 7.907, 8.616},
+     {21.55, 7.891, 33.56, 8.34, 80.88, 44.44},
+     Word::not_known},
+    {"thread",
+     {57940, 60530, 60740, 58040, 60890},
+     {30730, 31770, 31550, 33090, 31110},
      Word::slower},
-    {"file", {11210, 36220, 62190, 87970, 73140}, {18390, 44260, 70800, 96730, 72210},
+    {"file",
+     {11210, 36220, 62190, 87970, 73140},
+     {18390, 44260, 70800, 96730, 72210},
      Word::not_known}};
 
 TEST(AnswerOf, DecidesTenOfFourteenInAFirstRun) {
   int words = 0;
   for (const Known& rung : first_run) {
     const Answer answer = answer_of(rung.own, {rung.peer});
-    EXPECT_EQ(answer.word, rung.word) << rung.rung << ' ' << answer.ratio << ' '
-                                      << answer.range.low << " .. " << answer.range.high;
+    EXPECT_EQ(answer.word, rung.word) << rung.rung << ' ' << answer.ratio << ' ' << answer.range.low
+                                      << " .. " << answer.range.high;
     words += answer.word == Word::not_known ? 0 : 1;
   }
   EXPECT_EQ(words, 10);
@@ -211,12 +235,12 @@ using Judge = std::function<Answer(const Times& own, const std::vector<Times>& o
 
 struct Outcome {
   int rungs = 0;
-  int missed = 0;      // the truth lies beyond the range
-  int opposite = 0;    // a word against the truth
+  int missed = 0;  // the truth lies beyond the range
+  int opposite = 0;  // a word against the truth
   int false_words = 0;  // faster or slower, of equals
   int equals = 0;
   int far_apart = 0;  // twice as long, or half
-  int told = 0;       // of these
+  int told = 0;  // of these
 };
 
 std::ostream& operator<<(std::ostream& out, const Outcome& all) {
