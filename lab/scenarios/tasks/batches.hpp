@@ -20,9 +20,10 @@ inline std::size_t batches(const std::string& metric, std::size_t count, bool id
   return batches(count, idle, metric == "spread" ? 200'000 : 10'000);
 }
 
-// Whether an operation is a single task for an idle pool.
+// Whether an operation is a single task, for an idle pool or for a new one.
 inline bool is_of_one_task(const std::string& metric) {
-  return metric == "ping" || metric == "run_and_wait" || metric == "run_then_wait";
+  return metric == "ping" || metric == "run_and_wait" || metric == "run_then_wait" ||
+         metric == "first_use";
 }
 
 // Where a metric has no such parameter: whether a batch meets an idle pool, and a task's work.

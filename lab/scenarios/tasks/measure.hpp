@@ -99,6 +99,15 @@ Operation ping(const Task& task, const std::shared_ptr<Pool>& pool) {
   });
 }
 
+// Nothing of it is there before, and nothing is left of it.
+template <class Pool>
+Operation first_use(const Task& task) {
+  return repeated(task, [&task] {
+    Pool pool(task.width);
+    peers::run_batch(pool, 1, 0);
+  });
+}
+
 // What a pool costs that has nothing to do, after it had something.
 template <class Pool>
 Operation idle_cpu(const Task& task, const std::shared_ptr<Pool>& pool) {
@@ -114,6 +123,9 @@ Operation idle_cpu(const Task& task, const std::shared_ptr<Pool>& pool) {
 
 template <class Pool>
 Operation measure(const Task& task) {
+  if constexpr (peers::RunsBatches<Pool>) {
+    if (task.metric == "first_use") return detail::first_use<Pool>(task);
+  }
   auto pool = std::make_shared<Pool>(task.width);
   if constexpr (peers::RunsBatches<Pool>) {
     for (const char* const metric : {"fire_and_forget", "balance", "crowded"}) {

@@ -85,6 +85,7 @@ class Tasks final : public Scenario {
          "one task given to an idle pool and waited for in one call; the caller may run it"},
         {"run_then_wait", "us", false,
          "the same in two calls, between which another thread may begin it"},
+        {"first_use", "us", false, "a pool made, given one task, waited for, and stopped"},
         {"idle_cpu", "%", false, "of one CPU, used by a pool that has nothing to do"}};
     return metrics;
   }
