@@ -109,7 +109,7 @@ std::vector<RungKind> processes_threads_and_files() {
            .cell = cell("latency", {{"bytes", "8"}}),
            .latency = true,
            .own = "own.shared_ring",
-           .peers = {"peer.boost_message_queue", "peer.pipe"},
+           .peers = {"peer.boost_spsc", "peer.boost_message_queue"},
            .today = "peer.pipe"},
           {.name = "ping",
            .title = "a ping to a sleeping thread",

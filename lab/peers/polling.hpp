@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Polling, for a thread that must not sleep, or not yet. It yields from time to time, since the
-// thread that it waits for may need this CPU.
+// Polling, for a thread that must not sleep, or not yet. It looks again at once for a while: a pause
+// takes as long as what comes from another core. It yields from time to time, since the thread that
+// it waits for may need this CPU.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,9 @@ namespace handoff::lab::peers {
 
 // Between an attempt in vain, the `spins`th, and the next one.
 inline void wait_a_little(int spins) {
+  constexpr int spins_before_a_pause = 64;
   constexpr int spins_before_a_yield = 1000;
+  if (spins < spins_before_a_pause) return;
   if (spins < spins_before_a_yield) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

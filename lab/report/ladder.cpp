@@ -211,6 +211,7 @@ std::string name_of_way(const std::string& contender) {
                              Word{"boost_lockfree", "Boost.Lockfree"},
                              Word{"boost_message_queue", "Boost.Interprocess"},
                              Word{"boost_signals2", "Boost.Signals2"},
+                             Word{"boost_spsc", "Boost's spsc_queue"},
                              Word{"bs_thread_pool", "BS::thread_pool"},
                              Word{"enkits", "enkiTS"},
                              Word{"mutex_pool", "a mutex's pool"},
