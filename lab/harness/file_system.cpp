@@ -35,6 +35,20 @@ bool is_in_memory(const std::string& folder) {
   return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 
+// In a chroot the mount table does not have what its root lies on. Empty: another one.
+std::string kind_by_magic(const std::string& folder) {
+  struct statfs system{};
+  if (statfs(folder.c_str(), &system) != 0) return {};
+  switch (system.f_type) {
+    case EXT4_SUPER_MAGIC: return "ext4";  // and its forerunners
+    case XFS_SUPER_MAGIC: return "xfs";
+    case BTRFS_SUPER_MAGIC: return "btrfs";
+    case OVERLAYFS_SUPER_MAGIC: return "overlay";
+    case TMPFS_MAGIC: return "tmpfs";
+    default: return {};
+  }
+}
+
 // The line of the mount table with this device; the last one of a place is the one that is seen.
 std::string kind_of(const struct stat& status) {
   std::ifstream mounts("/proc/self/mountinfo");
@@ -109,6 +123,7 @@ FileSystem file_system_of(const std::string& folder) {
   if (folder.empty() || stat(folder.c_str(), &status) != 0) return {};
   FileSystem found;
   found.kind = kind_of(status);
+  if (found.kind.empty()) found.kind = kind_by_magic(folder);
   add_device(found, status);
   struct statfs system{};
   if (statfs(folder.c_str(), &system) == 0) {

@@ -15,16 +15,16 @@
 namespace handoff::lab {
 namespace {
 
-struct Word {
+struct Spelling {
   std::string_view name;
   std::string_view word;
 };
 
 template <std::size_t Count>
-std::optional<std::string_view> word_for(const std::array<Word, Count>& words,
+std::optional<std::string_view> word_for(const std::array<Spelling, Count>& words,
                                          std::string_view name) {
-  const auto found =
-      std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.name == name; });
+  const auto found = std::find_if(words.begin(), words.end(),
+                                  [&](const Spelling& one) { return one.name == name; });
   return found == words.end() ? std::nullopt : std::optional(found->word);
 }
 
@@ -111,9 +111,9 @@ Rung rung_of(const Result& result, const RungChoice& choice) {
 }
 
 std::vector<GreyLine> grey_of(const Result& result) {
-  constexpr std::array words{Word{"cache_miss", "a cache miss"},
-                             Word{"line_transfer", "core to core"},
-                             Word{"system_call", "a system call"}};
+  constexpr std::array words{Spelling{"cache_miss", "a cache miss"},
+                             Spelling{"line_transfer", "core to core"},
+                             Spelling{"system_call", "a system call"}};
   std::vector<GreyLine> grey;
   for (const Row& row : result.rows) {
     const auto factor = ns_in(row.unit);
@@ -206,27 +206,27 @@ std::string range_text(const Rung& rung) {
 }
 
 std::string name_of_way(const std::string& contender) {
-  constexpr std::array words{Word{"asio", "Asio"},
-                             Word{"atomic_queue", "atomic_queue"},
-                             Word{"boost_lockfree", "Boost.Lockfree"},
-                             Word{"boost_message_queue", "Boost.Interprocess"},
-                             Word{"boost_signals2", "Boost.Signals2"},
-                             Word{"boost_spsc", "Boost's spsc_queue"},
-                             Word{"bs_thread_pool", "BS::thread_pool"},
-                             Word{"enkits", "enkiTS"},
-                             Word{"mutex_pool", "a mutex's pool"},
-                             Word{"mutex_queue", "a mutex's queue"},
-                             Word{"onetbb", "oneTBB"},
-                             Word{"openmp", "OpenMP"},
-                             Word{"pipe", "a pipe"},
-                             Word{"std_async", "std::async"},
-                             Word{"std_for_each", "std::for_each"},
-                             Word{"std_functions", "std::function"},
-                             Word{"std_thread", "std::thread"},
-                             Word{"std_threads", "std::thread"},
-                             Word{"std_vectors", "std::stable_sort"},
-                             Word{"taskflow", "Taskflow"},
-                             Word{"unix_socket", "a Unix socket"}};
+  constexpr std::array words{Spelling{"asio", "Asio"},
+                             Spelling{"atomic_queue", "atomic_queue"},
+                             Spelling{"boost_lockfree", "Boost.Lockfree"},
+                             Spelling{"boost_message_queue", "Boost.Interprocess"},
+                             Spelling{"boost_signals2", "Boost.Signals2"},
+                             Spelling{"boost_spsc", "Boost's spsc_queue"},
+                             Spelling{"bs_thread_pool", "BS::thread_pool"},
+                             Spelling{"enkits", "enkiTS"},
+                             Spelling{"mutex_pool", "a mutex's pool"},
+                             Spelling{"mutex_queue", "a mutex's queue"},
+                             Spelling{"onetbb", "oneTBB"},
+                             Spelling{"openmp", "OpenMP"},
+                             Spelling{"pipe", "a pipe"},
+                             Spelling{"std_async", "std::async"},
+                             Spelling{"std_for_each", "std::for_each"},
+                             Spelling{"std_functions", "std::function"},
+                             Spelling{"std_thread", "std::thread"},
+                             Spelling{"std_threads", "std::thread"},
+                             Spelling{"std_vectors", "std::stable_sort"},
+                             Spelling{"taskflow", "Taskflow"},
+                             Spelling{"unix_socket", "a Unix socket"}};
   const std::string name = contender.substr(contender.find('.') + 1);
   return std::string(word_for(words, name).value_or(name));
 }

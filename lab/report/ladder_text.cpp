@@ -54,8 +54,8 @@ std::string without_blanks_behind(std::string text) {
 }
 
 // How the columns behind the word are shared out.
-struct Columns {
-  explicit Columns(int columns) : all(usable(columns) - word_room) {
+struct LineRoom {
+  explicit LineRoom(int columns) : all(usable(columns) - word_room) {
     titles = all >= 100;
     name = titles ? 36 : 9;
     other = std::min<std::size_t>(all - name - said - 5 - 2 * figure, 20);
@@ -182,19 +182,19 @@ std::size_t lines_in(const std::string& text) {
 }  // namespace
 
 std::string rung_line(const Rung& rung, int columns) {
-  const Columns room(columns);
+  const LineRoom room(columns);
   const std::string own = rung.own ? short_duration(rung.own->median) : "-";
   const std::string other = rung.peer ? short_duration(rung.peer->median) : "-";
   const std::string peer = rung.peer ? name_of_way(rung.peer->contender) : "";
   const std::string& name = room.titles ? rung.title : rung.name;
-  return without_blanks_behind(fmt::format("{:<{}}{:<{}} {:>{}}  {:>{}} {:<{}} {}",
-                                           capitals_of(rung), word_room, name.substr(0, room.name),
-                                           room.name, own, Columns::figure, other, Columns::figure,
-                                           peer.substr(0, room.other), room.other, said_of(rung)));
+  return without_blanks_behind(
+      fmt::format("{:<{}}{:<{}} {:>{}}  {:>{}} {:<{}} {}", capitals_of(rung), word_room,
+                  name.substr(0, room.name), room.name, own, LineRoom::figure, other,
+                  LineRoom::figure, peer.substr(0, room.other), room.other, said_of(rung)));
 }
 
 std::string waiting_line(const std::string& name, const std::string& title, int columns) {
-  return fmt::format("{:<{}}{} ...", "", word_room, Columns(columns).titles ? title : name);
+  return fmt::format("{:<{}}{} ...", "", word_room, LineRoom(columns).titles ? title : name);
 }
 
 std::string ladder_text(const Ladder& ladder, const LadderLook& look) {

@@ -30,8 +30,7 @@ class SpscQueues {
 
  private:
   using Queue =
-      boost::lockfree::spsc_queue<Message,
-                                  boost::lockfree::capacity<places_for(sizeof(Message))>>;
+      boost::lockfree::spsc_queue<Message, boost::lockfree::capacity<places_for(sizeof(Message))>>;
 
   Common<std::array<Queue, 2>> queues_;
   Queue* in_ = nullptr;
