@@ -25,9 +25,10 @@ using Ways = std::vector<Measurement*>;
 
 // With starting and drawing some seconds more: ./run has two minutes.
 constexpr double kMeasuring = 105;  // seconds
-constexpr double kForTheLeast = 0.6;  // of it, at most
-constexpr std::size_t kLeast = 6;    // launches: with fewer no ranks exclude 1
-constexpr std::size_t kFewest = 5;   // the same where they take long
+constexpr double kForTheLeast = 0.7;  // of it, at most
+constexpr std::size_t kFirst = 3;     // launches: then a rung shows figures
+constexpr std::size_t kFewest = 5;
+constexpr std::size_t kLeast = 9;  // with fewer no signed ranks exclude 1
 constexpr std::size_t kBeside = 2;
 constexpr int kRounds = 3;           // of bursts in a launch
 constexpr std::chrono::milliseconds kLongest(150);  // of a launch's bursts: no further round
@@ -39,16 +40,17 @@ bool is_measured(const Measurement& way) {
   return way.status == RowStatus::ok && !way.launches.empty() && !way.launches.front().empty();
 }
 
-// Of the logarithms of its launches' times.
-double spread_of(const Measurement& way) {
-  const Times times = times_of(metric_of(way));
+// How far apart the quotients of launches that were side by side usually are, as a logarithm: what
+// hit one of them does not count.
+double spread_of(const Measurement& own, const Measurement& other) {
+  const Times a = times_of(metric_of(own));
+  const Times b = times_of(metric_of(other));
   std::vector<double> logs;
-  for (const double time : times) logs.push_back(std::log(time));
-  double mean = 0;
-  for (const double log : logs) mean += log / static_cast<double>(logs.size());
-  double squares = 0;
-  for (const double log : logs) squares += (log - mean) * (log - mean);
-  return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, logs.size() - 1)));
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    logs.push_back(std::log(a[i] / b[i]));
+  }
+  std::sort(logs.begin(), logs.end());
+  return logs[3 * (logs.size() - 1) / 4] - logs[(logs.size() - 1) / 4];
 }
 
 }  // namespace
@@ -172,15 +174,15 @@ std::size_t Overview::rungs() const {
 void Overview::measure() {
   try {
     begin();
-    const double share = deadline_
-                             ? kForTheLeast * seconds_left() / static_cast<double>(rungs() + 1)
-                             : options_.time_budget_s.value_or(seconds_left());
-    const std::size_t fixed = static_cast<std::size_t>(options_.launches.value_or(0));
-    for (Part& part : parts_) {
-      const std::size_t least = part.kind == nullptr ? kBeside : kLeast;
-      first_launches(part, fixed > 0 ? fixed : least, share);
+    if (deadline_) {
+      sweep();
+      spend_the_rest();
+    } else {
+      for (Part& part : parts_) {
+        while (!is_enough(part)) add_launch(part);
+        look_at(part);
+      }
     }
-    if (deadline_) spend_the_rest();
   } catch (const Interrupted&) {
     session_.end_early();
     finish();
@@ -216,16 +218,30 @@ void Overview::begin() {
   for (Part& part : parts_) part.all = session_.measurements_of(*part.scenario, part.block);
 }
 
-// At least one, and beyond the fewest that say something only where they fit into the share, s.
-void Overview::first_launches(Part& part, std::size_t most, double share) {
-  const std::size_t fewest = options_.time_budget_s && !options_.launches ? 1 : kFewest;
-  while (part.state.launches < most) {
-    const bool fits = part.state.spent + part.state.seconds <= share;
-    const bool needed = part.state.launches < fewest || options_.launches.has_value();
-    if (part.state.launches > 0 && (seconds_left() <= 0 || !(fits || needed))) break;
-    add_launch(part);
+bool Overview::is_enough(const Part& part) const {
+  if (options_.launches) {
+    return part.state.launches >= static_cast<std::size_t>(*options_.launches);
   }
-  look_at(part);
+  const bool has_time = part.state.spent + part.state.seconds <= *options_.time_budget_s;
+  return part.state.launches > 0 && (!has_time || part.state.launches >= kLeast);
+}
+
+// Each rung in its turn, so that what comes and goes on the machine meets all of them. More than
+// the fewest launches a slow rung gets only where they fit into its share of the time.
+void Overview::sweep() {
+  const double share = kForTheLeast * kMeasuring / static_cast<double>(rungs() + 1);
+  for (std::size_t least = kFirst; least <= kLeast; ++least) {
+    for (Part& part : parts_) {
+      const bool is_rung = part.kind != nullptr;
+      while (part.state.launches < (is_rung ? least : kBeside)) {
+        const bool fits = part.state.spent + part.state.seconds <= share;
+        if (part.state.launches > 0 && seconds_left() <= 0) return;
+        if (part.state.launches >= kFewest && !fits) break;
+        add_launch(part);
+      }
+      look_at(part);
+    }
+  }
 }
 
 void Overview::spend_the_rest() {
@@ -247,7 +263,7 @@ void Overview::spend_the_rest() {
 
 void Overview::add_launch(Part& part) {
   Ways ways;
-  if (part.kind == nullptr || part.state.launches < kLeast || !deadline_) {
+  if (part.kind == nullptr || part.state.launches < kFewest || !deadline_) {
     for (Measurement& way : part.all) ways.push_back(&way);
   } else {
     ways = part.judged();
@@ -278,8 +294,10 @@ void Overview::add_launch(Part& part) {
 void Overview::look_at(Part& part) {
   if (part.kind == nullptr) return;
   part.state.spread = 0;
-  for (const Measurement* way : part.judged()) {
-    if (is_measured(*way)) part.state.spread = std::max(part.state.spread, spread_of(*way));
+  const Ways judged = part.judged();
+  for (const Measurement* way : judged) {
+    const bool both = is_measured(*way) && is_measured(*judged.front()) && way != judged.front();
+    if (both) part.state.spread = std::max(part.state.spread, spread_of(*judged.front(), *way));
   }
   if (!ladder_->is_drawn()) return;
   Result known;

@@ -2,11 +2,12 @@
 // `handoff run --quick` without a scenario: the rungs of the ladder (harness/rungs.hpp), in less
 // than two minutes.
 //
-// Each rung has its least number of launches first, in the order in which people ask. What is left
-// of the time goes to the rungs of which the least is known, whatever is known of them. Nothing is
-// chosen, thrown away or repeated: every launch counts.
+// Each rung has its least number of launches first, in turns, in the order in which people ask.
+// What is left of the time goes to the rungs of which the least is known, whatever is known of
+// them. Nothing is chosen, thrown away or repeated: every launch counts.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -20,7 +21,7 @@
 namespace handoff::lab {
 
 // Of a burst in an overview; more launches tell more than longer ones.
-inline constexpr std::chrono::milliseconds kOverviewBurst{20};
+inline constexpr std::chrono::milliseconds kOverviewBurst{10};
 
 class Overview {
  public:
@@ -43,7 +44,8 @@ class Overview {
   void add_beside(const OverviewCell& beside, const std::vector<Contender>& contenders);
   [[nodiscard]] Scenario* scenario_with(const std::string& name, const Cell& cell) const;
   void begin();
-  void first_launches(Part& part, std::size_t most, double share);
+  [[nodiscard]] bool is_enough(const Part& part) const;  // by --launches or --time-budget
+  void sweep();
   void spend_the_rest();
   void add_launch(Part& part);
   void look_at(Part& part);

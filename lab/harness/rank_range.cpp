@@ -38,28 +38,62 @@ double squares_around(const std::vector<double>& values, double middle) {
   return sum;
 }
 
-// In how many ways `now` and `before` launches can lie among each other so that exactly u of the
-// pairs are the wrong way round, for each u: the coefficients of the Gaussian binomial.
-std::vector<double> ways_to_lie(std::size_t now, std::size_t before) {
-  std::vector<double> ways(now * before + 1, 0);
-  ways[0] = 1;
-  for (std::size_t i = 1; i <= now; ++i) {
-    // Times (1 - q^(before + i)), over (1 - q^i): degrees stay below now * before where they count.
-    for (std::size_t u = ways.size(); u-- > before + i;) ways[u] -= ways[u - before - i];
-    for (std::size_t u = i; u < ways.size(); ++u) ways[u] += ways[u - i];
+// What a factor between the two sides may be, sorted, and in how many ways the launches can fall so
+// that exactly u of these are too small. All ways are equally likely.
+struct Candidates {
+  std::vector<double> values;  // logarithms
+  std::vector<double> ways;  // by u
+};
+
+// Of launches that were side by side, the means of each two quotients (and of each with itself). A
+// quotient is above the true one as often as it is below, so that each set of ranks is as likely as
+// any other to be that of those above.
+Candidates of_pairs(const std::vector<double>& now, const std::vector<double>& before) {
+  Candidates all;
+  all.ways = {1};
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      all.values.push_back((now[i] - before[i] + now[j] - before[j]) / 2);
+    }
+    const std::size_t rank = i + 1;
+    std::vector<double> with(all.ways.size() + rank, 0);
+    for (std::size_t u = 0; u < all.ways.size(); ++u) {
+      with[u] += all.ways[u];
+      with[u + rank] += all.ways[u];
+    }
+    all.ways = std::move(with);
   }
-  return ways;
+  return all;
 }
 
-// How many of the sorted quotients lie beyond an end that errs with this probability; nothing where
-// even the outermost one errs more often.
-std::optional<std::size_t> beyond(const std::vector<double>& ways, double error) {
+// The quotients of each launch with each. The ways in which both sides can lie among each other are
+// the coefficients of the Gaussian binomial.
+Candidates of_all(const std::vector<double>& now, const std::vector<double>& before) {
+  Candidates all;
+  for (const double a : now) {
+    for (const double b : before) all.values.push_back(a - b);
+  }
+  const std::size_t m = now.size();
+  const std::size_t n = before.size();
+  all.ways.assign(m * n + 1, 0);
+  all.ways[0] = 1;
+  for (std::size_t i = 1; i <= m; ++i) {
+    // Times (1 - q^(n + i)), over (1 - q^i).
+    for (std::size_t u = all.ways.size(); u-- > n + i;) all.ways[u] -= all.ways[u - n - i];
+    for (std::size_t u = i; u < all.ways.size(); ++u) all.ways[u] += all.ways[u - i];
+  }
+  return all;
+}
+
+// How many of the candidates lie beyond an end that errs with this probability; nothing where even
+// the outermost one errs more often.
+std::optional<std::size_t> beyond(const Candidates& candidates, double error) {
   double all = 0;
-  for (const double way : ways) all += way;
+  for (const double way : candidates.ways) all += way;
   std::optional<std::size_t> found;
   double wrong = 0;
-  for (std::size_t u = 0; u < ways.size() / 2 + 1; ++u) {
-    wrong += ways[u];
+  for (std::size_t u = 0; u < candidates.values.size(); ++u) {
+    wrong += candidates.ways[u];
     if (wrong > error * all) break;
     found = u;
   }
@@ -109,25 +143,36 @@ Interval range_against(const Times& own, const std::vector<Times>& others, doubl
   return {std::min(all.low, states.low), std::max(all.high, states.high)};
 }
 
+// Of those that were side by side, where there are as many.
+double typical_ratio(const Times& now, const Times& before) {
+  if (now.size() != before.size()) return median(now) / median(before);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < now.size(); ++i) ratios.push_back(now[i] / before[i]);
+  return median(std::move(ratios));
+}
+
 }  // namespace
 
 Interval ratio_range(const Times& now, const Times& before, const Errors& errors) {
   require_times(now);
   require_times(before);
-  std::vector<double> quotients;
-  for (const double a : now) {
-    for (const double b : before) quotients.push_back(a / b);
-  }
-  std::sort(quotients.begin(), quotients.end());
-  const std::vector<double> ways = ways_to_lie(now.size(), before.size());
   const std::vector<double> a = logarithms(now);
   const std::vector<double> b = logarithms(before);
+  std::vector<Candidates> kinds;
+  if (a.size() == b.size()) kinds.push_back(of_pairs(a, b));
+  kinds.push_back(of_all(a, b));
+  std::optional<double> low;
+  std::optional<double> high;
+  for (Candidates& kind : kinds) {
+    std::sort(kind.values.begin(), kind.values.end());
+    const auto below = beyond(kind, errors.below);
+    const auto above = beyond(kind, errors.above);
+    if (!low && below) low = kind.values[*below];
+    if (!high && above) high = kind.values[kind.values.size() - 1 - *above];
+  }
   const double middle = mean(a) - mean(b);
-  const auto low = beyond(ways, errors.below);
-  const auto high = beyond(ways, errors.above);
-  return {low ? quotients[*low] : std::exp(middle - students_reach(a, b, errors.below)),
-          high ? quotients[quotients.size() - 1 - *high]
-               : std::exp(middle + students_reach(a, b, errors.above))};
+  return {std::exp(low.value_or(middle - students_reach(a, b, errors.below))),
+          std::exp(high.value_or(middle + students_reach(a, b, errors.above)))};
 }
 
 std::optional<Interval> two_states_of(const Times& times) {
@@ -168,9 +213,10 @@ Answer answer_of(const Times& own, const std::vector<Times>& others) {
   if (others.empty()) throw std::invalid_argument("an answer against nobody");
   Answer answer;
   answer.range = range_against(own, others, kError);
-  double best = std::numeric_limits<double>::infinity();
-  for (const Times& other : others) best = std::min(best, median(other));
-  answer.ratio = std::clamp(median(own) / best, answer.range.low, answer.range.high);
+  const auto best =
+      std::min_element(others.begin(), others.end(),
+                       [](const Times& a, const Times& b) { return median(a) < median(b); });
+  answer.ratio = std::clamp(typical_ratio(own, *best), answer.range.low, answer.range.high);
   const Interval strict = range_against(own, others, kErrorOfWord);
   if (strict.high < 1) {
     answer.word = Word::faster;

@@ -13,7 +13,8 @@
 
 namespace handoff::lab {
 
-// A time for each launch, above 0.
+// A time for each launch, above 0. Of ways that take turns, those at the same place are of launches
+// that were side by side.
 using Times = std::vector<double>;
 
 // How likely the truth lies beyond the end of a range.
@@ -22,10 +23,14 @@ struct Errors {
   double above;
 };
 
-// The range of what is typical of `now` over what is typical of `before`. By the ranks of all
-// quotients (Mann and Whitney), which hold whatever the times are distributed like; an end that the
-// launches are too few for is Student's (Welch) on their logarithms. Of one launch alone: 0 to
-// infinity. Throws std::invalid_argument for times that are not finite and above 0, and for none.
+// The range of what is typical of `now` over what is typical of `before`, at each end by the first
+// of these that the launches are enough for:
+//   - as many of both: by the signed ranks of the quotients of those that were side by side
+//     (Wilcoxon), from which what met both falls out;
+//   - by the ranks of all quotients (Mann and Whitney);
+//   - Student's (Welch) on their logarithms; of one launch alone 0 or infinity.
+// The first two hold whatever the times are distributed like. Throws std::invalid_argument for
+// times that are not finite and above 0, and for none.
 [[nodiscard]] Interval ratio_range(const Times& now, const Times& before, const Errors& errors);
 
 // The middles of the two groups into which these launches fall: at least two launches each, and

@@ -13,7 +13,7 @@ namespace handoff::lab {
 // How far a rung is.
 struct RungState {
   std::size_t launches = 0;  // of each of its ways
-  double spread = 0;   // of the logarithms of its launches' times, the wider way's
+  double spread = 0;         // of what it is to tell: of the logarithms of quotients
   double seconds = 0;  // that its next launches will take, about
   double spent = 0;    // seconds, so far
 };

@@ -86,7 +86,7 @@ Watch::Watch(const std::vector<Contender>& contenders, const Plan& plan, Interru
 }
 
 void Watch::begin(KernelThreads kernel) {
-  constexpr std::chrono::milliseconds fresh(200);  // nothing that was measured fits in between
+  constexpr std::chrono::milliseconds fresh(1200);
   if (Clock::now() - probed_ > fresh) latest_ = probe();
   speed_before_ = latest_;
   kernel_ = kernel;
@@ -95,7 +95,8 @@ void Watch::begin(KernelThreads kernel) {
 
 Disturbance Watch::end() {
   const Look after = look(kernel_);
-  latest_ = probe();
+  constexpr std::chrono::seconds recent(1);  // a launch that is short shares it with others
+  if (Clock::now() - probed_ > recent) latest_ = probe();
   const Speed slowest{std::min(latest_.one, speed_before_.one),
                       std::min(latest_.all, speed_before_.all)};
   return disturbance(before_, after, slowest, usual());

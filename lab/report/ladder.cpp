@@ -90,7 +90,8 @@ void judge(Rung& rung, const std::optional<Told>& own, std::vector<Told> peers) 
 }
 
 Rung rung_of(const Result& result, const RungChoice& choice) {
-  const RungKind* const kind = rung_kind_named(choice.name);
+  const RungKind* kind = rung_kind_named(choice.name);
+  if (kind != nullptr && kind->scenario != choice.scenario) kind = nullptr;  // an earlier one
   Rung rung;
   rung.name = choice.name;
   rung.title = kind == nullptr ? choice.name : kind->title;

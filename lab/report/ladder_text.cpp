@@ -129,7 +129,9 @@ std::string notes_on(const Ladder& ladder, std::size_t columns) {
       if (!order_of(**way).empty()) {
         text += wrapped(fmt::format("{}: {} keeps {}", rung.name, name, order_of(**way)), columns);
       }
-      if (const auto& states = (*way)->states) {
+      constexpr double worth_telling = 1.25;
+      const auto& states = (*way)->states;
+      if (states && states->high > worth_telling * states->low) {
         text +=
             wrapped(fmt::format("{}: {} takes {} in some launches, {} in others", rung.name, name,
                                 short_duration(states->low), short_duration(states->high)),
