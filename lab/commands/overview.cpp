@@ -25,7 +25,7 @@ using Ways = std::vector<Measurement*>;
 
 // With starting and drawing some seconds more: ./run has two minutes.
 constexpr double kMeasuring = 105;  // seconds
-constexpr double kForTheLeast = 0.7;  // of it, at most
+constexpr double kShares = 1.7;       // of it, that one rung may take
 constexpr std::size_t kFirst = 3;     // launches: then a rung shows figures
 constexpr std::size_t kFewest = 5;
 constexpr std::size_t kLeast = 9;  // with fewer no signed ranks exclude 1
@@ -229,7 +229,7 @@ bool Overview::is_enough(const Part& part) const {
 // Each rung in its turn, so that what comes and goes on the machine meets all of them. More than
 // the fewest launches a slow rung gets only where they fit into its share of the time.
 void Overview::sweep() {
-  const double share = kForTheLeast * kMeasuring / static_cast<double>(rungs() + 1);
+  const double share = kShares * kMeasuring / static_cast<double>(rungs() + 1);
   for (std::size_t least = kFirst; least <= kLeast; ++least) {
     for (Part& part : parts_) {
       const bool is_rung = part.kind != nullptr;
@@ -249,8 +249,7 @@ void Overview::spend_the_rest() {
   for (Part& part : parts_) {
     if (part.kind != nullptr && part.judged().size() > 1) all.push_back(&part);
   }
-  constexpr double shares = 2;  // that one rung may take
-  const double share = shares * kMeasuring / static_cast<double>(std::max<std::size_t>(1, rungs()));
+  const double share = kShares * kMeasuring / static_cast<double>(rungs() + 1);
   for (;;) {
     std::vector<RungState> states;
     for (const Part* part : all) states.push_back(part->state);

@@ -122,6 +122,8 @@ class Counters {
     }
   }
 
+  [[nodiscard]] bool empty() const { return open_.empty(); }
+
   // What is counted while `work` runs, by the counters' names.
   template <typename Work>
   std::map<std::string, double> during(Work work) const {
@@ -301,7 +303,7 @@ class Session {
   }
 
   void add_counters(BurstReply& line, long long least_ns) {
-    if (least_ns == 0) return;
+    if (least_ns == 0 || counters_.empty()) return;
     Burst counted;
     long long operations = 0;
     const auto counts = counters_.during([&] { operations = repeat(counted, least_ns); });

@@ -118,37 +118,32 @@ double students_reach(const std::vector<double>& now, const std::vector<double>&
   return student_t(whole, 1 - 2 * error) * std::sqrt(a + b);
 }
 
-// Of the launches' middles: where a way has two states, which of them the next launch has is not
-// known.
-Interval states_or_middle(const Times& times) {
-  const double middle = median(times);
-  return two_states_of(times).value_or(Interval{middle, middle});
+// Of launches that were side by side; of others with what is typical of the other side.
+Times quotients(const Times& now, const Times& before) {
+  Times all;
+  const double typical = median(before);
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    all.push_back(now[i] / (now.size() == before.size() ? before[i] : typical));
+  }
+  return all;
 }
 
 // The truth is the largest of the quotients with each of the others. Its upper end is the largest
-// of theirs, which needs no correction; its lower end needs all of theirs to be right.
+// of theirs, which needs no correction; its lower end needs all of theirs to be right. Where
+// quotients are in two states, which of them is the usual one is not known.
 Interval range_against(const Times& own, const std::vector<Times>& others, double error) {
   const Errors errors{error / 2 / static_cast<double>(others.size()), error / 2};
-  const Interval ours = states_or_middle(own);
   Interval all{0, 0};
-  Interval states{0, 0};
   for (const Times& other : others) {
-    const Interval one = ratio_range(own, other, errors);
+    Interval one = ratio_range(own, other, errors);
+    if (const auto states = two_states_of(quotients(own, other))) {
+      one.low = std::min(one.low, states->low);
+      one.high = std::max(one.high, states->high);
+    }
     all.low = std::max(all.low, one.low);
     all.high = std::max(all.high, one.high);
-    const Interval theirs = states_or_middle(other);
-    states.low = std::max(states.low, ours.low / theirs.high);
-    states.high = std::max(states.high, ours.high / theirs.low);
   }
-  return {std::min(all.low, states.low), std::max(all.high, states.high)};
-}
-
-// Of those that were side by side, where there are as many.
-double typical_ratio(const Times& now, const Times& before) {
-  if (now.size() != before.size()) return median(now) / median(before);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < now.size(); ++i) ratios.push_back(now[i] / before[i]);
-  return median(std::move(ratios));
+  return all;
 }
 
 }  // namespace
@@ -175,12 +170,12 @@ Interval ratio_range(const Times& now, const Times& before, const Errors& errors
           std::exp(high.value_or(middle + students_reach(a, b, errors.above)))};
 }
 
-std::optional<Interval> two_states_of(const Times& times) {
-  require_times(times);
-  constexpr std::size_t least = 2;  // launches in a state
+std::optional<Interval> two_states_of(const Times& values) {
+  require_times(values);
+  const std::size_t least = std::max<std::size_t>(2, (values.size() + 3) / 4);
   constexpr double least_gap = 0.02;
   constexpr double spreads = 3;
-  Times sorted = times;
+  Times sorted = values;
   std::sort(sorted.begin(), sorted.end());
   const std::vector<double> logs = logarithms(sorted);
   std::size_t split = 0;
@@ -216,7 +211,7 @@ Answer answer_of(const Times& own, const std::vector<Times>& others) {
   const auto best =
       std::min_element(others.begin(), others.end(),
                        [](const Times& a, const Times& b) { return median(a) < median(b); });
-  answer.ratio = std::clamp(typical_ratio(own, *best), answer.range.low, answer.range.high);
+  answer.ratio = std::clamp(median(quotients(own, *best)), answer.range.low, answer.range.high);
   const Interval strict = range_against(own, others, kErrorOfWord);
   if (strict.high < 1) {
     answer.word = Word::faster;

@@ -33,9 +33,9 @@ struct Errors {
 // times that are not finite and above 0, and for none.
 [[nodiscard]] Interval ratio_range(const Times& now, const Times& before, const Errors& errors);
 
-// The middles of the two groups into which these launches fall: at least two launches each, and
-// between them a gap of more than three times their spread. Nothing: they are one group.
-[[nodiscard]] std::optional<Interval> two_states_of(const Times& times);
+// The middles of the two groups into which these fall: at least a quarter of them in each, and two,
+// and between them a gap of more than three times their spread. Nothing: they are one group.
+[[nodiscard]] std::optional<Interval> two_states_of(const Times& values);
 
 enum class Word { faster, slower, about_equal, not_known };
 
@@ -48,9 +48,9 @@ struct Answer {
 };
 
 // Against the best of `others` (at least one), whichever that is: its choice is paid for in the
-// range, as in comparisons with the best (Hsu). A way in two states has a range that spans both.
-// Faster and slower: 1 lies outside of the range at 99.6 %. Else about equal: the range lies within
-// 0.8 .. 1.25. Throws as ratio_range() does.
+// range, as in comparisons with the best (Hsu). Quotients in two states have a range that spans
+// both. Faster and slower: 1 lies outside of the range at 99.6 %. Else about equal: the range lies
+// within 0.8 .. 1.25. Throws as ratio_range() does.
 [[nodiscard]] Answer answer_of(const Times& own, const std::vector<Times>& others);
 
 }  // namespace handoff::lab

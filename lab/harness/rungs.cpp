@@ -83,7 +83,7 @@ std::vector<RungKind> pools_and_loops() {
        .scenario = "forkjoin",
        .cell = cell("ns_per_fork", {{"problem", "fib"}, {"width", "2"}}),
        .own = "own.pool.stealing",
-       .peers = {"peer.taskflow", "peer.onetbb", "peer.openmp"},
+       .peers = {"peer.taskflow", "peer.onetbb"},
        .limit = "limit.serial"},
       {.name = "iteration",
        .title = "one iteration of a loop",

@@ -123,7 +123,8 @@ Task task_of(const Parameters& parameters, std::span<const std::byte> input) {
 
 Operation operation_of(Bench& bench) {
   const std::string& work = bench.task.work;
-  if (work == "small" || work == "file") return small_of(bench);
+  if (work == "small") return small_of(bench);
+  if (work == "file") return new_files_of(bench);
   if (work == "one_file") return one_file_of(bench);
   if (work == "random_read" || work == "random_write") return random_of(bench);
   if (work == "append" || work == "append_p99") return append_of(bench);

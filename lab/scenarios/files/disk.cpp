@@ -9,6 +9,8 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -118,6 +120,14 @@ TemporaryFolder::TemporaryFolder(std::string path) : path_(std::move(path)) {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+}
+
+void keep_apart(const std::string& folder) {
+  const Descriptor opened(folder, O_RDONLY | O_DIRECTORY);
+  int flags = 0;
+  if (ioctl(opened.number(), FS_IOC_GETFLAGS, &flags) != 0) return;
+  flags |= FS_TOPDIR_FL;
+  static_cast<void>(ioctl(opened.number(), FS_IOC_SETFLAGS, &flags));
 }
 
 std::uint64_t room_in(const std::string& folder) {

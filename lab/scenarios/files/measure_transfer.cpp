@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 
+#include <unistd.h>
+
 #include "scenarios/files/measures.hpp"
 
 namespace handoff::lab::files {
@@ -106,7 +108,7 @@ Operation small_of(Bench& bench) {
   bench.task.block = kSector;
   ask_for_room(bench.task.shared, bench.task.files * kSector * 2);
   auto transfer = std::make_shared<Transfer>(transfer_in(bench, bench.task.folder));
-  const std::string step = bench.task.work == "file" ? "create" : bench.task.what;
+  const std::string step = bench.task.what;
   return [&bench, transfer, step](Burst& burst) {
     const double bytes = bytes_of(*transfer);
     const auto one_step = [&](const char* name, const std::function<void()>& work) {
@@ -129,6 +131,28 @@ Operation small_of(Bench& bench) {
       if (std::filesystem::exists(transfer->paths[i]))
         bench.report.wrong(Fault::length, i, kSector);
     }
+  };
+}
+
+// New ones, each time in a folder of their own, which stays until the run ends.
+Operation new_files_of(Bench& bench) {
+  bench.task.bytes = kSector;
+  bench.task.block = kSector;
+  ask_for_room(bench.task.kept, bench.task.files * kSector * 2);
+  keep_apart(bench.task.kept);
+  auto transfer = std::make_shared<Transfer>(transfer_in(bench, bench.task.folder));
+  transfer->create = true;
+  transfer->cached = true;
+  return [&bench, transfer](Burst& burst) {
+    transfer->generation = ++bench.generation;
+    const std::string folder =
+        bench.task.kept + "/" + std::to_string(getpid()) + "." + std::to_string(bench.generation);
+    std::filesystem::create_directory(folder);
+    transfer->paths = numbered(folder, bench.task.files);
+    bench.way->about_to_write(*transfer);
+    bench.timed(burst, bytes_of(*transfer), [&] { bench.way->write(*transfer); });
+    burst.items(static_cast<double>(transfer->paths.size()));
+    look_at_files(*bench.way, *transfer);
   };
 }
 

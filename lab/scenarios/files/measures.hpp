@@ -30,6 +30,7 @@ struct Bench {
 using Operation = std::function<void(Burst&)>;
 Operation transfer_of(Bench& bench);  // write_new, overwrite, read_cold, read_warm, article
 Operation small_of(Bench& bench);
+Operation new_files_of(Bench& bench);
 Operation one_file_of(Bench& bench);
 Operation random_of(Bench& bench);
 Operation append_of(Bench& bench);
