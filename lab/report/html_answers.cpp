@@ -31,7 +31,7 @@ Data line_of(const Rung& rung) {
   data.set("cell", fmt::format("{} {} {}", rung.scenario, rung.metric, text_of(rung.parameters)));
   data.set("own", way_of(rung.own));
   data.set("interval", rung.own ? interval_of(*rung.own) : "-");
-  data.set("verdict", verdict_text(rung) + " " + range_text(rung));
+  data.set("verdict", with_range_of(verdict_text(rung), rung));
   data.set("tone", tone_of(rung));
   data.set("peer", way_of(rung.peer));
   data.set("peer_interval", rung.peer ? interval_of(*rung.peer) : "-");

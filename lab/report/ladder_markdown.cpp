@@ -43,13 +43,13 @@ std::string other_text(const std::optional<RungWay>& way) {
 }
 
 std::string line_of(const Rung& rung) {
-  return fmt::format("| {}{} | {} | {} | {} | {} | {} {} |\n", rung.title,
+  return fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", rung.title,
                      rung.latency ? " (latency)" : "", own_text(rung), other_text(rung.peer),
                      rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
                                               name_of_way(rung.today->contender))
                                 : "-",
-                     rung.limit ? short_duration(rung.limit->median) : "-", verdict_text(rung),
-                     range_text(rung));
+                     rung.limit ? short_duration(rung.limit->median) : "-",
+                     with_range_of(verdict_text(rung), rung));
 }
 
 std::string notes_on(const Ladder& ladder) {

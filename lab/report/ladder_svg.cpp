@@ -438,7 +438,7 @@ class LadderDrawing {
                     own_figure(rung), rung.own ? html_escaped(signed_name(*rung.own)) : "");
     const double room = layout_.width - edge - wide_right;
     std::string said = verdict_with_peer(rung);
-    const std::string with_range = said + " " + range_text(rung);
+    const std::string with_range = with_range_of(said, rung);
     if (room_of(with_range, layout_.size) <= room / bold) said = with_range;
     put(wide_right, above, tone_of(rung), fitted(said, room / bold, layout_.size));
     std::string more = figures(rung, " there");

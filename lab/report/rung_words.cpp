@@ -23,6 +23,11 @@ std::string verdict_with_peer(const Rung& rung) {
   return fmt::format("{}: {}", signed_name(*rung.peer), text);
 }
 
+std::string with_range_of(const std::string& text, const Rung& rung) {
+  const std::string range = range_text(rung);
+  return range.empty() ? text : text + ' ' + range;
+}
+
 std::string with_figure(const RungWay& way) {
   return fmt::format("{} {}", signed_name(way), short_duration(way.median));
 }
@@ -69,8 +74,7 @@ std::string clause_of(const Rung& rung) {
   };
   if (rung.peer) add(*rung.peer);
   for (const RungWay* way : beside_the_best(rung)) add(*way);
-  if (rung.own) text += ", " + verdict_text(rung);
-  if (!range_text(rung).empty()) text += " " + range_text(rung);
+  if (rung.own) text += ", " + with_range_of(verdict_text(rung), rung);
   return text + ".";
 }
 

@@ -13,6 +13,9 @@ namespace handoff::lab {
 // with the sign of the peer's order.
 [[nodiscard]] std::string verdict_with_peer(const Rung& rung);
 
+// Text with the range behind it, where there is one: "5.5x faster (5.2 .. 6.1)".
+[[nodiscard]] std::string with_range_of(const std::string& text, const Rung& rung);
+
 // "oneTBB 155 ns", with the sign of its order.
 [[nodiscard]] std::string with_figure(const RungWay& way);
 
