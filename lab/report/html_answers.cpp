@@ -47,7 +47,9 @@ Data ladder_data(const MachineLadder& one, const MachineView& machine) {
   for (const Rung& rung : one.ladder.rungs) lines.push_back(line_of(rung));
   Data data;
   data.set("name", fmt::format("machine {}, {}", one.machine + 1, machine.name));
-  data.set("sum", fmt::format("{}: {}.", one.ladder.title, sum_of(one.ladder)));
+  std::string sum = sum_of(one.ladder) + '.';
+  sum[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sum[0])));
+  data.set("sum", sum);
   if (!one.ladder.busy.empty()) data.set("busy", one.ladder.busy);
   if (!one.ladder.sentence.empty()) data.set("sentence", one.ladder.sentence);
   data.set("narrow", ladder_svg(one.ladder, context, LadderForm::narrow));

@@ -31,8 +31,8 @@ struct LadderLayout {
 };
 
 // All of the first screen of a phone, or of a desk, is the sentence and these rows.
-constexpr LadderLayout narrow_layout{360, 10, 350, 35.2, 18.5, 12, false};
-constexpr LadderLayout wide_layout{920, 268, 560, 34.6, 17.5, 13, true};
+constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 17.5, 12, false};
+constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 17, 13, true};
 constexpr double wide_right = 578;  // where the text right of the plot begins
 constexpr double bold = 1.12;       // times the room of a text that is not
 
@@ -413,10 +413,10 @@ class LadderDrawing {
   }
 
   void narrow_text(const Rung& rung, double y) {
-    constexpr double below = 32.2;
+    constexpr double below = 31.2;
     const double right = layout_.width - edge;
-    put(edge, y + 11, "strong", rung.title);
-    put(right, y + 11, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
+    put(edge, y + 10, "strong", rung.title);
+    put(right, y + 10, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
     std::string beside = others(rung, false);
     if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
     const char* const tone = tone_of(rung);

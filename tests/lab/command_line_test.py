@@ -100,9 +100,9 @@ class CommandLine(LabTest):
         self.assertEqual(names, {"seed.single", "seed.threads", "own.thread_team"})
 
     def test_of_all_scenarios_those_are_measured_that_have_such_contenders(self):
-        result = self.result_of("run", *ONCE, "--contenders", "limit.clone,limit.bare")
+        result = self.result_of("run", *ONCE, "--contenders", "limit.wake,limit.bare")
         self.assertEqual({(row["scenario"], row["contender"]) for row in result["rows"]},
-                         {("spawn", "limit.clone"), ("machine", "limit.bare")})
+                         {("tasks", "limit.wake"), ("machine", "limit.bare")})
         self.assert_refused("run", "--contenders", "limit.chain",  # the doctor's
                             mentions=("no contender matches 'limit.chain'",))
 
