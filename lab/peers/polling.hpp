@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Polling, for a thread that must not sleep, or not yet. It looks again at once for a while: a pause
-// takes as long as what comes from another core. It yields from time to time, since the thread that
-// it waits for may need this CPU.
+// Polling, for a thread that must not sleep, or not yet. It looks again at once for a while: a
+// pause takes as long as what comes from another core. It yields from time to time, since the
+// thread that it waits for may need this CPU.
 #pragma once
 
 #include <chrono>

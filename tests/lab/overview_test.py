@@ -175,8 +175,8 @@ class Busy(LabTest):
                             "--contenders", "own.event,limit.vector", "--output", "result.json",
                             "--page", "page.html")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"(?m)^Busy machine: other programs took \d+\.\d of \d+ CPUs: "
-                         r".*\d\.\d")
+        self.assertRegex(done.stdout, r"(?m)^Busy machine: other programs took \d+\.\d of \d+ "
+                         r"CPUs: .*\d\.\d")
         self.assertLess(done.stdout.find("Busy machine"), done.stdout.find("call"))
         for name in ("result.json", "page.html"):
             self.assertNotIn("handoff-hog", (self.folder / name).read_text())

@@ -59,7 +59,8 @@ class ResultFile(LabTest):
         overview = synthetic.overview()
         jsonschema.validate(overview, SCHEMA)
         for key, value in [("verdict", "won"), ("own", {"contender": "own.pool"}),
-                           ("peers", "peer.onetbb"), ("unit", "us"), ("named", None), ("ratio", "x")]:
+                           ("peers", "peer.onetbb"), ("unit", "us"), ("named", None),
+                           ("ratio", "x")]:
             copy = json.loads(json.dumps(overview))
             copy["rungs"][0][key] = value
             with self.subTest(key), self.assertRaises(jsonschema.ValidationError):
