@@ -40,17 +40,19 @@ bool is_measured(const Measurement& way) {
   return way.status == RowStatus::ok && !way.launches.empty() && !way.launches.front().empty();
 }
 
-// How far apart the quotients of launches that were side by side usually are, as a logarithm: what
-// hit one of them does not count.
-double spread_of(const Measurement& own, const Measurement& other) {
-  const Times a = times_of(metric_of(own));
-  const Times b = times_of(metric_of(other));
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    logs.push_back(std::log(a[i] / b[i]));
+// Of the answer by now, as a logarithm; infinity where there is none.
+double range_of(const Ways& judged) {
+  std::vector<Times> others;
+  for (const Measurement* way : judged) {
+    if (is_measured(*way)) others.push_back(times_of(metric_of(*way)));
   }
-  std::sort(logs.begin(), logs.end());
-  return logs[3 * (logs.size() - 1) / 4] - logs[(logs.size() - 1) / 4];
+  if (others.size() < 2 || !is_measured(*judged.front())) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const Times own = std::exchange(others.front(), others.back());
+  others.pop_back();
+  const Answer answer = answer_of(own, others);
+  return std::log(answer.range.high / answer.range.low);
 }
 
 }  // namespace
@@ -292,12 +294,7 @@ void Overview::add_launch(Part& part) {
 // What is known of it by now: for the next launches, and for those who wait.
 void Overview::look_at(Part& part) {
   if (part.kind == nullptr) return;
-  part.state.spread = 0;
-  const Ways judged = part.judged();
-  for (const Measurement* way : judged) {
-    const bool both = is_measured(*way) && is_measured(*judged.front()) && way != judged.front();
-    if (both) part.state.spread = std::max(part.state.spread, spread_of(*judged.front(), *way));
-  }
+  part.state.range = range_of(part.judged());
   if (!ladder_->is_drawn()) return;
   Result known;
   append_block(known, *part.scenario, part.all, {}, session_.plan().seed);
