@@ -18,11 +18,11 @@ class SpinRings {
   }
   template <class Make>
   void send(Make&& make) {
-    peers::retry([&] { return out_->try_push(make); });
+    peers::retry_at_once([&] { return out_->try_push(make); });
   }
   template <class Take>
   void receive(Take&& take) {
-    peers::retry([&] { return in_->try_pop(take); });
+    peers::retry_at_once([&] { return in_->try_pop(take); });
   }
 
  private:

@@ -21,11 +21,11 @@ class SpscQueues {
   void send(Make&& make) {
     Message message;
     make(message);
-    peers::retry([&] { return out_->push(message); });
+    peers::retry_at_once([&] { return out_->push(message); });
   }
   template <class Take>
   void receive(Take&& take) {
-    peers::retry([&] { return in_->consume_one(take) != 0; });
+    peers::retry_at_once([&] { return in_->consume_one(take) != 0; });
   }
 
  private:
