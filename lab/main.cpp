@@ -93,6 +93,7 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
                   "matmul: kill RATE random workers a second; what that cost is beside the metric")
       ->type_name("RATE");
   run->add_flag("--json", options.json, "print the results as JSON, no tables");
+  run->add_flag("--targets", options.targets, "only list the targets to build for it");
   run->add_flag("--verbose", options.verbose, "print the tables of an overview too");
   run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");
   run->add_option("--a", options.a, "matmul: left matrix, NumPy file")->type_name("A.npy");

@@ -46,8 +46,7 @@ void print(const Contender& contender) {
     where += fmt::format("  {}={}", name, fmt::join(values, ","));
   }
   if (!contender.order.empty()) where += fmt::format("  order: {}", contender.order);
-  const std::string state =
-      contender.built() ? "available" : fmt::format("not built, needs {}", contender.package);
+  const std::string state = contender.built() ? "available" : contender.why_not_built();
   fmt::print("    {:<18} {}{}\n", contender.name, state, where);
 }
 

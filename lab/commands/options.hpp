@@ -37,6 +37,7 @@ struct RunOptions {
   std::string kill;                     // so many workers a second; empty: none
   std::optional<double> wait_quiet_s;   // wait so long at most for a quiet moment
   bool json = false;
+  bool targets = false;  // say what to build, and that is all
   bool verbose = false;  // the tables too, where an overview prints its ladder
   std::filesystem::path page;
   std::filesystem::path a;  // these three: real input instead of the scenario's own

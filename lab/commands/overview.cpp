@@ -99,6 +99,12 @@ Overview::Overview(const MeasureOptions& options, const std::vector<std::string>
 
 Overview::~Overview() = default;
 
+std::vector<Session::Block> Overview::blocks() const {
+  std::vector<Session::Block> all;
+  for (const Part& part : parts_) all.push_back(part.block);
+  return all;
+}
+
 // Nothing where this build does not know it.
 Scenario* Overview::scenario_with(const std::string& name, const Cell& cell) const {
   for (const auto& known : session_.scenarios()) {

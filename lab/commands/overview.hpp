@@ -30,6 +30,7 @@ class Overview {
   Overview(const MeasureOptions& options, const std::vector<std::string>& patterns,
            Session& session);
   ~Overview();
+  [[nodiscard]] std::vector<Session::Block> blocks() const;  // of all that it measures
   Overview(const Overview&) = delete;
   Overview& operator=(const Overview&) = delete;
 

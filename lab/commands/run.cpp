@@ -130,6 +130,12 @@ std::vector<Chosen> choose(const RunOptions& options, const Session& session) {
   return all;
 }
 
+std::vector<Session::Block> blocks_of(const std::vector<Chosen>& all) {
+  std::vector<Session::Block> blocks;
+  for (const Chosen& one : all) blocks.insert(blocks.end(), one.blocks.begin(), one.blocks.end());
+  return blocks;
+}
+
 void measure(const std::vector<Chosen>& all, Session& session) {
   for (const auto& [scenario, blocks] : all) {
     for (const Article& article : scenario->articles()) session.add_article(*scenario, article);
@@ -215,7 +221,13 @@ int run(const RunOptions& asked) {
   } else {
     all = choose(options, session);
   }
+  const std::vector<Session::Block> blocks = overview ? overview->blocks() : blocks_of(all);
+  if (options.targets) {
+    session.print_targets(blocks);
+    return exit_code::ok;
+  }
   require_writable_outputs(options);
+  session.build(blocks);
   if (!overview) {
     fmt::print(stderr, "launches {}, seed {}\n", session.plan().launches, session.plan().seed);
   }
