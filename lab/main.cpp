@@ -433,6 +433,15 @@ CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
   return trace;
 }
 
+void add_list(CLI::App& program, ListOptions& options) {
+  CLI::App* list =
+      program.add_subcommand("list", "list scenarios, metrics, parameters and contenders");
+  list->add_option("name", options.name, "only this scenario (default: all)")->type_name("NAME");
+  list->add_option("--manifest", options.manifests, "file that lists more contenders")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
 // For those who work on advice; not in the help.
 CLI::App* add_check_advice(CLI::App& program, CheckAdviceOptions& options) {
   CLI::App* check = program.add_subcommand(
@@ -480,7 +489,7 @@ int command(int argc, char** argv) {
   ReplayOptions replay_options;
   TraceOptions trace_options;
   CheckAdviceOptions check_advice_options;
-  MeasureOptions list_options;
+  ListOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
   const CLI::App* gate_command = add_gate(program, gate_options);
   const CLI::App* guard_command = add_guard(program, guard_options);
@@ -493,9 +502,7 @@ int command(int argc, char** argv) {
   const CLI::App* replay_command = add_replay(program, replay_options);
   const CLI::App* trace_command = add_trace(program, trace_options);
   const CLI::App* check_advice_command = add_check_advice(program, check_advice_options);
-  program.add_subcommand("list", "list scenarios, metrics, parameters and contenders")
-      ->add_option("--manifest", list_options.manifests, "file that lists more contenders")
-      ->type_name("FILE");
+  add_list(program, list_options);
   program.add_subcommand("copy", "copy trees of files, as the program handoff-copy does")
       ->prefix_command();
   try {

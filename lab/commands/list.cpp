@@ -50,20 +50,27 @@ void print(const Contender& contender) {
   fmt::print("    {:<18} {}{}\n", contender.name, state, where);
 }
 
+void print(const Scenario& scenario, const std::vector<Contender>& contenders) {
+  fmt::print("{}: {}\n  metrics\n", scenario.name(), scenario.summary());
+  for (const Metric& metric : scenario.metrics()) print(scenario, metric);
+  fmt::print("  parameters\n");
+  for (const Parameter& parameter : scenario.parameters()) print(parameter);
+  fmt::print("  contenders\n");
+  for (const Contender& contender : contenders) {
+    if (contender.scenario == scenario.name()) print(contender);
+  }
+}
+
 }  // namespace
 
-int list(const MeasureOptions& options) {
+int list(const ListOptions& options) {
   const auto contenders = read_contenders(options.manifests);
-  for (const auto& scenario : all_scenarios()) {
-    fmt::print("{}: {}\n  metrics\n", scenario->name(), scenario->summary());
-    for (const Metric& metric : scenario->metrics()) print(*scenario, metric);
-    fmt::print("  parameters\n");
-    for (const Parameter& parameter : scenario->parameters()) print(parameter);
-    fmt::print("  contenders\n");
-    for (const Contender& contender : contenders) {
-      if (contender.scenario == scenario->name()) print(contender);
-    }
+  const Scenarios scenarios = all_scenarios();
+  if (!options.name.empty()) {
+    print(scenario_named(scenarios, options.name), contenders);
+    return exit_code::ok;
   }
+  for (const auto& scenario : scenarios) print(*scenario, contenders);
   return exit_code::ok;
 }
 

@@ -50,6 +50,11 @@ struct RunOptions {
   }
 };
 
+struct ListOptions {
+  std::string name;  // of a scenario; empty: all there is
+  std::vector<std::filesystem::path> manifests;
+};
+
 struct GateOptions {
   MeasureOptions measure;
   std::filesystem::path figures;
