@@ -82,7 +82,8 @@ class Tree(LabTest):
     def asked(self):
         """What was to be built, build by build."""
         path = self.tree / "asked"
-        return [set(line.split()) for line in path.read_text().splitlines()] if path.exists() else []
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [set(line.split()) for line in lines]
 
 
 class Built(Tree):
@@ -97,7 +98,8 @@ class Built(Tree):
 
     def test_several_scenarios_are_one_build(self):
         self.call("run", "--contenders", "limit.clone,limit.bare", *ONCE)
-        self.assertEqual(self.asked(), [{"handoff_machine_limit.bare", "handoff_spawn_limit.clone"}])
+        self.assertEqual(self.asked(),
+                         [{"handoff_machine_limit.bare", "handoff_spawn_limit.clone"}])
 
     def test_a_layout_that_is_gone_is_built_again(self):
         self.call(*MACHINE)
@@ -179,7 +181,8 @@ class Installed(Tree):
         self.assertEqual((row["status"], row["reason"]), ("unavailable", "not built"))
         stdout, _ = self.call("list", "machine")
         self.assertRegex(stdout, "limit.bare +not built\\n")
-        self.assertRegex(self.call("doctor")[0], r"(?m)^contenders +0 of \d+ are there, \d+ were not")
+        self.assertRegex(self.call("doctor")[0],
+                         r"(?m)^contenders +0 of \d+ are there, \d+ were not built")
         self.assertEqual(self.call("run", "machine", "--targets")[0], "")
         self.assertEqual(self.asked(), [])
 
