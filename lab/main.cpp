@@ -73,7 +73,8 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
 
 CLI::App* add_run(CLI::App& program, RunOptions& options) {
   CLI::App* run = program.add_subcommand("run", "measure scenarios, or multiply your matrices");
-  run->add_option("scenario", options.scenarios, "scenarios to measure (default: all)");
+  run->add_option("scenario", options.scenarios,
+                  "scenarios to measure (default: all), or rungs of the ladder, each for longer");
   run->add_option("--set", options.settings, "values of a parameter, each in its own cell")
       ->allow_extra_args(false)
       ->type_name("PARAMETER=VALUE,...");
@@ -436,7 +437,8 @@ CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
 void add_list(CLI::App& program, ListOptions& options) {
   CLI::App* list =
       program.add_subcommand("list", "list scenarios, metrics, parameters and contenders");
-  list->add_option("name", options.name, "only this scenario (default: all)")->type_name("NAME");
+  list->add_option("name", options.name, "a scenario, or a rung of the ladder (default: all)")
+      ->type_name("NAME");
   list->add_option("--manifest", options.manifests, "file that lists more contenders")
       ->allow_extra_args(false)
       ->type_name("FILE");

@@ -31,6 +31,7 @@ struct MeasureOptions {
 struct RunOptions {
   MeasureOptions measure;
   std::vector<std::string> scenarios;   // none: all
+  std::vector<std::string> rungs;       // of the ladder, instead of scenarios
   std::vector<std::string> settings;    // n=512,1024
   std::vector<std::string> metrics;     // none: all; in an overview, those that belong there
   std::vector<std::string> contenders;  // patterns; none: all
@@ -44,14 +45,16 @@ struct RunOptions {
   std::filesystem::path b;
   std::filesystem::path result;
 
-  // A quick look at everything: details stay out, for it is to take minutes however much there is.
+  // Rungs of the ladder: those named, or all of them for a quick look at everything, which is to
+  // take minutes however much there is.
   [[nodiscard]] bool is_overview() const noexcept {
-    return measure.quick && scenarios.empty() && settings.empty() && metrics.empty();
+    return !rungs.empty() ||
+           (measure.quick && scenarios.empty() && settings.empty() && metrics.empty());
   }
 };
 
 struct ListOptions {
-  std::string name;  // of a scenario; empty: all there is
+  std::string name;  // of a scenario or a rung; empty: all there is
   std::vector<std::filesystem::path> manifests;
 };
 
