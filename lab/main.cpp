@@ -73,7 +73,8 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
 
 CLI::App* add_run(CLI::App& program, RunOptions& options) {
   CLI::App* run = program.add_subcommand("run", "measure scenarios, or multiply your matrices");
-  run->add_option("scenario", options.scenarios, "scenarios to measure (default: all)");
+  run->add_option("scenario", options.scenarios,
+                  "scenarios to measure (default: all), or rungs of the ladder, each for longer");
   run->add_option("--set", options.settings, "values of a parameter, each in its own cell")
       ->allow_extra_args(false)
       ->type_name("PARAMETER=VALUE,...");
@@ -93,6 +94,7 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
                   "matmul: kill RATE random workers a second; what that cost is beside the metric")
       ->type_name("RATE");
   run->add_flag("--json", options.json, "print the results as JSON, no tables");
+  run->add_flag("--targets", options.targets, "only list the targets to build for it");
   run->add_flag("--verbose", options.verbose, "print the tables of an overview too");
   run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");
   run->add_option("--a", options.a, "matmul: left matrix, NumPy file")->type_name("A.npy");
@@ -432,6 +434,16 @@ CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
   return trace;
 }
 
+void add_list(CLI::App& program, ListOptions& options) {
+  CLI::App* list =
+      program.add_subcommand("list", "list scenarios, metrics, parameters and contenders");
+  list->add_option("name", options.name, "a scenario, or a rung of the ladder (default: all)")
+      ->type_name("NAME");
+  list->add_option("--manifest", options.manifests, "file that lists more contenders")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
 // For those who work on advice; not in the help.
 CLI::App* add_check_advice(CLI::App& program, CheckAdviceOptions& options) {
   CLI::App* check = program.add_subcommand(
@@ -479,7 +491,7 @@ int command(int argc, char** argv) {
   ReplayOptions replay_options;
   TraceOptions trace_options;
   CheckAdviceOptions check_advice_options;
-  MeasureOptions list_options;
+  ListOptions list_options;
   const CLI::App* run_command = add_run(program, run_options);
   const CLI::App* gate_command = add_gate(program, gate_options);
   const CLI::App* guard_command = add_guard(program, guard_options);
@@ -492,9 +504,7 @@ int command(int argc, char** argv) {
   const CLI::App* replay_command = add_replay(program, replay_options);
   const CLI::App* trace_command = add_trace(program, trace_options);
   const CLI::App* check_advice_command = add_check_advice(program, check_advice_options);
-  program.add_subcommand("list", "list scenarios, metrics, parameters and contenders")
-      ->add_option("--manifest", list_options.manifests, "file that lists more contenders")
-      ->type_name("FILE");
+  add_list(program, list_options);
   program.add_subcommand("copy", "copy trees of files, as the program handoff-copy does")
       ->prefix_command();
   try {

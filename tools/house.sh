@@ -158,8 +158,25 @@ install_packages() {
 # build/PRESET: all of it, or build_targets.
 build_targets=()
 build() {
-  local preset=$1 folder="$house_root/build/$1"
-  step "build $preset" "$folder.log" configure_and_build "$folder" --preset "$@"
+  local preset=$1 folder="$house_root/build/$1" what=
+  case ${#build_targets[@]} in
+    0) ;;
+    1) what=" ${build_targets[0]}" ;;
+    *) what=" ${#build_targets[@]} targets" ;;
+  esac
+  step "build $preset$what" "$folder.log" configure_and_build "$folder" --preset "$@"
+}
+
+# build_program ARGUMENT...: the program `handoff`, and then what it starts with these arguments.
+build_program() {
+  local targets
+  build_targets=(handoff_program)
+  build release
+  if [[ " $* " = *" --help "* ]]; then return; fi
+  targets=$("$house_root/build/release/handoff" "$@" --targets) || exit
+  [ -n "$targets" ] || return 0
+  mapfile -t build_targets <<< "$targets"
+  build release
 }
 
 configure_and_build() {

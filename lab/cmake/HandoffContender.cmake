@@ -123,7 +123,7 @@ function(handoff_link_layouts scenario code output installed layouts libraries)
   endif()
   if(HANDOFF_INSTALL AND installed)
     install(TARGETS ${first} ${targets}
-      DESTINATION libexec/handoff/${scenario} COMPONENT lab)
+      DESTINATION libexec/handoff/${scenario} COMPONENT lab OPTIONAL)
   endif()
   list(JOIN executables ", " executables)
   set(executables "${executables}" PARENT_SCOPE)
@@ -259,7 +259,7 @@ function(handoff_shared_work name)
     INSTALL_RPATH_USE_LINK_PATH ON)
   if(HANDOFF_INSTALL)
     install(TARGETS ${name} LIBRARY DESTINATION libexec/handoff/lib COMPONENT lab
-      NAMELINK_SKIP)
+      OPTIONAL NAMELINK_SKIP)
   endif()
 endfunction()
 

@@ -69,6 +69,7 @@ std::string answer_text(const Result& result, const RunOptions& options,
   if (result.rungs.empty()) return tables(result, styled);
   std::string text =
       ladder_text(ladder_of(result), look_of(result, options, contenders, busy, seconds));
+  if (!options.rungs.empty()) return tables(result, styled) + '\n' + text;
   if (options.verbose) text += tables(result, styled);
   return text;
 }

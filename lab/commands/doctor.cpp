@@ -82,6 +82,7 @@ Finding find_contenders(const std::vector<Contender>& contenders) {
   const Scenarios scenarios = all_scenarios();
   std::map<std::string, std::set<std::string>> missing;  // by package
   int there = 0;
+  int not_built = 0;  // of those that no package was missing for
   int all = 0;
   for (const Contender& contender : contenders) {
     const bool can_be_asked_for =
@@ -89,13 +90,17 @@ Finding find_contenders(const std::vector<Contender>& contenders) {
                     [&](const auto& scenario) { return scenario->name() == contender.scenario; });
     if (!can_be_asked_for) continue;
     ++all;
-    there += contender.built() ? 1 : 0;
-    if (!contender.built()) {
+    if (contender.built()) {
+      ++there;
+    } else if (contender.package.empty()) {
+      ++not_built;
+    } else {
       missing[contender.package].insert(contender.scenario + " " + contender.name);
     }
   }
   Finding finding{"contenders", fmt::format("{} of {} are there", there, all), {}, {}};
-  finding.value = {{"there", there}, {"missing", missing}};
+  if (not_built > 0) finding.text += fmt::format(", {} were not built", not_built);
+  finding.value = {{"there", there}, {"not_built", not_built}, {"missing", missing}};
   std::vector<std::string> lines;
   for (const auto& [package, names] : missing) {
     const char* const how = package.starts_with("github.com/") ? "see" : "apt-get install";

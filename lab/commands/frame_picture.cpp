@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commands/tool.hpp"
 #include "harness/contender_list.hpp"
+#include "harness/tool.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {

@@ -5,7 +5,6 @@
 #include <array>
 #include <optional>
 #include <random>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -270,16 +269,6 @@ Contender own_contender(const Session& session, const GuardedCell& cell) {
   return contender;
 }
 
-// And what watches the machine.
-void print_targets(const std::vector<Contender>& contenders, const Session& session) {
-  std::set<std::string> targets;
-  for (const Contender& contender : contenders) targets.insert(target_of(contender));
-  for (const Contender& contender : session.contenders()) {
-    if (contender.scenario == "probe") targets.insert(target_of(contender));
-  }
-  fmt::print("{}\n", fmt::join(targets, "\n"));
-}
-
 }  // namespace
 
 int guard(const GuardOptions& options) {
@@ -289,16 +278,19 @@ int guard(const GuardOptions& options) {
   Session session(measuring(options.measure), interrupt);
   std::vector<Trial> trials;
   std::vector<Contender> contenders;
+  std::vector<Session::Block> blocks;
   for (GuardedCell& cell : read_guarded_cells(options.cells, session.scenarios())) {
     contenders.push_back(own_contender(session, cell));
+    blocks.push_back({{contenders.back(), cell.cell}});
     trials.push_back({std::move(cell), contenders.back(), {}});
   }
   if (options.targets) {
-    print_targets(contenders, session);
+    session.print_targets(blocks);
     return exit_code::ok;
   }
   if (options.revision.empty()) throw UserError("guard needs --ref GITREF, to compare with");
   const Revision revision(options.revision, contenders, interrupt);
+  session.build(blocks);
   for (Trial& trial : trials) trial.before = revision.like(trial.now);
   fmt::print(stderr, "before: {} ({}); now: this build; seed {}\n", options.revision,
              revision.commit(), session.plan().seed);

@@ -40,30 +40,80 @@ void print(const Parameter& parameter) {
              "", otherwise, allowed, of);
 }
 
+std::string state_of(const Contender& contender) {
+  return contender.built() ? "available" : contender.why_not_built();
+}
+
 void print(const Contender& contender) {
   std::string where;
   for (const auto& [name, values] : contender.when) {
     where += fmt::format("  {}={}", name, fmt::join(values, ","));
   }
   if (!contender.order.empty()) where += fmt::format("  order: {}", contender.order);
-  const std::string state =
-      contender.built() ? "available" : fmt::format("not built, needs {}", contender.package);
-  fmt::print("    {:<18} {}{}\n", contender.name, state, where);
+  fmt::print("    {:<18} {}{}\n", contender.name, state_of(contender), where);
+}
+
+void print(const Scenario& scenario, const std::vector<Contender>& contenders) {
+  fmt::print("{}: {}\n  metrics\n", scenario.name(), scenario.summary());
+  for (const Metric& metric : scenario.metrics()) print(scenario, metric);
+  fmt::print("  parameters\n");
+  for (const Parameter& parameter : scenario.parameters()) print(parameter);
+  fmt::print("  contenders\n");
+  for (const Contender& contender : contenders) {
+    if (contender.scenario == scenario.name()) print(contender);
+  }
+}
+
+std::string one_cell(const std::string& scenario, const Cell& cell) {
+  std::string text = fmt::format("handoff run {} --metrics {}", scenario, cell.metric());
+  for (const auto& [name, value] : cell) text += fmt::format(" --set {}={}", name, value);
+  return text;
+}
+
+void print_how_to_run(const Scenario& scenario) {
+  fmt::print("  how to run it\n    handoff run {}\n    {}\n", scenario.name(),
+             one_cell(scenario.name(), scenario.cells({}).front()));
+  for (const RungKind& kind : rung_kinds()) {
+    if (kind.scenario == scenario.name()) fmt::print("    handoff run {:<10} a rung\n", kind.name);
+  }
+}
+
+void print(const RungKind& kind, const std::vector<Contender>& contenders) {
+  fmt::print(
+      "{}: {}, a rung of the ladder\n  ways: this library's, two peers, what people write "
+      "today, the limit\n",
+      kind.name, kind.title);
+  std::vector<std::string> names{kind.own};
+  names.insert(names.end(), kind.peers.begin(), kind.peers.end());
+  names.insert(names.end(), {kind.today, kind.limit});
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name) continue;
+    for (const Contender& contender : contenders) {
+      if (contender.scenario == kind.scenario && contender.name == *name) print(contender);
+    }
+  }
+  fmt::print(
+      "  how to run it\n    {:<28} this rung, longer than an overview does\n"
+      "    {:<28} its scenario\n    {}\n",
+      "handoff run " + kind.name, "handoff run " + kind.scenario,
+      one_cell(kind.scenario, kind.cell));
 }
 
 }  // namespace
 
-int list(const MeasureOptions& options) {
+int list(const ListOptions& options) {
   const auto contenders = read_contenders(options.manifests);
-  for (const auto& scenario : all_scenarios()) {
-    fmt::print("{}: {}\n  metrics\n", scenario->name(), scenario->summary());
-    for (const Metric& metric : scenario->metrics()) print(*scenario, metric);
-    fmt::print("  parameters\n");
-    for (const Parameter& parameter : scenario->parameters()) print(parameter);
-    fmt::print("  contenders\n");
-    for (const Contender& contender : contenders) {
-      if (contender.scenario == scenario->name()) print(contender);
-    }
+  const Scenarios scenarios = all_scenarios();
+  if (const RungKind* rung = rung_kind_named(options.name)) {
+    print(*rung, contenders);
+  } else if (!options.name.empty()) {
+    const Scenario& scenario = scenario_named(scenarios, options.name, rung_names());
+    print(scenario, contenders);
+    print_how_to_run(scenario);
+  } else {
+    for (const auto& scenario : scenarios) print(*scenario, contenders);
+    fmt::print("rungs of the ladder\n");
+    for (const RungKind& kind : rung_kinds()) fmt::print("    {:<18} {}\n", kind.name, kind.title);
   }
   return exit_code::ok;
 }

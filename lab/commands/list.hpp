@@ -6,6 +6,7 @@
 
 namespace handoff::lab {
 
-int list(const MeasureOptions& options);
+// Throws UserError.
+int list(const ListOptions& options);
 
 }  // namespace handoff::lab

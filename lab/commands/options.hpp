@@ -31,22 +31,31 @@ struct MeasureOptions {
 struct RunOptions {
   MeasureOptions measure;
   std::vector<std::string> scenarios;   // none: all
+  std::vector<std::string> rungs;       // of the ladder, instead of scenarios
   std::vector<std::string> settings;    // n=512,1024
   std::vector<std::string> metrics;     // none: all; in an overview, those that belong there
   std::vector<std::string> contenders;  // patterns; none: all
   std::string kill;                     // so many workers a second; empty: none
   std::optional<double> wait_quiet_s;   // wait so long at most for a quiet moment
   bool json = false;
+  bool targets = false;  // say what to build, and that is all
   bool verbose = false;  // the tables too, where an overview prints its ladder
   std::filesystem::path page;
   std::filesystem::path a;  // these three: real input instead of the scenario's own
   std::filesystem::path b;
   std::filesystem::path result;
 
-  // A quick look at everything: details stay out, for it is to take minutes however much there is.
+  // Rungs of the ladder: those named, or all of them for a quick look at everything, which is to
+  // take minutes however much there is.
   [[nodiscard]] bool is_overview() const noexcept {
-    return measure.quick && scenarios.empty() && settings.empty() && metrics.empty();
+    return !rungs.empty() ||
+           (measure.quick && scenarios.empty() && settings.empty() && metrics.empty());
   }
+};
+
+struct ListOptions {
+  std::string name;  // of a scenario or a rung; empty: all there is
+  std::vector<std::filesystem::path> manifests;
 };
 
 struct GateOptions {

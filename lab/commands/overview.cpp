@@ -25,7 +25,8 @@ using Ways = std::vector<Measurement*>;
 
 // With starting and drawing some seconds more: ./run has two minutes.
 constexpr double kMeasuring = 105;  // seconds
-constexpr double kShares = 1.7;       // of it, that one rung may take
+constexpr double kOneRung = 30;     // the same for each that was named
+constexpr double kShares = 1.7;     // of it, that one rung may take
 constexpr std::size_t kFirst = 3;     // launches: then a rung shows figures
 constexpr std::size_t kFewest = 5;
 constexpr std::size_t kLeast = 9;  // with fewer no signed ranks exclude 1
@@ -86,12 +87,17 @@ Ways Overview::Part::judged() {
   return ways;
 }
 
-Overview::Overview(const MeasureOptions& options, const std::vector<std::string>& patterns,
-                   Session& session)
-    : options_(options), session_(session) {
-  const std::vector<Contender> contenders = chosen(session.contenders(), patterns);
-  for (const RungKind* kind : rung_kinds_by_interest()) add_rung(*kind, contenders);
-  for (const OverviewCell& beside : cells_beside_the_rungs()) add_beside(beside, contenders);
+Overview::Overview(const RunOptions& options, Session& session)
+    : options_(options.measure),
+      session_(session),
+      time_s_(options.rungs.empty() ? kMeasuring
+                                    : kOneRung * static_cast<double>(options.rungs.size())) {
+  const std::vector<Contender> contenders = chosen(session.contenders(), options.contenders);
+  for (const std::string& name : options.rungs) add_rung(*rung_kind_named(name), contenders);
+  if (options.rungs.empty()) {
+    for (const RungKind* kind : rung_kinds_by_interest()) add_rung(*kind, contenders);
+    for (const OverviewCell& beside : cells_beside_the_rungs()) add_beside(beside, contenders);
+  }
   if (parts_.empty()) {
     throw UserError(
         "the contenders chosen stand on no rung of an overview; `handoff list` says where they "
@@ -100,6 +106,12 @@ Overview::Overview(const MeasureOptions& options, const std::vector<std::string>
 }
 
 Overview::~Overview() = default;
+
+std::vector<Session::Block> Overview::blocks() const {
+  std::vector<Session::Block> all;
+  for (const Part& part : parts_) all.push_back(part.block);
+  return all;
+}
 
 // Nothing where this build does not know it.
 Scenario* Overview::scenario_with(const std::string& name, const Cell& cell) const {
@@ -168,9 +180,10 @@ double Overview::seconds_left() const {
   return deadline_ ? seconds(*deadline_ - Clock::now()) : std::numeric_limits<double>::infinity();
 }
 
-std::size_t Overview::rungs() const {
-  return static_cast<std::size_t>(std::count_if(
-      parts_.begin(), parts_.end(), [](const Part& part) { return part.kind != nullptr; }));
+double Overview::share_of_a_rung() const {
+  const auto rungs = std::count_if(parts_.begin(), parts_.end(),
+                                   [](const Part& part) { return part.kind != nullptr; });
+  return kShares * time_s_ / static_cast<double>(rungs + 1);
 }
 
 void Overview::measure() {
@@ -195,7 +208,7 @@ void Overview::measure() {
 
 void Overview::begin() {
   if (!options_.launches && !options_.time_budget_s) {
-    deadline_ = Clock::now() + std::chrono::milliseconds(static_cast<int>(1e3 * kMeasuring));
+    deadline_ = Clock::now() + std::chrono::milliseconds(static_cast<int>(1e3 * time_s_));
   }
   std::vector<std::string> lines;
   for (Part& part : parts_) {
@@ -231,7 +244,7 @@ bool Overview::is_enough(const Part& part) const {
 // Each rung in its turn, so that what comes and goes on the machine meets all of them. More than
 // the fewest launches a slow rung gets only where they fit into its share of the time.
 void Overview::sweep() {
-  const double share = kShares * kMeasuring / static_cast<double>(rungs() + 1);
+  const double share = share_of_a_rung();
   for (std::size_t least = kFirst; least <= kLeast; ++least) {
     for (Part& part : parts_) {
       const bool is_rung = part.kind != nullptr;
@@ -251,7 +264,7 @@ void Overview::spend_the_rest() {
   for (Part& part : parts_) {
     if (part.kind != nullptr && part.judged().size() > 1) all.push_back(&part);
   }
-  const double share = kShares * kMeasuring / static_cast<double>(rungs() + 1);
+  const double share = share_of_a_rung();
   for (;;) {
     std::vector<RungState> states;
     for (const Part* part : all) states.push_back(part->state);

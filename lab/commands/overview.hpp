@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `handoff run --quick` without a scenario: the rungs of the ladder (harness/rungs.hpp), in less
-// than two minutes.
+// than two minutes. `handoff run RUNG`: the rungs named, each for longer.
 //
 // Each rung has its least number of launches first, in turns, in the order in which people ask.
 // What is left of the time goes to the rungs of which the least is known, whatever is known of
@@ -27,9 +27,9 @@ class Overview {
  public:
   // Of the contenders that match one of the patterns; no pattern: of all. Throws UserError if they
   // have nothing to do in it.
-  Overview(const MeasureOptions& options, const std::vector<std::string>& patterns,
-           Session& session);
+  Overview(const RunOptions& options, Session& session);
   ~Overview();
+  [[nodiscard]] std::vector<Session::Block> blocks() const;  // of all that it measures
   Overview(const Overview&) = delete;
   Overview& operator=(const Overview&) = delete;
 
@@ -55,11 +55,12 @@ class Overview {
   // --launches fixes their number; --time-budget says how long a cell may take. Without them, all
   // cells together have their time.
   [[nodiscard]] double seconds_left() const;
-  [[nodiscard]] std::size_t rungs() const;
+  [[nodiscard]] double share_of_a_rung() const;  // seconds
 
   MeasureOptions options_;
   Session& session_;
   std::vector<Part> parts_;
+  double time_s_;  // for all cells
   std::optional<Clock::time_point> deadline_;  // nothing: there is none for all of it
   std::optional<LiveLadder> ladder_;
   std::optional<Progress> progress_;

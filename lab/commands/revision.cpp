@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "build_info.hpp"
-#include "commands/tool.hpp"
+#include "harness/build_tree.hpp"
 #include "harness/progress.hpp"
+#include "harness/tool.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -18,23 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-// Of a failed tool's output the line that says most: the first with an error in it, else the last.
-std::string telling_line(const std::string& output) {
-  std::istringstream lines(output);
-  std::string telling = "it said nothing";
-  for (std::string line; std::getline(lines, line);) {
-    line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
-    if (line.empty()) continue;
-    telling = line;
-    const bool tells = line.find("error:") != std::string::npos ||
-                       line.find("Error:") != std::string::npos || line.starts_with("CMake Error");
-    if (tells) break;
-  }
-  std::replace_if(telling.begin(), telling.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  constexpr std::size_t longest = 300;
-  return telling.substr(0, longest);
-}
 
 fs::path temporary_folder() {
   std::string pattern = (fs::temp_directory_path() / "handoff-revision-XXXXXX").string();
@@ -55,10 +38,6 @@ bool is_like(const Contender& one, const Contender& other) {
 
 }  // namespace
 
-std::string target_of(const Contender& contender) {
-  return fmt::format("handoff_{}_{}", contender.scenario, contender.name);
-}
-
 Revision::Revision(const std::string& reference, const std::vector<Contender>& contenders,
                    Interrupt& interrupt)
     : interrupt_(interrupt), reference_(reference) {
@@ -77,7 +56,7 @@ void Revision::check_out(const std::string& reference) {
   const auto top = run_tool({"git", "rev-parse", "--show-toplevel"}, &interrupt_);
   if (top.exit_code != 0) {
     throw UserError(fmt::format("--ref needs git and a clone of handoff as the current folder: {}",
-                                telling_line(top.output)));
+                                why_failed({"git"}, top)));
   }
   const fs::path repository = first_line(top.output);
   const auto found = run_tool({"git", "-C", repository, "rev-parse", "--verify", "--quiet",
@@ -157,8 +136,7 @@ void Revision::step(const std::vector<std::string>& command, const char* doing) 
   });
   if (done.exit_code == 0) return;
   throw UserError(fmt::format("revision '{}' ({}): {} failed: {}", reference_, commit_, doing,
-                              done.exit_code == 127 ? command.front() + " could not be started"
-                                                    : telling_line(done.output)));
+                              why_failed(command, done)));
 }
 
 void Revision::remove() noexcept {

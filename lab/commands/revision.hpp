@@ -12,9 +12,6 @@
 
 namespace handoff::lab {
 
-// By which the build makes it, in all of its layouts.
-std::string target_of(const Contender& contender);
-
 class Revision {
  public:
   // Unpacks `reference` out of the repository of the current folder into a temporary folder and

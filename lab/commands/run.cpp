@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "commands/settings.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/contender_list.hpp"
+#include "harness/rungs.hpp"
 #include "harness/user_error.hpp"
 #include "harness/wait_quiet.hpp"
 #include "report/html.hpp"
@@ -37,6 +39,29 @@ RunOptions with_kills(RunOptions options) {
         "handoff run matmul --kill RATE");
   }
   options.settings.push_back(fmt::format("{}={}", kill_parameter, options.kill));
+  return options;
+}
+
+// Rungs of the ladder may be named instead of scenarios.
+RunOptions with_rungs(RunOptions options) {
+  for (const std::string& name : std::exchange(options.scenarios, {})) {
+    auto& names = rung_kind_named(name) == nullptr ? options.scenarios : options.rungs;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (options.rungs.empty()) return options;
+  const std::string& rung = options.rungs.front();
+  if (!options.scenarios.empty()) {
+    throw UserError(
+        fmt::format("'{}' is a rung of the ladder and '{}' is none: name the one or the "
+                    "other kind",
+                    rung, options.scenarios.front()));
+  }
+  if (!options.settings.empty() || !options.metrics.empty()) {
+    throw UserError(
+        fmt::format("'{}' is a rung, which is one cell: --set and --metrics go with its "
+                    "scenario, '{}'",
+                    rung, rung_kind_named(rung)->scenario));
+  }
   return options;
 }
 
@@ -123,11 +148,17 @@ std::vector<Chosen> choose(const RunOptions& options, const Session& session) {
     }
   }
   for (const std::string& name : options.scenarios) {
-    Scenario& scenario = scenario_named(session.scenarios(), name);
+    Scenario& scenario = scenario_named(session.scenarios(), name, rung_names());
     const std::vector<Contender> its_own = contenders_of(scenario, session.contenders());
     all.push_back(choose(options, chosen(its_own, options.contenders), scenario));
   }
   return all;
+}
+
+std::vector<Session::Block> blocks_of(const std::vector<Chosen>& all) {
+  std::vector<Session::Block> blocks;
+  for (const Chosen& one : all) blocks.insert(blocks.end(), one.blocks.begin(), one.blocks.end());
+  return blocks;
 }
 
 void measure(const std::vector<Chosen>& all, Session& session) {
@@ -203,7 +234,7 @@ void write_page(const RunOptions& options, const Result& result, bool whole, Int
 }  // namespace
 
 int run(const RunOptions& asked) {
-  const RunOptions options = with_short_bursts(with_kills(asked));
+  const RunOptions options = with_short_bursts(with_rungs(with_kills(asked)));
   require_seconds_to_wait(options);
   Interrupt interrupt;
   if (has_real_input(options)) return run_real_input(options, interrupt);
@@ -211,11 +242,17 @@ int run(const RunOptions& asked) {
   std::vector<Chosen> all;
   std::optional<Overview> overview;
   if (options.is_overview()) {
-    overview.emplace(options.measure, options.contenders, session);
+    overview.emplace(options, session);
   } else {
     all = choose(options, session);
   }
+  const std::vector<Session::Block> blocks = overview ? overview->blocks() : blocks_of(all);
+  if (options.targets) {
+    session.print_targets(blocks);
+    return exit_code::ok;
+  }
   require_writable_outputs(options);
+  session.build(blocks);
   if (!overview) {
     fmt::print(stderr, "launches {}, seed {}\n", session.plan().launches, session.plan().seed);
   }

@@ -16,6 +16,7 @@
 
 #include "commands/canaries.hpp"
 #include "harness/answer_problem.hpp"
+#include "harness/build_tree.hpp"
 #include "harness/bursts.hpp"
 #include "harness/contender_list.hpp"
 #include "harness/interrupt.hpp"
@@ -115,7 +116,14 @@ class SelfTest {
         chain_(chain_of(contenders_)),
         canaries_(canaries_of(scenarios_, contenders_, read_canaries())),
         canary_looks_(looks_at_a_canary(canary_launches)),
-        random_(seed) {}
+        random_(seed) {
+    std::vector<Contender> all{chain_};
+    for (const Canary& canary : canaries_) {
+      all.push_back(canary.contender);
+      all.push_back(canary.twin);
+    }
+    build_missing(all, interrupt_);
+  }
 
   [[nodiscard]] const std::vector<Canary>& canaries() const { return canaries_; }
 

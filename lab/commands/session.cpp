@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/build_tree.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
@@ -87,7 +88,27 @@ void Session::measure(Scenario& scenario, const std::vector<Block>& blocks,
   }
 }
 
+std::vector<Contender> Session::started_by(const std::vector<Block>& blocks) const {
+  std::vector<Contender> all;
+  for (const Block& block : blocks) {
+    for (const Entry& entry : block) all.push_back(entry.contender);
+  }
+  for (const Contender& contender : contenders_) {
+    if (contender.scenario == "probe" && !options_.no_probe) all.push_back(contender);
+  }
+  return all;
+}
+
+void Session::build(const std::vector<Block>& blocks) {
+  build_missing(started_by(blocks), interrupt_);
+}
+
+void Session::print_targets(const std::vector<Block>& blocks) const {
+  for (const std::string& target : targets_of(started_by(blocks))) fmt::print("{}\n", target);
+}
+
 void Session::prepare(Scenario& scenario, const std::vector<Block>& blocks) {
+  build(blocks);
   if (!options_.no_probe) bench_.watch(contenders_, interrupt_, !options_.quick);
   find_variables(scenario, blocks);
 }

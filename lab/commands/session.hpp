@@ -42,6 +42,10 @@ class Session {
   // For a caller that chooses each launch itself: call prepare() with all blocks of a scenario, add
   // launches to the measurements of each block, then call finish() once for each.
   void prepare(Scenario& scenario, const std::vector<Block>& blocks);
+  // Builds whom these blocks start and who is missing. prepare() does it too, for one scenario.
+  void build(const std::vector<Block>& blocks);
+  // Of all whom they start.
+  void print_targets(const std::vector<Block>& blocks) const;
   [[nodiscard]] std::vector<Measurement> measurements_of(Scenario& scenario, const Block& block);
   [[nodiscard]] WatchedBench& bench() { return bench_; }
   void finish(const Scenario& scenario, std::vector<Measurement>& measurements,
@@ -67,6 +71,8 @@ class Session {
   [[nodiscard]] bool broken() const;
 
  private:
+  // The probe among them, unless nobody is to watch.
+  [[nodiscard]] std::vector<Contender> started_by(const std::vector<Block>& blocks) const;
   void find_variables(Scenario& scenario, const std::vector<Block>& blocks);
 
   MeasureOptions options_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "commands/settings.hpp"
+#include "harness/build_tree.hpp"
 #include "harness/contender_list.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
@@ -35,8 +36,8 @@ std::vector<Contender> contenders_of(const Scenario& scenario, const TraceOption
                                 options.contender, nearest_name(options.contender, names)));
   }
   if (!all.front().built()) {
-    throw UserError(fmt::format("--contender: {} was not built, it needs {}", options.contender,
-                                all.front().package));
+    throw UserError(
+        fmt::format("--contender: {}: {}", options.contender, all.front().why_not_built()));
   }
   return all;
 }
@@ -63,6 +64,7 @@ std::string trace_contender(const TraceOptions& options, const std::filesystem::
   const Scenarios scenarios = all_scenarios();
   Scenario& scenario = scenario_named(scenarios, options.what);
   const auto [contender, cell] = choose(scenario, options);
+  build_missing({contender}, interrupt);
   const auto problem = scenario.problem(cell);
   const std::vector<Variable> variables{{"HANDOFF_TRACE", into.string()}};
   const auto patience = std::max<std::chrono::nanoseconds>(std::chrono::seconds(60),

@@ -94,6 +94,7 @@ class Try {
         block_(try_block_of(session_, trial_, options)),
         measurements_(session_.measurements_of(trial_, block_)) {
     for (Measurement& one : measurements_) one.variables = trial_.variables();
+    session_.build({block_});
   }
 
   // Each way once. Whether there is more than the serial one to be measured.

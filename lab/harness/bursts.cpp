@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/build_tree.hpp"
 #include "harness/verdict.hpp"
 
 namespace handoff::lab {
@@ -101,6 +102,7 @@ bool Bench::tight(const std::vector<Measurement>& measurements) const {
 }
 
 void Bench::measure_once(Measurement& measurement, std::span<std::byte> answer) {
+  build({&measurement});
   Running running{&measurement, launch(measurement)};
   if (running.launch == nullptr) return;
   if (const auto dropped = burst(running, std::chrono::nanoseconds(1))) {
@@ -110,8 +112,16 @@ void Bench::measure_once(Measurement& measurement, std::span<std::byte> answer) 
   std::copy_n(running.launch->answer().begin(), answer.size(), answer.begin());
 }
 
+// What was not asked for before; a session asks for all of its blocks.
+void Bench::build(const std::vector<Measurement*>& measurements) {
+  std::vector<Contender> contenders;
+  for (const Measurement* measurement : measurements) contenders.push_back(measurement->contender);
+  build_missing(contenders, interrupt_);
+}
+
 std::vector<Bench::Running> Bench::launch_all(const std::vector<Measurement*>& measurements,
                                               Progress& progress) {
+  build(measurements);
   std::vector<Running> running;
   for (Measurement* measurement : measurements) {
     if (measurement->status != RowStatus::ok) continue;
@@ -125,7 +135,7 @@ std::vector<Bench::Running> Bench::launch_all(const std::vector<Measurement*>& m
 std::unique_ptr<Launch> Bench::launch(Measurement& measurement) {
   try {
     if (!measurement.contender.built()) {
-      throw Dropped{RowStatus::unavailable, "not built: needs " + measurement.contender.package};
+      throw Dropped{RowStatus::unavailable, measurement.contender.why_not_built()};
     }
     const Layout layout = measurement.deck.deal(measurement.contender.executables.size(), layouts_);
     auto launch = std::make_unique<Launch>(measurement.contender, *measurement.problem,

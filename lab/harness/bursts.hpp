@@ -91,6 +91,7 @@ class Bench {
     Measurement* measurement;
     std::unique_ptr<Launch> launch;
   };
+  void build(const std::vector<Measurement*>& measurements);
   std::vector<Running> launch_all(const std::vector<Measurement*>& measurements,
                                   Progress& progress);
   std::unique_ptr<Launch> launch(Measurement& measurement);

@@ -8,6 +8,7 @@
 #include <fnmatch.h>
 #include <nlohmann/json.hpp>
 
+#include "harness/build_tree.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
@@ -37,7 +38,26 @@ std::vector<fs::path> executables_of(const nlohmann::json& entry, const fs::path
   return executables;
 }
 
+std::vector<Contender> of_the_build(const char* name) {
+  std::vector<Contender> contenders = contenders_in(list_of_the_build(name));
+  for (Contender& contender : contenders) {
+    if (contender.is_there() || build_tree()) continue;
+    contender.executables.clear();
+    contender.package.clear();
+  }
+  return contenders;
+}
+
 }  // namespace
+
+bool Contender::is_there() const {
+  return std::all_of(executables.begin(), executables.end(),
+                     [](const fs::path& program) { return fs::exists(program); });
+}
+
+std::string Contender::why_not_built() const {
+  return package.empty() ? "not built" : "not built: needs " + package;
+}
 
 std::string Contender::kind() const { return name.substr(0, name.find('.')); }
 
@@ -73,7 +93,7 @@ std::vector<Contender> contenders_in(const fs::path& list) {
 fs::path folder_of_the_build() { return list_of_the_build("contenders.json").parent_path(); }
 
 std::vector<Contender> read_contenders(const std::vector<fs::path>& more) {
-  std::vector<Contender> contenders = contenders_in(list_of_the_build("contenders.json"));
+  std::vector<Contender> contenders = of_the_build("contenders.json");
   for (const fs::path& list : more) {
     const std::vector<Contender> added = contenders_in(fs::absolute(list));
     contenders.insert(contenders.end(), added.begin(), added.end());
@@ -81,7 +101,7 @@ std::vector<Contender> read_contenders(const std::vector<fs::path>& more) {
   return contenders;
 }
 
-std::vector<Contender> read_canaries() { return contenders_in(list_of_the_build("canaries.json")); }
+std::vector<Contender> read_canaries() { return of_the_build("canaries.json"); }
 
 std::vector<Contender> chosen(const std::vector<Contender>& contenders,
                               const std::vector<std::string>& patterns) {

@@ -18,7 +18,8 @@ inline constexpr const char* kill_parameter = "kill";
 struct Contender {
   std::string scenario;
   std::string name;
-  // The same code in several layouts, of which each launch takes one; none: not built.
+  // The same code in several layouts, of which each launch takes one. None: there is no such
+  // program. A build tree makes them when they are needed (harness/build_tree).
   std::vector<std::filesystem::path> executables;
   std::string package;               // what it needs beside the compiler; may be empty
   // Where it applies, by parameter, of which `metric` is one; "any": with any value. A cell without
@@ -30,7 +31,9 @@ struct Contender {
   std::string version = {};  // of that package, where the build knew it
 
   [[nodiscard]] std::string kind() const;  // own, seed, peer, limit
-  [[nodiscard]] bool built() const { return !executables.empty(); }
+  [[nodiscard]] bool built() const { return !executables.empty(); }  // or will be, if needed
+  [[nodiscard]] bool is_there() const;  // in all layouts
+  [[nodiscard]] std::string why_not_built() const;
   [[nodiscard]] bool survives_kills() const { return when.contains(kill_parameter); }
   [[nodiscard]] bool applies(const Cell& cell) const;
 };

@@ -163,6 +163,12 @@ std::vector<const RungKind*> rung_kinds_by_interest() {
   return kinds;
 }
 
+std::vector<std::string> rung_names() {
+  std::vector<std::string> names;
+  for (const RungKind& kind : rung_kinds()) names.push_back(kind.name);
+  return names;
+}
+
 const RungKind* rung_kind_named(const std::string& name) {
   const auto& kinds = rung_kinds();
   const auto found = std::find_if(kinds.begin(), kinds.end(),

@@ -33,6 +33,8 @@ struct RungKind {
 // The same in the order in which people ask for them: an overview measures them in this one.
 [[nodiscard]] std::vector<const RungKind*> rung_kinds_by_interest();
 
+[[nodiscard]] std::vector<std::string> rung_names();
+
 // Nothing: there is none of that name.
 [[nodiscard]] const RungKind* rung_kind_named(const std::string& name);
 

@@ -148,7 +148,9 @@ std::string minutes(double seconds) {
 }
 
 std::string sum_line(const Ladder& ladder, const LadderLook& look) {
-  std::string text = fmt::format("{}: {} kinds of hand-over", ladder.title, ladder.rungs.size());
+  const std::size_t rungs = ladder.rungs.size();
+  std::string text =
+      fmt::format("{}: {} kind{} of hand-over", ladder.title, rungs, rungs == 1 ? "" : "s");
   if (look.seconds > 0) text += " in " + minutes(look.seconds);
   return fmt::format("{}: {}", text, sum_of(ladder));
 }

@@ -39,13 +39,16 @@ Scenarios all_scenarios() {
   return scenarios;
 }
 
-Scenario& scenario_named(const Scenarios& scenarios, const std::string& name) {
+Scenario& scenario_named(const Scenarios& scenarios, const std::string& name,
+                         const std::vector<std::string>& rungs) {
   std::vector<std::string> names;
   for (const auto& scenario : scenarios) {
     if (scenario->name() == name) return *scenario;
     names.push_back(scenario->name());
   }
-  throw UserError(fmt::format("there is no scenario '{}'; {}", name, nearest_name(name, names)));
+  names.insert(names.end(), rungs.begin(), rungs.end());
+  throw UserError(fmt::format("there is no scenario{} '{}'; {}", rungs.empty() ? "" : " or rung",
+                              name, nearest_name(name, names)));
 }
 
 }  // namespace handoff::lab

@@ -126,6 +126,36 @@ class CommandsTest(unittest.TestCase):
                          "report/results.json --page report/index.html")
         self.assertTrue((self.project.caller / "report").is_dir())
 
+    def targets(self):
+        """What was to be built, build by build; nothing: all of it."""
+        return [line.partition("--target ")[2] for line in self.project.record()
+                if line.startswith("cmake --build")]
+
+    def test_run_builds_what_its_arguments_need(self):
+        done = self.project.call("run", "matmul", "--set", "n=512")
+        self.assertEqual(self.targets(), ["handoff_program", "one_target another"])
+        self.assertIn("handoff run matmul --set n=512 --targets", self.project.record())
+        self.assertRegex(done.stderr, r"(?m)^build release handoff_program: \d+ s\n"
+                         r"build release 2 targets: \d+ s$")
+
+    def test_run_all_builds_and_measures_all(self):
+        self.project.call("run", "--all")
+        self.assertEqual(self.targets(), [""])
+        self.assertEqual(self.project.record()[-1], "handoff run --output report/results.json "
+                         "--page report/index.html")
+
+    def test_run_ends_where_the_program_refuses_its_arguments(self):
+        program = self.project.root / "build" / "release" / "handoff"
+        self.project.write_script(program, "handoff", "echo 'handoff: no such' >&2; exit 2")
+        done = self.project.call("run", "matmull")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (2, "handoff: no such"))
+        self.assertEqual(self.targets(), ["handoff_program"])
+
+    def test_run_builds_no_contender_to_show_help_of_the_program(self):
+        self.project.call("run", "matmul", "--help")
+        self.assertEqual(self.targets(), ["handoff_program"])
+        self.assertEqual(self.project.record()[-1], "handoff run matmul --help")
+
     def test_run_names_a_folder_it_cannot_make(self):
         (self.project.caller / "report").write_text("in the way")
         done = self.project.call("run")
@@ -395,9 +425,7 @@ class CommandsTest(unittest.TestCase):
     def test_guard_builds_what_its_cells_name_and_asks_the_program(self):
         done = self.project.call("check", "--guard", "HEAD~1")
         self.assertEqual(done.returncode, 3, done.stderr)
-        builds = [line for line in self.project.record() if line.startswith("cmake --build")]
-        self.assertEqual([line.split("--target ")[1] for line in builds],
-                         ["handoff_program", "one_target another"])
+        self.assertEqual(self.targets(), ["handoff_program", "one_target another"])
         said = re.fullmatch("handoff guard tests/guard.toml --ref HEAD~1 --within ([0-9]+)",
                             self.project.record()[-1])
         self.assertTrue(said, self.project.record()[-1])

@@ -128,7 +128,7 @@ class Pools(LabTest):
             said = [line for line in lines if line.split()[:1] == [peer]]
             self.assertTrue(said, peer)
             for line in said:
-                self.assertTrue("available" in line or f"not built, needs {source}" in line, line)
+                self.assertTrue("available" in line or f"not built: needs {source}" in line, line)
 
     def test_a_pool_that_loses_or_repeats_a_task_is_found(self):
         rows = self.rows("tasks", "--metrics", "fire_and_forget", "--set", "count=100", "--set",

@@ -21,4 +21,8 @@ struct ToolResult {
 ToolResult run_tool(const std::vector<std::string>& command, Interrupt* interrupt,
                     const std::function<void(const std::string&)>& on_line = {});
 
+// Of a failed one: that it could not be started, or the line of its output that says most, the
+// first with an error in it, else the last.
+std::string why_failed(const std::vector<std::string>& command, const ToolResult& result);
+
 }  // namespace handoff::lab

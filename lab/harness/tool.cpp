@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "commands/tool.hpp"
+#include "harness/tool.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -113,6 +115,23 @@ ToolResult run_tool(const std::vector<std::string>& command, Interrupt* interrup
   }
   result.exit_code = tool.wait();
   return result;
+}
+
+std::string why_failed(const std::vector<std::string>& command, const ToolResult& result) {
+  if (result.exit_code == 127) return command.front() + " could not be started";
+  std::istringstream lines(result.output);
+  std::string telling = "it said nothing";
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
+    if (line.empty()) continue;
+    telling = line;
+    const bool tells = line.find("error:") != std::string::npos ||
+                       line.find("Error:") != std::string::npos || line.starts_with("CMake Error");
+    if (tells) break;
+  }
+  std::replace_if(telling.begin(), telling.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  constexpr std::size_t longest = 300;
+  return telling.substr(0, longest);
 }
 
 }  // namespace handoff::lab
