@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -19,11 +20,11 @@
 namespace handoff::lab {
 namespace {
 
-// What must hold of so many in a hundred loads.
-constexpr double kNearBest = 1.1;
-constexpr double kNearRatio = 0.2;
-constexpr std::size_t kLeastNearBest = 95;
-constexpr std::size_t kLeastNearRatio = 90;
+// What must hold: advice costs at most so many points more than picking by one launch of the same
+// load, and on no load that repeats more than so many times the best way.
+constexpr double kMostBeyondOneLaunch = 0.03;
+constexpr double kMostRegret = 1.5;
+constexpr double kRepeats = 1.25;  // the two halves of its launches
 
 // All rows of one load, by contender.
 using LoadRows = std::map<std::string, const Row*>;
@@ -36,79 +37,123 @@ void add_loads(const Result& result, AllLoads& loads) {
   }
 }
 
+using Times = std::map<std::string, double>;  // by way
+
+Times times_of(const LoadRows& rows, bool (*counts)(std::size_t launch, std::size_t chosen),
+               std::size_t chosen) {
+  Times times;
+  for (const auto& [name, row] : rows) {
+    Launches some;
+    for (std::size_t i = 0; i < row->launches.size(); ++i) {
+      if (counts(i, chosen)) some.push_back(row->launches[i]);
+    }
+    if (!some.empty()) times[name] = typical(some);
+  }
+  return times;
+}
+
+const Times::value_type& best_of(const Times& times) {
+  return *std::min_element(times.begin(), times.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
+std::size_t launches_of(const LoadRows& rows) {
+  std::size_t launches = rows.begin()->second->launches.size();
+  for (const auto& [name, row] : rows) launches = std::min(launches, row->launches.size());
+  return launches;
+}
+
+// What a load tells of advice. Regret is how many times the best way's time a pick takes.
 struct Trial {
   std::string text;
-  bool is_near_best = false;
-  bool is_near_ratio = false;
+  std::vector<double> regrets;           // by all launches but one
+  std::vector<double> regrets_of_launch;  // the same of what is best in that one
+  double regret = NAN;                   // by all launches
+  bool repeats = false;
+  bool is_inside = false;  // the time, in the range that advice said
 };
 
+// The first way of the advice that the load was measured with.
+const Way& taken_of(const Advice& advice, const LoadRows& rows) {
+  return *std::find_if(advice.ways.begin(), advice.ways.end(), [&](const Way& way) {
+    return way.name == "here" || rows.contains(way.name);
+  });
+}
+
 Trial trial_of(const ParameterValues& parameters, const LoadRows& rows, const Results& known) {
-  const Row& serial = *rows.at("own.serial");
-  const Question question = question_of_load(serial, serial.median);
+  const Question question = question_of_load(*rows.at("own.serial"), rows.at("own.serial")->median);
   const Advice advice = advice_on(question, known);
   if (!advice.missing.empty()) {
     throw UserError("the known rows have too few loads: " + text_of(advice.missing.front()));
   }
-  const Way& taken = advice.ways.front();
-  const auto found = rows.find(taken.name == "here" ? "own.serial" : taken.name);
-  const auto best = std::min_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.second->median < b.second->median;
-  });
-  const double best_ns = best->second->median;
-  const double taken_ns = found == rows.end() ? NAN : found->second->median;
+  const Way& way = taken_of(advice, rows);
+  const std::string taken = way.name == "here" ? "own.serial" : way.name;
   Trial trial;
-  trial.is_near_best = taken_ns <= kNearBest * best_ns;
-  const double predicted = taken.ns / (static_cast<double>(question.count) * question.task_ns);
-  const double measured = taken_ns / serial.median;
-  trial.is_near_ratio = std::abs(predicted / measured - 1) <= kNearRatio;
+  for (std::size_t i = 0; i < launches_of(rows); ++i) {
+    const Times once = times_of(rows, [](std::size_t n, std::size_t one) { return n == one; }, i);
+    const Times again = times_of(rows, [](std::size_t n, std::size_t one) { return n != one; }, i);
+    const double best = best_of(again).second;
+    trial.regrets.push_back(again.at(taken) / best);
+    trial.regrets_of_launch.push_back(again.at(best_of(once).first) / best);
+  }
+  const Times all = times_of(rows, [](std::size_t, std::size_t) { return true; }, 0);
+  const auto is_of_half = [](std::size_t n, std::size_t half) { return n % 2 == half; };
+  const Times one = times_of(rows, is_of_half, 0);
+  const Times other = times_of(rows, is_of_half, 1);
+  const auto& [best, best_ns] = best_of(all);
+  const auto repeats = [&](const std::string& name) {
+    const double ratio = one.at(name) / other.at(name);
+    return std::max(ratio, 1 / ratio) <= kRepeats;
+  };
+  trial.regret = all.at(taken) / best_ns;
+  trial.repeats = repeats(taken) && repeats(best);
+  trial.is_inside = way.low_ns <= all.at(taken) && all.at(taken) <= way.high_ns;
   trial.text = fmt::format(
-      "{} {}: {} of {}{}{}{}{}{}: took {} {:.2f}x of best {}, ratio {:.3f}, said {:.3f}\n",
-      trial.is_near_best ? (trial.is_near_ratio ? "ok  " : "off ") : "MISS", text_of(parameters),
-      question.count, short_duration(question.task_ns), question.by_index ? " index" : "",
+      "{:.2f}x {} {}: {} of {}{}{}{}{}{}: took {}, {}; best {}, {}\n", trial.regret,
+      trial.repeats ? "repeats" : "does not repeat", text_of(parameters), question.count,
+      short_duration(question.task_ns), question.by_index ? " index" : "",
       question.nested ? " nested" : "", question.by_memory ? " memory" : "",
       question.waves > 1 ? fmt::format(" waves={}", question.waves) : "",
-      question.largest > 1 ? fmt::format(" largest={:.1f}", question.largest) : "", taken.name,
-      taken_ns / best_ns, best->first, measured, predicted);
+      question.largest > 1 ? fmt::format(" largest={:.1f}", question.largest) : "", taken,
+      short_duration(all.at(taken)) + " where advice said " + time_text(way), best,
+      short_duration(best_ns));
   return trial;
 }
 
-// What measuring a load tells of measuring it once more. No advice can be better than that.
-struct Repeats {
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of all loads.
+struct Trials {
+  std::vector<double> regrets;
+  std::vector<double> regrets_of_launch;
+  double worst = 1;
+  std::size_t repeating = 0;
+  std::size_t inside = 0;
   std::size_t all = 0;
-  std::size_t near_best = 0;
-  std::size_t near_ratio = 0;
-};
 
-// Each launch in turn against all others: the way that was best in it, and the ratio of that.
-void add_repeats(const LoadRows& rows, Repeats& repeats) {
-  std::size_t launches = rows.begin()->second->launches.size();
-  for (const auto& [name, row] : rows) launches = std::min(launches, row->launches.size());
-  if (launches < 2) return;
-  for (std::size_t i = 0; i < launches; ++i) {
-    std::map<std::string, double> once;
-    std::map<std::string, double> again;
-    for (const auto& [name, row] : rows) {
-      Launches others = row->launches;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      once[name] = typical({row->launches[i]});
-      again[name] = typical(others);
-    }
-    const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
-    const auto& [taken, ns] = *std::min_element(once.begin(), once.end(), less);
-    const double best_ns = std::min_element(again.begin(), again.end(), less)->second;
-    const double ratio = ns / once["own.serial"] / (again[taken] / again["own.serial"]);
-    ++repeats.all;
-    repeats.near_best += again[taken] <= kNearBest * best_ns ? 1 : 0;
-    repeats.near_ratio += std::abs(ratio - 1) <= kNearRatio ? 1 : 0;
+  void add(const Trial& trial) {
+    regrets.push_back(mean_of(trial.regrets));
+    regrets_of_launch.push_back(mean_of(trial.regrets_of_launch));
+    ++all;
+    inside += trial.is_inside ? 1 : 0;
+    if (!trial.repeats) return;
+    ++repeating;
+    worst = std::max(worst, trial.regret);
   }
-}
-
-std::string limit_text(const Repeats& repeats) {
-  if (repeats.all == 0) return {};
-  return fmt::format(
-      "limit: one launch tells {} of {} picks and {} ratios of the other launches of its load\n",
-      repeats.near_best, repeats.all, repeats.near_ratio);
-}
+  [[nodiscard]] bool hold() const {
+    return mean_of(regrets) <= mean_of(regrets_of_launch) + kMostBeyondOneLaunch &&
+           worst <= kMostRegret;
+  }
+  [[nodiscard]] std::string text(std::size_t seen) const {
+    return fmt::format(
+        "regret {:.1f} %, picking by one launch {:.1f} %; at most {:.2f}x on {} loads that repeat; "
+        "{} of {} times inside the range; advice saw {} loads\n",
+        100 * (mean_of(regrets) - 1), 100 * (mean_of(regrets_of_launch) - 1), worst, repeating,
+        inside, all, seen);
+  }
+};
 
 }  // namespace
 
@@ -120,34 +165,27 @@ int check_advice(const CheckAdviceOptions& options) {
   add_loads(known, seen);
   AllLoads loads;
   for (const Result& file : files) add_loads(file, loads);
-  std::size_t near_best = 0;
-  std::size_t near_ratio = 0;
-  std::size_t all = 0;
+  Trials trials;
   std::string lines;
-  Repeats repeats;
   for (const auto& [parameters, rows] : loads) {
     if (seen.contains(parameters)) {
       throw UserError(
           fmt::format("{} is among the known rows: take another seed", text_of(parameters)));
     }
     if (!rows.contains("own.serial")) continue;
+    if (launches_of(rows) < 2) {
+      throw UserError(fmt::format("{} has a single launch: two and more tell regret",
+                                  text_of(parameters)));
+    }
     const Trial trial = trial_of(parameters, rows, {&known});
-    ++all;
-    near_best += trial.is_near_best ? 1 : 0;
-    near_ratio += trial.is_near_ratio ? 1 : 0;
+    trials.add(trial);
     lines += trial.text;
-    add_repeats(rows, repeats);
   }
-  if (all == 0) throw UserError("there are no loads with a row of own.serial to try advice on");
-  std::string text = fmt::format(
-      "{} of {} picks within 10 % of the best, {} ratios within 20 %; advice saw {} loads\n",
-      near_best, all, near_ratio, seen.size());
-  text += limit_text(repeats);
-  if (options.verbose) text += lines;
-  write_text({}, text);
-  const bool holds =
-      near_best * 100 >= kLeastNearBest * all && near_ratio * 100 >= kLeastNearRatio * all;
-  return holds ? exit_code::ok : exit_code::falls_short;
+  if (trials.all == 0) {
+    throw UserError("there are no loads with a row of own.serial to try advice on");
+  }
+  write_text({}, trials.text(seen.size()) + (options.verbose ? lines : ""));
+  return trials.hold() ? exit_code::ok : exit_code::falls_short;
 }
 
 }  // namespace handoff::lab

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,8 +19,8 @@ namespace handoff::lab {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-// Nearer than that to the best, a way is as good: no measurement tells more.
-constexpr double kAsGood = 1.02;
+// Ways that are nearer to each other than that are equal: no measurement tells more.
+constexpr double kEqual = 1.02;
 
 // y at x, between the points' own, which are sorted by x; beyond them the outermost.
 double between(const std::vector<std::pair<double, double>>& points, double x) {
@@ -26,6 +29,34 @@ double between(const std::vector<std::pair<double, double>>& points, double x) {
   if (above == points.end()) return points.back().second;
   const auto [x0, y0] = *(above - 1);
   return y0 + (above->second - y0) * (x - x0) / (above->first - x0);
+}
+
+// A time and its range.
+struct Price {
+  double low;
+  double ns;
+  double high;
+
+  [[nodiscard]] bool is_near(const Price& other) const {
+    return std::max(ns, other.ns) <= kEqual * std::min(ns, other.ns);
+  }
+  [[nodiscard]] bool equals(const Price& other) const {
+    return is_near(other) || (std::fmin(low, ns) <= std::fmax(other.high, other.ns) &&
+                              std::fmin(other.low, other.ns) <= std::fmax(high, ns));
+  }
+};
+
+enum class End : std::uint8_t { low, middle, high };
+
+double factor_of(const RelativeRange& range, End end) {
+  return end == End::middle ? 1 : end == End::low ? range.low : range.high;
+}
+
+// The least is the simplest to own. Memory counts by steps of a tenth.
+auto upkeep_of(const Way& way) {
+  const double memory = std::isnan(way.memory_bytes) ? HUGE_VAL : way.memory_bytes;
+  return std::tuple(way.name != "here", !way.is_own, way.has_processes, !way.is_asleep(),
+                    std::round(std::log(memory) / std::log(1.1)));
 }
 
 // A question of some other amount.
@@ -47,6 +78,7 @@ class Adviser {
     choose_width();
     const ToldWays told = told_ways();
     idle_ = rows_.ways("idle_cpu", at_width());
+    find_empty_tasks();
     if (told.empty()) say_what_is_missing();
     const bool asks_idle = is_piece() && question_.idle_percent && !question_.by_processes;
     if (asks_idle && idle_.empty()) miss("tasks", "idle_cpu", at_width());
@@ -57,12 +89,10 @@ class Adviser {
     for (const auto& [name, row] : rows_.broken(metric(), work())) {
       if (!told.contains(name)) advice_.left_out.emplace_back(name, row->state());
     }
-    for (Way& way : advice_.ways) price(way);
-    std::stable_sort(advice_.ways.begin(), advice_.ways.end(),
-                     [](const Way& a, const Way& b) { return a.ns < b.ns; });
     if (advice_.ways.empty()) return std::move(advice_);
+    put_in_order();
     look_for_changes();
-    say_how_sure();
+    say_what_no_row_tells();
     return std::move(advice_);
   }
 
@@ -106,9 +136,28 @@ class Adviser {
     ToldWays by_processes = ways_of_processes(rows_, question_, advice_.width);
     if (question_.by_processes) return by_processes;
     ToldWays ways = ways_of_loads(rows_, question_, advice_.width);
-    if (ways.empty()) ways = ways_of_pieces(rows_, question_, at_width());
+    ToldWays with_curves = ways_of_pieces(rows_, question_, at_width());
+    // A curve is of equal pieces that compute, all at once.
+    const bool curves_tell = !question_.nested && !question_.by_memory && question_.waves == 1 &&
+                             question_.largest == 1;
+    std::erase_if(ways, [&](const auto& way) {
+      const auto found = with_curves.find(way.first);
+      return curves_tell && found != with_curves.end() &&
+             found->second.curve.spans(question_.task_ns);
+    });
+    ways.merge(with_curves);
     if (!ways.empty()) ways.merge(by_processes);
     return ways;
+  }
+
+  void find_empty_tasks() {
+    Wanted wanted = at_width();
+    wanted.insert(wanted.end(),
+                  {{"work", ParameterValue::of(0)}, {"state", ParameterValue{"hot"}}});
+    for (const Row* row : rows_.of("fire_and_forget", wanted)) {
+      const double count = value_named(row->parameters, "count").number();
+      if (count > 0) empty_tasks_[row->contender][count] = row;
+    }
   }
 
   void say_what_is_missing() {
@@ -133,7 +182,7 @@ class Adviser {
   void consider(const std::string& name, const ToldWay& told) {
     std::string why = fault_of_way(name, told.row->order, question_);
     if (why.empty()) why = why_too_busy(name);
-    if (why.empty() && told.cells.empty()) why = "its row has no curve";
+    if (why.empty() && told.cells.empty() && told.curve.empty()) why = "its row has no curve";
     if (!why.empty()) {
       advice_.left_out.emplace_back(name, why);
       return;
@@ -143,9 +192,24 @@ class Adviser {
     way.call = call_of_way(name, question_);
     way.code = code_of_way(name, question_);
     way.after_idle_ns = is_piece() ? rows_.median_of(name, "ping", at_width()) * 1e3 : kUnknown;
-    way.source = fmt::format("{} {}", told.row->scenario, text_of(told.row->parameters));
-    way.reservation = told.row->status == RowStatus::ok ? "" : told.row->state();
+    const Row& row = *told.row;
+    way.source = fmt::format("{} {}", row.scenario, text_of(row.parameters));
+    way.reservation = row.status == RowStatus::ok ? "" : row.state();
     way.model = fitted_to(told.cells);
+    way.method = fmt::format("a model of {} measured {}", way.model.fitted,
+                             way.model.fitted == 1 ? "cell" : "cells");
+    if (!told.curve.empty()) {
+      way.curve = told.curve;
+      way.overhead = range_of(row);
+      way.method = fmt::format("the measured curve{}, {} sizes",
+                               way.curve.spans(question_.task_ns) ? "" : " beyond its end",
+                               way.curve.sizes());
+    }
+    way.is_own = row.kind == "own";
+    way.has_processes = row.scenario == "spawn";
+    const auto idle = idle_.find(name);
+    if (idle != idle_.end()) way.idle_percent = idle->second->median;
+    way.memory_bytes = row.peak_memory_bytes;
     advice_.ways.push_back(std::move(way));
   }
 
@@ -165,9 +229,10 @@ class Adviser {
     for (const Way& way : advice_.ways) {
       if (way.model.tells(Term::work)) shared.push_back(way.model[Term::work]);
     }
-    const double usual = shared.empty() || !is_piece() ? 1 : std::max(1.0, median(shared));
+    const double usual = shared.empty() ? 1 : std::max(1.0, median(shared));
     for (Way& way : advice_.ways) {
-      if (!way.model.tells(Term::work)) way.model[Term::work] = usual;
+      const bool is_usual = way.curve.empty() && is_piece();
+      if (!way.model.tells(Term::work)) way.model[Term::work] = is_usual ? usual : 1;
       if (!way.model.tells(Term::memory)) way.model[Term::memory] = way.model[Term::work];
       const bool sleeps = question_.waves > 1 || question_.for_latency;
       if (is_piece() && sleeps && !way.model.tells(Term::wake) && way.reservation.empty()) {
@@ -185,61 +250,129 @@ class Adviser {
     return way;
   }
 
-  void price(Way& way) const {
-    const bool one = question_.for_latency && !is_piece();
-    const auto items = one ? 1.0 : static_cast<double>(question_.count);
-    way.ns = ns_of(way, question_);
-    way.ns_per_task = way.ns / items;
+  // What a piece takes beyond its share of the work.
+  [[nodiscard]] double overhead_of(const Way& way, double piece_ns, End end) const {
+    const auto width = static_cast<double>(advice_.width);
+    const double share = piece_ns / width;
+    const double ns = way.curve.ns_of(piece_ns, width);
+    const double error = way.curve.error_at(piece_ns);
+    const double over = std::max(0.0, ns - share);
+    if (end == End::middle) return over;
+    if (end == End::low) {  // NaN stays
+      return std::max(std::fmin(ns / (1 + error) - share, over * way.overhead.low), 0.0);
+    }
+    return std::fmax(ns * (1 + error) - share, over * way.overhead.high);
   }
 
-  [[nodiscard]] double ns_of(const Way& way, const Question& question) const {
+  [[nodiscard]] double ns_of(const Way& way, const Question& question, End end) const {
     const auto count = static_cast<double>(question.count);
     if (way.name == "here") return count * question.task_ns;
-    if (is_piece()) {
-      // No way is faster than its largest piece.
-      const double ns = std::max(way.model.ns_of(amounts_of(question, advice_.width)),
-                                 question.largest * question.task_ns);
-      const bool is_task = !question.by_index && !question.nested;
-      return is_task ? std::fmax(ns, count * ns_of_empty_task(way.name, count)) : ns;
+    Terms amounts = amounts_of_all(question);
+    double ns = 0;
+    for (const Term term : {Term::work, Term::memory}) {  // untold, they have no range
+      double& amount = amounts[static_cast<std::size_t>(term)];
+      if (way.model.tells(term)) continue;
+      ns += std::exchange(amount, 0) * way.model[term];
     }
+    const double modelled = way.model.ns_of(amounts);
+    if (modelled > 0) ns += modelled * factor_of(way.model.range, end);
+    if (!is_piece()) return ns;
+    if (!way.curve.empty()) ns += count * overhead_of(way, question.task_ns, end);
+    const bool is_task = !question.by_index && !question.nested;
+    if (is_task) ns = std::max(ns, count * ns_of_empty_task(way.name, count, end));
+    return std::max({ns, count * question.task_ns / static_cast<double>(advice_.width),
+                     question.largest * question.task_ns});
+  }
+
+  [[nodiscard]] Terms amounts_of_all(const Question& question) const {
+    if (is_piece()) return amounts_of(question, advice_.width);
     // One thread handles them, and its work comes on top.
     Question one_by_one = question;
     if (question.for_latency) one_by_one.count = 1;
     Terms amounts = amounts_of(one_by_one, 1);
     const bool sleeps = question.for_latency && question.idle_percent;
     amounts[static_cast<std::size_t>(Term::wake)] = sleeps ? 1 : 0;
-    return way.model.ns_of(amounts);
+    return amounts;
   }
 
-  // In batches of so many, between those measured by the logarithm; NaN where that was not
-  // measured.
-  [[nodiscard]] double ns_of_empty_task(const std::string& name, double count) const {
-    std::map<double, double> times;
-    Wanted wanted = at_width();
-    wanted.insert(wanted.end(),
-                  {{"work", ParameterValue::of(0)}, {"state", ParameterValue{"hot"}}});
-    for (const Row* row : rows_.of("fire_and_forget", wanted)) {
-      const double measured = value_named(row->parameters, "count").number();
-      if (row->contender != name || std::isnan(measured)) continue;
-      times[std::log(measured)] = row->median;
+  [[nodiscard]] Price price_of(const Way& way, const Question& question) const {
+    const double low = ns_of(way, question, End::low);
+    const double ns = ns_of(way, question, End::middle);
+    const double high = ns_of(way, question, End::high);
+    return {low > ns ? ns : low, ns, high < ns ? ns : high};  // NaN stays
+  }
+
+  // In batches of so many, between those measured by the logarithm; 0 where that was not measured.
+  [[nodiscard]] double ns_of_empty_task(const std::string& name, double count, End end) const {
+    const auto rows = empty_tasks_.find(name);
+    if (rows == empty_tasks_.end()) return 0;
+    std::vector<std::pair<double, double>> times;
+    for (const auto& [measured, row] : rows->second) {
+      const double factor = factor_of(range_of(*row), end);
+      times.emplace_back(std::log(measured), row->median * (std::isnan(factor) ? 1 : factor));
     }
-    if (times.empty()) return kUnknown;
-    return between({times.begin(), times.end()}, std::log(count));
+    return between(times, std::log(count));
   }
 
-  [[nodiscard]] const Way& best_of(const Question& question) const {
-    return *std::min_element(
-        advice_.ways.begin(), advice_.ways.end(),
-        [&](const Way& a, const Way& b) { return ns_of(a, question) < ns_of(b, question); });
+  using Priced = std::vector<std::pair<Way*, Price>>;
+
+  [[nodiscard]] Priced priced(const Question& question) {
+    Priced all;
+    for (Way& way : advice_.ways) all.emplace_back(&way, price_of(way, question));
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.second.ns < b.second.ns;
+    });
+    return all;
   }
 
-  // Whether another way would be better there, by enough.
-  [[nodiscard]] const Way* better_at(Crossing::Of of, double amount) const {
+  // Of those that are equal to the fastest one: what is simplest to own. But no other library's way
+  // that is equal to one of this library; and work stays where it is only if nothing promises more.
+  [[nodiscard]] static Priced::const_iterator best_of(const Priced& ways) {
+    const auto is_beside_own = [&](const auto& way) {
+      return std::any_of(ways.begin(), ways.end(), [&](const auto& other) {
+        return other.first->is_own && other.first->name != "here" &&
+               other.second.equals(way.second);
+      });
+    };
+    auto best = ways.end();
+    for (auto way = ways.begin(); way != ways.end(); ++way) {
+      const Price& fastest = ways.front().second;
+      const bool is_here = way->first->name == "here";
+      if (!(is_here ? way->second.is_near(fastest) : way->second.equals(fastest))) continue;
+      if (!way->first->is_own && is_beside_own(*way)) continue;
+      const bool is_simpler = best == ways.end() || upkeep_of(*way->first) < upkeep_of(*best->first);
+      if (is_simpler) best = way;
+    }
+    return best;
+  }
+
+  void put_in_order() {
+    Priced left = priced(question_);
+    const Price fastest = left.front().second;
+    std::vector<Way> ordered;
+    while (!left.empty()) {
+      const auto best = best_of(left);
+      Way& way = *best->first;
+      const Price& price = best->second;
+      way.low_ns = price.low;
+      way.ns = price.ns;
+      way.high_ns = price.high;
+      const bool one = question_.for_latency && !is_piece();
+      way.ns_per_task = way.ns / (one ? 1.0 : static_cast<double>(question_.count));
+      if (!ordered.empty() && price.equals(fastest)) advice_.equal.push_back(way.name);
+      ordered.push_back(std::move(way));
+      left.erase(best);
+    }
+    advice_.ways = std::move(ordered);
+  }
+
+  // The way that would be better there than the first one, if somebody can tell.
+  [[nodiscard]] const Way* better_at(Crossing::Of of, double amount) {
     const Question there = with(question_, of, amount);
-    const Way& best = best_of(there);
-    const bool is_other = best.name != advice_.ways.front().name;
-    const bool enough = ns_of(advice_.ways.front(), there) > kAsGood * ns_of(best, there);
-    return is_other && enough ? &best : nullptr;
+    const Priced all = priced(there);
+    const Way& first = advice_.ways.front();
+    const bool is_as_good = price_of(first, there).equals(all.front().second);
+    return is_as_good ? nullptr : best_of(all)->first;
   }
 
   void look_for_changes() {
@@ -271,7 +404,7 @@ class Adviser {
   }
 
   // Between an amount at which nothing changes and one at which something has.
-  [[nodiscard]] Crossing crossing(Crossing::Of of, bool above, double same, double other) const {
+  [[nodiscard]] Crossing crossing(Crossing::Of of, bool above, double same, double other) {
     for (int i = 0; i < 20; ++i) {
       const double middle = std::sqrt(same * other);
       (better_at(of, middle) == nullptr ? same : other) = middle;
@@ -279,17 +412,9 @@ class Adviser {
     return {of, above, other, better_at(of, other)->name};
   }
 
-  void say_how_sure() {
+  void say_what_no_row_tells() {
     const Way& best = advice_.ways.front();
-    for (const Way& way : advice_.ways) {
-      const double error = std::fmax(best.model.median_error, way.model.median_error);
-      const double margin = std::fmax(kAsGood, 1 + (std::isnan(error) ? 0 : error));
-      if (&way != &best && way.ns <= margin * best.ns) advice_.as_good.push_back(way.name);
-    }
-    if (best.model.is_unsure()) {
-      advice_.unsure = fmt::format("half of the cells held out are off by {:.0f} % and more",
-                                   100 * best.model.median_error);
-    } else if (question_.by_memory && best.name != "here" && !best.model.tells(Term::memory)) {
+    if (question_.by_memory && best.name != "here" && !best.model.tells(Term::memory)) {
       advice_.unsure = "no row tells how work that memory bounds is shared out";
     }
   }
@@ -297,6 +422,7 @@ class Adviser {
   Question question_;
   MeasuredRows rows_;
   ByContender idle_;
+  std::map<std::string, std::map<double, const Row*>> empty_tasks_;  // by their number
   Advice advice_;
 };
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Which way fits some work, and what it will cost, by the rows of result files.
 //
-// What a way costs is a model that is fitted to its rows (cost_model.hpp): pieces of work by
-// `grain`, or by `loads` where these rows are there; nested tasks pay what `forkjoin` measured for
-// a fork; jobs of processes by `spawn`; events, messages, commands and files by the scenarios of
-// that name. All pieces together take no less than the longest row of them on one thread, and tasks
-// no less than empty ones in batches of that many (`tasks`). That a pool sleeps at first is not in
-// it, unless latency is asked for, or the work comes in waves: beside the time stands how long a
-// wake-up takes.
+// Equal pieces that compute follow the curve of `grain`. Everything else is a model that is fitted
+// to rows (cost_model.hpp): `loads`; nested tasks pay what `forkjoin` measured for a fork; jobs of
+// processes by `spawn`; events, messages, commands and files by the scenarios of that name. No time
+// is below the work by the threads, nor below the largest piece, and tasks take no less than empty
+// ones in batches of that many (`tasks`). That a pool sleeps at first is not in it, unless latency
+// is asked for, or the work comes in waves: beside the time stands how long a wake-up takes.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "report/cost_model.hpp"
+#include "report/efficiency_curve.hpp"
 #include "report/result.hpp"
 
 namespace handoff::lab {
@@ -46,16 +46,31 @@ struct Question {
   bool by_memory = false;  // memory bounds the work, not the CPU
 };
 
+// A way whose idle threads take no more of a CPU, in %, sleeps.
+inline constexpr double kAsleepPercent = 0.1;
+
 struct Way {
   std::string name;  // a contender, or `here`
   std::string call;  // what to write; empty where that is another library's affair
   double ns = 0;  // all tasks
+  double low_ns = NAN;  // at 99 %; NaN: nobody knows
+  double high_ns = NAN;
   double ns_per_task = 0;
   double after_idle_ns = 0;  // until the first one has run elsewhere; NaN: unknown, or never
   std::string source;  // the row that it follows from; empty: none
+  std::string method;  // "the measured curve, 22 sizes"; empty: none was needed
   std::string reservation;  // of that row; empty: none
   std::string code;  // a line to paste; empty as `call`
   CostModel model;  // of `here`: the work
+  EfficiencyCurve curve;
+  RelativeRange overhead;  // of the curve's launches
+  // What it is to own: this library's or another's, threads or processes, at rest.
+  bool is_own = true;
+  bool has_processes = false;
+  double idle_percent = NAN;
+  double memory_bytes = NAN;
+
+  [[nodiscard]] bool is_asleep() const { return idle_percent <= kAsleepPercent; }
 };
 
 // What the question needs and no row tells. Of parameters that it does not name, any value would
@@ -82,11 +97,12 @@ struct Crossing {
 
 struct Advice {
   std::uint64_t width = 0;
-  std::vector<Way> ways;  // the cheapest first
+  // First those that nobody can tell from the fastest, the simplest to own first; and so on.
+  std::vector<Way> ways;
   std::vector<std::pair<std::string, std::string>> left_out;  // who, and why
   std::vector<Missing> missing;  // none: there is advice
   std::vector<Crossing> changes;  // what would change it
-  std::vector<std::string> as_good;  // others that the model does not tell from the best
+  std::vector<std::string> equal;  // to the first one, as far as anybody can tell
   std::string unsure;  // why it may be wrong; empty: no reason is known
 };
 
@@ -96,7 +112,9 @@ Advice advice_on(const Question& question, const Results& results);
 std::string advice_text(const Question& question, const Advice& advice, bool styled);
 // "below 3.00 us a piece: own.thread_team"
 std::string text_of(const Crossing& change);
-// "14 cells, held out in turn: median error 6 %, worst 18 %"
-std::string text_of(const CostModel& model);
+// "1.03 ms, 0.98 .. 1.10"
+std::string time_text(const Way& way);
+// "1.40x", or "equal".
+std::string times_first(const Advice& advice, const Way& way);
 
 }  // namespace handoff::lab

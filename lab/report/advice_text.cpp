@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Advice in words.
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -49,22 +52,46 @@ std::string question_text(const Question& question, std::uint64_t width) {
   return is_piece ? text + fmt::format("; {} threads", width) : text;
 }
 
-// Beside the name, where there is something to say.
-std::string way_line(const char* word, const Way& way) {
-  return fmt::format("{:<6}{}{}{}: {} in all, {} each\n", word, way.name,
-                     way.call.empty() ? "" : ", ", way.call, short_duration(way.ns),
-                     short_duration(way.ns_per_task));
+std::string first_line(const Way& way) {
+  const std::string code = way.code.empty() ? "" : ": " + way.code;
+  return fmt::format("take  {}, {}{}\n", way.name, time_text(way), code);
 }
 
+const Way& way_named(const Advice& advice, const std::string& name) {
+  return *std::find_if(advice.ways.begin(), advice.ways.end(),
+                       [&](const Way& way) { return way.name == name; });
+}
+
+// Why the first one stands before those that are equal: "this library's own and asleep when idle".
+std::string why_first(const Advice& advice) {
+  const Way& best = advice.ways.front();
+  if (best.name == "here") return "no hand-over at all";
+  const auto beats_any = [&](auto is_worse) {
+    return std::any_of(advice.equal.begin(), advice.equal.end(),
+                       [&](const std::string& name) { return is_worse(way_named(advice, name)); });
+  };
+  std::vector<std::string> reasons;
+  const auto add = [&](const char* reason, bool holds) {
+    if (holds) reasons.emplace_back(reason);
+  };
+  add("this library's own", beats_any([&](const Way& way) { return best.is_own && !way.is_own; }));
+  add("asleep when idle",
+      beats_any([&](const Way& way) { return best.is_asleep() && !way.is_asleep(); }));
+  add("small in memory",
+      beats_any([&](const Way& way) { return best.memory_bytes < way.memory_bytes; }));
+  return reasons.empty() ? "the fastest" : fmt::format("{}", fmt::join(reasons, " and "));
+}
+
+// What is equal, what would change it, how it was found.
 std::string lines_below_the_answer(const Advice& advice) {
   const Way& best = advice.ways.front();
   std::string text;
-  if (!best.code.empty()) text += fmt::format("code  {}\n", best.code);
-  for (const Crossing& change : advice.changes) text += fmt::format("but   {}\n", text_of(change));
-  if (!advice.as_good.empty()) {
-    text += fmt::format("same  {}: not told from the best\n", fmt::join(advice.as_good, ", "));
+  if (!advice.equal.empty()) {
+    text += fmt::format("equal {}: no measurement tells them apart from {}, which is {}\n",
+                        fmt::join(advice.equal, ", "), best.name, why_first(advice));
   }
-  if (best.model.fitted > 0) text += fmt::format("model {}\n", text_of(best.model));
+  for (const Crossing& change : advice.changes) text += fmt::format("but   {}\n", text_of(change));
+  if (!best.method.empty()) text += fmt::format("found {}: {}\n", best.method, best.source);
   if (!advice.unsure.empty()) text += fmt::format("note  unsure: {}\n", advice.unsure);
   return text;
 }
@@ -78,6 +105,12 @@ std::string amount_text(const Crossing& change) {
 }
 
 }  // namespace
+
+std::string times_first(const Advice& advice, const Way& way) {
+  const bool is_equal =
+      std::find(advice.equal.begin(), advice.equal.end(), way.name) != advice.equal.end();
+  return is_equal ? "equal" : short_number(way.ns / advice.ways.front().ns) + "x";
+}
 
 std::string text_of(const Missing& missing) {
   const std::string parameters = text_of(missing.parameters);
@@ -100,24 +133,25 @@ std::string text_of(const Crossing& change) {
   return fmt::format("{} {}: {}", side, amount_text(change), change.way);
 }
 
-std::string text_of(const CostModel& model) {
-  std::string text = fmt::format("{} {}", model.fitted, model.fitted == 1 ? "cell" : "cells");
-  if (model.held_out == 0) return text + ", too few to hold any out";
-  return text + fmt::format(", held out in turn: median error {:.0f} %, worst {:.0f} %",
-                            100 * model.median_error, 100 * model.worst_error);
+std::string time_text(const Way& way) {
+  const std::string text = short_duration(way.ns);
+  if (way.low_ns == way.high_ns) return text;
+  if (std::isnan(way.low_ns) || std::isnan(way.high_ns)) return text + " (range not known)";
+  double unit = 1;
+  while (way.ns / unit >= 999.5 && unit < 1e9) unit *= 1e3;
+  return fmt::format("{}, {} .. {}", text, short_number(way.low_ns / unit),
+                     short_number(way.high_ns / unit));
 }
 
 std::string advice_text(const Question& question, const Advice& advice, bool styled) {
-  std::string text = way_line("take", advice.ways.front());
-  if (advice.ways.size() > 1) text += way_line("else", advice.ways[1]);
-  text += lines_below_the_answer(advice);
+  std::string text = first_line(advice.ways.front()) + lines_below_the_answer(advice);
   text += heading(question_text(question, advice.width), styled);
   Columns columns;
-  columns.add({"way", "in all", "each", "times best", "wake-up", "by"});
+  columns.add({"way", "in all", "each", "times first", "wake-up", "by"});
   std::string remarks;
   for (const Way& way : advice.ways) {
-    columns.add({way.name, short_duration(way.ns), short_duration(way.ns_per_task),
-                 short_number(way.ns / advice.ways.front().ns), short_duration(way.after_idle_ns),
+    columns.add({way.name, time_text(way), short_duration(way.ns_per_task),
+                 times_first(advice, way), short_duration(way.after_idle_ns),
                  way.source.empty() ? "-" : way.source});
     if (!way.reservation.empty()) remarks += fmt::format("  {} is {}\n", way.name, way.reservation);
   }

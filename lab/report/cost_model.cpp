@@ -186,26 +186,39 @@ std::vector<const CostCell*> at_most(std::vector<const CostCell*> cells, std::si
   return some;
 }
 
-// Of each cell, relative, by a model that has not seen it; none where they are too few.
+// How far a model is off cells that it has not seen, as the logarithm of the ratio.
 std::vector<double> errors_of_held_out(const std::vector<const CostCell*>& cells) {
   constexpr std::size_t parts = 3;
-  constexpr std::size_t fewest = 6;
   std::vector<double> errors;
-  if (cells.size() < fewest) return errors;
   for (std::size_t part = 0; part < parts; ++part) {
     std::vector<const CostCell*> seen;
     std::vector<const CostCell*> unseen;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const bool is_held_out = i % parts == part && !cells[i]->is_only_one;
-      (is_held_out ? unseen : seen).push_back(cells[i]);
+      (i % parts == part ? unseen : seen).push_back(cells[i]);
     }
     CostModel model;
     fit(seen, model);
     for (const CostCell* cell : unseen) {
-      errors.push_back(std::abs(model.ns_of(cell->amounts) / cell->ns - 1));
+      constexpr double most = 10;  // a model may say nothing at all
+      errors.push_back(std::min(most, std::abs(std::log(model.ns_of(cell->amounts) / cell->ns))));
     }
   }
   return errors;
+}
+
+RelativeRange range_of(const std::vector<const CostCell*>& cells) {
+  constexpr std::size_t fewest_to_hold_out = 6;
+  RelativeRange range;
+  if (cells.size() < fewest_to_hold_out) {
+    for (const CostCell* cell : cells) {
+      range.low = std::fmin(range.low, cell->range.low);
+      range.high = std::fmax(range.high, cell->range.high);
+    }
+    return range;
+  }
+  range.high = std::exp(median(errors_of_held_out(cells)));
+  range.low = 1 / range.high;
+  return range;
 }
 
 }  // namespace
@@ -234,11 +247,7 @@ CostModel fitted_to(const std::vector<CostCell>& cells) {
                                    [i](const CostCell* cell) { return cell->amounts[i] > 0; });
   }
   model.fitted = all.size();
-  std::vector<double> errors = errors_of_held_out(all);
-  model.held_out = errors.size();
-  if (errors.empty()) return model;
-  model.worst_error = *std::max_element(errors.begin(), errors.end());
-  model.median_error = median(std::move(errors));
+  model.range = range_of(all);
   return model;
 }
 

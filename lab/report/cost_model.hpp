@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What handing work over costs, as a sum of parts: so much for each hand-over, item, byte, and so
 // on. The parts are fitted to measured cells, none below 0, so that the relative errors are least.
-// Each third of the cells is held out in turn from a fit of its own: what that says of them tells
-// how good the model is, which is fitted to all.
+// Each third of the cells is held out in turn from a fit of its own: how far that is off tells the
+// range of what the model says, which is fitted to all. Few cells tell it by their own ranges.
 #pragma once
 
 #include <array>
@@ -30,11 +30,17 @@ using Terms = std::array<double, kTerms>;
 
 [[nodiscard]] std::string name_of(Term term);
 
+// Of a figure, by the figure itself. NaN: nobody knows.
+struct RelativeRange {
+  double low = NAN;
+  double high = NAN;
+};
+
 // A cell that was measured, for one way.
 struct CostCell {
   Terms amounts{};
   double ns = 0;  // in all
-  bool is_only_one = false;  // that tells some term: it is not held out
+  RelativeRange range;
 
   [[nodiscard]] double& operator[](Term term) { return amounts[static_cast<std::size_t>(term)]; }
 };
@@ -47,16 +53,12 @@ struct CostModel {
   std::array<bool, kTerms> is_told{};  // whether a cell had any of it
   double late_ns = 0;                  // of `late` no wake-up costs more than this
   std::size_t fitted = 0;              // cells
-  std::size_t held_out = 0;            // of these, each once
-  double median_error = NAN;  // relative, of those held out; NaN: there were too few
-  double worst_error = NAN;
+  RelativeRange range;
 
   [[nodiscard]] double& operator[](Term term) { return costs[static_cast<std::size_t>(term)]; }
   [[nodiscard]] double operator[](Term term) const { return costs[static_cast<std::size_t>(term)]; }
   [[nodiscard]] bool tells(Term term) const { return is_told[static_cast<std::size_t>(term)]; }
   [[nodiscard]] double ns_of(const Terms& amounts) const;
-  // Whether cells that it has not seen are so far off that it is no ground for advice.
-  [[nodiscard]] bool is_unsure() const { return median_error > 0.25; }
 };
 
 [[nodiscard]] CostModel fitted_to(const std::vector<CostCell>& cells);

@@ -25,7 +25,6 @@ constexpr std::array<Kind, 4> kinds{
      {"Indices of a loop", true, false, false}}};
 constexpr std::array<double, 4> pieces_ns{100, 1e3, 20e3, 1e6};
 constexpr std::array<std::uint64_t, 2> counts{100, 10'000};
-constexpr double asleep_percent = 0.1;  // of a CPU: who takes no more sleeps
 
 Question question_of(const Kind& kind, double piece_ns, std::uint64_t count) {
   Question question;
@@ -48,7 +47,7 @@ std::string way_named(const std::string& name) {
 
 // What sleeps when it is idle, and how many times the best way's time it takes.
 std::string asleep(Question question, const Results& results, const Way& best) {
-  question.idle_percent = asleep_percent;
+  question.idle_percent = kAsleepPercent;
   const Advice advice = advice_on(question, results);
   if (!advice.missing.empty()) return "";
   const Way& way = advice.ways.front();
@@ -63,13 +62,10 @@ Data line_of(const Question& question, const Advice& advice, const std::string& 
   data.set("count", std::to_string(question.count));
   data.set("way", way_named(best.name));
   data.set("call", best.call.empty() || best.name == "here" ? "-" : best.call);
-  data.set("time", short_duration(best.ns));
-  data.set("time_value", fmt::format("{:.6g}", best.ns));
+  data.set("time", time_text(best));
   const bool has_next = advice.ways.size() > 1;
   data.set("next", has_next ? way_named(advice.ways[1].name) : "-");
-  const double price = has_next ? advice.ways[1].ns / best.ns : NAN;
-  data.set("price", has_next ? short_number(price) + "x" : "-");
-  data.set("price_value", has_next ? fmt::format("{:.6g}", price) : "0");
+  data.set("price", has_next ? times_first(advice, advice.ways[1]) : "-");
   data.set("idle", idle);
   return data;
 }

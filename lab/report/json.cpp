@@ -189,18 +189,6 @@ json to_json(const Compared& row) {
           {"margin", judged(&JudgedChange::margin)}};
 }
 
-json to_json(const CostModel& model) {
-  json costs = json::object();
-  for (std::size_t i = 0; i < kTerms; ++i) {
-    if (model.is_told[i]) costs[name_of(static_cast<Term>(i))] = model.costs[i];
-  }
-  return {{"costs", costs},
-          {"fitted", model.fitted},
-          {"held_out", model.held_out},
-          {"median_error", model.median_error},
-          {"worst_error", model.worst_error}};
-}
-
 json to_json(const Crossing& crossing) {
   static const std::array<const char*, 3> names{"grain", "count", "bytes"};
   return {{"of", names[static_cast<std::size_t>(crossing.of)]},
@@ -213,12 +201,14 @@ json to_json(const Way& way) {
   return {{"name", way.name},
           {"call", way.call},
           {"ns", way.ns},
+          {"low_ns", way.low_ns},
+          {"high_ns", way.high_ns},
           {"ns_per_task", way.ns_per_task},
           {"after_idle_ns", way.after_idle_ns},
           {"source", way.source},
+          {"method", way.method},
           {"reservation", way.reservation},
-          {"code", way.code},
-          {"model", way.model.fitted == 0 ? json() : to_json(way.model)}};
+          {"code", way.code}};
 }
 
 template <class Part>
@@ -291,7 +281,7 @@ std::string to_json_text(const Question& question, const Advice& advice) {
                  {"ways", list_of(advice.ways)},
                  {"left_out", left_out},
                  {"changes", list_of(advice.changes)},
-                 {"as_good", advice.as_good},
+                 {"equal", advice.equal},
                  {"unsure", advice.unsure}};
   return text_of(all, indented) + '\n';
 }

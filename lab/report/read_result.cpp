@@ -17,6 +17,7 @@
 
 #include "harness/counters.hpp"
 #include "harness/user_error.hpp"
+#include "report/impossible.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -37,7 +38,8 @@ bool is_figure(const json& value) {
   return value.is_null() || (value.is_number() && std::isfinite(value.get<double>()));
 }
 
-bool is_one_of(const json& value, std::initializer_list<std::string_view> words) {
+template <class Words = std::initializer_list<std::string_view>>
+bool is_one_of(const json& value, const Words& words) {
   return value.is_string() &&
          std::find(words.begin(), words.end(), value.get_ref<const std::string&>()) != words.end();
 }
@@ -110,10 +112,8 @@ constexpr std::array row_rules{
     Rule{"unit", true, a_text, is_plain_text},
     Rule{"better", true, "lower or higher",
          [](const json& v) { return is_one_of(v, {"lower", "higher"}); }},
-    Rule{"status", true, "ok, wrong, failed, unavailable, noisy or uncalibrated",
-         [](const json& v) {
-           return is_one_of(v, {"ok", "wrong", "failed", "unavailable", "noisy", "uncalibrated"});
-         }},
+    Rule{"status", true, "ok, noisy, uncalibrated, impossible, wrong, failed or unavailable",
+         [](const json& v) { return is_one_of(v, row_status_names); }},
     Rule{"reason", true, a_text, is_plain_text},
     Rule{"median", true, a_figure, is_figure},
     Rule{"low", false, a_figure, is_figure},
@@ -430,6 +430,7 @@ Result result_in(const json& file) {
   Result result;
   result.environment = Environment(file.value("environment", json::object()));
   for (const json& row : file.at("rows")) result.rows.push_back(row_in(row));
+  mark_impossible(result.rows);
   for (const json& article : file.value("articles", json::array())) {
     result.articles.push_back(article_in(article));
   }

@@ -32,6 +32,10 @@ ReplayedWay way_of(const Row& row, const replay::Bounds& bounds) {
   way.makespan_ns = row.median * ms;
   way.low_ns = row.low * ms;
   way.high_ns = row.high * ms;
+  if (way.high_ns < static_cast<double>(bounds.lower_ns())) {
+    way.state = "impossible: shorter than the bound";
+    return way;
+  }
   way.of_bound = way.makespan_ns / static_cast<double>(bounds.lower_ns());
   way.of_list = way.makespan_ns / static_cast<double>(bounds.list_ns);
   way.p50_ns = percentile_of(row, 50);

@@ -2,15 +2,18 @@
 #include "report/result.hpp"
 
 #include "report/finished_row.hpp"
+#include "report/impossible.hpp"
 
 namespace handoff::lab {
 
 void append_block(Result& result, const Scenario& scenario, const std::vector<Measurement>& block,
                   const std::optional<BlockReport>& report, std::uint64_t seed) {
+  const std::size_t before = result.rows.size();
   for (const Measurement& measurement : block) {
     result.rows.push_back(finished_row(scenario, measurement, seed));
     result.rows.back().block = static_cast<std::int64_t>(result.blocks.size());
   }
+  mark_impossible(std::span(result.rows).subspan(before));
   result.blocks.push_back(report);
 }
 

@@ -121,7 +121,8 @@ class Ranking {
     for (const Row& row : tried.rows) {
       if (row.contender == kSerialWay) serial_ = &row;
       if (is_broken(row.status)) broken_.push_back(&row);
-      if (row.status == RowStatus::unavailable) left_out_.push_back(&row);
+      const bool is_left_out = !row.is_measured() && !is_broken(row.status);
+      if (is_left_out) left_out_.push_back(&row);
       if (row.is_measured()) measured_.push_back(&row);
     }
     std::sort(measured_.begin(), measured_.end(),

@@ -35,87 +35,63 @@ ToldWay& way_of(ToldWays& ways, const Row& row, std::string name) {
   return way;
 }
 
-// Of each size the middle one of its sweeps: what a piece takes of the threads' time together.
-void add_curve(const Row& row, double width, std::vector<CostCell>& cells) {
-  std::map<double, std::vector<double>> times;
-  for (const auto& [size, efficiency] : row.curves.at("efficiency")) {
-    if (size > 0 && efficiency > 0) times[size].push_back(size / (efficiency * width));
-  }
-  for (auto& [size, all] : times) {
-    CostCell cell;
-    cell[Term::item] = 1;
-    cell[Term::work] = size / width;
-    cell.ns = median(std::move(all));
-    cells.push_back(cell);
-  }
+CostCell cell_of(const Row& row, double ns) {
+  CostCell cell;
+  cell.ns = ns;
+  cell.range = range_of(row);
+  return cell;
 }
 
-// Loops of 1 us for each thread tell what a loop as a whole costs.
-void add_short_loops(const MeasuredRows& rows, const Wanted& at_width, double width,
-                     ToldWays& ways) {
-  constexpr double work_ns = 1000;
-  for (const auto& [name, row] : rows.ways("loop_1us", at_width)) {
+// What such rows add to a curve, each of one term.
+void add_term(const ByContender& rows, Term term, double ns_of_unit, ToldWays& ways) {
+  for (const auto& [name, row] : rows) {
     if (!ways.contains(name)) continue;
-    CostCell cell;
-    cell[Term::fixed] = 1;
-    cell[Term::item] = width;
-    cell[Term::work] = work_ns;
-    cell.ns = work_ns + row->median;
-    cell.is_only_one = true;
-    ways[name].cells.insert(ways[name].cells.begin(), cell);
+    CostCell cell = cell_of(*row, row->median * ns_of_unit);
+    cell[term] = 1;
+    ways[name].cells.push_back(cell);
   }
 }
 
-void add_wake_up(const MeasuredRows& rows, const Wanted& at_width, ToldWays& ways) {
-  for (const auto& [name, row] : rows.ways("ping", at_width)) {
-    if (!ways.contains(name)) continue;
-    CostCell cell;
-    cell[Term::fixed] = cell[Term::wake] = cell[Term::item] = 1;
-    cell.ns = row->median * 1e3;
-    cell.is_only_one = true;
-    ways[name].cells.insert(ways[name].cells.begin(), cell);
-  }
-}
-
-// Of the problems measured, without their own work.
+// Of the problems measured, without their own work. The middle one: what a fork is beside others'
+// work differs by more than a fit can tell.
 ToldWays ways_of_forks(const MeasuredRows& rows, const Wanted& at_width, double width) {
   ToldWays ways;
-  std::map<std::string, std::vector<double>> costs;
   for (const Row* row : rows.of("ns_per_fork", at_width)) {
     if (!is_row_of_a_way(*row)) continue;
-    way_of(ways, *row, row->contender);
     Wanted wanted = at_width;
     wanted.emplace_back("problem", value_named(row->parameters, "problem"));
     const double serial = rows.median_of("limit.serial", "ns_per_fork", wanted);
     const double its_work = std::isnan(serial) ? 0 : serial / width;
-    costs[row->contender].push_back(std::max(0.0, row->median - its_work));
-  }
-  // The middle one: what a fork is beside others' work differs by more than a fit can tell.
-  for (auto& [name, of_one] : costs) {
     CostCell cell;
+    cell.ns = std::max(row->median - its_work, 1e-3);
+    cell.range = {std::max(row->low - its_work, 0.0) / cell.ns, (row->high - its_work) / cell.ns};
     cell[Term::nested] = 1;
-    cell.ns = std::max(median(std::move(of_one)), 1e-3);
-    ways[name].cells.push_back(cell);
+    way_of(ways, *row, row->contender).cells.push_back(cell);
+  }
+  for (auto& [name, way] : ways) {
+    const auto middle = way.cells.begin() + static_cast<std::ptrdiff_t>(way.cells.size() / 2);
+    std::nth_element(way.cells.begin(), middle, way.cells.end(),
+                     [](const CostCell& a, const CostCell& b) { return a.ns < b.ns; });
+    way.cells = {*middle};
   }
   return ways;
 }
 
 ToldWays ways_of_events(const MeasuredRows& rows, const Question& question, bool sleeps) {
   ToldWays ways;
-  const auto take = [&](const Row* row, bool has_slept, double ns) {
+  const auto take = [&](const Row* row, bool has_slept) {
     if (!is_row_of_a_way(*row)) return;
-    CostCell cell;
+    CostCell cell = cell_of(*row, row->median);
     cell[Term::item] = 1;
     cell[Term::wake] = has_slept ? 1 : 0;
     cell[Term::contention] = std::max(0.0, value_of(*row, "producers") - 1);
-    cell.ns = ns;
     way_of(ways, *row, row->contender).cells.push_back(cell);
   };
   const Wanted state{{"consumer", word(sleeps ? "sleeps" : "spins")}};
   if (question.for_latency) {
-    for (const Row* row : rows.of("events", "latency_p50", state)) take(row, sleeps, row->median);
+    for (const Row* row : rows.of("events", "latency_p50", state)) take(row, sleeps);
   } else {
-    for (const Row* row : rows.of("events", "throughput", {})) take(row, false, row->median);
+    for (const Row* row : rows.of("events", "throughput", {})) take(row, false);
   }
   return ways;
 }
@@ -130,11 +106,10 @@ ToldWays ways_of_messages(const MeasuredRows& rows, const Question& question, bo
     if (!is_row_of_a_way(*row) || !is_one_by_one || value_of(*row, "consumers") != 1) continue;
     constexpr double bytes_of_latency = 72;
     const double bytes = value_of(*row, "bytes");
-    CostCell cell;
+    CostCell cell = cell_of(*row, row->median);
     cell[Term::item] = 1;
     cell[Term::byte] = question.for_latency ? bytes_of_latency : bytes;
     cell[Term::contention] = std::max(0.0, value_of(*row, "producers") - 1);
-    cell.ns = row->median;
     way_of(ways, *row, row->contender).cells.push_back(cell);
   }
   return ways;
@@ -145,19 +120,17 @@ ToldWays ways_between_processes(const MeasuredRows& rows, const Question& questi
   const char* const metric = question.for_latency ? "latency" : "throughput";
   for (const Row* row : rows.of("processes", metric, {})) {
     if (!is_row_of_a_way(*row)) continue;
-    CostCell cell;
+    CostCell cell = cell_of(*row, question.for_latency ? row->median : 1e9 / row->median);
     cell[Term::item] = 1;
     cell[Term::byte] = value_of(*row, "bytes");
-    cell.ns = question.for_latency ? row->median : 1e9 / row->median;
     way_of(ways, *row, row->contender).cells.push_back(cell);
   }
   if (!question.for_latency || !sleeps) return ways;
   for (const Row* row : rows.of("processes", "wake", {})) {
     if (!ways.contains(row->contender)) continue;
-    CostCell cell;
+    CostCell cell = cell_of(*row, row->median * 1e3);
     cell[Term::item] = cell[Term::wake] = 1;
     cell[Term::byte] = value_of(*row, "bytes");
-    cell.ns = row->median * 1e3;
     ways[row->contender].cells.push_back(cell);
   }
   return ways;
@@ -168,9 +141,9 @@ ToldWays ways_of_commands(const MeasuredRows& rows, const Question& question) {
   const Wanted wanted{{"threads", ParameterValue::of(question.producers)}};
   for (const Row* row : rows.of("commands", "command", wanted)) {
     if (!is_row_of_a_way(*row)) continue;
-    CostCell cell;
-    cell[Term::item] = value_of(*row, "calls");
-    cell.ns = row->median * cell[Term::item];
+    const double calls = value_of(*row, "calls");
+    CostCell cell = cell_of(*row, row->median * calls);
+    cell[Term::item] = calls;
     way_of(ways, *row, row->contender).cells.push_back(cell);
   }
   return ways;
@@ -184,10 +157,9 @@ ToldWays ways_of_files(const MeasuredRows& rows, const Question& question) {
   const Wanted wanted{{"durable", ParameterValue::of(question.durable ? 1 : 0)}};
   const auto take = [&](const Row* row, double files, double bytes, double ns) {
     if (!is_row_of_a_way(*row)) return;
-    CostCell cell;
+    CostCell cell = cell_of(*row, ns);
     cell[Term::item] = files;
     cell[Term::byte] = files * bytes;
-    cell.ns = ns;
     way_of(ways, *row, row->contender).cells.push_back(cell);
   };
   for (const Row* row : rows.of("files", "write_new", wanted)) {
@@ -242,11 +214,17 @@ double pieces_of_a_thread(const Question& question, double threads) {
 
 bool is_row_of_a_way(const Row& row) { return row.kind == "own" || row.kind == "peer"; }
 
+RelativeRange range_of(const Row& row) {
+  const RelativeRange range{row.low / row.median, row.high / row.median};
+  return row.higher_is_better ? RelativeRange{1 / range.high, 1 / range.low} : range;
+}
+
 MeasuredRows::MeasuredRows(const Results& results) {
   for (const Result* result : results) {
     for (const Row& row : result->rows) {
       if (row.is_measured()) rows_.push_back(&row);
-      if (is_broken(row.status)) broken_.push_back(&row);
+      const bool is_ruled_out = is_broken(row.status) || row.status == RowStatus::impossible;
+      if (is_ruled_out) broken_.push_back(&row);
     }
   }
 }
@@ -300,11 +278,15 @@ ToldWays ways_of_pieces(const MeasuredRows& rows, const Question& question,
   wanted.emplace_back("unit", word(question.by_index ? "index" : "task"));
   ToldWays ways;
   for (const auto& [name, row] : rows.ways("metg50", wanted)) {
+    const auto curve = row->curves.find("efficiency");
     ToldWay& way = way_of(ways, *row, name);
-    if (row->curves.contains("efficiency")) add_curve(*row, width, way.cells);
+    if (curve != row->curves.end()) way.curve = EfficiencyCurve(curve->second);
   }
-  if (question.by_index) add_short_loops(rows, at_width, width, ways);
-  if (question.waves > 1 || question.for_latency) add_wake_up(rows, at_width, ways);
+  // A loop as a whole costs what one does beyond its work, and a thread that sleeps is woken.
+  if (question.by_index) add_term(rows.ways("loop_1us", at_width), Term::fixed, 1, ways);
+  if (question.waves > 1 || question.for_latency) {
+    add_term(rows.ways("ping", at_width), Term::wake, 1e3, ways);
+  }
   return ways;
 }
 
@@ -331,9 +313,8 @@ ToldWays ways_of_loads(const MeasuredRows& rows, const Question& question, std::
     if (alone == serial.end() || row->contender == "own.serial" || !is_row_of_a_way(*row)) continue;
     const Question load = question_of_load(*row, alone->second);
     if (load.by_index != question.by_index) continue;
-    CostCell cell;
+    CostCell cell = cell_of(*row, row->median);
     cell.amounts = amounts_of(load, width);
-    cell.ns = row->median;
     way_of(ways, *row, row->contender).cells.push_back(cell);
   }
   std::erase_if(ways, [&](const auto& way) {
@@ -355,10 +336,10 @@ ToldWays ways_of_processes(const MeasuredRows& rows, const Question& question,
     for (const Row* row : rows.of("spawn", "claim", {{"width", ParameterValue::of(width)}})) {
       const bool is_of_threads = row->contender.starts_with("own.thread_team");
       if (!is_row_of_a_way(*row) || is_of_threads) continue;
-      CostCell cell;
+      const double items = value_of(*row, "rows");
+      CostCell cell = cell_of(*row, row->median * items / static_cast<double>(width));
       cell[Term::fixed] = 1;
-      cell[Term::item] = value_of(*row, "rows");
-      cell.ns = row->median * cell[Term::item] / static_cast<double>(width);
+      cell[Term::item] = items;
       const bool is_team = row->contender == "own.process_team.claims";
       way_of(ways, *row, is_team ? "own.process_team" : row->contender).cells.push_back(cell);
     }
@@ -366,17 +347,15 @@ ToldWays ways_of_processes(const MeasuredRows& rows, const Question& question,
   }
   for (const Row* row : rows.of("spawn", "jobs", {})) {
     if (!is_row_of_a_way(*row)) continue;
-    CostCell cell;
+    CostCell cell = cell_of(*row, under_way * 1e9 / row->median);
     cell[Term::fixed] = 1;
     cell[Term::item] = under_way;
-    cell.ns = under_way * 1e9 / row->median;
     way_of(ways, *row, row->contender).cells.push_back(cell);
   }
   for (const Row* row : rows.of("spawn", "job", {})) {
     if (!ways.contains(row->contender)) continue;
-    CostCell cell;
+    CostCell cell = cell_of(*row, row->median * 1e3);
     cell[Term::fixed] = cell[Term::item] = 1;
-    cell.ns = row->median * 1e3;
     ways[row->contender].cells.push_back(cell);
   }
   return ways;

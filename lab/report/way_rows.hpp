@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the rows tell of each way that may do some work: the cells that its model is fitted to.
+// What the rows tell of each way that may do some work: its curve, and the cells that its model is
+// fitted to.
 #pragma once
 
 #include <map>
@@ -28,7 +29,7 @@ class MeasuredRows {
                                            const Wanted& wanted) const;
   // Those of ways: of this library's and of other ones.
   [[nodiscard]] ByContender ways(const char* metric, const Wanted& wanted) const;
-  // Ways without a figure, since they answered wrongly or broke.
+  // Ways without a figure, since they answered wrongly, broke, or said what cannot be.
   [[nodiscard]] ByContender broken(const char* metric, const Wanted& wanted) const;
   // A contender's median, or NaN.
   [[nodiscard]] double median_of(const std::string& contender, const char* metric,
@@ -40,10 +41,13 @@ class MeasuredRows {
 };
 
 [[nodiscard]] bool is_row_of_a_way(const Row& row);
+// The interval of what a time of it is.
+[[nodiscard]] RelativeRange range_of(const Row& row);
 
 // A way, and what was measured of it.
 struct ToldWay {
   const Row* row = nullptr;  // that names it as its source
+  EfficiencyCurve curve;  // of equal pieces that compute, all at once
   std::vector<CostCell> cells;
 };
 using ToldWays = std::map<std::string, ToldWay>;
