@@ -117,7 +117,7 @@ void Revision::build(const std::vector<Contender>& wanted) {
           return is_like(contender, now);
         });
     if (!is_wanted) continue;
-    compile.push_back(target_of(contender));
+    compile.push_back(fmt::format("handoff_{}_{}", contender.scenario, contender.name));
     contenders_.push_back(std::move(contender));
   }
   if (contenders_.empty()) {

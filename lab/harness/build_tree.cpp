@@ -69,18 +69,19 @@ ToolResult run_build(const std::vector<std::string>& command, const std::string&
   });
 }
 
+// A canary has its contender's name, and another program.
+std::string target_of(const Contender& contender) {
+  const fs::path& program = contender.executables.front();
+  return fmt::format("handoff_{}_{}", program.parent_path().filename().string(),
+                     program.filename().string());
+}
+
 }  // namespace
 
 std::optional<fs::path> build_tree() {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   if (!fs::exists(folder / "CMakeCache.txt")) return {};
   return folder;
-}
-
-std::string target_of(const Contender& contender) {
-  const fs::path& program = contender.executables.front();
-  return fmt::format("handoff_{}_{}", program.parent_path().filename().string(),
-                     program.filename().string());
 }
 
 std::set<std::string> targets_of(const std::vector<Contender>& contenders) {

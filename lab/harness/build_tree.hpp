@@ -17,10 +17,7 @@ namespace handoff::lab {
 // Its folder; nothing: the program is installed.
 std::optional<std::filesystem::path> build_tree();
 
-// By which its build makes a contender, in all of its layouts.
-std::string target_of(const Contender& contender);
-
-// Those of all of them that this build makes.
+// By which this build makes contenders, those that it makes, in all of their layouts.
 std::set<std::string> targets_of(const std::vector<Contender>& contenders);
 
 // Builds those that this build makes and that are not there, one process at a time. Throws

@@ -24,7 +24,7 @@ class Pools(LabTest):
         self.assert_all_right(rows)
         self.assertEqual({row["metric"] for row in rows},
                          {"fire_and_forget", "future", "spread", "balance", "crowded", "ping",
-                          "run_and_wait", "run_then_wait", "idle_cpu"})
+                          "run_and_wait", "run_then_wait", "first_use", "idle_cpu"})
         for row in rows:
             if row["status"] not in MEASURED:
                 continue

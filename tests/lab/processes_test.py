@@ -16,9 +16,10 @@ from left_behind import assert_nothing_left, contenders_alive
 
 ALL = {"own.shared_ring", "own.shared_byte_ring", "limit.spin_ring", "peer.pipe",
        "peer.unix_socket", "peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc",
-       "peer.openmpi"}
-MAY_BE_MISSING = {"peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc", "peer.openmpi"}
-NEVER_SLEEP = {"limit.spin_ring", "peer.openmpi"}
+       "peer.boost_spsc", "peer.openmpi"}
+MAY_BE_MISSING = {"peer.boost_message_queue", "peer.boost_spsc", "peer.zeromq_ipc",
+                  "peer.nng_ipc", "peer.openmpi"}
+NEVER_SLEEP = {"limit.spin_ring", "peer.boost_spsc", "peer.openmpi"}
 OPENMPI = Path(PROGRAM).parent / "libexec" / "handoff" / "processes" / "peer.openmpi"
 
 

@@ -138,7 +138,7 @@ class Replay(LabTest):
                 self.assert_refused("replay", *arguments, mentions=[words], leaves=[good])
 
     def test_it_is_none_of_the_scenarios_of_run(self):
-        self.assert_refused("run", "replay", mentions=["there is no scenario 'replay'"])
+        self.assert_refused("run", "replay", mentions=["there is no scenario or rung 'replay'"])
         self.assertNotIn("\nreplay:", self.run_lab("list").stdout)
 
     def test_a_large_trace_is_never_in_memory(self):

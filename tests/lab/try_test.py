@@ -178,7 +178,7 @@ class Try(LabTest):
 
     def test_it_is_no_part_of_a_run(self):
         self.assertNotIn("own.event_queue ", self.run_lab("list").stdout)
-        self.assert_refused("run", "try", mentions=("there is no scenario 'try'",))
+        self.assert_refused("run", "try", mentions=("there is no scenario or rung 'try'",))
 
 
 class NewProject(LabTest):
