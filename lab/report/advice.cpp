@@ -138,8 +138,8 @@ class Adviser {
     ToldWays ways = ways_of_loads(rows_, question_, advice_.width);
     ToldWays with_curves = ways_of_pieces(rows_, question_, at_width());
     // A curve is of equal pieces that compute, all at once.
-    const bool curves_tell = !question_.nested && !question_.by_memory && question_.waves == 1 &&
-                             question_.largest == 1;
+    const bool curves_tell =
+        !question_.nested && !question_.by_memory && question_.waves == 1 && question_.largest == 1;
     std::erase_if(ways, [&](const auto& way) {
       const auto found = with_curves.find(way.first);
       return curves_tell && found != with_curves.end() &&
@@ -319,9 +319,8 @@ class Adviser {
   [[nodiscard]] Priced priced(const Question& question) {
     Priced all;
     for (Way& way : advice_.ways) all.emplace_back(&way, price_of(way, question));
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-      return a.second.ns < b.second.ns;
-    });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
     return all;
   }
 
@@ -340,7 +339,8 @@ class Adviser {
       const bool is_here = way->first->name == "here";
       if (!(is_here ? way->second.is_near(fastest) : way->second.equals(fastest))) continue;
       if (!way->first->is_own && is_beside_own(*way)) continue;
-      const bool is_simpler = best == ways.end() || upkeep_of(*way->first) < upkeep_of(*best->first);
+      const bool is_simpler =
+          best == ways.end() || upkeep_of(*way->first) < upkeep_of(*best->first);
       if (is_simpler) best = way;
     }
     return best;

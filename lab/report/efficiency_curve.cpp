@@ -27,8 +27,7 @@ EfficiencyCurve::EfficiencyCurve(const Points& points) {
   points_.erase(std::unique(points_.begin(), points_.end(), same_size), points_.end());
   for (std::size_t i = 1; i + 1 < points_.size(); ++i) {
     const auto& [x, efficiency] = points_[i];
-    distances_.push_back(
-        {x, std::log(efficiency / on_line(points_[i - 1], points_[i + 1], x))});
+    distances_.push_back({x, std::log(efficiency / on_line(points_[i - 1], points_[i + 1], x))});
   }
 }
 
@@ -59,7 +58,8 @@ double EfficiencyCurve::error_at(double size_ns) const {
   for (const Distance& distance : near) squares += distance.log_ratio * distance.log_ratio;
   const double deviation =
       std::sqrt(squares / static_cast<double>(near.size()) / kVarianceOfDistance);
-  return std::expm1(student_t(near.size()) * deviation);
+  constexpr double most = 9;  // ten times: beyond that nothing is known, and no figure helps
+  return std::min(most, std::expm1(student_t(near.size()) * deviation));
 }
 
 std::optional<std::pair<double, double>> EfficiencyCurve::impossible_point() const {
@@ -71,9 +71,9 @@ std::optional<std::pair<double, double>> EfficiencyCurve::impossible_point() con
   const double deviation =
       all.empty() ? 0 : of_median * median(all) / std::sqrt(kVarianceOfDistance);
   const double range = std::max(least_told, student_t(distances_.size() + 1) * deviation);
-  const auto best = std::max_element(
-      points_.begin(), points_.end(),
-      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto best =
+      std::max_element(points_.begin(), points_.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   if (std::log(best->second) <= range) return {};
   return std::pair(std::exp(best->first), best->second);
 }

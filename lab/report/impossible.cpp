@@ -20,7 +20,9 @@ bool is_serial(const Row& row) {
   return row.contender == "limit.serial" || row.contender == "own.serial";
 }
 
-bool tells_a_time(const Row& row) { return row.unit == "ns" || row.unit == "us" || row.unit == "ms"; }
+bool tells_a_time(const Row& row) {
+  return row.unit == "ns" || row.unit == "us" || row.unit == "ms";
+}
 
 std::string fault_of_curve(const Row& row) {
   const auto curve = row.curves.find("efficiency");

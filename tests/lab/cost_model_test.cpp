@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The model behind advice: it finds the costs that made the cells, and says when none did.
+// The model behind advice: it finds the costs that made the cells, and its range says when none
+// did.
 #include "report/cost_model.hpp"
 
 #include <random>
@@ -34,19 +35,15 @@ TEST(CostModel, FindsTheCostsThatMadeTheCells) {
     EXPECT_NEAR(model.costs[i], kCosts[i], 1e-6 * kCosts[i]) << name_of(static_cast<Term>(i));
   }
   EXPECT_EQ(model.fitted, 30U);
-  EXPECT_EQ(model.held_out, 30U);
-  EXPECT_LT(model.worst_error, 1e-6);
-  EXPECT_FALSE(model.is_unsure());
+  EXPECT_LT(model.range.high, 1 + 1e-6);
+  EXPECT_GT(model.range.low, 1 - 1e-6);
 }
 
 TEST(CostModel, FindsThemAmongErrorsOfTheMeasuring) {
   const CostModel model = fitted_to(cells_that_cost(kCosts, 60, 0.05));
   EXPECT_EQ(model.fitted, kMostFitted);
-  EXPECT_EQ(model.held_out, kMostFitted);
   EXPECT_NEAR(model[Term::work], 1.05, 0.05);
-  EXPECT_LT(model.median_error, 0.05);
-  EXPECT_LT(model.worst_error, 0.15);
-  EXPECT_FALSE(model.is_unsure());
+  EXPECT_LT(model.range.high, 1.05);
 }
 
 TEST(CostModel, SeesNoMoreCellsThanItMay) {
@@ -91,7 +88,7 @@ TEST(CostModel, FindsHowLateThreadsWakeUp) {
   const CostModel model = fitted_to(cells);
   EXPECT_NEAR(model.late_ns, 80'000, 1);
   EXPECT_NEAR(model[Term::late], 1, 1e-3);
-  EXPECT_LT(model.worst_error, 1e-3);
+  EXPECT_LT(model.range.high, 1 + 1e-3);
 }
 
 // The canary of robustness: a few cells that something disturbed do not bend the model.
@@ -100,33 +97,18 @@ TEST(CostModel, AFewDisturbedCellsDoNotBendIt) {
   for (std::size_t i = 0; i < cells.size(); i += 12) cells[i].ns *= 2;
   const CostModel model = fitted_to(cells);
   EXPECT_NEAR(model[Term::work], 1.05, 0.05);
-  EXPECT_LT(model.median_error, 0.05);
+  EXPECT_LT(model.range.high, 1.05);
 }
 
-// Without the one cell that has a wake-up no model knows what one costs.
-TEST(CostModel, ACellThatAloneTellsATermIsNotHeldOut) {
-  for (const bool is_only_one : {false, true}) {
-    std::vector<CostCell> cells(9);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      cells[i][Term::item] = static_cast<double>(i + 1);
-      cells[i].ns = 10 * cells[i][Term::item];
-    }
-    cells[4][Term::wake] = 1;
-    cells[4].ns += 1000;
-    cells[4].is_only_one = is_only_one;
-    const CostModel model = fitted_to(cells);
-    EXPECT_EQ(model.held_out, is_only_one ? 8U : 9U);
-    EXPECT_EQ(model.worst_error < 1e-6, is_only_one) << model.worst_error;
-    EXPECT_NEAR(model[Term::wake], 1000, 1e-6);
-  }
-}
-
-TEST(CostModel, FewCellsAreAllFitted) {
-  const CostModel model = fitted_to(cells_that_cost(kCosts, 5));
-  EXPECT_EQ(model.fitted, 5U);
-  EXPECT_EQ(model.held_out, 0U);
-  EXPECT_TRUE(std::isnan(model.median_error));
-  EXPECT_FALSE(model.is_unsure());
+TEST(CostModel, FewCellsAreAllFittedAndHaveTheirOwnRange) {
+  std::vector<CostCell> cells = cells_that_cost(kCosts, 5);
+  EXPECT_EQ(fitted_to(cells).fitted, 5U);
+  EXPECT_TRUE(std::isnan(fitted_to(cells).range.high));  // of single launches
+  cells[1].range = {0.9, 1.2};
+  cells[3].range = {0.8, 1.1};
+  const RelativeRange range = fitted_to(cells).range;
+  EXPECT_EQ(range.low, 0.8);
+  EXPECT_EQ(range.high, 1.2);
 }
 
 TEST(CostModel, OfNoCellItSaysNothing) {
@@ -136,15 +118,14 @@ TEST(CostModel, OfNoCellItSaysNothing) {
 }
 
 // The canary: times that no sum of such parts makes.
-TEST(CostModel, IsUnsureOfCellsThatNoSuchModelFits) {
+TEST(CostModel, HasAWideRangeWhereNoSuchModelFits) {
   std::vector<CostCell> cells = cells_that_cost(kCosts, 30);
   std::mt19937_64 random(7);
   for (CostCell& cell : cells) {
     cell.ns = std::exp(static_cast<double>(random() >> 11) * 0x1p-53 * 20);
   }
   const CostModel model = fitted_to(cells);
-  EXPECT_GT(model.median_error, 0.5);
-  EXPECT_TRUE(model.is_unsure());
+  EXPECT_GT(model.range.high, 1.5);
 }
 
 }}  // namespace handoff::lab
