@@ -196,8 +196,9 @@ class Adviser {
     way.source = fmt::format("{} {}", row.scenario, text_of(row.parameters));
     way.reservation = row.status == RowStatus::ok ? "" : row.state();
     way.model = fitted_to(told.cells);
-    way.method = fmt::format("a model of {} measured {}", way.model.fitted,
-                             way.model.fitted == 1 ? "cell" : "cells");
+    way.method = fmt::format("a model of {} measured {}{}", way.model.fitted,
+                             way.model.fitted == 1 ? "cell" : "cells",
+                             way.model.is_held_out() ? ", half of them in the range" : "");
     if (!told.curve.empty()) {
       way.curve = told.curve;
       way.overhead = range_of(row);

@@ -206,10 +206,9 @@ std::vector<double> errors_of_held_out(const std::vector<const CostCell*>& cells
   return errors;
 }
 
-RelativeRange range_of(const std::vector<const CostCell*>& cells) {
-  constexpr std::size_t fewest_to_hold_out = 6;
+RelativeRange range_of(const std::vector<const CostCell*>& cells, bool is_held_out) {
   RelativeRange range;
-  if (cells.size() < fewest_to_hold_out) {
+  if (!is_held_out) {
     for (const CostCell* cell : cells) {
       range.low = std::fmin(range.low, cell->range.low);
       range.high = std::fmax(range.high, cell->range.high);
@@ -247,7 +246,7 @@ CostModel fitted_to(const std::vector<CostCell>& cells) {
                                    [i](const CostCell* cell) { return cell->amounts[i] > 0; });
   }
   model.fitted = all.size();
-  model.range = range_of(all);
+  model.range = range_of(all, model.is_held_out());
   return model;
 }
 

@@ -58,6 +58,8 @@ struct CostModel {
   [[nodiscard]] double& operator[](Term term) { return costs[static_cast<std::size_t>(term)]; }
   [[nodiscard]] double operator[](Term term) const { return costs[static_cast<std::size_t>(term)]; }
   [[nodiscard]] bool tells(Term term) const { return is_told[static_cast<std::size_t>(term)]; }
+  // Whether its range is that of half of its cells, held out; else it is theirs.
+  [[nodiscard]] bool is_held_out() const { return fitted >= 6; }
   [[nodiscard]] double ns_of(const Terms& amounts) const;
 };
 

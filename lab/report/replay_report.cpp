@@ -29,13 +29,13 @@ ReplayedWay way_of(const Row& row, const replay::Bounds& bounds) {
   if (row.status != RowStatus::ok) way.state = row.state();
   if (!row.is_measured()) return way;
   constexpr double ms = 1e6;
+  if (row.high * ms < static_cast<double>(bounds.lower_ns())) {
+    way.state = "impossible: shorter than the bound, more than the CPUs can do";
+    return way;
+  }
   way.makespan_ns = row.median * ms;
   way.low_ns = row.low * ms;
   way.high_ns = row.high * ms;
-  if (way.high_ns < static_cast<double>(bounds.lower_ns())) {
-    way.state = "impossible: shorter than the bound";
-    return way;
-  }
   way.of_bound = way.makespan_ns / static_cast<double>(bounds.lower_ns());
   way.of_list = way.makespan_ns / static_cast<double>(bounds.list_ns);
   way.p50_ns = percentile_of(row, 50);

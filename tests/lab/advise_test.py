@@ -307,7 +307,8 @@ class Advise(LabTest):
         for flags in [("--grain", "1ms"), ("--grain", "1024ns", "--waves", "2"),
                       ("--grain", "1024ns", "--largest", "9"),
                       ("--grain", "1024ns", "--bound", "memory")]:
-            self.assertEqual(told(*flags)["method"], "a model of 20 measured cells", flags)
+            self.assertEqual(told(*flags)["method"], "a model of 20 measured cells, "
+                             "half of them in the range", flags)
 
     def test_loads_tell_of_waves(self):
         rows = []

@@ -56,6 +56,15 @@ TEST(ReplayReport, TellsNothingWhereTheBestOneMayTakeAnotherTimeNextTime) {
   EXPECT_NE(to_json_text(report).find("\"take\": null"), std::string::npos);
 }
 
+TEST(ReplayReport, AMakespanBelowTheBoundIsNoFigure) {
+  const ReplayReport report = report_of({row("peer.onetbb", 70, 69, 71), kPool});
+  EXPECT_EQ(first_line(report), "take own.pool.stealing: 81.0 ms, 1.01x of the bound");
+  EXPECT_NE(replay_text(report).find("peer.onetbb is impossible: shorter than the bound"),
+            std::string::npos);
+  EXPECT_EQ(first_line(report_of({row("peer.onetbb", 79, 78, 81), row("own.group", 90, 89, 91)})),
+            "take peer.onetbb: 79.0 ms, 0.99x of the bound");  // within its range
+}
+
 TEST(ReplayReport, TakesTheSteadyOneOfThoseThatAreEquallyFast) {
   const ReplayReport report = report_of({row("peer.onetbb", 80.5, 80, 85), kPool});
   EXPECT_TRUE(report.is_told());

@@ -63,6 +63,14 @@ TEST(TryText, MarksWhatIsAsFast) {
   EXPECT_EQ(answer.text.find('~'), answer.text.find('~', answer.text.find("OpenMP")));
 }
 
+TEST(TryText, WhatCannotBeIsLeftOut) {
+  const TryText answer = text_for(
+      {measured("limit.serial", 100), measured("own.pool", 60),
+       unmeasured("peer.openmp", RowStatus::impossible, "it is 3.00 times as fast as one thread")});
+  EXPECT_TRUE(begins(answer, "take ThreadPool loop")) << answer.text;
+  EXPECT_NE(answer.text.find("left out:\n  OpenMP: it is 3.00 times as fast"), std::string::npos);
+}
+
 TEST(TryText, SaysWhereTimeWasLost) {
   Row slow = measured("own.pool", 80);
   slow.figures["early_ns"] = 50'000;
