@@ -41,7 +41,7 @@ const char* name_of(Outcome outcome) {
 }
 
 // A cell in two builds. What the first run calls worse is measured in a second one.
-struct Trial {
+struct GuardTrial {
   GuardedCell cell;
   Contender now;
   std::optional<Contender> before;
@@ -77,21 +77,21 @@ bool is_disturbed(const std::optional<Disturbance>& seen, const std::vector<Meas
 
 class Guard {
  public:
-  Guard(Session& session, std::vector<Trial> trials)
+  Guard(Session& session, std::vector<GuardTrial> trials)
       : session_(session), trials_(std::move(trials)) {}
 
   // Slows half of the cells down by so much.
   void plant(int percent) {
-    std::vector<Trial*> all;
-    for (Trial& trial : trials_) all.push_back(&trial);
+    std::vector<GuardTrial*> all;
+    for (GuardTrial& trial : trials_) all.push_back(&trial);
     std::shuffle(all.begin(), all.end(), std::mt19937_64(session_.plan().seed));
     all.resize((all.size() + 1) / 2);
-    for (Trial* trial : all) trial->planted = true;
+    for (GuardTrial* trial : all) trial->planted = true;
     planted_ = percent;
   }
 
   void prepare() {
-    for (Trial& trial : trials_) {
+    for (GuardTrial& trial : trials_) {
       if (!trial.before) {
         settle(trial, Outcome::not_told, "the revision has no such contender");
         continue;
@@ -114,7 +114,7 @@ class Guard {
     Progress progress(end);
     for (bool any = true; any;) {
       any = false;
-      for (Trial& trial : trials_) {
+      for (GuardTrial& trial : trials_) {
         if (trial.settled) continue;
         if (Clock::now() >= end) return;
         any = true;
@@ -124,7 +124,7 @@ class Guard {
   }
 
   void print() const {
-    for (const Trial& trial : trials_) {
+    for (const GuardTrial& trial : trials_) {
       fmt::print("{:<14}  {}: {}{}\n", name_of(trial.outcome), trial.cell.name, figures_of(trial),
                  trial.planted ? " (planted)" : "");
     }
@@ -150,14 +150,14 @@ class Guard {
   }
 
  private:
-  void settle(Trial& trial, Outcome outcome, std::string reason = {}) {
+  void settle(GuardTrial& trial, Outcome outcome, std::string reason = {}) {
     trial.settled = true;
     trial.outcome = outcome;
     trial.reason = std::move(reason);
     for (Measurement& side : trial.sides) side.problem = nullptr;  // large input is given back
   }
 
-  void begin_run(Trial& trial, int run) {
+  void begin_run(GuardTrial& trial, int run) {
     trial.run = run;
     trial.looks = 0;
     for (std::size_t side = 0; side < trial.sides.size(); ++side) {
@@ -167,7 +167,7 @@ class Guard {
     }
   }
 
-  void add_launch(Trial& trial, Progress& progress) {
+  void add_launch(GuardTrial& trial, Progress& progress) {
     std::vector<Measurement*> both;
     for (Measurement& side : trial.sides) both.push_back(&side);
     const auto seen =
@@ -187,7 +187,7 @@ class Guard {
     }
   }
 
-  void look_at(Trial& trial) {
+  void look_at(GuardTrial& trial) {
     if (trial.sides[0].launches.size() < kGuardLooks.at(trial.looks)) return;
     ++trial.looks;
     trial.reason.clear();
@@ -204,12 +204,12 @@ class Guard {
     if (trial.looks == kGuardLooks.size()) settle(trial, Outcome::not_told);
   }
 
-  [[nodiscard]] static bool higher_is_better(const Trial& trial) {
+  [[nodiscard]] static bool higher_is_better(const GuardTrial& trial) {
     return trial.cell.scenario->metric(trial.cell.cell.metric()).higher_is_better;
   }
 
   // The ratio as one of which less is better.
-  [[nodiscard]] static JudgedChange cost_of(const Trial& trial) {
+  [[nodiscard]] static JudgedChange cost_of(const GuardTrial& trial) {
     JudgedChange cost = trial.judged.value();
     if (!higher_is_better(trial)) return cost;
     cost.ratio = 1 / cost.ratio;
@@ -217,7 +217,7 @@ class Guard {
     return cost;
   }
 
-  [[nodiscard]] static std::string figures_of(const Trial& trial) {
+  [[nodiscard]] static std::string figures_of(const GuardTrial& trial) {
     std::string text;
     if (trial.judged) {
       const JudgedChange cost = cost_of(trial);
@@ -234,22 +234,22 @@ class Guard {
   [[nodiscard]] double margin() const { return std::max(kGuardMargin, floor_); }
 
   [[nodiscard]] int count(Outcome outcome) const {
-    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
+    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(), [&](const GuardTrial& trial) {
       return trial.outcome == outcome;
     }));
   }
   [[nodiscard]] int count_planted() const {
     return static_cast<int>(std::count_if(trials_.begin(), trials_.end(),
-                                          [](const Trial& trial) { return trial.planted; }));
+                                          [](const GuardTrial& trial) { return trial.planted; }));
   }
   [[nodiscard]] int found() const {
-    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(), [](const Trial& trial) {
+    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(), [](const GuardTrial& trial) {
       return trial.planted && trial.outcome == Outcome::worse;
     }));
   }
 
   Session& session_;
-  std::vector<Trial> trials_;
+  std::vector<GuardTrial> trials_;
   double floor_ = 0;
   int planted_ = 0;  // %
 };
@@ -276,7 +276,7 @@ int guard(const GuardOptions& options) {
                                       std::chrono::duration<double>(options.within_s));
   Interrupt interrupt;
   Session session(measuring(options.measure), interrupt);
-  std::vector<Trial> trials;
+  std::vector<GuardTrial> trials;
   std::vector<Contender> contenders;
   std::vector<Session::Block> blocks;
   for (GuardedCell& cell : read_guarded_cells(options.cells, session.scenarios())) {
@@ -291,7 +291,7 @@ int guard(const GuardOptions& options) {
   if (options.revision.empty()) throw UserError("guard needs --ref GITREF, to compare with");
   const Revision revision(options.revision, contenders, interrupt);
   session.build(blocks);
-  for (Trial& trial : trials) trial.before = revision.like(trial.now);
+  for (GuardTrial& trial : trials) trial.before = revision.like(trial.now);
   fmt::print(stderr, "before: {} ({}); now: this build; seed {}\n", options.revision,
              revision.commit(), session.plan().seed);
   Guard guard(session, std::move(trials));

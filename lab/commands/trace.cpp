@@ -85,7 +85,7 @@ bool names_a_file(const TraceOptions& options) {
                                      options.what, nearest_name(options.what, names)));
 }
 
-tracing::Recording read(const fs::path& path, Interrupt& interrupt) {
+tracing::Recording read_recording(const fs::path& path, Interrupt& interrupt) {
   Progress progress(1);
   constexpr std::uint64_t shown_each = 64 << 20;
   std::uint64_t next = shown_each;
@@ -147,7 +147,7 @@ int of_scenario(const TraceOptions& options, Interrupt& interrupt) {
     throw UserError(fmt::format("{} wrote no trace: contenders that use this library (own.*) do",
                                 options.contender.empty() ? options.what : options.contender));
   }
-  tracing::Recording recording = read(making.path(), interrupt);
+  tracing::Recording recording = read_recording(making.path(), interrupt);
   require_whole(recording, making.path());
   fmt::print(stderr, "{}\n", traced);
   if (!options.output.empty()) making.keep(options.output);
@@ -161,7 +161,7 @@ int show_trace(const TraceOptions& options) {
   Interrupt interrupt;
   if (!names_a_file(options)) return of_scenario(options, interrupt);
   require_outputs(options, {options.what});
-  tracing::Recording recording = read(options.what, interrupt);
+  tracing::Recording recording = read_recording(options.what, interrupt);
   summarise(options, options.what, recording);
   return exit_code::ok;
 }

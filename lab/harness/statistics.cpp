@@ -92,7 +92,7 @@ std::vector<Clump> middle_of(const std::vector<double>& values, double level) {
   return 4 * members >= values.size() ? middle : std::vector<Clump>{values};
 }
 
-double mean(const Clump& clump) {
+double mean_of(const Clump& clump) {
   return std::accumulate(clump.begin(), clump.end(), 0.0) / static_cast<double>(clump.size());
 }
 
@@ -116,7 +116,7 @@ int draws_at(double level) {
 class ResampledMean {
  public:
   ResampledMean(const Clump& clump, double level)
-      : clump_(clump), mean_(mean(clump)), stretch_(stretch(clump.size(), level)) {}
+      : clump_(clump), mean_(mean_of(clump)), stretch_(stretch(clump.size(), level)) {}
 
   double operator()(std::mt19937_64& random) const {
     double sum = 0;
@@ -239,7 +239,7 @@ Agreement agreement(const Launches& ratios, std::uint64_t seed, double level, in
   const double of_all = median(values);
   const std::vector<Clump> middle = middle_of(values, level);
   Agreement agreement;
-  agreement.value = std::exp(middle.size() == 1 ? mean(middle.front()) : of_all);
+  agreement.value = std::exp(middle.size() == 1 ? mean_of(middle.front()) : of_all);
   std::vector<ResampledMean> means;
   for (const Clump& clump : middle) means.emplace_back(clump, level);
   std::mt19937_64 random(seed);

@@ -75,13 +75,13 @@ const std::vector<Column>& known_columns() {
   return columns;
 }
 
-struct Columns {
+struct HtmlColumns {
   std::vector<Column> known;
   std::vector<std::string> reported;  // further figures, by name
 };
 
-Columns columns_of(const std::vector<const Row*>& rows) {
-  Columns columns;
+HtmlColumns columns_of(const std::vector<const Row*>& rows) {
+  HtmlColumns columns;
   for (const Column& column : known_columns()) {
     const bool shown = std::any_of(rows.begin(), rows.end(),
                                    [&](const Row* row) { return !std::isnan(column.value(*row)); });
@@ -95,7 +95,7 @@ Columns columns_of(const std::vector<const Row*>& rows) {
   return columns;
 }
 
-Data figures_of(const Row& row, const CellView& cell, const Columns& columns) {
+Data figures_of(const Row& row, const CellView& cell, const HtmlColumns& columns) {
   const double times = cell.times_best(row);
   Data list{Data::type::list};
   list.push_back(figure(short_number(row.median), row.median));
@@ -112,7 +112,7 @@ Data figures_of(const Row& row, const CellView& cell, const Columns& columns) {
   return list;
 }
 
-Data measured(const Row& row, const CellView& cell, const Columns& columns, double highest) {
+Data measured(const Row& row, const CellView& cell, const HtmlColumns& columns, double highest) {
   const auto at = [&](double value) { return std::clamp(100 * value / highest, 0.0, 100.0); };
   Data data;
   data.set("bar", coordinate(at(row.median)));
@@ -269,7 +269,7 @@ Data strip_table(const MergedCell& cell) {
 }
 
 Data bar_table(const MergedCell& cell, bool folded) {
-  const Columns columns = columns_of(rows_of(cell));
+  const HtmlColumns columns = columns_of(rows_of(cell));
   const double highest = scale_of(cell);
   Data titles{Data::type::list};
   for (const char* title : {"median", "99 % interval", "times best"}) titles.push_back(title);
