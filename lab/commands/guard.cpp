@@ -234,18 +234,18 @@ class Guard {
   [[nodiscard]] double margin() const { return std::max(kGuardMargin, floor_); }
 
   [[nodiscard]] int count(Outcome outcome) const {
-    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(), [&](const GuardTrial& trial) {
-      return trial.outcome == outcome;
-    }));
+    return static_cast<int>(
+        std::count_if(trials_.begin(), trials_.end(),
+                      [&](const GuardTrial& trial) { return trial.outcome == outcome; }));
   }
   [[nodiscard]] int count_planted() const {
     return static_cast<int>(std::count_if(trials_.begin(), trials_.end(),
                                           [](const GuardTrial& trial) { return trial.planted; }));
   }
   [[nodiscard]] int found() const {
-    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(), [](const GuardTrial& trial) {
-      return trial.planted && trial.outcome == Outcome::worse;
-    }));
+    return static_cast<int>(std::count_if(
+        trials_.begin(), trials_.end(),
+        [](const GuardTrial& trial) { return trial.planted && trial.outcome == Outcome::worse; }));
   }
 
   Session& session_;
