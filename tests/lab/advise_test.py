@@ -9,6 +9,7 @@ import unittest
 
 from lab_support import NO_TIME, ONCE, PROGRAM, LabTest, small_build, whole_lab
 from terminal import call_at_a_terminal, seen_at_a_terminal, terminals_exist
+from synthetic_overview import overview
 from synthetic_results import environment, row
 
 SIZES = [2 ** k for k in range(20)]  # ns
@@ -125,6 +126,46 @@ class Advise(LabTest):
                       "more than the CPUs can do\n", done.stdout)
         told = self.run_lab("export", "--to", "csv", "rows.json").stdout.splitlines()
         self.assertEqual(sum(",impossible," in line for line in told), 2, told)
+
+    def faults_of(self, advice):
+        """What nobody would believe of it."""
+        question, ways = advice["question"], advice["ways"]
+        least = question["task_ns"] * max(question["count"] / question["width"],
+                                          question["largest"])
+        for i, way in enumerate(ways):
+            if min(way["ns"], way["low_ns"] or way["ns"]) < least * (1 - 1e-9):
+                yield f"{way['name']} does more than the CPUs can"
+            for other in ways[i + 1:]:
+                if way["name"].startswith("peer.") and other["name"].startswith("own.") and \
+                        other["ns"] <= (way["high_ns"] or way["ns"]):
+                    yield f"{way['name']} stands above {other['name']}"
+
+    def test_of_twenty_overviews_nothing_is_said_that_cannot_be(self):
+        asked = 0
+        for number in range(20):
+            result = overview(number, noise=0.5)
+            for one in result["rows"]:
+                if one["metric"] == "metg50":  # of a sweep on a machine with neighbours
+                    one["curves"]["efficiency"] = [
+                        [size, e * (0.5 if (size + number) % 7 == 0 else 1.01)]
+                        for size, e in one["curves"]["efficiency"]]
+            (self.folder / "rows.json").write_text(json.dumps(result))
+            for flags in [(), ("--order", "fifo"), ("--nesting", "tasks"), ("--waves", "2"),
+                          ("--idle-cost", "0.1")]:
+                for grain_of, count in [("1ms", 100), ("1us", 3), ("150ns", 10000), ("20us", 1)]:
+                    done = self.run_lab("advise", "rows.json", "--grain", grain_of, "--count",
+                                        str(count), *flags, "--json")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(list(self.faults_of(json.loads(done.stdout))), [],
+                                     (number, flags, grain_of))
+                    asked += 1
+        self.assertEqual(asked, 400)
+        advice = json.loads(done.stdout)  # the canary
+        first = advice["ways"][0]
+        advice["ways"] = [{**first, "name": "peer.x", "ns": 9e3, "low_ns": None, "high_ns": 2e4},
+                          {**first, "name": "own.x", "ns": 2e4, "low_ns": 2e4}]
+        self.assertEqual(list(self.faults_of(advice)),
+                         ["peer.x does more than the CPUs can", "peer.x stands above own.x"])
 
     def test_one_task_gains_nothing_and_three_take_two_rounds(self):
         self.assertEqual(next(iter(self.costs(PLAIN, "--grain", "1ms", "--count", "1"))), "here")
