@@ -248,6 +248,7 @@ class Adviser {
     way.call = "no hand-over: the thread that has the work does it";
     way.code = code_of_way(way.name, question_);
     way.after_idle_ns = kUnknown;
+    way.idle_percent = way.memory_bytes = 0;
     return way;
   }
 

@@ -134,7 +134,7 @@ std::string text_of(const Crossing& change) {
 }
 
 std::string time_text(const Way& way) {
-  const std::string text = short_duration(way.ns);
+  std::string text = short_duration(way.ns);
   if (way.low_ns == way.high_ns) return text;
   if (std::isnan(way.low_ns) || std::isnan(way.high_ns)) return text + " (range not known)";
   double unit = 1;
