@@ -135,12 +135,13 @@ void Overview::add_rung(const RungKind& kind, const std::vector<Contender>& cont
     for (const auto& [there, cell] : part.block) {
       if (there.name == name) return true;
     }
+    // One of a list of --manifest takes the place of the build's.
     const auto found =
-        std::find_if(contenders.begin(), contenders.end(), [&](const Contender& contender) {
+        std::find_if(contenders.rbegin(), contenders.rend(), [&](const Contender& contender) {
           return contender.scenario == kind.scenario && contender.name == name &&
                  contender.built() && contender.applies(kind.cell);
         });
-    if (found == contenders.end()) return false;
+    if (found == contenders.rend()) return false;
     part.block.push_back({*found, kind.cell});
     return true;
   };
