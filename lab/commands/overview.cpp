@@ -263,7 +263,8 @@ void Overview::sweep() {
 void Overview::spend_the_rest() {
   std::vector<Part*> all;
   for (Part& part : parts_) {
-    if (part.kind != nullptr && part.judged().size() > 1) all.push_back(&part);
+    const bool is_rung = part.kind != nullptr && !part.kind->leaves_files;
+    if (is_rung && part.judged().size() > 1) all.push_back(&part);
   }
   const double share = share_of_a_rung();
   for (;;) {

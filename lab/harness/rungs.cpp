@@ -135,7 +135,8 @@ std::vector<RungKind> processes_threads_and_files() {
            .own = "own.automatic",
            .peers = {"peer.fstream", "peer.libuv"},
            .today = "peer.fstream",
-           .limit = "limit.raw"}};
+           .limit = "limit.raw",
+           .leaves_files = true}};
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct RungKind {
   std::vector<std::string> peers;
   std::string today = {};  // one of the peers, or another way
   std::string limit = {};
+  bool leaves_files = false;  // which must be removed: no launches beyond the least
 };
 
 // About from the cheapest to the dearest. A new room adds its own.
