@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The lock that says that a process traces into a file is the file's own (flock): it ends with the
-// process, however that ends.
+// A pipe is opened and written without blocking: one that nobody reads is no trace, and one that is
+// not read any more ends it. The lock that says that a process traces into a file is the file's own
+// (flock): it ends with the process, however that ends.
 #include "trace_file.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,12 +35,34 @@ bool is_plain(int file) noexcept {
   return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+// Not one of the three that a program prints into, whether they are open or not.
+int above_streams(int file) noexcept {
+  if (file < 0 || file > STDERR_FILENO) return file;
+  const int above = ::fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int why = errno;
+  ::close(file);
+  errno = why;
+  return above;
+}
+
 // Pipes and devices are for any number. Where there are no locks all is as if there were no other.
 int open_locked(const std::string& path, bool& is_taken) noexcept {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, kMode);
+  constexpr int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  const int file = above_streams(::open(path.c_str(), how, kMode));
   is_taken =
       file >= 0 && is_plain(file) && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return file;
+}
+
+// Whether a pipe has room again, before who reads it has had long enough.
+bool has_room(int file) noexcept {
+  constexpr int patience_ms = 10'000;
+  pollfd asked{file, POLLOUT, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&asked, 1, patience_ms);
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
 
 }  // namespace
@@ -65,7 +89,9 @@ std::error_code TraceFile::write(std::string_view text) const noexcept {
     const ssize_t wrote = ::write(file_, text.data(), text.size());
     if (wrote < 0) {
       if (errno == EINTR) continue;
-      return last_error();
+      if (errno != EAGAIN) return last_error();
+      if (!has_room(file_)) return std::make_error_code(std::errc::timed_out);
+      continue;
     }
     text.remove_prefix(static_cast<std::size_t>(wrote));
   }

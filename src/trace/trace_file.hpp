@@ -3,7 +3,8 @@
 // The file of a trace: opened so that two processes never write into one, and written by plain
 // writes of whole lines.
 //
-// Concurrency: one thread's. Blocks: write(), as the system does.
+// Concurrency: one thread's. Blocks: write(), as the system does; on a pipe that nobody reads for
+// seconds, and then it fails.
 #pragma once
 
 #include <string>

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <handoff/sync/cpu_budget.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
@@ -29,8 +30,9 @@ constexpr std::size_t kDeepest = 4096;
 constexpr std::size_t kLooksBack = 64;
 
 std::string_view category(Kind kind) noexcept {
-  constexpr std::array<std::string_view, 10> names{"task", "loop",    "event", "message", "command",
-                                                   "file", "process", "sleep", "steal",   "wake"};
+  constexpr std::array<std::string_view, 11> names{"task",    "loop", "event",   "message",
+                                                   "command", "file", "process", "sleep",
+                                                   "steal",   "wake", "spin"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -64,14 +66,17 @@ TraceWriter::TraceWriter(Lanes& lanes, TraceFile file, bool by_cycles)
   });
   (void)lanes_.take_lost();
   lines_.begin(program_name());
-  flush();
+  lines_.cpus(sync::cpu_budget().width());
 }
 
 bool TraceWriter::look() {
   const std::int64_t until =
       std::exchange(looked_at_, static_cast<std::int64_t>(rate_.now() - rate_.start()));
   const std::size_t count = collect();
-  if (rate_.age() < kMeasured) return count >= kMany;
+  if (rate_.age() < kMeasured) {
+    flush();
+    return count >= kMany;
+  }
   rate_.measure();
   write_until(until);
   show_last_depths();
@@ -90,6 +95,8 @@ void TraceWriter::finish() {
   } while (collect() != 0);
   show_last_depths();
   for (auto& [thread, track] : tracks_) {
+    const auto times = track.times ? times_of(thread) : std::nullopt;
+    if (times) write_times(track, *times);
     const bool goes_on = !track.is_left && !track.has_dropped;
     cut(track, 0, goes_on ? std::max(now, track.last) : track.last);
   }
@@ -115,6 +122,9 @@ std::size_t TraceWriter::collect() {
     const std::size_t before = track.events.size();
     lane.read([&track](const Event& event) { track.events.push_back(event); });
     count += track.events.size() - before;
+    // Of a thread that has had a lane before, in another trace.
+    const bool tells = !track.events.empty() && track.events.front().is_times();
+    if (is_new && !tells) track.times = times_of(owner.thread);
     const std::uint64_t dropped = lane.take_dropped();
     track.has_dropped = track.has_dropped || dropped != 0;
     tally_.dropped += dropped;
@@ -181,6 +191,7 @@ void TraceWriter::write(Track& track, const Event& event) {
     track.text.clear();
     return;
   }
+  if (event.is_times()) return write_times(track, event.times());
   const std::int64_t when = rate_.nanoseconds(event.ticks_since(rate_.start()));
   if (when < 0) return;  // noted before the start, by a thread that was slow to do so
   // Each later than the one before: so what is handed over lies in the slice that it lies in.
@@ -257,6 +268,16 @@ void TraceWriter::meet(const std::optional<HandOver>& hand) {
     }
   }
   lines_.hand_over(*hand);  // that slice has ended
+}
+
+// At the first event of a thread, and at its end. Its number may be another one's then.
+void TraceWriter::write_times(Track& track, const ThreadTimes& now) {
+  const std::optional<ThreadTimes> first = std::exchange(track.times, std::nullopt);
+  if (first) {
+    lines_.times(track.thread, {now.cpu - first->cpu, now.ready - first->ready});
+  } else {
+    track.times = now;
+  }
 }
 
 // Not each change is shown: the lines would be more than all the others.

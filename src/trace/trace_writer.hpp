@@ -30,6 +30,7 @@
 #include "hand_overs.hpp"
 #include "lanes.hpp"
 #include "name_texts.hpp"
+#include "thread_times.hpp"
 #include "ticks.hpp"
 #include "trace_file.hpp"
 #include "trace_lines.hpp"
@@ -68,6 +69,7 @@ class TraceWriter {
     bool is_left = false;
     bool has_dropped = false;
     std::size_t next = 0;  // of `events`
+    std::optional<ThreadTimes> times;  // at its first event; nothing once its end was seen
     std::int64_t last = 0;  // the latest moment; none of the next ones is the same
     std::vector<Event> events;  // taken, not written
     std::vector<Begun> begun;
@@ -90,6 +92,7 @@ class TraceWriter {
   void write_slice(const Track& track, const Begun& begun, std::int64_t until);
   void cut(Track& track, std::size_t kept, std::int64_t until);
   void meet(const std::optional<HandOver>& hand);
+  void write_times(Track& track, const ThreadTimes& now);
   void note_depth(probe::Kind kind, const HandEnd& at);
   void show_depth(probe::Kind kind, Gauge& gauge, const HandEnd& at);
   void show_last_depths();
