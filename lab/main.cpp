@@ -371,8 +371,7 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
       "duration and maybe start, kind, key, bytes and parent (docs/guide/replay.md). Each piece "
       "is\n"
       "replayed as calibrated work. A replay takes 0.1 s at most: longer traces are replayed\n"
-      "faster, unless --speed says how fast. It ends after 90 s; exit code 4: too noisy to "
-      "tell.");
+      "faster, unless --speed says how fast. Exit code 4: too noisy to tell.");
   replay->add_option("file", options.file, "the trace")->type_name("FILE");
   replay
       ->add_option("--from-ninja", options.from_ninja,
@@ -393,6 +392,11 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
       ->type_name("PATTERN,...");
   replay->add_flag("--json", options.json, "print JSON");
   add_measure_options(*replay, options.measure);
+  replay->get_option("--launches")
+      ->description("new processes for each way (default: until all is known well enough)");
+  replay->get_option("--time-budget")
+      ->description("seconds for all of it, but for one launch of each way (default 90)");
+  replay->get_option("--quick")->description("launch each way once, for a look");
   return replay;
 }
 

@@ -80,9 +80,10 @@ MeasureOptions how_to_measure(const ReplayOptions& options) {
   return how;
 }
 
-ReplayPlan plan_of(const Session& session, const MeasureOptions& how) {
-  ReplayPlan plan{{}, session.plan().budget, session.plan().seed};
+ReplayPlan plan_of(const Session& session, const MeasureOptions& how, const MeasureOptions& asked) {
+  ReplayPlan plan{{}, session.plan().budget, true, session.plan().seed};
   if (how.launches) plan.launches = static_cast<std::size_t>(*how.launches);
+  plan.ends_in_time = !how.launches || asked.time_budget_s;
   return plan;
 }
 
@@ -129,7 +130,7 @@ int replay_trace(const ReplayOptions& options) {
   const Session::Block block = block_of(session, options, cell);
   std::optional<Interrupted> interrupted;
   try {
-    measure_replays(session, *scenario, block, plan_of(session, how));
+    measure_replays(session, *scenario, block, plan_of(session, how, options.measure));
   } catch (const Interrupted& signal) {
     if (session.rows().empty()) throw;
     interrupted = signal;

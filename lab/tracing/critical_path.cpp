@@ -34,7 +34,7 @@ class LaneCursor {
   [[nodiscard]] bool counts() const {
     if (open_.empty()) return !worker_;
     const SliceKind kind = recording_->names.kind(open_.back().name);
-    return !is_sleep(kind) || kind == SliceKind::io;
+    return !is_wait(kind) || kind == SliceKind::io;
   }
   [[nodiscard]] const std::vector<Slice>& open() const { return open_; }
 
@@ -157,7 +157,7 @@ class Sweep {
     LaneState& lane = advance(number, ns);
     const Slice slice = lane.cursor.end();
     const SliceKind kind = recording_.names.kind(slice.name);
-    if (!is_sleep(kind)) {
+    if (!is_wait(kind)) {
       if (ended_[0].lane != number) ended_[1] = ended_[0];
       ended_[0] = {ns, lane.length_ns, number};
       return;

@@ -10,20 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "replay/slice_kind.hpp"
+
 namespace handoff::lab::tracing {
 
-enum class SliceKind : std::uint8_t {
-  work,
-  idle,  // from here on: asleep
-  full,
-  wait,
-  io,
-  lock,
-  join,
-  other_sleep
-};
-
-constexpr bool is_sleep(SliceKind kind) { return kind != SliceKind::work; }
+using replay::is_wait;
+using replay::SliceKind;
 
 class Names {
  public:

@@ -115,6 +115,7 @@ struct Recording {
   std::uint64_t last_ns = 0;
   std::uint64_t one_ended = 0;  // hand-overs without their other end, or back in time
   std::uint64_t unended = 0;  // slices that began, as pairs of B and E, and did not end
+  std::uint64_t unbegun = 0;  // slices that ended so, and had not begun
   bool closed = true;  // the file has its end
   bool torn = false;  // its last event is half there
 

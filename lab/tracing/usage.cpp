@@ -25,8 +25,8 @@ std::vector<Sum> add_lanes(const Recording& recording, Usage& usage) {
     lane.name = names[i];
     nest(recording.lanes[i], opens_nothing, [&](const OpenSlice& slice) {
       const SliceKind kind = recording.names.kind(slice.name);
-      ++(is_sleep(kind) ? lane.sleeps : lane.slices);
-      (is_sleep(kind) ? lane.asleep_ns[cause_of(kind)] : lane.busy_ns) += slice.own_ns;
+      ++(is_wait(kind) ? lane.sleeps : lane.slices);
+      (is_wait(kind) ? lane.asleep_ns[cause_of(kind)] : lane.busy_ns) += slice.own_ns;
       ++sums[slice.name].count;
       sums[slice.name].own_ns += slice.own_ns;
     });
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> most_used(const Recording& recording, const std::vect
                                      Usage& usage) {
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t number = 0; number < sums.size(); ++number) {
-    if (!is_sleep(recording.names.kind(number)) && sums[number].count > 0) {
+    if (!is_wait(recording.names.kind(number)) && sums[number].count > 0) {
       numbers.push_back(number);
     }
   }
