@@ -28,8 +28,10 @@ class Names {
     std::string category;
     std::string text;
     SliceKind kind;
+    bool spins;  // a wait in which the thread is awake
   };
   [[nodiscard]] const Name& at(std::uint32_t number) const { return names_[number]; }
+  [[nodiscard]] bool spins(std::uint32_t number) const { return names_[number].spins; }
   [[nodiscard]] SliceKind kind(std::uint32_t number) const { return names_[number].kind; }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
 

@@ -246,6 +246,13 @@ class Recorder final : public replay::ChromeSink {
       recording_.lanes[lane_of(event)].name = event.at(Field::given_name);
     } else if (what == "process_name") {
       recording_.processes[std::string(event.at(Field::process))] = event.at(Field::given_name);
+    } else if (what == "handoff_cpus") {
+      recording_.cpus = std::max(recording_.cpus, number_in(event, Field::cpus));
+    } else if (what == "handoff_times") {
+      std::optional<ThreadTimes>& times = recording_.lanes[lane_of(event)].times;
+      if (!times) times.emplace();
+      times->cpu_ns += number_in(event, Field::cpu_ns);
+      times->ready_ns += number_in(event, Field::ready_ns);
     } else if (what == "handoff_tally") {
       TraceTally& sum = recording_.tally ? *recording_.tally : recording_.tally.emplace();
       sum.recorded += number_in(event, Field::recorded);
