@@ -82,7 +82,7 @@ class SummaryText {
           "  critical path {}, {} of the wall time: the longest chain of dependent work\n",
           time_text(path.length_ns), percent(path.length_ns, wall_));
     }
-    if (summary_.reruns) reruns(*summary_.reruns);
+    if (summary_.reruns) computed(*summary_.reruns);
     how_it_ended();
   }
 
@@ -97,7 +97,7 @@ class SummaryText {
                        [](const LaneUsage* lane) { return lane->is_counted; });
   }
 
-  void reruns(const Reruns& reruns) {
+  void computed(const Reruns& reruns) {
     const std::uint64_t gain =
         reruns.as_it_was_ns - std::min(reruns.as_it_was_ns, reruns.one_more_ns);
     text_ += fmt::format("  computed: {} with its {}, {} ({} less) with {}, {} with any number\n",
@@ -105,10 +105,9 @@ class SummaryText {
                          time_text(reruns.one_more_ns), percent(gain, reruns.as_it_was_ns),
                          reruns.workers + 1, time_text(reruns.any_number_ns));
     if (reruns.cpus_ns > 0 && reruns.any_number_ns == reruns.cpus_ns) {
-      text_ += fmt::format("  {} for its work: with any number of workers no less on these\n",
-                           counted(recording_.cpus, "CPU") +
-                               (recording_.cpus == 1 ? " needs " : " need ") +
-                               time_text(reruns.cpus_ns));
+      text_ += fmt::format("  {} {} {} for the work: no number of workers is faster on {}\n",
+                           counted(recording_.cpus, "CPU"), recording_.cpus == 1 ? "needs" : "need",
+                           time_text(reruns.cpus_ns), recording_.cpus == 1 ? "it" : "them");
     }
   }
 

@@ -33,6 +33,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/spin_until.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>

@@ -8,6 +8,7 @@
 //         notification, a stop) then sets that reason, exactly once.
 //   EC-3  A waiter that finds itself unlinked knows that its reason is set or about to be.
 #include <algorithm>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/event_count.hpp>
 

@@ -56,9 +56,9 @@ inline std::string spun(int thread, const std::string& cause, int from, int to) 
 // What the kernel counts of a thread, in us too.
 inline std::string counted(int thread, int cpu, int ready) {
   return fmt::format(
-      "{{\"ph\":\"M\",\"name\":\"handoff_times\",\"pid\":1,\"tid\":{},\"args\":{{\"cpu_ns\":{}000,"
-      "\"ready_ns\":{}000}}}},\n",
-      thread, cpu, ready);
+      "{{\"ph\":\"M\",\"name\":\"handoff_times\",\"pid\":1,\"tid\":{},\"args\":{{\"cpu_ns\":{},"
+      "\"ready_ns\":{}}}}},\n",
+      thread, 1000 * cpu, 1000 * ready);
 }
 inline std::string cpus(int count) {
   return fmt::format(

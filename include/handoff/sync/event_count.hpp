@@ -32,12 +32,12 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/spin_until.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -50,17 +50,6 @@ enum class [[nodiscard]] Wakeup : std::uint8_t {
   stopped,  // a stop was requested
   timed_out,  // the deadline passed
 };
-
-// Whether `condition()` became true within the time for which spinning pays. It was not a moment
-// ago. A trace shows the spin by its `cause`.
-template <class Condition>
-bool spin_until(Condition&& condition, const char* cause) {
-  const probe::Slice spins(probe::Kind::spin, cause);
-  for (Backoff backoff(Spin::allowed); backoff.snooze();) {
-    if (condition()) return true;
-  }
-  return false;
-}
 
 class EventCount {
  public:
@@ -85,8 +74,7 @@ class EventCount {
 
   // Returns once `condition()` was true (notified), or the stop was requested, or the deadline
   // passed; the condition is asked last of all, so `notified` means exactly that it was true.
-  // Spins first if `spin` allows. `cause`: what the wait is called in a trace, see probe::Kind;
-  // null: no trace shows it, and it does not spin.
+  // Spins first if `spin` allows. `cause`: what the wait is called in a trace, see probe::Kind.
   template <class Condition>
   Wakeup await(Condition&& condition, Deadline deadline = no_deadline, const StopToken& stop = {},
                Spin spin = spin_policy(), const char* cause = "wait");
