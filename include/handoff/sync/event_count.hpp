@@ -128,7 +128,6 @@ class EventCount::Waiter {
   // stopped, and wakes it if it was asleep. After that store the Waiter may be gone.
   enum State : std::uint32_t { kRegistered, kAsleep, kNotified, kStopped };
 
-  Wakeup wait_unseen(Deadline deadline, const StopToken& stop) noexcept;
   void finish(State reason) noexcept;
   std::uint32_t sleep(Deadline deadline) noexcept;
   static void stop(void* waiter) noexcept;
