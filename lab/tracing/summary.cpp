@@ -175,8 +175,8 @@ class SummaryText {
     return part.category.empty() ? "-" : replay::shown(part.category).substr(0, 16);
   }
 
-  static std::uint64_t together(const std::array<std::uint64_t, sleep_causes.size()>& causes) {
-    return std::accumulate(causes.begin(), causes.end(), std::uint64_t{0});
+  static std::uint64_t together(const std::array<std::uint64_t, sleep_causes.size()>& each) {
+    return std::accumulate(each.begin(), each.end(), std::uint64_t{0});
   }
 
   void sleeps() {

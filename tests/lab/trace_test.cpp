@@ -219,7 +219,7 @@ TEST(ChromeTrace, OfThisLibraryIsItsWorkAndNotItsWaits) {
   lines += own("hand", "hand over", 1, 20, 21) + own("sleep", "lock", 2, 32, 36) +
            own("task", "inner", 2, 30, 40) + own("spin", "wait", 2, 41, 42) +
            own("task", "outer", 2, 30, 50) + arrow(1, 1, 20, 2, 30);
-  const Trace trace = trace_in(lines + "]");
+  const Trace trace = trace_in(lines + "{}]");
   ASSERT_EQ(trace.pieces.size(), 1U);
   EXPECT_EQ(trace.pieces[0].duration_ns, 15'000U);
   EXPECT_TRUE(trace.edges.empty());
@@ -232,7 +232,7 @@ TEST(ChromeTrace, OfThisLibraryHasPiecesThatCameWhenTheyWereHandedOver) {
   const Trace trace = trace_in(
       kEvents + own("hand", "hand over", 1, 10, 11) + own("task", "a", 2, 30, 40) +
       arrow(1, 1, 10, 2, 30) + own("hand", "hand over", 1, 15, 16) + own("task", "b", 2, 40, 60) +
-      arrow(2, 1, 15, 2, 40) + own("task", "c", 3, 50, 70) + arrow(3, 2, 45, 3, 50) + "]");
+      arrow(2, 1, 15, 2, 40) + own("task", "c", 3, 50, 70) + arrow(3, 2, 45, 3, 50) + "{}]");
   ASSERT_EQ(trace.pieces.size(), 3U);
   EXPECT_EQ(trace.pieces[1].start_ns, 5'000U);
   EXPECT_EQ(trace.pieces[2].start_ns, 35'000U);  // by b, which goes on
@@ -242,7 +242,7 @@ TEST(ChromeTrace, OfThisLibraryHasPiecesThatCameWhenTheyWereHandedOver) {
 
 TEST(ChromeTrace, MayHaveWaitsThatComeAfterWhatTheyLieInOrBeginAndEnd) {
   const std::string late = own("task", "a", 1, 0, 20) + own("sleep", "wait", 1, 5, 9);
-  EXPECT_EQ(trace_in(kEvents + late + "]").pieces[0].duration_ns, 16'000U);
+  EXPECT_EQ(trace_in(kEvents + late + "{}]").pieces[0].duration_ns, 16'000U);
   const Trace pairs = trace_in(kEvents + R"({"ph":"B","cat":"sleep","name":"idle","ts":0},)"
                                          R"({"ph":"B","name":"task","ts":2},)"
                                          R"({"ph":"B","cat":"sleep","name":"lock","ts":3},)"
