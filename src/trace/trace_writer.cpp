@@ -122,9 +122,11 @@ std::size_t TraceWriter::collect() {
     const std::size_t before = track.events.size();
     lane.read([&track](const Event& event) { track.events.push_back(event); });
     count += track.events.size() - before;
-    // Of a thread that has had a lane before, in another trace.
-    const bool tells = !track.events.empty() && track.events.front().is_times();
-    if (is_new && !tells) track.times = times_of(owner.thread);
+    if (!track.has_begun && !track.events.empty()) {
+      track.has_begun = true;
+      // A thread that has had a lane before, in another trace, does not say it.
+      if (!track.events.front().is_times()) track.times = times_of(owner.thread);
+    }
     const std::uint64_t dropped = lane.take_dropped();
     track.has_dropped = track.has_dropped || dropped != 0;
     tally_.dropped += dropped;

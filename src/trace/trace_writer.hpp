@@ -66,6 +66,7 @@ class TraceWriter {
   // A thread.
   struct Track {
     std::int32_t thread = 0;
+    bool has_begun = false;  // has had an event
     bool is_left = false;
     bool has_dropped = false;
     std::size_t next = 0;  // of `events`
