@@ -127,25 +127,41 @@ class SummaryText {
   void threads() {
     if (lanes_.empty()) return;
     text_ += heading("Threads", styled_);
+    const bool is_counted = this->is_counted();
     Columns table;
-    table.add(
-        {"thread", "on CPU", "ready", "room", "asleep", "other", "in slices", "slices", "sleeps"});
+    std::vector<std::string> titles{"thread", "room", "asleep", "other", "slices", "sleeps"};
+    const auto put_first = [is_counted](std::vector<std::string>& row, std::string in_slices,
+                                        std::string on_cpu, std::string ready) {
+      row.insert(row.begin() + 1, is_counted ? std::move(on_cpu) : std::move(in_slices));
+      if (is_counted) row.insert(row.begin() + 2, std::move(ready));
+    };
+    put_first(titles, "in slices", "on CPU", "ready");
+    table.add(std::move(titles));
     std::size_t shown = 0;
     for (const LaneUsage* lane : lanes_) {
       if (shown++ == most_lines) break;
-      const auto kernels = [&](std::uint64_t ns) {
+      const auto of_the_kernel = [&](std::uint64_t ns) {
         return lane->is_counted ? percent(ns, wall_) : std::string("-");
       };
-      table.add({cut(lane->name, 72), kernels(lane->on_cpu_ns), kernels(lane->ready_ns),
-                 percent(lane->for_room_ns, wall_), percent(lane->slept_ns, wall_),
-                 percent(lane->other_ns, wall_), percent(lane->busy_ns, wall_),
-                 grouped(lane->slices), grouped(lane->sleeps)});
+      const std::uint64_t known = is_counted ? 0 : lane->busy_ns;
+      std::vector<std::string> row{cut(lane->name, 58),
+                                   percent(lane->for_room_ns, wall_),
+                                   percent(lane->slept_ns, wall_),
+                                   percent(lane->other_ns - std::min(lane->other_ns, known), wall_),
+                                   grouped(lane->slices),
+                                   grouped(lane->sleeps)};
+      put_first(row, percent(lane->busy_ns, wall_), of_the_kernel(lane->on_cpu_ns),
+                of_the_kernel(lane->ready_ns));
+      table.add(std::move(row));
     }
     text_ += table.text();
     more(lanes_.size() - std::min(lanes_.size(), most_lines), "thread");
-    text_ += "  ready: had to wait for a CPU; room: waited for it in a queue, asleep or spinning\n";
-    text_ += is_counted() ? "  other: asleep in the program's own code, not started yet, or over\n"
-                          : "  other: not in the library's waits; what the CPUs did is not known\n";
+    text_ += is_counted
+                 ? "  ready: had to wait for a CPU; room: waited for it in a queue, asleep or "
+                   "spinning\n  other: asleep in the program's own code, not started yet, or "
+                   "over\n"
+                 : "  room: waited for it in a queue, asleep or spinning; other: outside of "
+                   "slices\n";
   }
 
   void path() {
