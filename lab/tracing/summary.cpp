@@ -104,6 +104,9 @@ class SummaryText {
                          time_text(reruns.as_it_was_ns), counted(reruns.workers, "worker"),
                          time_text(reruns.one_more_ns), percent(gain, reruns.as_it_was_ns),
                          reruns.workers + 1, time_text(reruns.any_number_ns));
+    if (!is_counted()) {
+      text_ += "  as if each worker had a CPU: what the kernel counted is not in the trace\n";
+    }
     if (reruns.cpus_ns > 0 && reruns.any_number_ns == reruns.cpus_ns) {
       text_ += fmt::format("  {} {} {} for the work: no number of workers is faster on {}\n",
                            counted(recording_.cpus, "CPU"), recording_.cpus == 1 ? "needs" : "need",

@@ -28,7 +28,7 @@ class TraceLines {
   void begin(std::string_view program);
   // How many CPUs the program may use.
   void cpus(unsigned count);
-  // What the kernel has counted of a thread since its first event.
+  // What the kernel has counted of a thread since it was asked before.
   void times(std::int32_t thread, const ThreadTimes& times);
   // Names are in JSON's form already. Times are nanoseconds since the start.
   void thread(std::int32_t thread, std::string_view name);

@@ -22,6 +22,7 @@ constexpr std::size_t kMany = 4096;  // events: the next look comes at once
 constexpr std::size_t kFlushBytes = 1U << 18U;
 constexpr std::size_t kWaitingMost = 1U << 20U;  // events: 24 MiB
 constexpr std::size_t kWrittenBetween = 1U << 11U;  // events that are written between two
+constexpr std::int64_t kBetweenTimes = 100'000'000;  // nanoseconds
 constexpr std::int64_t kBetweenDepths = 50'000;  // nanoseconds
 // The rate of the ticks is measured over this time.
 constexpr std::chrono::nanoseconds kMeasured = std::chrono::milliseconds(10);
@@ -80,6 +81,11 @@ bool TraceWriter::look() {
   rate_.measure();
   write_until(until);
   show_last_depths();
+  const std::int64_t now = rate_.nanoseconds(looked_at_);
+  if (now - times_at_ >= kBetweenTimes) {
+    times_at_ = now;
+    write_all_times();
+  }
   forget_ended();
   flush();
   return count >= kMany;
@@ -94,9 +100,8 @@ void TraceWriter::finish() {
     write_until(std::numeric_limits<std::int64_t>::max());
   } while (collect() != 0);
   show_last_depths();
+  write_all_times();
   for (auto& [thread, track] : tracks_) {
-    const auto times = track.times ? times_of(thread) : std::nullopt;
-    if (times) write_times(track, *times);
     const bool goes_on = !track.is_left && !track.has_dropped;
     cut(track, 0, goes_on ? std::max(now, track.last) : track.last);
   }
@@ -193,7 +198,12 @@ void TraceWriter::write(Track& track, const Event& event) {
     track.text.clear();
     return;
   }
-  if (event.is_times()) return write_times(track, event.times());
+  if (event.is_times()) {
+    const bool is_end = track.times.has_value();  // its number may be another one's from here on
+    write_times(track, event.times());
+    if (is_end) track.times.reset();
+    return;
+  }
   const std::int64_t when = rate_.nanoseconds(event.ticks_since(rate_.start()));
   if (when < 0) return;  // noted before the start, by a thread that was slow to do so
   // Each later than the one before: so what is handed over lies in the slice that it lies in.
@@ -272,13 +282,17 @@ void TraceWriter::meet(const std::optional<HandOver>& hand) {
   lines_.hand_over(*hand);  // that slice has ended
 }
 
-// At the first event of a thread, and at its end. Its number may be another one's then.
+// What was added since they were written last. At the first event of a thread nothing was.
 void TraceWriter::write_times(Track& track, const ThreadTimes& now) {
-  const std::optional<ThreadTimes> first = std::exchange(track.times, std::nullopt);
-  if (first) {
-    lines_.times(track.thread, {now.cpu - first->cpu, now.ready - first->ready});
-  } else {
-    track.times = now;
+  const std::optional<ThreadTimes> last = std::exchange(track.times, now);
+  if (last) lines_.times(track.thread, {now.cpu - last->cpu, now.ready - last->ready});
+}
+
+// Of all threads that go on, so that a program that is killed has some.
+void TraceWriter::write_all_times() {
+  for (auto& [thread, track] : tracks_) {
+    const auto times = track.times ? times_of(thread) : std::nullopt;
+    if (times) write_times(track, *times);
   }
 }
 

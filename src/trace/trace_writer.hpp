@@ -70,7 +70,7 @@ class TraceWriter {
     bool is_left = false;
     bool has_dropped = false;
     std::size_t next = 0;  // of `events`
-    std::optional<ThreadTimes> times;  // at its first event; nothing once its end was seen
+    std::optional<ThreadTimes> times;  // as written last; nothing once its end was seen
     std::int64_t last = 0;  // the latest moment; none of the next ones is the same
     std::vector<Event> events;  // taken, not written
     std::vector<Begun> begun;
@@ -94,6 +94,7 @@ class TraceWriter {
   void cut(Track& track, std::size_t kept, std::int64_t until);
   void meet(const std::optional<HandOver>& hand);
   void write_times(Track& track, const ThreadTimes& now);
+  void write_all_times();
   void note_depth(probe::Kind kind, const HandEnd& at);
   void show_depth(probe::Kind kind, Gauge& gauge, const HandEnd& at);
   void show_last_depths();
@@ -104,6 +105,7 @@ class TraceWriter {
   TraceFile file_;
   TickRate rate_;
   std::int64_t looked_at_ = 0;  // ticks since the start
+  std::int64_t times_at_ = 0;   // nanoseconds since it; those of the threads were written then
   TraceLines lines_;
   NameTexts names_;
   HandOvers hand_overs_;
