@@ -255,6 +255,8 @@ class Trace(TraceTest):
                                   "chain of dependent work")
         self.assertEqual(said[3], "  computed: 21.0 us with its 1 worker, 21.0 us (0.0 % less) "
                                   "with 2, 21.0 us with any number")
+        self.assertEqual(said[4], "  as if each worker had a CPU: what the kernel counted is not "
+                                  "in the trace")
         self.assertNotIn("more threads do not", "\n".join(said))
 
     def test_the_time_of_threads_is_told_apart_where_the_kernel_was_asked(self):
