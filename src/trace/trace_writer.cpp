@@ -61,13 +61,14 @@ std::string program_name() {
 
 TraceWriter::TraceWriter(Lanes& lanes, TraceFile file, bool by_cycles)
     : lanes_(lanes), file_(std::move(file)), rate_(by_cycles), lines_(::getpid()) {
-  lanes_.visit([](Lane& lane, const LaneOwner&, bool) {
-    lane.read([](const Event&) {});
-    (void)lane.take_dropped();
-  });
-  (void)lanes_.take_lost();
   lines_.begin(program_name());
   lines_.cpus(sync::cpu_budget().width());
+  lanes_.visit([this](Lane& lane, const LaneOwner& owner, bool is_left) {
+    lane.read([](const Event&) {});
+    (void)lane.take_dropped();
+    if (!is_left) track_of(owner).times = times_of(owner.thread);
+  });
+  (void)lanes_.take_lost();
 }
 
 bool TraceWriter::look() {
@@ -112,26 +113,25 @@ void TraceWriter::finish() {
   flush();
 }
 
+TraceWriter::Track& TraceWriter::track_of(const LaneOwner& owner) {
+  const auto [at, is_new] = tracks_.try_emplace(owner.thread);
+  if (is_new) {
+    at->second.thread = owner.thread;
+    lines_.thread(owner.thread, in_json(owner.name.data()));
+  }
+  return at->second;
+}
+
 // Takes what is in the lanes; returns how many events that were.
 std::size_t TraceWriter::collect() {
   std::size_t count = 0;
   if (waiting_ >= kWaitingMost) return count;
   lanes_.visit([&](Lane& lane, const LaneOwner& owner, bool is_left) {
-    const auto [at, is_new] = tracks_.try_emplace(owner.thread);
-    Track& track = at->second;
-    if (is_new) {
-      track.thread = owner.thread;
-      lines_.thread(owner.thread, in_json(owner.name.data()));
-    }
+    Track& track = track_of(owner);
     track.is_left = is_left;
     const std::size_t before = track.events.size();
     lane.read([&track](const Event& event) { track.events.push_back(event); });
     count += track.events.size() - before;
-    if (!track.has_begun && !track.events.empty()) {
-      track.has_begun = true;
-      // A thread that has had a lane before, in another trace, does not say it.
-      if (!track.events.front().is_times()) track.times = times_of(owner.thread);
-    }
     const std::uint64_t dropped = lane.take_dropped();
     track.has_dropped = track.has_dropped || dropped != 0;
     tally_.dropped += dropped;

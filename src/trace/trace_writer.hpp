@@ -66,7 +66,6 @@ class TraceWriter {
   // A thread.
   struct Track {
     std::int32_t thread = 0;
-    bool has_begun = false;  // has had an event
     bool is_left = false;
     bool has_dropped = false;
     std::size_t next = 0;  // of `events`
@@ -84,6 +83,7 @@ class TraceWriter {
     std::int32_t thread = 0;
   };
 
+  Track& track_of(const LaneOwner& owner);
   std::size_t collect();
   void write_until(std::int64_t ticks);
   std::int64_t head_of(const Track& track) const noexcept;
