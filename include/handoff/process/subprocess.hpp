@@ -12,8 +12,9 @@
 //   one), daemons that outlive this program.
 //
 // Contract:
-// - Which program: the first argument names it, looked for in PATH as execvp(3) does, unless it
-//   has a slash in it. No shell runs a file that has no #! line: that is ENOEXEC.
+// - Which program: the first argument names it, looked for in the child's PATH as execvp(3) does,
+//   in /bin and /usr/bin if it has none, unless there is a slash in it. No shell runs a file that
+//   has no #! line: that is ENOEXEC.
 // - What the child gets: streams, descriptors, variables as SubprocessOptions says; no other
 //   descriptor, also not one that was opened without O_CLOEXEC; all signals at their defaults, none
 //   blocked. It may run where the starting thread may. What else belongs to a thread (priority,
