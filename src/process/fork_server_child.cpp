@@ -63,6 +63,15 @@ void kill_by(int pidfd) noexcept {
   (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
 }
 
+// A stream that the program has closed leads nowhere here: else a file that a kernel opens would
+// get its number, and with it what is printed.
+void fill_closed_streams() noexcept {
+  const Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int stream = STDIN_FILENO; null.is_open() && stream <= STDERR_FILENO; ++stream) {
+    if (::fcntl(stream, F_GETFD) < 0) (void)::dup2(null.get(), stream);
+  }
+}
+
 // The worker's end, and the master's.
 bool make_door(int* ends) noexcept {
   return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
@@ -122,6 +131,7 @@ void Server::get_ready(pid_t master) noexcept {
   int kept[] = {socket_, plan_.event, plan_.asks};
   std::sort(std::begin(kept), std::end(kept));
   close_all_but(std::begin(kept), std::end(kept));
+  fill_closed_streams();
   program_ = master;
   __fpurge(stdout);  // what the program has not yet written is the program's to write
   master_ = open_pidfd(master);
