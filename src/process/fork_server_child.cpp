@@ -66,10 +66,12 @@ void kill_by(int pidfd) noexcept {
 // A stream that the program has closed leads nowhere here: else a file that a kernel opens would
 // get its number, and with it what is printed.
 void fill_closed_streams() noexcept {
-  const Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (int stream = STDIN_FILENO; null.is_open() && stream <= STDERR_FILENO; ++stream) {
-    if (::fcntl(stream, F_GETFD) < 0) (void)::dup2(null.get(), stream);
-  }
+  int number = -1;
+  do {
+    // descriptor: it is to have the number of a stream, and to be there in what a kernel executes.
+    number = ::open("/dev/null", O_RDWR);
+  } while (number >= 0 && number <= STDERR_FILENO);
+  if (number >= 0) ::close(number);
 }
 
 // The worker's end, and the master's.

@@ -65,7 +65,8 @@ class Copy(unittest.TestCase):
 
     def test_no_name_acts_on_a_terminal(self):
         for name in ("\x1b]0;taken\x07", "a\x9b2J", "a\nb", "\u202egnp", "\x7f", "\x85"):
-            for arguments in ((self.root / name, self.target), (self.source, self.root / name / "x"),
+            for arguments in ((self.root / name, self.target),
+                              (self.source, self.root / name / "x"),
                               ("-" + name, self.source, self.target),
                               (self.source, f"--width={name}", self.target)):
                 with self.subTest(arguments=arguments):
