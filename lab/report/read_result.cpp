@@ -18,6 +18,7 @@
 #include "harness/counters.hpp"
 #include "harness/foreign_json.hpp"
 #include "harness/plain_text.hpp"
+#include "harness/reading.hpp"
 #include "harness/user_error.hpp"
 #include "report/impossible.hpp"
 
@@ -31,11 +32,8 @@ bool is_plain_text(const json& value) {
   return value.is_string() && is_plain(value.get_ref<const std::string&>());
 }
 
-// What can be measured: squares and quotients of such numbers are numbers too.
 bool is_number(const json& value) {
-  if (!value.is_number()) return false;
-  const double size = std::abs(value.get<double>());
-  return size == 0 || (size >= 1e-30 && size <= 1e30);
+  return value.is_number() && can_be_measured(value.get<double>());
 }
 
 bool is_figure(const json& value) { return value.is_null() || is_number(value); }
