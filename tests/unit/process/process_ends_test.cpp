@@ -42,8 +42,7 @@ class Held {
  public:
   Held() = default;
   ~Held() {
-    // In a fork they are not its own.
-    if (team_ && ::getpid() == owner_ && !do_work()) ::_exit(kDoesNotWork);
+    if (is_owned() && !do_work()) ::_exit(kDoesNotWork);
   }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
@@ -57,6 +56,8 @@ class Held {
         {"cat"}, {.input = SubprocessInput::pipe(), .output = SubprocessOutput::captured()});
     table_.emplace();
   }
+  // In a fork of their program they are not.
+  bool is_owned() const { return ::getpid() == owner_; }
   bool do_work() {
     try {
       const bool is_done = team_->run<nothing>(10, Number{1}).done == 10 &&
@@ -95,7 +96,8 @@ Held& used_at_exit() {
   static Held* const held = [] {
     auto* const made = new Held;
     std::atexit([] {
-      if (!used_at_exit().do_work()) ::_exit(kDoesNotWork);
+      Held& used = used_at_exit();
+      if (used.is_owned() && !used.do_work()) ::_exit(kDoesNotWork);
     });
     return made;
   }();

@@ -160,7 +160,7 @@ const RoleEntry closed_streams("closed_streams", [](const std::string& argument)
   for (const Way& way : ways) {
     if (argument.substr(0, argument.size() - 2) != way.name) continue;
     for (int stream = 0; stream < 3; ++stream) {
-      if ((closed & 1U << stream) != 0) ::close(stream);
+      if ((closed & (1U << stream)) != 0) ::close(stream);
     }
     const unsigned before = open_streams();
     const int fault = way.right();
@@ -241,6 +241,9 @@ std::size_t width_of_pool() {
 // one place, so it may have one worker less than a team.
 int widths_grow(const std::function<bool(int)>& allow) {
   for (const char* const kind : {"team", "pool", "program"}) {
+    // The folder of the build may be closed to another user.
+    const bool is_program = kind == std::string("program");
+    if (is_program && ::access(worker_support::worker_file().c_str(), X_OK) != 0) continue;
     std::size_t width = 0;
     for (int places = 1; width < kWanted; ++places) {
       if (places > 60 || !allow(places)) return 92;
@@ -268,7 +271,6 @@ int widths_grow(const std::function<bool(int)>& allow) {
 constexpr uid_t kNobodys = 61'173;
 
 const RoleEntry few_processes("few_processes", [](const std::string&) {
-  // Where /proc is another's, programs cannot be found.
   if (::setresuid(kNobodys, kNobodys, kNobodys) != 0) return 0;
   if (::prctl(PR_SET_DUMPABLE, 1) != 0) return 90;
   return widths_grow([](int places) {
