@@ -21,7 +21,9 @@
 //   namespaces, filters of system calls) is that of the thread that started the first child.
 // - Ends with this process, however that ends, and not with the thread that started it. The
 //   exception are set-user-ID programs. Its own children do not: they are killed with its group
-//   when the child has ended or the Subprocess is destroyed. execve() in this process ends it too.
+//   when the child has ended or the Subprocess is destroyed. execve() in this process ends it too,
+//   and so does the end of this library's static objects: those of the program that go after them
+//   find their children dead, and start() says ECANCELED.
 // - Concurrency: start() is thread-safe; starts run one after another, each until the program
 //   runs. Of one Subprocess: signal() and kill() by any thread at any time; all else by one thread
 //   at a time. In a process that was forked from this one, the destructor only closes.

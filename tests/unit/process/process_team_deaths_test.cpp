@@ -157,7 +157,7 @@ TEST(ProcessTeamDeaths, ResetAllLosesTheBlockThatHadItsTriesAndFailsAll) {
   EXPECT_EQ(board->deaths, 2);
   EXPECT_EQ(team.tally().failed, 50U);
   ASSERT_EQ(team.lost().size(), 1U);
-  EXPECT_EQ(team.lost()[0].indices.begin(), 3U);
+  EXPECT_EQ(team.lost()[0].indices.first, 3U);
   EXPECT_EQ(team.lost()[0].end.text(), "killed by signal 9");
 }
 
