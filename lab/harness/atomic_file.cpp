@@ -38,12 +38,16 @@ class Descriptor {
   int number_;
 };
 
-// Where a link leads; the path itself where that cannot be seen.
-fs::path target_of(const fs::path& path) {
-  std::error_code unknown;
-  if (!fs::is_symlink(path, unknown)) return path;
-  const fs::path target = fs::weakly_canonical(path, unknown);
-  return unknown ? path : target;
+// Where a link leads, though nothing may be there yet; nowhere, where it leads to itself.
+fs::path target_of(fs::path path) {
+  constexpr int most_links = 40;  // as the kernel follows
+  for (int links = 0; links <= most_links; ++links) {
+    std::error_code none;
+    const fs::path next = fs::read_symlink(path, none);
+    if (none) return path;
+    path = path.parent_path() / next;  // which is `next` if that is absolute
+  }
+  return {};
 }
 
 // Nobody may do more with the new file than with the old one: its owner and group, its access list,
@@ -92,6 +96,10 @@ class Temporary {
 
  private:
   [[nodiscard]] Descriptor make() const {
+    if (target_.empty()) {
+      errno = ELOOP;
+      return Descriptor(-1);
+    }
     struct stat old{};
     const bool replaces = stat(target_.c_str(), &old) == 0;
     const mode_t mode = replaces ? 0600 : 0666;

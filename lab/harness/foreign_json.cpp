@@ -62,7 +62,7 @@ std::string where_not_plain(const json& value, const std::string& name) {
   if (!value.is_structured()) return {};
   std::size_t place = 0;
   for (const auto& [key, element] : value.items()) {
-    if (value.is_object() && !is_plain(key)) return name;
+    if (value.is_object() && !is_plain(key)) return name.empty() ? "it" : name;
     const std::string inner = value.is_array() ? fmt::format("{}[{}]", name, place++)
                               : name.empty()   ? key
                                                : fmt::format("{}.{}", name, key);

@@ -16,6 +16,7 @@ from lab_support import PROGRAM, LabTest
 FIGURES = """[[figure]]
 name = "the figure"
 scenario = "tasks"
+metric = "fire_and_forget"
 contender = "own.pool.stealing"
 against = ["peer.onetbb"]
 ratio = "fire_and_forget"
@@ -130,12 +131,12 @@ class Hostile(LabTest):
         self.assertIn(done.returncode, (0, 2, 3, 4), (reader, done.stderr[-500:]))
         self.assertEqual(ACTS.findall(done.stdout + done.stderr + written), [], reader)
         if done.returncode == 2:
-            self.assertEqual((done.stdout, written, len(done.stderr.splitlines())), ("", "", 1),
-                             (reader, done.stderr))
+            said = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
+            self.assertEqual((done.stdout, written, len(said)), ("", "", 1), (reader, done.stderr))
         return done.stdout + written, "not a schema-1 result file" not in done.stderr
 
     def test_the_list_of_commands_is_whole(self):
-        known = re.findall(r"^  ([a-z-]+)  ", self.run_lab("--help").stdout, re.MULTILINE)
+        known = re.findall(r"^  ([a-z][a-z-]*)  ", self.run_lab("--help").stdout, re.MULTILINE)
         self.assertGreater(len(known), 10)
         self.assertEqual(set(known), set(COMMANDS))
         self.assertEqual(len({tuple(reader) for reader in self.readers()}),
@@ -195,15 +196,19 @@ class Hostile(LabTest):
         self.assertGreater(min(taken, refused), 20)
 
     def test_what_is_nested_deeply_is_refused(self):
+        readers = list(self.readers())
+        turn = 0
         for depth in (65, 20_000, 200_000):
             for opened, closed in (("[", "]"), ('{"a":', "}")):
                 deep = opened * depth + "1" + closed * depth
                 for text in (f'{{"schema":1,"rows":[],"x":{deep}}}',
                              f'{{"schema":1,"rows":[],"environment":{{"x":{deep}}}}}', deep,
                              opened * depth):
-                    for reader in self.readers():
+                    for reader in readers if DEEP else [readers[turn % len(readers)]]:
+                        turn += 1
                         with self.subTest(depth=depth, opened=opened, reader=reader):
                             self.assertFalse(self.assert_sane(reader, text)[1])
+        self.assertGreater(turn, len(readers))
         # What a result has is far from it, and brackets in texts are none.
         nested = {**self.good, "x": [[[[["[" * 1000]]]]]}
         self.assertTrue(self.assert_sane(["export", "bad.json", "--to", "csv"], nested)[1])

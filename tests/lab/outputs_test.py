@@ -50,7 +50,7 @@ class Outputs(LabTest):
         before = self.files()
         for letter in ("a", "\u4f60"):
             for length in (1, 100, 107, 143, 200, *range(240, 256)):
-                name = letter * (length // len(letter.encode()))
+                name = letter * max(1, length // len(letter.encode()))
                 for _ in range(2):  # once new, once in the place of another
                     self.assert_written(name)
                 (self.folder / name).unlink()
@@ -98,7 +98,12 @@ class Outputs(LabTest):
         self.assert_written("link.csv")
         self.assertTrue((self.folder / "link.csv").is_symlink())
         (self.folder / "round").symlink_to("round")
-        self.assert_one_line("round", "cannot be written")
+        self.assert_one_line("round", "Too many levels of symbolic links")
+        (self.folder / "first").symlink_to(self.folder / "second")
+        (self.folder / "second").symlink_to("there/x.csv")
+        self.assert_written("first")
+        self.assertEqual([path.is_symlink() for path in map(self.folder.joinpath,
+                                                            ("first", "second"))], [True, True])
 
     def test_where_nothing_may_be_made_a_line_says_so(self):
         if os.geteuid() != 0:

@@ -50,6 +50,7 @@ TEST(ForeignJson, SaysWhereATextActs) {
   const json value{{"rows", {1, {{"name", "a\x1b"}}}}, {"x", "fine"}};
   EXPECT_EQ(where_not_plain(value, ""), "rows[1].name");
   EXPECT_EQ(where_not_plain(json{{"x", {{"a\n", 1}}}}, ""), "x");
+  EXPECT_EQ(where_not_plain(json{{"a\n", 1}}, ""), "it");
   EXPECT_EQ(where_not_plain(json{{"x", {"a", 1, nullptr}}}, ""), "");
   EXPECT_EQ(made_plain(value)["rows"][1]["name"], "a?");
   EXPECT_EQ(made_plain(json{{"a\n", {1.5, "b\r"}}}), (json{{"a?", {1.5, "b?"}}}));
