@@ -96,6 +96,7 @@ class Server {
   void start(const ServerRequest& request) noexcept;
   void take_spare(const ServerRequest& request) noexcept;
   void make_spare() noexcept;
+  void bury_spare() noexcept;
   Child make_child(pid_t process, std::uint32_t serial) const noexcept;
   void end_unheard(std::uint32_t slot) noexcept;
   void bury(std::uint32_t slot) noexcept;
@@ -110,7 +111,10 @@ class Server {
   int master_ = -1;  // a pidfd
   Child children_[Claim::most_slots];  // by slot
   Child spare_;
-  WorkerEnd spare_end_;  // of the last one that ended before it had a slot
+  std::uint32_t spares_ = 0;  // so far
+  // Of the last ones that ended before they had a slot, by their numbers. Until the master's next
+  // word there are no more: the one that it may have hired, and the one that was made once more.
+  WorkerEnd spare_ends_[2];
   bool wants_spare_ = false;
   bool may_want_another_ = false;  // if the spare ends before it is hired: once for each request
 };
@@ -169,7 +173,7 @@ void Server::serve(pid_t master) noexcept {
     if (ready <= 0) continue;
     if ((polled[1].revents & POLLIN) != 0) end(false);
     if (polled[2].revents != 0) {
-      spare_end_ = reap(spare_);
+      bury_spare();
       wants_spare_ = wants_spare_ || std::exchange(may_want_another_, false);
     }
     for (nfds_t i = 3; i < count; ++i) {
@@ -192,7 +196,7 @@ void Server::obey() noexcept {
   }
   // The master may know already that the last one has ended.
   pollfd polled{.fd = spare_.pidfd, .events = POLLIN, .revents = 0};
-  if (::poll(&polled, 1, 0) > 0) spare_end_ = reap(spare_);
+  if (::poll(&polled, 1, 0) > 0) bury_spare();
   may_want_another_ = request.wants_spare != 0;
   wants_spare_ = request.wants_spare != 0 && spare_.pidfd < 0;
 }
@@ -239,17 +243,24 @@ void Server::take_spare(const ServerRequest& request) noexcept {
   if (request.slot >= plan_.width) return;
   Child& child = children_[request.slot];
   if (child.pidfd >= 0) bury(request.slot);
-  child = {spare_.pidfd, request.serial};
-  spare_ = {};
-  if (child.pidfd >= 0) return;
+  if (spare_.pidfd >= 0 && spare_.serial == request.spare) {
+    child = {spare_.pidfd, request.serial};
+    spare_ = {};
+    return;
+  }
   // It has ended meanwhile.
   if (!answer({.kind = ServerAnswer::ended,
                .slot = request.slot,
                .serial = request.serial,
-               .end = spare_end_},
+               .end = spare_ends_[request.spare % std::size(spare_ends_)]},
               -1)) {
     end(false);
   }
+}
+
+void Server::bury_spare() noexcept {
+  WorkerEnd& end = spare_ends_[spare_.serial % std::size(spare_ends_)];
+  end = reap(spare_);
 }
 
 // If there is none to be had the next worker is forked when it is asked for.
@@ -261,8 +272,9 @@ void Server::make_spare() noexcept {
   const pid_t worker = ::fork();
   if (worker == 0) be_spare(plan_, door[0], server);
   ::close(door[0]);
-  spare_ = make_child(worker, 0);
-  if (spare_.pidfd >= 0 && !answer({.kind = ServerAnswer::spare}, spare_.pidfd, door[1])) {
+  spare_ = make_child(worker, ++spares_);
+  const ServerAnswer told{.kind = ServerAnswer::spare, .serial = spares_};
+  if (spare_.pidfd >= 0 && !answer(told, spare_.pidfd, door[1])) {
     end(false);
   }
   ::close(door[1]);
