@@ -31,6 +31,7 @@
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/nearest_name.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab { namespace {
@@ -448,11 +449,9 @@ void add_list(CLI::App& program, ListOptions& options) {
       ->type_name("FILE");
 }
 
-// For those who work on advice; not in the help.
 CLI::App* add_check_advice(CLI::App& program, CheckAdviceOptions& options) {
   CLI::App* check = program.add_subcommand(
       "check-advice", "does advice on loads that it has not seen hold? See docs/methodology.md");
-  check->group("");
   check->add_option("known", options.known, "result of `run loads` that advice may see")
       ->required()
       ->type_name("KNOWN");
@@ -552,12 +551,8 @@ void fill_the_first_descriptors() {
   }
 }
 
-// Never throws: where stderr cannot be written either, the exit code has to do.
-void complain(const char* what) {
-  std::fputs("handoff: ", stderr);
-  std::fputs(what, stderr);
-  std::fputs("\n", stderr);
-}
+// Names of files are in it. Where stderr cannot be written either, the exit code has to do.
+void complain(const char* what) { std::fputs(("handoff: " + plain(what) + '\n').c_str(), stderr); }
 
 int perform(int argc, char** argv) {
   try {
@@ -567,6 +562,9 @@ int perform(int argc, char** argv) {
     return exit_code::bad_usage;
   } catch (const Interrupted& interrupted) {
     return exit_code::signal + interrupted.signal;
+  } catch (const std::filesystem::filesystem_error& error) {  // a path that was asked for
+    complain((error.path1().string() + ": " + error.code().message()).c_str());
+    return exit_code::bad_usage;
   } catch (const std::exception& failure) {
     if (std::ferror(stdout) != 0) return exit_code::ok;  // see finish()
     complain(failure.what());

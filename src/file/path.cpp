@@ -55,22 +55,6 @@ PathParts parts_of(std::string_view path) {
   return {std::string(directory), std::string(name)};
 }
 
-std::string escaped(std::string_view name) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
-      text += c;
-    } else {
-      text += "\\x";
-      text += digits[byte >> 4];
-      text += digits[byte & 15];
-    }
-  }
-  return text;
-}
-
 std::string temporary_name(std::string_view name) {
   constexpr std::string_view digits = "abcdefghijklmnopqrstuvwxyz234567";
   constexpr std::string_view end = ".handoff~";

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "../core/escaped_text.hpp"
 #include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -25,9 +26,6 @@ PathParts parts_of(std::string_view path);
 
 // A new name beside `name`: ".NAME.R.handoff~" with 128 random bits, at most 255 bytes long.
 std::string temporary_name(std::string_view name);
-
-// For a line of text: bytes that would break it, or a terminal, as \xHH.
-std::string escaped(std::string_view name);
 
 // 0, or why the engine does not open this one: EISDIR, EINVAL (a FIFO, a socket, a device).
 int refusal_of(const struct statx& attributes) noexcept;

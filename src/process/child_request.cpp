@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdlib>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/subprocess_exit.hpp>
 #include <stdexcept>
@@ -55,8 +54,8 @@ ChildRequest::ChildRequest(const std::vector<std::string>& arguments,
   argument_pointers_.push_back(nullptr);
   require_no_zero(options.executable, "a zero byte in `executable`");
   require_no_zero(options.directory, "a zero byte in `directory`");
-  find_executables();
   make_environment();
+  find_executables();
   add_limits();
   choose_cpus();
   add_descriptors();
@@ -69,13 +68,23 @@ ChildRequest::ChildRequest(const std::vector<std::string>& arguments,
   plan_.executables = executables_.data();
 }
 
+// The child's; null: it has none.
+const char* ChildRequest::childs_path() const noexcept {
+  constexpr std::string_view name = "PATH=";
+  const auto found = std::find_if(
+      environment_.begin(), environment_.end() - 1, [&](const char* variable) noexcept {
+        return std::string_view(variable).substr(0, name.size()) == name;
+      });
+  return *found == nullptr ? nullptr : *found + name.size();
+}
+
 // An empty part of PATH is the directory in which the child is.
 void ChildRequest::find_executables() {
   if (program_.find('/') != std::string::npos) {
     executables_ = {program_.c_str(), nullptr};
     return;
   }
-  const char* const given = std::getenv("PATH");
+  const char* const given = childs_path();
   std::string_view rest = given != nullptr ? given : kUsualPath;
   for (bool more = !program_.empty(); more;) {
     const std::size_t colon = rest.find(':');

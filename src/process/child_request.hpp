@@ -40,6 +40,7 @@ class ChildRequest {
   [[nodiscard]] const std::string& program() const noexcept { return program_; }
 
  private:
+  [[nodiscard]] const char* childs_path() const noexcept;
   void find_executables();
   void make_environment();
   void open_streams();

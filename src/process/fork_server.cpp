@@ -178,7 +178,10 @@ bool ForkServer::receive(ServerAnswer& answer, Forked& passed) noexcept {
   }
   passed = {.pidfd = std::move(all[0]), .door = std::move(all[1])};
   // Without both it is none; it ends when its door is closed.
-  if (answer.kind == ServerAnswer::spare && passed.is_whole()) spare_ = std::move(passed);
+  if (answer.kind == ServerAnswer::spare && passed.is_whole()) {
+    spare_ = std::move(passed);
+    spare_serial_ = answer.serial;
+  }
   return true;
 }
 
@@ -205,8 +208,11 @@ bool ForkServer::hire(std::uint32_t slot, std::uint32_t serial, Descriptor& pidf
   Forked spare = std::move(spare_);
   // If it ends before it has heard this it is a worker that has ended at no block.
   if (send_message(spare.door.get(), &slot, sizeof slot) != 0) return false;
-  const ServerRequest told{
-      .kind = ServerRequest::hired, .slot = slot, .serial = serial, .wants_spare = 1};
+  const ServerRequest told{.kind = ServerRequest::hired,
+                           .slot = slot,
+                           .serial = serial,
+                           .spare = spare_serial_,
+                           .wants_spare = 1};
   // A server that has just died hears nothing. The worker has its slot all the same, and may claim
   // a block before it ends with the server: so it counts, and its pidfd says when what it had is
   // free.

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "../core/escaped_text.hpp"
 #include "descriptor_message.hpp"
 #include "worker_hello.hpp"
 
@@ -39,12 +40,7 @@ std::string sizes_of(const KernelSignature& kernel) {
 ProgramWorkers::ProgramWorkers(const ProcessTeamOptions& options, const ProgramPlan& plan)
     : options_(options),
       plan_(plan),
-      program_("the worker program \"" + options.program.front() + "\"") {
-  std::replace_if(
-      program_.begin(), program_.end(),
-      [](char each) noexcept { return static_cast<unsigned char>(each) < 0x20U || each == 0x7f; },
-      '?');  // a text is one line
-}
+      program_("the worker program \"" + escaped(options.program.front()) + "\"") {}
 
 // Most often it has ended, and its pidfd will say so in a moment.
 void ProgramWorker::hang_up() noexcept {

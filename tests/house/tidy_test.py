@@ -104,6 +104,8 @@ CPP_FAULTS = {
     "long file of the lab": ("lab/harness/a.cpp", "int x;\n" * 700, 601, "a file of 704 lines"),
     "JSON amid the lab": (
         "lab/commands/a.hpp", "#include <nlohmann/json.hpp>\n", 6, "use the typed Row"),
+    "JSON parsed by a reader": (
+        "lab/report/json.cpp", "auto j = json::parse(text);\n", 5, "use parse_foreign()"),
     "a key read by a writer": (
         "lab/commands/doctor.cpp", 'int f() { return j.at("rows"); }\n', 5, "looked into by key"),
     "a key of a writer": (

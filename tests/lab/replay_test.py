@@ -141,6 +141,7 @@ class Replay(LabTest):
                 (("--from-ninja", "."), "there is no ./.ninja_log"),
                 (("none.csv",), "none.csv cannot be read"), ((".",), "it is a folder"),
                 ((good, "--speed", "0"), "--speed takes"), ((good, "--speed", "nan"), "--speed"),
+                ((good, "--speed", "1e9"), "nothing is left to replay"),
                 ((good, "--width", "0"), "--width takes"),
                 ((good, "--width", "65"), "--width takes"),
                 ((good, "--arrivals", "never"), "kept or at-once"),
@@ -149,6 +150,12 @@ class Replay(LabTest):
                 ((good, "--output", good), "--output")):
             with self.subTest(arguments=arguments):
                 self.assert_refused("replay", *arguments, mentions=[words], leaves=[good])
+
+    def test_its_help_says_what_it_does_and_not_what_run_does(self):
+        text = " ".join(self.run_lab("replay", "--help").stdout.split())
+        self.assertIn("--quick launch each way once", text)
+        self.assertIn("seconds for all of it (default 90)", text)
+        self.assertNotIn("per cell", text)
 
     def test_it_is_none_of_the_scenarios_of_run(self):
         self.assert_refused("run", "replay", mentions=["there is no scenario or rung 'replay'"])

@@ -235,6 +235,13 @@ TEST_F(CopyTree, takes_any_name) {
   EXPECT_EQ(test::contents(to / all), "at the edge");
   const CopyTreeProblem odd{.path = "a\nb\x1b", .what = "open", .error = ENOENT};
   EXPECT_EQ(odd.text(), "a\\x0ab\\x1b: open: No such file or directory");
+  // U+009B begins an escape sequence where a terminal takes it for one byte, and so does that byte.
+  const CopyTreeProblem eight{.path =
+                                  "a\xc2\x9b"
+                                  "2J\x9b",
+                              .what = "open",
+                              .error = ENOENT};
+  EXPECT_EQ(eight.text(), "a\\xc2\\x9b2J\\x9b: open: No such file or directory");
 }
 
 TEST_F(CopyTree, never_follows_a_link) {

@@ -97,10 +97,10 @@ TEST(SubprocessFaults, WhatCannotBeRun) {
 
 TEST(SubprocessFaults, ErrorsAreOneLine) {
   try {
-    (void)Subprocess::start({"no\nsuch\x1b"});
+    (void)Subprocess::start({"no\nsuch\x1b\xc2\x9b"});
     ADD_FAILURE() << "it runs";
   } catch (const SubprocessError& error) {
-    EXPECT_STREQ(error.what(), "no\\x0asuch\\x1b: execute: No such file or directory");
+    EXPECT_STREQ(error.what(), "no\\x0asuch\\x1b\\xc2\\x9b: execute: No such file or directory");
     EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
   }
   try {
