@@ -238,8 +238,8 @@ std::size_t chosen_width(std::size_t asked, std::size_t free_descriptors) noexce
   constexpr std::size_t each = 8;  // descriptors of one thread: two directories, two files, spare
   constexpr std::size_t several = 4;
   constexpr std::size_t enough = 32;
-  const std::size_t chosen = std::min<std::size_t>(several * sync::cpu_budget().width(), enough);
-  const std::size_t wanted = asked != 0 ? asked : chosen;
+  const std::size_t wanted =
+      asked != 0 ? asked : std::min<std::size_t>(several * sync::cpu_budget().width(), enough);
   return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(1, free_descriptors / each));
 }
 

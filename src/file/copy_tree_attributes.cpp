@@ -96,7 +96,7 @@ CopyJob::Extended CopyJob::keep_extended(CopySpot source, CopySpot copy, FileRef
     if (access) kept.group = 0;
     if (result >= 0) {
       const std::span<std::byte> got = value.first(static_cast<std::size_t>(result));
-      if (access && !group_kept) narrow_group(got);
+      if (access && !group_kept) kept.others = narrow_group(got);
       if (access) kept.group = group_bits(got);
       result = set_extended(to, key.data(), got.data(), got.size());
     }
@@ -115,6 +115,7 @@ void CopyJob::keep_attributes(CopySpot source, CopySpot copy, FileRef from, File
   const Kept owner = keep_owner(copy, to, as, made);
   const Extended kept = keep_extended(source, copy, from, to, owner.group, is_link, worker);
   unsigned mode = as.stx_mode & (owner.both() ? kModeBits : kModeBits & ~kSetId);
+  mode &= ~kOtherBits | kept.others;
   if (!kept.access_list) {
     mode &= ~kGroupBits | kept.group;
     if (!owner.group) mode = narrow_group(mode);

@@ -146,6 +146,7 @@ class CopyJob {
     bool access_list = false;
     bool default_list = false;
     unsigned group = kGroupBits;  // the most that the group may have without the access list
+    unsigned others = kOtherBits;
   };
 
   // copy_tree_walk.cpp

@@ -242,7 +242,7 @@ class FileRun {
   long list_attributes(char* into, std::size_t bytes) noexcept;
   std::uint32_t temporary_mode() noexcept;
   bool keep_rights() noexcept;
-  bool keep_attributes(bool& group_kept, bool& has_list) noexcept;
+  bool keep_attributes(bool& group_kept, bool& has_list, std::uint32_t& mode) noexcept;
   bool drop_inherited_list(std::uint32_t mode) noexcept;
   void temporary_is_synced(long result) noexcept;
   void temporary_is_closed(long result) noexcept;

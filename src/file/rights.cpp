@@ -93,20 +93,23 @@ unsigned group_bits(std::span<const std::byte> list) noexcept {
   return (rights_of(list, kGroupTag, 0) & rights_of(list, kMaskTag, kRwx)) << 3;
 }
 
-void narrow_group(std::span<std::byte> list) noexcept {
-  const auto others = static_cast<std::byte>(rights_of(list, kOthersTag, 0));
+unsigned narrow_group(std::span<std::byte> list) noexcept {
+  const unsigned others = rights_of(list, kOthersTag, 0);
+  const unsigned left = others & group_bits(list) >> 3;
   for (std::size_t at = kListHead; at + kListEntry <= list.size(); at += kListEntry) {
-    if (list[at] == std::byte{kGroupTag}) list[at + kListRights] &= others;
+    if (list[at] == std::byte{kGroupTag}) list[at + kListRights] &= static_cast<std::byte>(others);
+    if (list[at] == std::byte{kOthersTag}) list[at + kListRights] = static_cast<std::byte>(left);
   }
+  return left;
 }
 
 unsigned narrow_group(unsigned mode) noexcept {
-  return mode & (~kGroupBits | (mode & kRwx) << 3);
+  const unsigned alike = mode & mode >> 3 & kRwx;
+  return (mode & ~077u) | alike << 3 | alike;
 }
 
 unsigned early_mode(unsigned mode, bool has_list) noexcept {
-  const unsigned alike = has_list ? 0 : mode & mode >> 3 & kRwx;
-  return (mode & 0700) | alike << 3 | alike;
+  return (has_list ? mode & 0700 : narrow_group(mode)) & 0777;
 }
 
 long list_attributes_at(int in, const char* name, char* into, std::size_t bytes) noexcept {

@@ -21,6 +21,7 @@ inline constexpr std::array<std::byte, 4> kNoList{std::byte{2}};
 
 inline constexpr unsigned kModeBits = 07777;
 inline constexpr unsigned kGroupBits = 0070;
+inline constexpr unsigned kOtherBits = 0007;
 inline constexpr unsigned kSetId = 06000;
 
 // As a list what a mode says. Setting it takes away the list that is there and sets the mode, in
@@ -30,8 +31,10 @@ std::array<std::byte, 28> plain_list(unsigned mode) noexcept;
 // The group's own rights in a list, at their place in a mode.
 unsigned group_bits(std::span<const std::byte> list) noexcept;
 
-// For a group that is not the one that the rights were given to: no more than others have.
-void narrow_group(std::span<std::byte> list) noexcept;
+// For a file whose group is not the one that the rights were given to: its group gets no more than
+// others had, and others, among whom the old group is now, no more than that had. Of a list it
+// returns what others have.
+unsigned narrow_group(std::span<std::byte> list) noexcept;
 unsigned narrow_group(unsigned mode) noexcept;
 
 // With which mode a file may be made that is to have `mode`, as long as it has another owner, group

@@ -139,7 +139,7 @@ bool FileRun::keep_rights() noexcept {
     group_kept = group_kept || given || give(~0u);
   }
   bool has_list = false;
-  if (had_attributes_ && !keep_attributes(group_kept, has_list)) return false;
+  if (had_attributes_ && !keep_attributes(group_kept, has_list, mode)) return false;
   if (!has_list && !group_kept) mode = narrow_group(mode);
   if (!has_list && !drop_inherited_list(mode)) return false;
   if (!moves && !had_attributes_ && (made.stx_mode & kModeBits) == mode) return true;
@@ -148,7 +148,7 @@ bool FileRun::keep_rights() noexcept {
   return true;
 }
 
-bool FileRun::keep_attributes(bool& group_kept, bool& has_list) noexcept {
+bool FileRun::keep_attributes(bool& group_kept, bool& has_list, std::uint32_t& mode) noexcept {
   buffer_.clear();
   if (!attempt([&] { buffer_.resize(2 * kAttributeMost); }, []() noexcept {})) {
     return fail(-ENOMEM, ""), false;
@@ -173,7 +173,7 @@ bool FileRun::keep_attributes(bool& group_kept, bool& has_list) noexcept {
     if (got == -ENODATA) continue;  // it is gone
     if (got < 0) return fail(got, "lgetxattr"), false;
     const std::span<std::byte> kept = value.first(static_cast<std::size_t>(got));
-    if (is_list && !group_kept) narrow_group(kept);
+    if (is_list && !group_kept) mode &= ~kOtherBits | narrow_group(kept);
     const auto set = [&] {
       return other("fsetxattr", fd_, [&] {
         return ::fsetxattr(fd_, key.data(), kept.data(), kept.size(), 0);

@@ -275,7 +275,8 @@ TEST_F(CopyTreeOften, the_kernels_files_end_where_they_end) {
     for (const bool durable : {false, true}) {
       CopyTreeOptions options;
       options.durable = durable;
-      options.verify = !std::string_view(name).ends_with("status");
+      // /proc makes a new file for who opens one again: it has changed, by its time.
+      options.verify = std::string_view(name).starts_with("/sys");
       const CopyTreeResult result = copy_tree({name}, base / "copy", std::move(options));
       EXPECT_TRUE(result.ok()) << told(result);
       const std::string got = test::contents(base / "copy");

@@ -142,15 +142,16 @@ TEST(Rights, CanaryTheModelSaysWhatTheKernelSays) {
 }
 
 TEST(Rights, AListIsReadAndNarrowed) {
-  std::string list = encoded({{owner, 6}, {user, 7, 4004}, {group, 7}, {mask, 5}, {others, 4}});
+  std::string list = encoded({{owner, 6}, {user, 7, 4004}, {group, 3}, {mask, 5}, {others, 6}});
   const std::span bytes = std::as_writable_bytes(std::span(list));
-  EXPECT_EQ(detail::group_bits(bytes), 0050u);
-  detail::narrow_group(bytes);
-  EXPECT_EQ(list, encoded({{owner, 6}, {user, 7, 4004}, {group, 4}, {mask, 5}, {others, 4}}));
-  EXPECT_EQ(detail::group_bits(bytes), 0040u);
+  EXPECT_EQ(detail::group_bits(bytes), 0010u);
+  EXPECT_EQ(detail::narrow_group(bytes), 0u);
+  EXPECT_EQ(list, encoded({{owner, 6}, {user, 7, 4004}, {group, 2}, {mask, 5}, {others, 0}}));
+  EXPECT_EQ(detail::group_bits(bytes), 0u);
   EXPECT_EQ(detail::group_bits(bytes.first(7)), 0u);  // cut off
   EXPECT_EQ(detail::narrow_group(02775u), 02755u);
-  EXPECT_EQ(detail::early_mode(0644, false), 0644u);
+  EXPECT_EQ(detail::narrow_group(0604u), 0600u);
+  EXPECT_EQ(detail::early_mode(04644, false), 0644u);
   EXPECT_EQ(detail::early_mode(0664, false), 0644u);
   EXPECT_EQ(detail::early_mode(0606, false), 0600u);
   EXPECT_EQ(detail::early_mode(0644, true), 0600u);
@@ -437,7 +438,7 @@ TEST_F(RightsWalk, RootAndTheOwnerKeepAll) {
           ASSERT_TRUE(rights_of(path, now));
           EXPECT_EQ(now.user, old.user);
           EXPECT_EQ(now.group, old.group);
-          EXPECT_EQ(now.mode, old.mode);
+          EXPECT_EQ(now.mode & 07777, old.mode & 07777);
           EXPECT_EQ(encoded(now.list), encoded(old.list));
           std::array<char, 8> note{};
           const bool fifo = path.ends_with("fifo");
