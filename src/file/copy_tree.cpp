@@ -178,8 +178,7 @@ class Sources {
     root->name = way.to_folder;
     root->to_is_path = true;
     char none = 0;
-    root->inherits =
-        calls_.get_attribute({to.get(), "."}, detail::kDefaultList, &none, 0) > 0;
+    root->inherits = calls_.get_attribute({to.get(), "."}, detail::kDefaultList, &none, 0) > 0;
     CopyFolder*& place = roots_[way.from_folder];
     highest_ = std::max({highest_, from.get(), to.get()});
     return place = &job_.add_root(std::move(root), from, to);

@@ -213,9 +213,8 @@ long CopyCalls::change_owner(FileRef file, unsigned user, unsigned group) const 
   if (file.name == nullptr) {
     return other("fchown", file.file, nullptr, [&] { return ::fchown(file.file, user, group); });
   }
-  return other("fchownat", file.file, file.name, [&] {
-    return ::fchownat(file.file, file.name, user, group, AT_SYMLINK_NOFOLLOW);
-  });
+  return other("fchownat", file.file, file.name,
+               [&] { return ::fchownat(file.file, file.name, user, group, AT_SYMLINK_NOFOLLOW); });
 }
 
 long CopyCalls::change_mode(FileRef file, unsigned mode) const noexcept {

@@ -208,8 +208,7 @@ long CopyJob::copy_direct(int from, int to, CopyWorker& worker, CopyWorker::Pair
 // What the worker's large buffer holds. The last bytes of a file are no whole block: they go
 // through the page cache, and so does all where the file system takes nothing else.
 long CopyJob::write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair,
-                           std::uint64_t at_byte, std::size_t bytes, bool& direct,
-                           CopyWhat& what) {
+                           std::uint64_t at_byte, std::size_t bytes, bool& direct, CopyWhat& what) {
   const std::byte* const from = worker.direct.data();
   std::size_t done = 0;
   long put = 0;

@@ -5,8 +5,8 @@
 // All calls name files relative to a descriptor, so a name is looked up in the directory that was
 // walked into, and nowhere else. A tree may be deeper than there are descriptors: those of
 // directories that nothing is being done in are closed when there are too many, and opened again
-// from below ("..") or from above, a root by its path. Opened again, a directory must be the same as
-// before.
+// from below ("..") or from above, a root by its path. Opened again, a directory must be the same
+// as before.
 //
 // Concurrency: the book is thread-safe; a folder's descriptors are used between pin() and unpin().
 #pragma once

@@ -93,9 +93,8 @@ void CopyJob::send(std::vector<Waiter> waiters, CopyWorker& worker) noexcept {
     call_safely({&folder, {}, false}, [&] {
       std::vector<CopyEntry> one;
       one.push_back(std::move(waiter.entry));
-      push(folder, 1, &worker, [this, &folder, one = std::move(one)](CopyWorker& its) {
-        run_batch(folder, one, its);
-      });
+      push(folder, 1, &worker,
+           [this, &folder, one = std::move(one)](CopyWorker& its) { run_batch(folder, one, its); });
     });
     end_work(folder, worker);
   }

@@ -28,7 +28,8 @@ CopyJob::CopyJob(CopyTreeOptions& options, std::size_t folders_open)
       folders_(calls_, folders_open),
       user_(::geteuid()),
       group_(::getegid()),
-      untold_{.path = {}, .what = "more went wrong than there was memory to tell", .error = ENOMEM} {
+      untold_{
+          .path = {}, .what = "more went wrong than there was memory to tell", .error = ENOMEM} {
   result_.problems.reserve(1);  // for that one
 }
 
@@ -49,8 +50,7 @@ void CopyJob::problem(CopySpot where, CopyWhat what, long error) noexcept {
 }
 
 void CopyJob::problem(std::string_view path, CopyWhat what, long error) noexcept {
-  const bool told =
-      attempt([&] { add_problem(std::string(path), what, error); }, []() noexcept {});
+  const bool told = attempt([&] { add_problem(std::string(path), what, error); }, []() noexcept {});
   sync::Lock lock(mutex_);
   some_untold_ = some_untold_ || !told;
 }
@@ -163,8 +163,7 @@ void CopyJob::add_file_system(CopyFolder& folder) noexcept {
   if (own < 0) problem({&folder, {}, true}, {"open for the sync"}, own);
 }
 
-void CopyJob::run_folder(CopyFolder& parent, const CopyEntry& entry,
-                         CopyWorker& worker) noexcept {
+void CopyJob::run_folder(CopyFolder& parent, const CopyEntry& entry, CopyWorker& worker) noexcept {
   if (stopped()) return;
   const long result = folders_.pin(parent);
   if (result < 0) return problem(from_path(parent, entry), {"open the directory of"}, result);

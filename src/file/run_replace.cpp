@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // New contents under an old name: a temporary file in the same directory, all of the contents, a
-// sync, and only then the name (docs/design/file_engine.md). The temporary file never allows anybody
-// more than the finished one does, and that no more than the old one did. On any failure it is
-// removed, and the old file is as it was.
+// sync, and only then the name (docs/design/file_engine.md). The temporary file never allows
+// anybody more than the finished one does, and that no more than the old one did. On any failure it
+// is removed, and the old file is as it was.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/xattr.h>
@@ -69,9 +69,10 @@ long FileRun::list_attributes(char* into, std::size_t bytes) noexcept {
 std::uint32_t FileRun::temporary_mode() noexcept {
   if (target_is_there_) return early_mode(target_.stx_mode & kModeBits, had_attributes_);
   if (source_ < 0) return request_.mode;
-  // A copy under a new name keeps no owner, group or list: it allows what the source allows anybody.
-  const long list = other("fgetxattr", source_,
-                          [&] { return ::fgetxattr(source_, kAccessList, nullptr, 0); });
+  // A copy under a new name keeps no owner, group or list: it allows what the source allows
+  // anybody.
+  const long list =
+      other("fgetxattr", source_, [&] { return ::fgetxattr(source_, kAccessList, nullptr, 0); });
   const bool has_list = list != -ENODATA && list != -EOPNOTSUPP;
   return request_.mode & early_mode(attributes_.stx_mode & kModeBits, has_list);
 }
@@ -115,8 +116,8 @@ void FileRun::temporary_is_open(long result) noexcept {
 
 void FileRun::contents_are_written(long /*result*/) noexcept { contents_are_whole(); }
 
-// Owner, lists, `user` attributes and mode of the file that was there, as far as we may. What cannot
-// be kept of who may do what is taken away. False: it failed.
+// Owner, lists, `user` attributes and mode of the file that was there, as far as we may. What
+// cannot be kept of who may do what is taken away. False: it failed.
 bool FileRun::keep_rights() noexcept {
   struct statx made{};
   const long asked = perform_whole({.kind = FileCallKind::stat,
@@ -175,9 +176,8 @@ bool FileRun::keep_attributes(bool& group_kept, bool& has_list, std::uint32_t& m
     const std::span<std::byte> kept = value.first(static_cast<std::size_t>(got));
     if (is_list && !group_kept) mode &= ~kOtherBits | narrow_group(kept);
     const auto set = [&] {
-      return other("fsetxattr", fd_, [&] {
-        return ::fsetxattr(fd_, key.data(), kept.data(), kept.size(), 0);
-      });
+      return other("fsetxattr", fd_,
+                   [&] { return ::fsetxattr(fd_, key.data(), kept.data(), kept.size(), 0); });
     };
     long result = set();
     if (result == -EACCES) {  // its mode does not let its owner write

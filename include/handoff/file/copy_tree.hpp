@@ -26,8 +26,8 @@
 // - Devices, FIFOs and sockets of the destination are replaced by their own kind only: a file that
 //   would stand there is a problem.
 // - Rights never widen: a file that is not finished is its owner's alone (in a new directory, that
-//   is). Where a group cannot be kept, the group gets no more than others have; where an access list
-//   cannot be kept, no more than the list gives it.
+//   is). Where a group cannot be kept, the group gets no more than others have; where an access
+//   list cannot be kept, no more than the list gives it.
 // - Errors: each is in `problems`, and all else is copied. A copy inside its own source and the
 //   reverse, several sources for what is no directory, and two sources of one name are refused
 //   before anything is written: `refusal`. What fails for lack of memory is a problem as well.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// copy_tree() where there is no memory: the k-th allocation fails, or all from then on, in whichever
-// thread they are. The copy throws before it has begun, or it says what is missing; it leaves no
-// descriptor and nothing half.
+// copy_tree() where there is no memory: the k-th allocation fails, or all from then on, in
+// whichever thread they are. The copy throws before it has begun, or it says what is missing; it
+// leaves no descriptor and nothing half.
 //
 // A program of its own: its operator new is everybody's, so that arrays of the library and what the
 // standard library allocates inside fail as well.

@@ -28,7 +28,8 @@ inline struct stat look(const std::filesystem::path& path) {
 
 class CopyTree : public testing::Test {
  protected:
-  explicit CopyTree(const std::string& below = std::filesystem::temp_directory_path()) : folder_(below) {
+  explicit CopyTree(const std::string& below = std::filesystem::temp_directory_path())
+      : folder_(below) {
     std::filesystem::create_directory(from);
   }
 

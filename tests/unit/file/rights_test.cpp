@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Rights never widen: whoever copies or replaces a file, in whichever way, into whichever directory,
-// nobody but who does it may do more with the new file than with the old one, nor with what it is
-// before it is finished. Walks over (actor, way, rights, list), with directories and umasks in turn.
+// Rights never widen: whoever copies or replaces a file, in whichever way, into whichever
+// directory, nobody but who does it may do more with the new file than with the old one, nor with
+// what it is before it is finished. Walks over (actor, way, rights, list), with directories and
+// umasks in turn.
 //
 // What somebody may do is computed from modes and lists, as the kernel does it (may_do()).
 #include "file/rights.hpp"
@@ -47,7 +48,8 @@ constexpr gid_t kGuests = 5002;  // another one
 
 const Somebody kRoot{};
 const Somebody kOwner{4001, {kStaff}};
-const Somebody kMember{4002, {kGuests, kStaff}};  // of the file's group; its own files get the other
+const Somebody kMember{4002,
+                       {kGuests, kStaff}};  // of the file's group; its own files get the other
 const Somebody kGuest{4003, {kGuests}};
 const Somebody kNamed{4004, {4004}};  // in lists
 const Somebody kStranger{4005, {4005}};
@@ -108,7 +110,8 @@ unsigned may_do(const Rights& file, const Somebody& who) {
     const bool its = (entry.tag == group && who.is_in(file.group)) ||
                      (entry.tag == named_group && who.is_in(entry.id));
     in_a_group = in_a_group || its;
-    if (its) got |= entry.rights & most;  // more than any single entry gives: to be on the safe side
+    if (its)
+      got |= entry.rights & most;  // more than any single entry gives: to be on the safe side
   }
   return in_a_group ? got : file.mode & 7;
 }
@@ -156,7 +159,8 @@ TEST(Rights, AListIsReadAndNarrowed) {
   EXPECT_EQ(detail::early_mode(0606, false), 0600u);
   EXPECT_EQ(detail::early_mode(0644, true), 0600u);
   const auto plain = detail::plain_list(0754);
-  EXPECT_EQ(std::memcmp(plain.data(), encoded({{owner, 7}, {group, 5}, {others, 4}}).data(), 28), 0);
+  EXPECT_EQ(std::memcmp(plain.data(), encoded({{owner, 7}, {group, 5}, {others, 4}}).data(), 28),
+            0);
 }
 
 // ---- The walk ----
@@ -171,7 +175,8 @@ struct Way {
 
 std::string replaced(const std::string& base, FileTap* tap) {
   FileEngine files({.backend = FileBackend::caller, .tap = tap});
-  static_cast<void>(files.replace(base + "/in/old", test::bytes_of("new"), {.durable = true}).get());
+  static_cast<void>(
+      files.replace(base + "/in/old", test::bytes_of("new"), {.durable = true}).get());
   return base + "/in/old";
 }
 std::string copied(const std::string& base, const std::string& to, FileTap* tap) {
@@ -253,7 +258,8 @@ class RightsWalk : public testing::Test {
     ASSERT_EQ(chmod(path.c_str(), mode), 0);
     if (list.empty()) return;
     const std::string bytes = encoded(list);
-    ASSERT_EQ(setxattr(path.c_str(), detail::kAccessList, bytes.data(), bytes.size(), 0), 0) << path;
+    ASSERT_EQ(setxattr(path.c_str(), detail::kAccessList, bytes.data(), bytes.size(), 0), 0)
+        << path;
   }
 
   // All that the ways need, with files of these rights.
@@ -314,7 +320,8 @@ class RightsWalk : public testing::Test {
     return "";
   }
 
-  // Files that are not the new one, or not yet: temporary ones, and what is in temporary directories.
+  // Files that are not the new one, or not yet: temporary ones, and what is in temporary
+  // directories.
   std::string widened_below(const Somebody& actor, const Rights& old) const {
     std::error_code gone;
     for (auto entry = fs::recursive_directory_iterator(base_ + "/in", gone);
