@@ -201,8 +201,8 @@ void FileRun::directory_of_new_name(long /*result*/) noexcept {
   sync_directory(&FileRun::directory_is_synced);
 }
 
-// EINVAL: this file system syncs no directories, and there is nothing more that could be done.
 void FileRun::directory_is_synced(long result) noexcept {
+  // EINVAL: this file system cannot sync a folder, so a name is as durable as it makes it.
   if (result < 0 && result != -EINVAL) return fail(result, "fsync");
   stage(&FileRun::clean);
 }

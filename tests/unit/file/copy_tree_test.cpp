@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 #include <gtest/gtest.h>
 
 #include "support/failing.hpp"
+#include "support/somebody.hpp"
 #include "support/support.hpp"
 #include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"
@@ -261,7 +261,6 @@ TEST_F(CopyTreeOften, walks_deeper_than_paths_and_descriptors_reach) {
 }
 
 TEST_F(CopyTree, a_file_without_permission_is_listed) {
-  if (test::sanitized) GTEST_SKIP() << "ThreadSanitizer starts no threads in a forked child";
   put(from / "closed", "x");
   chmod((from / "closed").c_str(), 0);
   fs::create_directory(from / "shut");
@@ -269,15 +268,11 @@ TEST_F(CopyTree, a_file_without_permission_is_listed) {
   put(from / "open", "y");
   chmod(base.c_str(), 0777);
   chmod(from.c_str(), 0755);
-  const pid_t child = fork();
-  if (child == 0) {
-    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(9);
+  test::as({.user = test::is_root() ? 65534u : geteuid(), .groups = {65534}}, [&] {
     const CopyTreeResult result = copy();
-    _exit(result.problems.size() == 2 && test::contents(to / "open") == "y" ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_EQ(result.problems.size(), 2u) << told(result);
+    EXPECT_EQ(test::contents(to / "open"), "y");
+  });
   chmod((from / "shut").c_str(), 0755);
 }
 

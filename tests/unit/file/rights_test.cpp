@@ -383,7 +383,8 @@ TEST_F(RightsWalk, NobodyGetsMore) {
           for (std::size_t n = 0; n < (test::deep() ? places.size() * umasks.size() : 1); ++n) {
             const Place place = places[turn % places.size()];
             const mode_t mask_now = umasks[turn / places.size() % umasks.size()];
-            ++turn;
+            // A sanitizer sees a part of them.
+            if (++turn % 3 != 0 && test::sanitized && !test::deep()) continue;
             umask(0);
             fresh(mode, list, place);
             umask(mask_now);
