@@ -24,7 +24,8 @@ struct PathParts {
 };
 PathParts parts_of(std::string_view path);
 
-// A new name beside `name`: ".NAME.R.handoff~" with 128 random bits, at most 255 bytes long.
+// A new name beside `name`: ".NAME.R.handoff~" with 128 random bits. At most 143 bytes long, which
+// every file system for long names takes: of a longer NAME it has the beginning.
 std::string temporary_name(std::string_view name);
 
 // 0, or why the engine does not open this one: EISDIR, EINVAL (a FIFO, a socket, a device).

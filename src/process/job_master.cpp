@@ -111,8 +111,8 @@ Status JobMaster::reserve(JobCall call, const ProcessJobOptions& options, bool m
     throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT);
   }
   Status said = try_reserve(place);
-  const bool waits = may_wait && options_.on_full == OnFull::wait && !is_here();
-  if (said != Status::full || !waits) return said;
+  const bool sleeps = may_wait && options_.on_full == OnFull::wait && !is_here();
+  if (said != Status::full || !sleeps) return said;
   const sync::Wakeup why = room_.await(
       [&]() noexcept {
         said = try_reserve(place);
