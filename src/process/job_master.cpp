@@ -110,8 +110,8 @@ Status JobMaster::reserve(JobCall call, const ProcessJobOptions& options, bool m
     throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT);
   }
   Status said = try_reserve(place);
-  const bool waits = may_wait && options_.on_full == OnFull::wait && !is_here();
-  if (said != Status::full || !waits) return said;
+  const bool waits_for_room = may_wait && options_.on_full == OnFull::wait && !is_here();
+  if (said != Status::full || !waits_for_room) return said;
   const sync::Wakeup why = room_.await(
       [&]() noexcept {
         said = try_reserve(place);

@@ -10,6 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <span>
+
+#include "../sync/descriptor.hpp"
+#include "../sync/file_limit.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
 namespace {
@@ -35,7 +40,7 @@ bool is_plain(int file) noexcept {
 
 // Pipes and devices are for any number. Where there are no locks all is as if there were no other.
 int open_locked(const std::string& path, bool& is_taken) noexcept {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, kMode);
+  const int file = detail::descriptors::of_file(path.c_str(), O_WRONLY | O_CREAT | O_NOCTTY, kMode);
   is_taken =
       file >= 0 && is_plain(file) && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return file;
@@ -44,6 +49,12 @@ int open_locked(const std::string& path, bool& is_taken) noexcept {
 }  // namespace
 
 void TraceFile::close() noexcept {
+  if (file_ < 0) return;
+  ::flock(file_, LOCK_UN);  // a child that was forked may have the file still
+  forget();
+}
+
+void TraceFile::forget() noexcept {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
@@ -52,7 +63,7 @@ std::error_code TraceFile::open(const std::string& path) {
   const std::string own = with_process(path);
   file_ = open_locked(own, is_taken);
   if (is_taken) {
-    ::close(file_);
+    forget();
     file_ = open_locked(own + "." + std::to_string(::getpid()), is_taken);
   }
   if (file_ < 0) return last_error();
@@ -60,16 +71,9 @@ std::error_code TraceFile::open(const std::string& path) {
   return {};
 }
 
-std::error_code TraceFile::write(std::string_view text) const noexcept {
-  while (!text.empty()) {
-    const ssize_t wrote = ::write(file_, text.data(), text.size());
-    if (wrote < 0) {
-      if (errno == EINTR) continue;
-      return last_error();
-    }
-    text.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return {};
+std::error_code TraceFile::write(std::string_view text) noexcept {
+  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  return {detail::write_fully(file_, bytes, written_), std::generic_category()};
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::trace
