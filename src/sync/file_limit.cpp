@@ -6,12 +6,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <handoff/sync/detail/thread_slot.hpp>
 #include <limits>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
+namespace {
+struct SignalBlocked;  // names the slot
+}  // namespace
+
+void file_limit_is_no_signal_here() noexcept {
+  sync::thread_slot<bool, SignalBlocked>::get() = true;
+}
+
 bool is_beyond_limit(int file, std::uint64_t offset) noexcept {
-  if (offset < most_file_bytes()) return false;
+  if (sync::thread_slot<bool, SignalBlocked>::get() || offset < most_file_bytes()) return false;
   struct stat facts{};
   return ::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);
 }
