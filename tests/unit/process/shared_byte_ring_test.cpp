@@ -268,6 +268,21 @@ TEST(SharedByteRing, ALengthThatReachesBehindTheMemoryIsDamage) {
   EXPECT_NE(handed_out, 0U);
 }
 
+// ... and what lies behind the last record that was published is nobody's yet.
+TEST(SharedByteRing, ALengthThatReachesBehindTheTailIsDamage) {
+  for (std::uint64_t length = 1; length < 256; ++length) {
+    MadeBytes made(256);
+    const std::span<std::byte> bytes = made.pages.bytes();
+    SharedByteRing::Producer out(made.ring);
+    SharedByteRing::Consumer in(made.ring);
+    ASSERT_EQ(out.try_push({}), Status::ok);
+    std::memcpy(bytes.data() + bytes.size() - made.ring.capacity(), &length, sizeof length);
+    std::span<const std::byte> found;
+    EXPECT_EQ(in.try_peek(found), Status::closed) << length;
+    EXPECT_TRUE(in.damaged());
+  }
+}
+
 TEST(SharedByteRing, RandomImagesAreRefusedOrSurvived) {
   auto random = test::random();
   MadeBytes made(256);
