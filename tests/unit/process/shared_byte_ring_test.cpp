@@ -227,6 +227,13 @@ TEST(SharedByteRing, AKilledProducerLeavesWholeRecordsAndASuccessorGoesOn) {
 
 // --- What others may write there. ---
 
+// Without a sum that could be more than there are addresses.
+bool lies_in(std::span<const std::byte> record, std::span<const std::byte> memory) {
+  const std::byte* const end = memory.data() + memory.size();
+  return record.data() >= memory.data() && record.data() <= end &&
+         record.size() <= static_cast<std::size_t>(end - record.data());
+}
+
 // Each length at each place, while the other end says that the ring is full: what is handed out
 // lies within it, and all else is damage.
 TEST(SharedByteRing, ALengthThatReachesBehindTheMemoryIsDamage) {
@@ -260,7 +267,7 @@ TEST(SharedByteRing, ALengthThatReachesBehindTheMemoryIsDamage) {
       const Status said = in.try_peek(found);
       ASSERT_EQ(said == Status::closed, in.damaged());
       if (said != Status::ok) continue;
-      ASSERT_TRUE(found.data() >= begin && found.data() + found.size() <= end)
+      ASSERT_TRUE(lies_in(found, {begin, end}))
           << "length " << length << " behind " << before << " units";
       ++handed_out;
     }
@@ -297,8 +304,7 @@ TEST(SharedByteRing, RandomImagesAreRefusedOrSurvived) {
     SharedByteRing::Consumer in(ring);
     std::span<const std::byte> found;
     const auto read = [&](std::span<const std::byte> record) {
-      ASSERT_TRUE(record.data() >= bytes.data() &&
-                  record.data() + record.size() <= bytes.data() + bytes.size());
+      ASSERT_TRUE(lies_in(record, bytes));
       for (const std::byte byte : record) sum += std::to_integer<unsigned>(byte);
     };
     for (int i = 0; i < 6; ++i) {
