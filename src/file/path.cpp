@@ -148,7 +148,7 @@ long open_by_steps(const FileCall& call, FileTap* tap) noexcept {
           {.kind = FileCallKind::open,
            .descriptor = directory,
            .path = name.data(),
-           .flags = last ? call.flags | O_NOFOLLOW : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+           .flags = last ? call.flags | O_NOFOLLOW : O_PATH | O_DIRECTORY | O_NOFOLLOW,
            .mode = call.mode},
           tap);
     }

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../sync/descriptor.hpp"
 #include "child_side.hpp"
-#include "descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,7 +64,7 @@ bool await_nudging(int first, int pidfd, sync::Deadline late) noexcept {
 // A pidfd of a child that has not given its own yet. Its number is its own while it lives, or was
 // not waited for; what is no child of this process is none of them.
 Descriptor pidfd_of_child(pid_t child) noexcept {
-  Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  Descriptor pidfd(descriptors::of_process(child));
   siginfo_t info;
   if (pidfd.is_open() && ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd.get()),
                                   &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
@@ -81,8 +80,8 @@ bool send(int socket, const ServerRequest& request) noexcept {
 }  // namespace
 
 int ForkServer::start() noexcept {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  std::array<int, 2> ends{};
+  if (descriptors::of_socket_pair(ends) != 0) return errno;
   Descriptor mine(ends[0]);
   Descriptor its(ends[1]);
   const pid_t master = ::getpid();

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <handoff/process/detail/claim_table.hpp>
 #include <utility>
@@ -55,9 +56,7 @@ void block_signals() noexcept {
 // does with a job, leaves it time to take away the names.
 pid_t the_programs_group = 0;  // written once, by the only thread there is
 
-int open_pidfd(pid_t process) noexcept {
-  return static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-}
+int open_pidfd(pid_t process) noexcept { return descriptors::of_process(process); }
 
 void kill_by(int pidfd) noexcept {
   (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
@@ -75,9 +74,8 @@ void fill_closed_streams() noexcept {
 }
 
 // The worker's end, and the master's.
-bool make_door(int* ends) noexcept {
-  return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
-}
+using Door = std::array<int, 2>;
+bool make_door(Door& ends) noexcept { return descriptors::of_socket_pair(ends) == 0; }
 
 class Server {
  public:
@@ -204,7 +202,7 @@ void Server::obey() noexcept {
 void Server::start(const ServerRequest& request) noexcept {
   const std::uint32_t slot = request.slot;
   ServerAnswer said{.kind = ServerAnswer::started, .slot = slot, .serial = request.serial};
-  int door[2] = {-1, -1};
+  Door door{-1, -1};
   if (slot >= plan_.width) {
     said.error = EINVAL;
   } else {
@@ -266,7 +264,7 @@ void Server::bury_spare() noexcept {
 // If there is none to be had the next worker is forked when it is asked for.
 void Server::make_spare() noexcept {
   wants_spare_ = false;
-  int door[2];
+  Door door{};
   if (!make_door(door)) return;
   const pid_t server = ::getpid();
   const pid_t worker = ::fork();

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -87,8 +86,8 @@ int ProgramWorkers::start(std::uint32_t slot, std::unique_ptr<ProgramWorker>& wo
 }
 
 int ProgramWorkers::try_start(std::uint32_t slot, std::unique_ptr<ProgramWorker>& worker) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+  std::array<int, 2> ends{};
+  if (descriptors::of_socket_pair(ends) != 0) {
     return say(errno, "could not be started (socketpair)");
   }
   Descriptor mine(ends[0]);

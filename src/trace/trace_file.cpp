@@ -12,6 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <span>
+
+#include "../sync/descriptor.hpp"
+#include "../sync/file_limit.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
 namespace {
@@ -35,20 +40,10 @@ bool is_plain(int file) noexcept {
   return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Not one of the three that a program prints into, whether they are open or not.
-int above_streams(int file) noexcept {
-  if (file < 0 || file > STDERR_FILENO) return file;
-  const int above = ::fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  const int why = errno;
-  ::close(file);
-  errno = why;
-  return above;
-}
-
 // Pipes and devices are for any number. Where there are no locks all is as if there were no other.
 int open_locked(const std::string& path, bool& is_taken) noexcept {
-  constexpr int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  const int file = above_streams(::open(path.c_str(), how, kMode));
+  constexpr int how = O_WRONLY | O_CREAT | O_NOCTTY | O_NONBLOCK;
+  const int file = detail::descriptors::of_file(path.c_str(), how, kMode);
   is_taken =
       file >= 0 && is_plain(file) && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return file;
@@ -68,6 +63,12 @@ bool has_room(int file) noexcept {
 }  // namespace
 
 void TraceFile::close() noexcept {
+  if (file_ < 0) return;
+  ::flock(file_, LOCK_UN);  // a child that was forked may have the file still
+  forget();
+}
+
+void TraceFile::forget() noexcept {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
@@ -76,7 +77,7 @@ std::error_code TraceFile::open(const std::string& path) {
   const std::string own = with_process(path);
   file_ = open_locked(own, is_taken);
   if (is_taken) {
-    ::close(file_);
+    forget();
     file_ = open_locked(own + "." + std::to_string(::getpid()), is_taken);
   }
   if (file_ < 0) return last_error();
@@ -84,18 +85,15 @@ std::error_code TraceFile::open(const std::string& path) {
   return {};
 }
 
-std::error_code TraceFile::write(std::string_view text) const noexcept {
-  while (!text.empty()) {
-    const ssize_t wrote = ::write(file_, text.data(), text.size());
-    if (wrote < 0) {
-      if (errno == EINTR) continue;
-      if (errno != EAGAIN) return last_error();
-      if (!has_room(file_)) return std::make_error_code(std::errc::timed_out);
-      continue;
-    }
-    text.remove_prefix(static_cast<std::size_t>(wrote));
+std::error_code TraceFile::write(std::string_view text) noexcept {
+  auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  for (;;) {
+    const std::uint64_t before = written_;
+    const int error = detail::write_fully(file_, bytes, written_);
+    if (error != EAGAIN) return {error, std::generic_category()};
+    if (!has_room(file_)) return std::make_error_code(std::errc::timed_out);
+    bytes = bytes.subspan(written_ - before);
   }
-  return {};
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::trace

@@ -7,6 +7,7 @@
 // seconds, and then it fails.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,7 +20,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 class TraceFile {
  public:
   TraceFile() noexcept = default;
-  TraceFile(TraceFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  TraceFile(TraceFile&& other) noexcept
+      : file_(std::exchange(other.file_, -1)), written_(other.written_) {}
   TraceFile& operator=(TraceFile&&) = delete;
   ~TraceFile() { close(); }
 
@@ -27,12 +29,15 @@ class TraceFile {
   std::error_code open(const std::string& path);
 
   // All of it, or why not.
-  std::error_code write(std::string_view text) const noexcept;
+  std::error_code write(std::string_view text) noexcept;
 
   void close() noexcept;
+  // In a child that was forked: the file is its parent's, and so is the lock.
+  void forget() noexcept;
 
  private:
   int file_ = -1;
+  std::uint64_t written_ = 0;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::trace

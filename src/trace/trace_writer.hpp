@@ -51,7 +51,7 @@ class TraceWriter {
   // For an error of somebody else.
   void fail(std::error_code why) noexcept { tally_.error = why; }
   // In a process that was forked: the file is its parent's.
-  void forget_file() noexcept { file_.close(); }
+  void forget_file() noexcept { file_.forget(); }
 
  private:
   // Something that was begun.
