@@ -144,6 +144,8 @@ class FileRun {
     ended,
   };
 
+  enum class Target : std::uint8_t { none, plain, with_attributes };
+
   // One call of a transfer, or the rest of it.
   struct Slot {
     std::uint64_t begin;  // in the transfer
@@ -293,8 +295,7 @@ class FileRun {
   unsigned opens_ = 0;
   bool direct_ = false;  // fd_ has O_DIRECT of our own
   bool has_temporary_ = false;
-  bool target_is_there_ = false;
-  bool had_attributes_ = false;  // the file that is to be replaced
+  Target there_ = Target::none;  // what is to be replaced
   bool renamed_ = false;
   struct statx attributes_;  // of fd_, or of the source
   struct statx target_;  // of the file to be replaced, or of directory_

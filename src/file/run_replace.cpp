@@ -41,19 +41,19 @@ void FileRun::replace_in_directory(long /*result*/) noexcept {
 // itself, unless the request refuses links.
 void FileRun::target_is_known(long result) noexcept {
   if (result < 0 && result != -ENOENT) return fail(result, "statx");
-  target_is_there_ = result >= 0 && !S_ISLNK(target_.stx_mode);
+  if (result >= 0 && !S_ISLNK(target_.stx_mode)) there_ = Target::plain;
   if (result >= 0 && S_ISLNK(target_.stx_mode) && !request_.follow_last) {
     return fail(-ELOOP, "statx");
   }
-  if (target_is_there_) {
+  if (there_ != Target::none) {
     const int refused = refusal_of(target_);
     if (refused != 0) return fail(-refused, "statx");
   }
-  if (target_is_there_ && source_ >= 0 && target_.stx_ino == attributes_.stx_ino &&
+  if (there_ != Target::none && source_ >= 0 && target_.stx_ino == attributes_.stx_ino &&
       device_of(target_) == device_of(attributes_)) {
     return fail(-EINVAL, "statx");  // a copy onto itself
   }
-  had_attributes_ = target_is_there_ && list_attributes(nullptr, 0) != 0;
+  if (there_ != Target::none && list_attributes(nullptr, 0) != 0) there_ = Target::with_attributes;
   make_temporary();
 }
 
@@ -67,7 +67,9 @@ long FileRun::list_attributes(char* into, std::size_t bytes) noexcept {
 
 // As long as it is not known which owner, group and list it will have.
 std::uint32_t FileRun::temporary_mode() noexcept {
-  if (target_is_there_) return early_mode(target_.stx_mode & kModeBits, had_attributes_);
+  if (there_ != Target::none) {
+    return early_mode(target_.stx_mode & kModeBits, there_ == Target::with_attributes);
+  }
   if (source_ < 0) return request_.mode;
   // A copy under a new name keeps no owner, group or list: it allows what the source allows
   // anybody.
@@ -140,10 +142,11 @@ bool FileRun::keep_rights() noexcept {
     group_kept = group_kept || given || give(~0u);
   }
   bool has_list = false;
-  if (had_attributes_ && !keep_attributes(group_kept, has_list, mode)) return false;
+  const bool had = there_ == Target::with_attributes;
+  if (had && !keep_attributes(group_kept, has_list, mode)) return false;
   if (!has_list && !group_kept) mode = narrow_group(mode);
   if (!has_list && !drop_inherited_list(mode)) return false;
-  if (!moves && !had_attributes_ && (made.stx_mode & kModeBits) == mode) return true;
+  if (!moves && !had && (made.stx_mode & kModeBits) == mode) return true;
   const long set = other("fchmod", fd_, [&] { return ::fchmod(fd_, mode); });
   if (set < 0) return fail(set, "fchmod"), false;
   return true;
@@ -203,7 +206,7 @@ bool FileRun::drop_inherited_list(std::uint32_t mode) noexcept {
 }
 
 void FileRun::contents_are_whole() noexcept {
-  if (target_is_there_ && !keep_rights()) return;
+  if (there_ != Target::none && !keep_rights()) return;
   if (!request_.durable) return temporary_is_synced(0);
   // Nobody else can wait for this file.
   call({.kind = FileCallKind::fsync, .descriptor = fd_}, &FileRun::temporary_is_synced);
