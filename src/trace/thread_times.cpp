@@ -13,6 +13,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "../sync/descriptor.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
 namespace {
@@ -42,10 +44,9 @@ std::optional<std::uint64_t> ready_of(std::int32_t thread) noexcept {
   char* at = text.data() + folder.copy(text.data(), folder.size());
   at = std::to_chars(at, text.data() + text.size(), thread).ptr;
   name.copy(at, name.size());
-  const int file = ::open(text.data(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
-  const ssize_t got = ::read(file, text.data(), text.size());
-  ::close(file);
+  const detail::Descriptor file(detail::descriptors::of_file(text.data(), O_RDONLY));
+  if (!file.is_open()) return std::nullopt;
+  const ssize_t got = ::read(file.get(), text.data(), text.size());
   const std::string_view line(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   const std::size_t blank = line.find(' ');
   if (blank == std::string_view::npos) return std::nullopt;
