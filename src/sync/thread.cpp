@@ -129,6 +129,7 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
   }
   // equivalent(swap): two members of one thread
   static_cast<void>(entry.release());  // the thread owns it now
+  origin_ = Origin::here();
   joinable_ = true;
 }
 
@@ -142,7 +143,7 @@ void* Thread::enter(void* entry) noexcept {
 }
 
 void Thread::join() noexcept {
-  if (!std::exchange(joinable_, false)) return;
+  if (!std::exchange(joinable_, false) || !origin_.is_here()) return;
   const probe::Slice asleep(probe::Kind::sleep, "join");
   pthread_join(handle_, nullptr);
 }
