@@ -49,6 +49,7 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/priority.hpp>
@@ -173,7 +174,7 @@ class BasicActiveObject {
   template <class M>
   void handle(M& message) {
     std::exception_ptr failure;
-    if (detail::attempt([&] { static_cast<void>(state_(message)); },
+    if (detail::attempt([&] { detail::call_and_drop(state_, message); },
                         [&failure]() noexcept { failure = std::current_exception(); })) {
       return;
     }

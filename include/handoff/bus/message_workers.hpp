@@ -64,6 +64,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -76,6 +77,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
@@ -172,15 +174,15 @@ class BasicMessageWorkers {
       : handlers_(new LateHandlers, &end<LateHandlers>),
         engine_(std::make_unique<detail::MessageEngine>(options, ops<LateHandlers>())) {}
 
-  // Started. `handlers`: one visitor of all messages, or several function objects; each message
-  // goes to the one that takes it best.
+  // Started. `handlers`: one visitor of all messages, or several functions; each message goes to
+  // the one that takes it best (core/overloaded.hpp).
   template <class... Handlers>
     requires(sizeof...(Handlers) != 0)
   explicit BasicMessageWorkers(const MessageWorkersOptions& options, Handlers&&... handlers)
-      : handlers_(new overloaded<std::decay_t<Handlers>...>{std::forward<Handlers>(handlers)...},
-                  &end<overloaded<std::decay_t<Handlers>...>>),
+      : handlers_(new detail::Overloaded<Handlers...>{std::forward<Handlers>(handlers)...},
+                  &end<detail::Overloaded<Handlers...>>),
         has_all_(true) {
-    using Set = overloaded<std::decay_t<Handlers>...>;
+    using Set = detail::Overloaded<Handlers...>;
     static_assert((detail::HandlerOf<Set, Messages>::is_there && ...));
     engine_ = std::make_unique<detail::MessageEngine>(options, ops<Set>());
     engine_->start(handlers_.get());
@@ -303,7 +305,7 @@ class BasicMessageWorkers {
     return {.handle =
                 [](const void* handlers, const detail::MessageNode& node) {
                   const auto& call = *static_cast<const Handlers*>(handlers);
-                  visit(node, [&call](auto& message) { static_cast<void>(call(message)); });
+                  visit(node, [&call](auto& message) { detail::call_and_drop(call, message); });
                 },
             .destroy =
                 [](const detail::MessageNode& node) noexcept {
@@ -368,8 +370,8 @@ class BasicMessageWorkers {
   }
 
   [[noreturn, gnu::cold]] static void refuse_start(std::uint32_t missing) {
-    misuse((std::string("MessageWorkers: start() without a handler of the message ") +
-            name_of(missing))
+    const std::string_view name = detail::name_in(name_of(missing));
+    misuse((std::string("MessageWorkers: start() without a handler of the message ").append(name))
                .c_str());
   }
 

@@ -31,7 +31,7 @@ class InlineExecutor {
     requires std::is_invocable_v<std::decay_t<F>&>
   [[nodiscard]] Status try_post(F&& function) const {
     std::decay_t<F> mine(std::forward<F>(function));
-    static_cast<void>(detail::invoke(mine));
+    detail::call_and_drop(mine);
     return Status::ok;
   }
 

@@ -53,6 +53,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
@@ -207,10 +208,10 @@ class SharedBroadcast<T>::Consumer {
       Copy copy;
       std::memcpy(&copy.message, image.words, sizeof copy.message);
       const T& message = copy.message;
-      if constexpr (std::invocable<Visitor&, const T&, std::uint64_t>) {
-        visitor(message, next_ - 1);
+      if constexpr (std::is_invocable_v<Visitor&, const T&, std::uint64_t>) {
+        detail::call_and_drop(visitor, message, next_ - 1);
       } else {
-        visitor(message);
+        detail::call_and_drop(visitor, message);
       }
     }
     return count;

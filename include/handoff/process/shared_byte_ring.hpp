@@ -40,6 +40,7 @@
 #include <span>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
@@ -160,7 +161,7 @@ class SharedByteRing::Consumer {
     std::span<const std::byte> record;
     for (; count < most && end_.position() != end && try_peek(record) == Status::ok; ++count) {
       const Release release{*this};
-      visitor(record);
+      detail::call_and_drop(visitor, std::as_const(record));
     }
     return count;
   }

@@ -60,6 +60,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
@@ -256,7 +257,7 @@ class SharedMpscRing<T>::Consumer {
     for (; count < limit && end_.try_find() == Status::ok; ++count) {
       const Release release{end_};
       const T& item = *ring_.item(end_.position());
-      visitor(item);
+      detail::call_and_drop(visitor, item);
     }
     return count;
   }

@@ -57,6 +57,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
@@ -273,7 +274,7 @@ class SharedRing<T>::Consumer {
     Visited visited(end_, ring_.capacity_);
     for (std::size_t i = 0; i < count; ++i) {
       const T& item = *ring_.place(visited.next());
-      visitor(item);
+      detail::call_and_drop(visitor, item);
     }
     return count;
   }

@@ -41,6 +41,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/status.hpp>
@@ -156,7 +157,8 @@ class SegmentQueue {
 
   // Calls visitor(T&) on each item, moved out of the queue first, so that the visitor may push and
   // pop; returns how many. At most `most`, and only those that were there at the call.
-  template <std::invocable<T&> Visitor>
+  template <class Visitor>
+    requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t limit = detail::min(most, was_size());
@@ -166,7 +168,7 @@ class SegmentQueue {
         return count;
       }
       taken.full = true;
-      visitor(taken.place.write());
+      detail::call_and_drop(visitor, taken.place.write());
     }
     return limit;
   }

@@ -30,6 +30,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/queue/channel.hpp>
@@ -77,7 +78,7 @@ class SelectCase final : public detail::SelectSource {
   SelectCase& operator=(const SelectCase&) = delete;
 
   // Gives the handler the item that was taken.
-  void handle() { handler_(std::move(*item_)); }
+  void handle() { detail::call_and_drop(handler_, std::move(*item_)); }
 
  private:
   Status look() noexcept override { return channel_.popped(channel_.take(item_)); }

@@ -37,6 +37,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
@@ -158,7 +159,8 @@ class SpscRing {
 
   // Calls visitor(T&) on each item in its place, then destroys it; returns how many. At most
   // `most`, and only those that were there at the call. The visitor must not take from this ring.
-  template <std::invocable<T&> Visitor>
+  template <class Visitor>
+    requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     // order: relaxed, only this thread writes it.
@@ -166,7 +168,7 @@ class SpscRing {
     const std::size_t count = detail::min(most, items_from(head, most));
     for (std::size_t i = 0; i < count; ++i) {
       const FrontItem front(*this, head + i);
-      visitor(slots_[head + i].write());
+      detail::call_and_drop(visitor, slots_[head + i].write());
     }
     return count;
   }

@@ -204,7 +204,7 @@ struct ListenerFunctions {
   template <class F>
   static R invoke(F& function, ListenerArgument<Args>... args) {
     if constexpr (std::is_void_v<R>) {
-      detail::invoke(function, static_cast<ListenerArgument<Args>&>(args)...);
+      detail::call_and_drop(function, static_cast<ListenerArgument<Args>&>(args)...);
     } else {
       return detail::invoke(function, static_cast<ListenerArgument<Args>&>(args)...);
     }
@@ -224,7 +224,8 @@ struct ListenerFunctions {
   template <class Node>
   static R call_until(Listener& self, ListenerArgument<Args>... args) {
     auto& node = static_cast<Node&>(self);
-    if (detail::invoke(node.condition, static_cast<ListenerArgument<Args>&>(args)...)) {
+    if (static_cast<bool>(
+            detail::invoke(node.condition, static_cast<ListenerArgument<Args>&>(args)...))) {
       ListenerList::remove(self);
     }
     return invoke(node.function(), args...);
@@ -242,7 +243,7 @@ struct ListenerFunctions {
       if (!node.get()->attached()) return;
       std::apply(
           [&](auto&... value) {
-            detail::invoke(static_cast<Node*>(node.get())->function(), value...);
+            detail::call_and_drop(static_cast<Node*>(node.get())->function(), value...);
           },
           values);
     };

@@ -30,6 +30,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
@@ -125,7 +126,8 @@ class TicketRing {
   // Calls visitor(T&) on each item in its place, then destroys it; returns how many. At most
   // `most`, and never more than capacity(), so that it ends while producers go on. The visitor
   // may push, but must not take from this ring.
-  template <std::invocable<T&> Visitor>
+  template <class Visitor>
+    requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t limit = detail::min(most, capacity());
@@ -135,7 +137,7 @@ class TicketRing {
       const Claim claim = claim_items(1);
       if (claim.count == 0) break;
       const ClaimedItem item(*this, claim.first);
-      visitor(place(claim.first).item.write());
+      detail::call_and_drop(visitor, place(claim.first).item.write());
     }
     return count;
   }
