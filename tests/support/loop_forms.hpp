@@ -184,7 +184,7 @@ void expect_reductions_of_ranges(E& executor) {
                 [](std::size_t i) { return static_cast<long>(i); }, std::plus<>()),
             499'500);
   std::atomic<int> calls{0};
-  const auto count = [&calls, own = 0](int i) mutable { return own = ++calls, i; };
+  auto count = [&calls](int i) mutable { return ++calls, i; };
   EXPECT_EQ(parallel_reduce(executor, 0, 1000, 0, count, std::plus<>()), 499'500);
   EXPECT_EQ(calls, 1000);
 }

@@ -62,6 +62,9 @@
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // Those of the bus; a full one lets who sends wait.
@@ -198,3 +201,5 @@ template <class State, class... Messages>
 using ActiveObject = BasicActiveObject<ActiveObjectPolicies, State, Messages...>;
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -87,6 +87,9 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // Of messages without keys. Policies of your own may say
@@ -136,16 +139,16 @@ struct LateHandlers {
 
   template <class M>
   void operator()(M& message) const {
-    std::get<Slot<M>>(slots)(message);
+    std::get<Slot<M>>(functions)(message);
   }
   // The number of the first message without one; that of messages if none is without.
   std::uint32_t missing() const noexcept {
     std::uint32_t index = 0;
-    (void)((std::get<Slot<Messages>>(slots) ? (++index, true) : false) && ...);
+    (void)((std::get<Slot<Messages>>(functions) ? (++index, true) : false) && ...);
     return index;
   }
 
-  std::tuple<Slot<Messages>...> slots;
+  std::tuple<Slot<Messages>...> functions;
 };
 
 }  // namespace detail
@@ -210,7 +213,7 @@ class BasicMessageWorkers {
                   "called by several threads at once");
     if (has_all_) misuse("MessageWorkers: set_handler() after the handlers were given");
     auto& late = *static_cast<LateHandlers*>(handlers_.get());
-    std::get<CopyableFunction<void(M&)>>(late.slots) = std::forward<Handler>(handler);
+    std::get<CopyableFunction<void(M&)>>(late.functions) = std::forward<Handler>(handler);
   }
 
   // Messages are handled from here on. Misuse if a handler is missing, and a second time. After a
@@ -385,3 +388,5 @@ template <class... Messages>
 using MessageWorkers = BasicMessageWorkers<MessageWorkersPolicies, Messages...>;
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -47,6 +47,9 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // What a started run calls.
@@ -129,3 +132,5 @@ class BulkOperation final : private BulkWork {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

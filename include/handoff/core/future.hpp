@@ -60,6 +60,9 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -291,3 +294,5 @@ class [[nodiscard]] FutureAwaiter {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

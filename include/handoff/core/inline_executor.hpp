@@ -22,6 +22,9 @@
 #include <handoff/core/executor.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 class InlineExecutor {
@@ -42,3 +45,5 @@ class InlineExecutor {
 static_assert(Executor<InlineExecutor>);
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

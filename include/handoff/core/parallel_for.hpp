@@ -61,6 +61,9 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // What a loop over integers calls: body(i) or body(IndexRange), by several threads at once. What
@@ -418,3 +421,5 @@ T parallel_reduce(E& executor, Range&& range, T initial, Map&& map, Combine&& co
 }
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -69,6 +69,9 @@
 #include <handoff/file/file_result.hpp>
 #include <handoff/file/open_file.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -149,3 +152,5 @@ class FileEngine {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -52,6 +52,9 @@
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 class TaskGroup {
@@ -100,3 +103,5 @@ class TaskGroup {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -98,6 +98,9 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -154,8 +157,8 @@ class ThreadPool {
 
   // try_post() of each callable of the range, moved; returns the iterator to the first that was
   // refused, which is unmoved.
-  template <std::input_iterator I, std::sentinel_for<I> S>
-  [[nodiscard]] I try_post_all(I first, S last) {
+  template <std::input_iterator It, std::sentinel_for<It> S>
+  [[nodiscard]] It try_post_all(It first, S last) {
     for (; first != last; ++first) {
       if (try_post(std::move(*first)) != Status::ok) break;
     }
@@ -373,3 +376,5 @@ inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }
 ThreadPool& default_pool();
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -62,6 +62,9 @@
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_sequence.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
@@ -268,3 +271,5 @@ class SharedBroadcast<T>::Consumer {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -69,6 +69,9 @@
 #include <handoff/process/detail/shared_ticket_ring.hpp>
 #include <handoff/process/detail/shared_tickets.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
@@ -284,3 +287,5 @@ class SharedMpscRing<T>::Consumer {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -67,6 +67,9 @@
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/queue/detail/ring_item.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
@@ -335,3 +338,5 @@ class SharedRing<T>::Consumer {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

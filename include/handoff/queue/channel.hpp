@@ -60,6 +60,9 @@
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/sync/event_count.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T, class Queue = MpmcRing<T>>
@@ -336,3 +339,5 @@ template <class T>
 using UnboundedChannel = Channel<T, SegmentQueue<T>>;
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -51,6 +51,9 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -325,3 +328,5 @@ class SegmentQueue {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -36,6 +36,9 @@
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/detail/select_list.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -133,3 +136,5 @@ Status try_select(SelectCase<Channels, Handlers>&&... cases) {
 }
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

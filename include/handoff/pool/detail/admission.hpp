@@ -24,6 +24,9 @@
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct ThreadPoolOptions;
@@ -135,3 +138,5 @@ class Admission {
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

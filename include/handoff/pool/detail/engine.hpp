@@ -27,6 +27,9 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 class ThreadPool;
@@ -128,3 +131,5 @@ class Engine final : public FutureHost {
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -33,6 +33,9 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class WatchedWait;
@@ -176,3 +179,5 @@ class GroupTasks {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")
