@@ -170,11 +170,11 @@ concept TakesResult = (std::is_void_v<R> && std::is_invocable_v<F>) || std::is_i
 
 template <class F, class R>
 struct ThenResult {
-  using type = std::invoke_result_t<F, R>;
+  using type = KeptResult<F, R>;
 };
 template <class F>
 struct ThenResult<F, void> {
-  using type = std::invoke_result_t<F>;
+  using type = KeptResult<F>;
 };
 
 // function(result of `before`), when that is there.

@@ -71,6 +71,7 @@
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/detail/future_work.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/future.hpp>
@@ -174,7 +175,7 @@ class ThreadPool {
                   "submit: the function takes the arguments that follow it, moved from a copy");
     static_assert((std::is_constructible_v<std::decay_t<Args>, Args> && ...),
                   "submit: keeps copies of the arguments: std::move() those that have none");
-    using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+    using Result = detail::KeptResult<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
     const auto reserve = [this] { return engine_->reserve(); };
     return submit_work<Result, Work>(reserve, TaskInfo{}, std::forward<F>(function),
@@ -185,7 +186,7 @@ class ThreadPool {
   auto submit(F&& function, const TaskOptions& options) {
     static_assert(std::is_invocable_v<std::decay_t<F>>,
                   "submit: with options the function takes no arguments: capture what it needs");
-    using Result = std::invoke_result_t<std::decay_t<F>>;
+    using Result = detail::KeptResult<std::decay_t<F>>;
     using Work = detail::LimitedWork<Result, std::decay_t<F>>;
     const auto reserve = [&] { return engine_->reserve(options); };
     return submit_work<Result, Work>(

@@ -73,4 +73,10 @@ template <class F, class... Args>
   static_cast<void>(detail::invoke(std::forward<F>(function), std::forward<Args>(args)...));
 }
 
+// What is kept of a call's result: what a reference to a temporary leads to is kept itself.
+template <class F, class... Args>
+using KeptResult = std::conditional_t<std::is_rvalue_reference_v<std::invoke_result_t<F, Args...>>,
+                                      std::remove_cvref_t<std::invoke_result_t<F, Args...>>,
+                                      std::invoke_result_t<F, Args...>>;
+
 }}}  // namespace handoff::HANDOFF_ABI::detail
