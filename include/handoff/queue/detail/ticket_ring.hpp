@@ -33,6 +33,7 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -128,7 +129,7 @@ class TicketRing {
 
   // Calls visitor(T&) on each item in its place, then destroys it; returns how many. At most
   // `most`, and never more than capacity(), so that it ends while producers go on. The visitor
-  // may push, but must not take from this ring.
+  // may use the ring like anybody else.
   template <class Visitor>
     requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
@@ -286,8 +287,14 @@ class TicketRing {
   }
 
   void take(Ticket ticket, T& out) noexcept {
-    out = std::move(place(ticket).item.write());
-    clear(ticket);
+    if constexpr (kReplacingCalls<T>) {
+      T item(std::move(place(ticket).item.write()));
+      clear(ticket);
+      out = std::move(item);
+    } else {
+      out = std::move(place(ticket).item.write());
+      clear(ticket);
+    }
   }
 
   void clear(Ticket ticket) noexcept {
