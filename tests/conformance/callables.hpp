@@ -61,7 +61,7 @@ struct MutableLambda {
   static constexpr Needs kMeets = Needs::copies;
   template <class... Args, class Use>
   static void give(Use&& use) {
-    use([own = 0](Args...) mutable { return ++own, called(); });
+    use([own = 0](Args...) mutable { return (own += 1) != 0 ? called() : Status::ok; });
   }
 };
 
@@ -146,7 +146,7 @@ struct Reference {
   static constexpr Needs kMeets = Needs::constant;
   template <class... Args, class Use>
   static void give(Use&& use) {
-    auto lambda = [own = 0](Args...) mutable { return ++own, called(); };
+    auto lambda = [own = 0](Args...) mutable { return (own += 1) != 0 ? called() : Status::ok; };
     use(std::ref(lambda));
   }
 };

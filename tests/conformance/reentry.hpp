@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -78,6 +79,13 @@ struct Table {
   std::vector<Call> calls;
   std::vector<LeftOut> left_out;
 };
+
+// Lists of places or calls as one.
+template <class T>
+std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
 
 struct Cell {
   std::string name;

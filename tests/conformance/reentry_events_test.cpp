@@ -42,88 +42,93 @@ struct ListSubject {
   ListenerHandle second = list.append([](int) {});
 
   static const Table<ListSubject>& table() {
-    using Subject = ListSubject;
-    static const Table<Subject> table{
-        {{"listener",
-          [](Subject& s, const Inside& inside) {
-            (void)s.list.prepend([&](int) { inside(); });
-            s.list(1);
-          }},
-         {"listener with a result",
-          [](Subject& s, const Inside& inside) {
-            (void)s.results.append([&](int) { return inside(), 1; });
-            s.results(1);
-          }},
-         {"visitor of results",
-          [](Subject& s, const Inside& inside) {
-            (void)s.results.append([](int) { return 1; });
-            (void)s.results.visit_results([&](int) { return inside(), true; }, 1);
-          }},
-         {"visitor of listeners",
-          [](Subject& s, const Inside& inside) {
-            s.list.for_each([&](const ListenerHandle&) { inside(); });
-          }},
-         {"condition",
-          [](Subject& s, const Inside& inside) {
-            (void)s.list.append_until([&](int) { return inside(), true; }, [](int) {});
-            s.list(1);
-          }},
-         {"listener on an executor",
-          [](Subject& s, const Inside& inside) {
-            (void)s.list.append_on(s.here, [&](int) { inside(); });
-            s.list(1);
-          }},
-         {"comparison",
-          [](Subject& s, const Inside& inside) {
-            (void)s.list.append(Comparable{nullptr});
-            (void)s.list.append(Comparable{&inside});
-            (void)s.list.find(Comparable{&inside});
-          }},
-         {"end of a removed listener",
-          [](Subject& s, const Inside& inside) {
-            (void)s.list.append([ends = Ends(inside)](int) {}).remove();
-          }},
-         {"end of a listener whose calls are used up",
-          [](Subject& s, const Inside& inside) {
-            (void)s.list.append([ends = Ends(inside)](int) {}, {.calls = 1});
-            s.list(1);
-          }},
-         {"end of a listener that removes itself",
-          [](Subject& s, const Inside& inside) {
-            ListenerHandle handle;
-            handle = s.list.append([&handle, ends = Ends(inside)](int) { (void)handle.remove(); });
-            s.list(1);
-          }},
-         {"end of a listener that is waited for",
-          [](Subject& s, const Inside& inside) {
-            (void)s.list.append([ends = Ends(inside)](int) {}).remove_and_wait();
-          }},
-         {"end of listeners that are cleared",
-          [](Subject& s, const Inside& inside) {
-            (void)s.list.append([ends = Ends(inside)](int) {});
-            s.list.clear();
-          }},
-         {"end of the other listeners of a destroyed list",
-          [](Subject& s, const Inside& inside) {
-            std::optional<CallbackList<void(int)>> other(std::in_place);
-            (void)other->append([ends = Ends(inside)](int) {});
-            other.reset();
-            (void)s;
-          }}},
-        {{"call", [](Subject& s) { s.list(2); }},
-         {"append", [](Subject& s) { (void)s.list.append([](int) {}); }},
-         {"prepend", [](Subject& s) { (void)s.list.prepend([](int) {}); }},
-         {"insert", [](Subject& s) { (void)s.list.insert(s.second, [](int) {}); }},
-         {"append and remove", [](Subject& s) { (void)s.list.append([](int) {}).remove(); }},
-         {"remove", [](Subject& s) { (void)s.list.remove(s.first); }},
-         {"remove and wait", [](Subject& s) { (void)s.list.remove_and_wait(s.second); }},
-         {"clear", [](Subject& s) { s.list.clear(); }},
-         {"for_each", [](Subject& s) { s.list.for_each([](const ListenerHandle&) {}); }},
-         {"find", [](Subject& s) { (void)s.list.find(Comparable{nullptr}); }},
-         {"looks",
-          [](Subject& s) { (void)(s.list.size() + s.list.empty() + s.list.owns(s.first)); }}},
-        {}};
+    static const Table<ListSubject> table{places(), calls(), {}};
     return table;
+  }
+
+  static std::vector<Table<ListSubject>::Place> places() {
+    using Subject = ListSubject;
+    return {
+        {"listener",
+         [](Subject& s, const Inside& inside) {
+           (void)s.list.prepend([&](int) { inside(); });
+           s.list(1);
+         }},
+        {"listener with a result",
+         [](Subject& s, const Inside& inside) {
+           (void)s.results.append([&](int) { return inside(), 1; });
+           s.results(1);
+         }},
+        {"visitor of results",
+         [](Subject& s, const Inside& inside) {
+           (void)s.results.append([](int) { return 1; });
+           (void)s.results.visit_results([&](int) { return inside(), true; }, 1);
+         }},
+        {"visitor of listeners",
+         [](Subject& s, const Inside& inside) {
+           s.list.for_each([&](const ListenerHandle&) { inside(); });
+         }},
+        {"condition",
+         [](Subject& s, const Inside& inside) {
+           (void)s.list.append_until([&](int) { return inside(), true; }, [](int) {});
+           s.list(1);
+         }},
+        {"listener on an executor",
+         [](Subject& s, const Inside& inside) {
+           (void)s.list.append_on(s.here, [&](int) { inside(); });
+           s.list(1);
+         }},
+        {"comparison",
+         [](Subject& s, const Inside& inside) {
+           (void)s.list.append(Comparable{nullptr});
+           (void)s.list.append(Comparable{&inside});
+           (void)s.list.find(Comparable{&inside});
+         }},
+        {"end of a removed listener",
+         [](Subject& s, const Inside& inside) {
+           (void)s.list.append([ends = Ends(inside)](int) {}).remove();
+         }},
+        {"end of a listener whose calls are used up",
+         [](Subject& s, const Inside& inside) {
+           (void)s.list.append([ends = Ends(inside)](int) {}, {.calls = 1});
+           s.list(1);
+         }},
+        {"end of a listener that removes itself",
+         [](Subject& s, const Inside& inside) {
+           ListenerHandle handle;
+           handle = s.list.append([&handle, ends = Ends(inside)](int) { (void)handle.remove(); });
+           s.list(1);
+         }},
+        {"end of a listener that is waited for",
+         [](Subject& s, const Inside& inside) {
+           (void)s.list.append([ends = Ends(inside)](int) {}).remove_and_wait();
+         }},
+        {"end of listeners that are cleared",
+         [](Subject& s, const Inside& inside) {
+           (void)s.list.append([ends = Ends(inside)](int) {});
+           s.list.clear();
+         }},
+        {"end of the other listeners of a destroyed list", [](Subject& s, const Inside& inside) {
+           std::optional<CallbackList<void(int)>> other(std::in_place);
+           (void)other->append([ends = Ends(inside)](int) {});
+           other.reset();
+           (void)s;
+         }}};
+  }
+  static std::vector<Table<ListSubject>::Call> calls() {
+    using Subject = ListSubject;
+    return {{"call", [](Subject& s) { s.list(2); }},
+            {"append", [](Subject& s) { (void)s.list.append([](int) {}); }},
+            {"prepend", [](Subject& s) { (void)s.list.prepend([](int) {}); }},
+            {"insert", [](Subject& s) { (void)s.list.insert(s.second, [](int) {}); }},
+            {"append and remove", [](Subject& s) { (void)s.list.append([](int) {}).remove(); }},
+            {"remove", [](Subject& s) { (void)s.list.remove(s.first); }},
+            {"remove and wait", [](Subject& s) { (void)s.list.remove_and_wait(s.second); }},
+            {"clear", [](Subject& s) { s.list.clear(); }},
+            {"for_each", [](Subject& s) { s.list.for_each([](const ListenerHandle&) {}); }},
+            {"find", [](Subject& s) { (void)s.list.find(Comparable{nullptr}); }},
+            {"looks",
+             [](Subject& s) { (void)(s.list.size() + s.list.empty() + s.list.owns(s.first)); }}};
   }
 };
 
@@ -218,70 +223,77 @@ struct EventQueueSubject {
   using Call = typename Table<EventQueueSubject>::Call;
 
   static const Table<EventQueueSubject>& table() {
-    static const Table<EventQueueSubject> table{places(), calls(), {}};
+    static const Table<EventQueueSubject> table{
+        joined(joined(places(), places_of_ends()), places_of_policies()), calls(), {}};
     return table;
   }
 
   static std::vector<Place> places() {
     using Subject = EventQueueSubject;
-    std::vector<Place> all{
-        {"listener",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.append_listener(1, [&](const Ends&) { inside(); });
-           (void)s.queue.enqueue(1, Ends());
-           (void)s.queue.enqueue(2, Ends());
-           s.queue.drain();
-         }},
-        {"visitor",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.enqueue(1, Ends());
-           (void)s.queue.enqueue(2, Ends());
-           s.queue.drain([&](int, const Ends&) { inside(); });
-         }},
-        {"chooser",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.enqueue(1, Ends());
-           s.queue.drain_if([&] { return inside(), Next::take; });
-         }},
-        {"filter",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.append_filter([&](const Ends&) { return inside(), true; });
-           (void)s.queue.enqueue(1, Ends());
-           s.queue.drain();
-         }},
-        {"end of a handled event",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.enqueue(1, Ends(inside));
-           (void)s.queue.enqueue(2, Ends());
-           s.queue.drain();
-         }},
-        {"end of an event whose listener threw",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.append_listener(3, [](const Ends&) { throw std::runtime_error("asked"); });
-           (void)s.queue.enqueue(3, Ends(inside));
-           try {
-             s.queue.drain();
-           } catch (const std::runtime_error&) {
-           }
-         }},
-        {"end of a cleared event",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.enqueue(1, Ends(inside));
-           s.queue.clear();
-         }},
-        {"end of a taken event",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.enqueue(1, Ends(inside));
-           (void)s.queue.take();
-         }},
-        {"end of a refused event",
-         [](Subject& s, const Inside& inside) {
-           (void)s.queue.close();
-           (void)s.queue.enqueue(1, Ends(inside));
-         }},
-        {"end of a listener", [](Subject& s, const Inside& inside) {
-           (void)s.queue.append_listener(1, [ends = Ends(inside)](const Ends&) {}).remove();
-         }}};
+    return {{"listener",
+             [](Subject& s, const Inside& inside) {
+               (void)s.queue.append_listener(1, [&](const Ends&) { inside(); });
+               (void)s.queue.enqueue(1, Ends());
+               (void)s.queue.enqueue(2, Ends());
+               s.queue.drain();
+             }},
+            {"visitor",
+             [](Subject& s, const Inside& inside) {
+               (void)s.queue.enqueue(1, Ends());
+               (void)s.queue.enqueue(2, Ends());
+               s.queue.drain([&](int, const Ends&) { inside(); });
+             }},
+            {"chooser",
+             [](Subject& s, const Inside& inside) {
+               (void)s.queue.enqueue(1, Ends());
+               s.queue.drain_if([&] { return inside(), Next::take; });
+             }},
+            {"filter", [](Subject& s, const Inside& inside) {
+               (void)s.queue.append_filter([&](const Ends&) { return inside(), true; });
+               (void)s.queue.enqueue(1, Ends());
+               s.queue.drain();
+             }}};
+  }
+  static std::vector<Place> places_of_ends() {
+    using Subject = EventQueueSubject;
+    return {{"end of a handled event",
+             [](Subject& s, const Inside& inside) {
+               (void)s.queue.enqueue(1, Ends(inside));
+               (void)s.queue.enqueue(2, Ends());
+               s.queue.drain();
+             }},
+            {"end of an event whose listener threw",
+             [](Subject& s, const Inside& inside) {
+               (void)s.queue.append_listener(
+                   3, [](const Ends&) { throw std::runtime_error("asked"); });
+               (void)s.queue.enqueue(3, Ends(inside));
+               try {
+                 s.queue.drain();
+               } catch (const std::runtime_error&) {
+               }
+             }},
+            {"end of a cleared event",
+             [](Subject& s, const Inside& inside) {
+               (void)s.queue.enqueue(1, Ends(inside));
+               s.queue.clear();
+             }},
+            {"end of a taken event",
+             [](Subject& s, const Inside& inside) {
+               (void)s.queue.enqueue(1, Ends(inside));
+               (void)s.queue.take();
+             }},
+            {"end of a refused event",
+             [](Subject& s, const Inside& inside) {
+               (void)s.queue.close();
+               (void)s.queue.enqueue(1, Ends(inside));
+             }},
+            {"end of a listener", [](Subject& s, const Inside& inside) {
+               (void)s.queue.append_listener(1, [ends = Ends(inside)](const Ends&) {}).remove();
+             }}};
+  }
+  static std::vector<Place> places_of_policies() {
+    using Subject = EventQueueSubject;
+    std::vector<Place> all;
     if constexpr (requires { Policies::coalesce; }) {
       all.push_back({"end of an event that is replaced", [](Subject& s, const Inside& inside) {
                        (void)s.queue.enqueue(1, Ends(inside));
@@ -343,12 +355,12 @@ struct EventQueueSubject {
 
 struct BucketSubject {
   struct Backend {
-    const Inside* inside = nullptr;
+    const Inside* called = nullptr;
   };
   struct Draw {
     int number = 0;
-    void operator()(Backend& backend) const {
-      if (backend.inside != nullptr) (*backend.inside)();
+    void operator()(Backend& to) const {
+      if (to.called != nullptr) (*to.called)();
     }
   };
   using Bucket = CommandBucket<std::uint32_t, Backend>;

@@ -53,56 +53,59 @@ struct PoolSubject {
   using Call = typename Table<PoolSubject>::Call;
 
   static std::vector<Place> places() {
-    std::vector<Place> all = places_of_tasks();
-    for (const Place& place : places_of_timers()) all.push_back(place);
-    return all;
+    return joined(joined(places_of_tasks(), places_of_results()),
+                  joined(places_of_groups(), places_of_timers()));
   }
 
   static std::vector<Place> places_of_tasks() {
-    return {{"task",
-             [](PoolSubject& s, const Inside& inside) {
-               s.pool.post([&] { inside(); });
-               (void)s.pool.close();
-             }},
-            {"task that a helper runs",
-             [](PoolSubject& s, const Inside& inside) {
-               s.pool.post([&] { inside(); });
-               s.pool.wait();
-             }},
-            {"end of a closure that has run",
-             [](PoolSubject& s, const Inside& inside) {
-               s.pool.post([ends = Ends(inside)] {});
-               (void)s.pool.close();
-             }},
-            {"end of a closure that threw",
-             [](PoolSubject& s, const Inside& inside) {
-               s.pool.post([ends = Ends(inside)] { throw std::runtime_error("asked"); });
-               (void)s.pool.close();
-             }},
-            {"end of a large closure",
-             [](PoolSubject& s, const Inside& inside) {
-               s.pool.post([ends = Ends(inside), large = std::array<char, 256>()] { (void)large; });
-               (void)s.pool.close();
-             }},
-            {"end of a closure that a close drops",
-             [](PoolSubject& s, const Inside& inside) {
-               s.pool.pause();
-               (void)s.pool.try_post([ends = Ends(inside)] {});
-               (void)s.pool.close(Closing::abandon);
-             }},
-            {"end of a closure that a close refuses",
-             [](PoolSubject& s, const Inside& inside) {
-               (void)s.pool.close();
-               (void)s.pool.try_post([ends = Ends(inside)] {});
-             }},
-            {"end of a closure that was stopped",
-             [](PoolSubject& s, const Inside& inside) {
-               std::stop_source source;
-               source.request_stop();
-               s.pool.post([ends = Ends(inside)] {}, {.stop = source.get_token()});
-               (void)s.pool.close();
-             }},
-            {"end of a closure with a result",
+    return {
+        {"task",
+         [](PoolSubject& s, const Inside& inside) {
+           s.pool.post([&] { inside(); });
+           (void)s.pool.close();
+         }},
+        {"task that a helper runs",
+         [](PoolSubject& s, const Inside& inside) {
+           s.pool.post([&] { inside(); });
+           s.pool.wait();
+         }},
+        {"end of a closure that has run",
+         [](PoolSubject& s, const Inside& inside) {
+           s.pool.post([ends = Ends(inside)] {});
+           (void)s.pool.close();
+         }},
+        {"end of a closure that threw",
+         [](PoolSubject& s, const Inside& inside) {
+           s.pool.post([ends = Ends(inside)] { throw std::runtime_error("asked"); });
+           (void)s.pool.close();
+         }},
+        {"end of a large closure",
+         [](PoolSubject& s, const Inside& inside) {
+           s.pool.post([ends = Ends(inside), large = std::array<char, 256>()] { (void)large; });
+           (void)s.pool.close();
+         }},
+        {"end of a closure that a close drops",
+         [](PoolSubject& s, const Inside& inside) {
+           s.pool.pause();
+           (void)s.pool.try_post([ends = Ends(inside)] {});
+           (void)s.pool.close(Closing::abandon);
+         }},
+        {"end of a closure that a close refuses",
+         [](PoolSubject& s, const Inside& inside) {
+           (void)s.pool.close();
+           (void)s.pool.try_post([ends = Ends(inside)] {});
+         }},
+        {"end of a closure that was stopped",
+         [](PoolSubject& s, const Inside& inside) {
+           std::stop_source source;
+           source.request_stop();
+           s.pool.post([ends = Ends(inside)] {}, {.stop = source.get_token()});
+           (void)s.pool.close();
+         }},
+    };
+  }
+  static std::vector<Place> places_of_results() {
+    return {{"end of a closure with a result",
              [](PoolSubject& s, const Inside& inside) {
                (void)s.pool.submit([ends = Ends(inside)] { return 1; }).get();
              }},
@@ -132,13 +135,14 @@ struct PoolSubject {
                s.pool.post([&] { throw EndsAsException{std::make_shared<Ends>(inside)}; });
                (void)s.pool.close();
              }},
-            {"on_error",
-             [](PoolSubject& s, const Inside& inside) {
+            {"on_error", [](PoolSubject& s, const Inside& inside) {
                s.on_error = inside;
                s.pool.post([] { throw std::runtime_error("asked"); });
                (void)s.pool.close();
-             }},
-            {"task of a group",
+             }}};
+  }
+  static std::vector<Place> places_of_groups() {
+    return {{"task of a group",
              [](PoolSubject& s, const Inside& inside) {
                s.pool.post([&] {
                  TaskGroup group(s.pool);

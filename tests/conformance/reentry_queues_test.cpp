@@ -351,80 +351,84 @@ struct BusSubject {
   Bus bus{{.capacity = 8}};
 
   static const Table<BusSubject>& table() {
-    using Subject = BusSubject;
-    static const Table<Subject> table{
-        {{"visitor",
-          [](Subject& s, const Inside& inside) {
-            (void)s.bus.publish(Ends());
-            (void)s.bus.publish(Ends());
-            s.bus.drain([&](auto&) { inside(); });
-          }},
-         {"subscriber",
-          [](Subject& s, const Inside& inside) {
-            (void)s.bus.template subscribe<Ends>([&](const Ends&) { inside(); });
-            (void)s.bus.publish(Ends());
-            s.bus.drain();
-          }},
-         {"end of a message",
-          [](Subject& s, const Inside& inside) {
-            (void)s.bus.publish(Ends(inside));
-            (void)s.bus.publish(Ends());
-            s.bus.drain();
-          }},
-         {"end of a message that a close drops",
-          [](Subject& s, const Inside& inside) {
-            (void)s.bus.publish(Ends(inside));
-            (void)s.bus.publish(Ends());
-            (void)s.bus.close(Closing::abandon);
-          }},
-         {"handler of a request",
-          [](Subject& s, const Inside& inside) {
-            auto reply = s.bus.template request<int>(1);
-            s.bus.drain([&](auto& message) {
-              if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, Ask>) {
-                inside();
-                message.reply(2);
-              }
-            });
-          }},
-         {"what follows a reply",
-          [](Subject& s, const Inside& inside) {
-            auto reply = s.bus.template request<int>(1).then([&](int) { inside(); });
-            s.bus.drain([](auto& message) {
-              if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, Ask>) {
-                message.reply(2);
-              }
-            });
-          }},
-         {"end of a subscriber",
-          [](Subject& s, const Inside& inside) {
-            ListenerHandle handle =
-                s.bus.template subscribe<Ends>([ends = Ends(inside)](const Ends&) {});
-            (void)handle.remove();
-          }}},
-        {{"publish", [](Subject& s) { (void)s.bus.publish(Ends()); }},
-         {"publish until now",
-          [](Subject& s) {
-            if constexpr (Policies::on_full == OnFull::wait) {
-              (void)s.bus.publish(std::chrono::steady_clock::now(), Ends());
-            }
-          }},
-         {"try_publish", [](Subject& s) { (void)s.bus.try_publish(Ends()); }},
-         {"request", [](Subject& s) { (void)s.bus.template request<int>(3); }},
-         {"producer", [](Subject& s) { (void)s.bus.producer().publish(Ends()); }},
-         {"subscribe",
-          [](Subject& s) { (void)s.bus.template subscribe<Ends>([](const Ends&) {}).remove(); }},
-         {"drain", [](Subject& s) { s.bus.drain(); }},
-         {"wait", [](Subject& s) { (void)s.bus.wait(std::chrono::steady_clock::now()); }},
-         {"looks",
-          [](Subject& s) {
-            (void)s.bus.tally();
-            (void)(s.bus.depth() + s.bus.closed() + s.bus.refused(Priority::normal));
-          }},
-         {"close", [](Subject& s) { (void)s.bus.close(); }},
-         {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}},
-        {}};
+    static const Table<BusSubject> table{places(), calls(), {}};
     return table;
+  }
+
+  static std::vector<typename Table<BusSubject>::Place> places() {
+    using Subject = BusSubject;
+    return {{"visitor",
+             [](Subject& s, const Inside& inside) {
+               (void)s.bus.publish(Ends());
+               (void)s.bus.publish(Ends());
+               s.bus.drain([&](auto&) { inside(); });
+             }},
+            {"subscriber",
+             [](Subject& s, const Inside& inside) {
+               (void)s.bus.template subscribe<Ends>([&](const Ends&) { inside(); });
+               (void)s.bus.publish(Ends());
+               s.bus.drain();
+             }},
+            {"end of a message",
+             [](Subject& s, const Inside& inside) {
+               (void)s.bus.publish(Ends(inside));
+               (void)s.bus.publish(Ends());
+               s.bus.drain();
+             }},
+            {"end of a message that a close drops",
+             [](Subject& s, const Inside& inside) {
+               (void)s.bus.publish(Ends(inside));
+               (void)s.bus.publish(Ends());
+               (void)s.bus.close(Closing::abandon);
+             }},
+            {"handler of a request",
+             [](Subject& s, const Inside& inside) {
+               auto reply = s.bus.template request<int>(1);
+               s.bus.drain([&](auto& message) {
+                 if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, Ask>) {
+                   inside();
+                   message.reply(2);
+                 }
+               });
+             }},
+            {"what follows a reply",
+             [](Subject& s, const Inside& inside) {
+               auto reply = s.bus.template request<int>(1).then([&](int) { inside(); });
+               s.bus.drain([](auto& message) {
+                 if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, Ask>) {
+                   message.reply(2);
+                 }
+               });
+             }},
+            {"end of a subscriber", [](Subject& s, const Inside& inside) {
+               ListenerHandle handle =
+                   s.bus.template subscribe<Ends>([ends = Ends(inside)](const Ends&) {});
+               (void)handle.remove();
+             }}};
+  }
+  static std::vector<typename Table<BusSubject>::Call> calls() {
+    using Subject = BusSubject;
+    return {{"publish", [](Subject& s) { (void)s.bus.publish(Ends()); }},
+            {"publish until now",
+             [](Subject& s) {
+               if constexpr (Policies::on_full == OnFull::wait) {
+                 (void)s.bus.publish(std::chrono::steady_clock::now(), Ends());
+               }
+             }},
+            {"try_publish", [](Subject& s) { (void)s.bus.try_publish(Ends()); }},
+            {"request", [](Subject& s) { (void)s.bus.template request<int>(3); }},
+            {"producer", [](Subject& s) { (void)s.bus.producer().publish(Ends()); }},
+            {"subscribe",
+             [](Subject& s) { (void)s.bus.template subscribe<Ends>([](const Ends&) {}).remove(); }},
+            {"drain", [](Subject& s) { s.bus.drain(); }},
+            {"wait", [](Subject& s) { (void)s.bus.wait(std::chrono::steady_clock::now()); }},
+            {"looks",
+             [](Subject& s) {
+               (void)s.bus.tally();
+               (void)(s.bus.depth() + s.bus.closed() + s.bus.refused(Priority::normal));
+             }},
+            {"close", [](Subject& s) { (void)s.bus.close(); }},
+            {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}};
   }
 };
 struct Lanes : LanedBusPolicies {

@@ -258,9 +258,9 @@ class BasicMessageWorkers {
     static_assert(detail::MessageAmong<Types, Message>::is_there);
     if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
       Message copy(message);
-      return run_here(copy, true);
+      return run_here(copy, key_of(copy), true);
     } else {
-      return run_here(message, true);
+      return run_here(message, key_of(message), true);
     }
   }
 
@@ -352,24 +352,25 @@ class BasicMessageWorkers {
     if constexpr (!std::is_same_v<M, Message>) {
       return hand_over(wish, Message(given));  // a copy that throws does so before all else
     } else {
+      const std::uint64_t key = key_of(given);  // user code: it comes before a place is taken
       const detail::MessageEngine::Place place = engine_->reserve(wish, kKeyed<Message>);
-      if (place.run_here) return run_here(given, false);
+      if (place.run_here) return run_here(given, key, false);
       if (place.node == nullptr) return place.why;
       detail::MessageNode& node = *place.node;
-      const Message& message = *::new (node.message) Message(std::forward<M>(given));
+      ::new (node.message) Message(std::forward<M>(given));
       // equivalent(swap): different members of a node that nobody else sees yet
       node.type = index_of<Message>();
       // equivalent(swap): different members of a node that nobody else sees yet
       node.keyed = kKeyed<Message>;
-      node.key = key_of(message);
+      node.key = key;
       engine_->hand_over(node);
       return Status::ok;
     }
   }
 
   template <class M>
-  Status run_here(M& message, bool tells) {
-    return engine_->run_here(&message, index_of<M>(), kKeyed<M>, key_of(message), tells);
+  Status run_here(M& message, std::uint64_t key, bool tells) {
+    return engine_->run_here(&message, index_of<M>(), kKeyed<M>, key, tells);
   }
 
   [[noreturn, gnu::cold]] static void refuse_start(std::uint32_t missing) {
