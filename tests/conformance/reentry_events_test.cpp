@@ -12,8 +12,9 @@
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <optional>
-#include <span>
+#include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -203,6 +204,22 @@ struct Expiring : EventPolicies {
   static constexpr bool expires = true;
 };
 
+thread_local const Inside* asked = nullptr;  // called by the policies below
+
+struct Asking : EventPolicies {
+  static void ask() {
+    if (const Inside* const inside = std::exchange(asked, nullptr)) (*inside)();
+  }
+  static int priority(int /*key*/, const Ends& /*event*/) {
+    ask();
+    return 0;
+  }
+  static bool can_continue(const Ends& /*event*/) {
+    ask();
+    return true;
+  }
+};
+
 template <class Policies>
 struct EventQueueSubject {
   using Queue = EventQueue<int, void(const Ends&), Policies>;
@@ -224,7 +241,9 @@ struct EventQueueSubject {
 
   static const Table<EventQueueSubject>& table() {
     static const Table<EventQueueSubject> table{
-        joined(joined(places(), places_of_ends()), places_of_policies()), calls(), {}};
+        joined(joined(places(), places_of_ends()), places_of_policies()),
+        calls(),
+        {{"end of an event that is replaced:", "a replaced event ends under the queue's lock"}}};
     return table;
   }
 
@@ -310,6 +329,18 @@ struct EventQueueSubject {
       all.push_back({"end of the oldest event", [](Subject& s, const Inside& inside) {
                        (void)s.queue.enqueue(50, Ends(inside));
                        for (int i = 0; i < 12; ++i) (void)s.queue.enqueue(i, Ends());
+                       s.queue.drain();
+                     }});
+    }
+    if constexpr (std::is_same_v<Policies, Asking>) {
+      all.push_back({"priority", [](Subject& s, const Inside& inside) {
+                       asked = &inside;
+                       (void)s.queue.enqueue(1, Ends());
+                       s.queue.drain();
+                     }});
+      all.push_back({"whether to continue", [](Subject& s, const Inside& inside) {
+                       (void)s.queue.enqueue(1, Ends());
+                       asked = &inside;
                        s.queue.drain();
                      }});
     }
@@ -430,7 +461,7 @@ using EventSubjects =
     testing::Types<ListSubject, DispatcherSubject, EventQueueSubject<EventPolicies>,
                    EventQueueSubject<Bounded>, EventQueueSubject<Overwriting>,
                    EventQueueSubject<Coalescing>, EventQueueSubject<BoundedCoalescing>,
-                   EventQueueSubject<Expiring>, BucketSubject>;
+                   EventQueueSubject<Expiring>, EventQueueSubject<Asking>, BucketSubject>;
 
 }  // namespace
 

@@ -337,8 +337,19 @@ struct BroadcastSubject {
          {"looks",
           [](Subject& s) { (void)(s.one.was_behind() + s.one.closed() + s.broadcast.closed()); }},
          {"close", [](Subject& s) { s.broadcast.close(); }}},
-        {}};
+        left_out()};
     return table;
+  }
+
+  static std::vector<typename Table<BroadcastSubject>::LeftOut> left_out() {
+    if constexpr (Policies::many_producers) {
+      return {};
+    } else {
+      constexpr const char* why = "what ends while the one producer publishes must not publish";
+      return {{"end of a message whose place is used again: try_push", why},
+              {"end of a message whose place is used again: push", why},
+              {"end of a message whose place is used again: claim", why}};
+    }
   }
 };
 
