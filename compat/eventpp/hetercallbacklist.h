@@ -115,8 +115,8 @@ class HeterCallbackList<HeterTuple<Prototypes...>, Policies> {
   }
   template <class Use>
   void each_pair(HeterCallbackList& other, Use&& use) noexcept {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (use(std::get<I>(lists_), std::get<I>(other.lists_)), ...);
+    [&]<std::size_t... kAt>(std::index_sequence<kAt...>) {
+      (use(std::get<kAt>(lists_), std::get<kAt>(other.lists_)), ...);
     }(kAll);
   }
 

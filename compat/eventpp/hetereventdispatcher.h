@@ -116,11 +116,11 @@ class HeterEventDispatcherBase<Event_, HeterTuple<Prototypes...>, Policies_, Bot
   }
 
   // Mixins first, then the listeners.
-  template <std::size_t I, class... Args>
+  template <std::size_t kAt, class... Args>
   void deliver(const Event& event, Args&... args) const {
     using Ask = AskMixins<MixinBase, typename MixinsOf<Policies>::type>;
     if (!Ask::ask(static_cast<const MixinBase&>(*this), args...)) return;
-    std::get<I>(dispatchers_).directDispatch(event, args...);
+    std::get<kAt>(dispatchers_).directDispatch(event, args...);
   }
 
  private:
@@ -132,12 +132,12 @@ class HeterEventDispatcherBase<Event_, HeterTuple<Prototypes...>, Policies_, Bot
   }
 
   // Made the prototype's arguments, so that a filter may change those by value.
-  template <std::size_t I, class... Args>
+  template <std::size_t kAt, class... Args>
   void deliver_converted(const Event& event, Args&... args) const {
-    using Prototype = std::tuple_element_t<I, std::tuple<std::type_identity<Prototypes>...>>;
+    using Prototype = std::tuple_element_t<kAt, std::tuple<std::type_identity<Prototypes>...>>;
     [&]<class R, class... Wanted>(std::type_identity<R(Wanted...)>) {
       [&](std::conditional_t<std::is_reference_v<Wanted>, Wanted, std::remove_cv_t<Wanted>>... a) {
-        deliver<I>(event, a...);
+        deliver<kAt>(event, a...);
       }(static_cast<Wanted>(args)...);
     }(Prototype());
   }

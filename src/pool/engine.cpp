@@ -10,6 +10,7 @@
 #include <handoff/pool/task_options.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <memory>
 #include <optional>
 
@@ -220,6 +221,33 @@ bool Engine::is_watched_wait(sync::Deadline deadline) const noexcept {
 
 // ---- The end ------------------------------------------------------------------------------------
 
+namespace {
+
+// One close after the other; but a closure that a close ends may close again, on the same thread.
+class ClosingTurn {
+ public:
+  explicit ClosingTurn(EngineParts& parts) noexcept
+      // order: relaxed, the own thread finds what it wrote, and others something else.
+      : parts_(parts), outer_(parts.closer.load(sync::order::relaxed) == sync::this_thread_id()) {
+    if (outer_) return;
+    parts.closing.lock();
+    parts.closer.store(sync::this_thread_id(), sync::order::relaxed);  // order: relaxed, see above
+  }
+  ~ClosingTurn() {
+    if (outer_) return;
+    parts_.closer.store(nullptr, sync::order::relaxed);  // order: relaxed, see above
+    parts_.closing.unlock();
+  }
+  ClosingTurn(const ClosingTurn&) = delete;
+  ClosingTurn& operator=(const ClosingTurn&) = delete;
+
+ private:
+  EngineParts& parts_;
+  const bool outer_;  // this thread is in a close already
+};
+
+}  // namespace
+
 bool Engine::end() noexcept {
   const Worker* const here = worker_here();
   if (!origin_.is_here() || (here != nullptr && here->depth != 0)) return false;
@@ -234,10 +262,10 @@ Tally Engine::close(const Closing& closing) {
   if (here != nullptr && (here->depth != 0 || !here->guest)) {
     misuse("ThreadPool: closed or destroyed inside one of its own tasks");
   }
-  const sync::Lock lock(parts_->closing);
-  if (!parts_->threads.is_over()) {
-    parts_->unqueued.close();
-    close_timers();  // before the queues, as its thread submits
+  const ClosingTurn turn(*parts_);
+  parts_->unqueued.close();
+  close_timers();  // before the queues, as its thread submits
+  if (!parts_->threads.is_over()) {  // asked when no closure can close any more
     parts_->backlog.close();  // equivalent(swap): who waits for room asks neither
     // equivalent(swap): two kinds of sleepers that do not know each other
     parts_->room.tell_closed();

@@ -9,6 +9,8 @@
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #include "backlog.hpp"
@@ -40,6 +42,7 @@ struct EngineParts {
   WorkSearch search;        // what the threads do
 
   sync::Mutex closing;
+  sync::atomic<sync::ThreadId> closer{nullptr};  // who has it
   Late<Timers> timers;  // functions that wait for their moment
   sync::Mutex making_timers;
 };

@@ -11,9 +11,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 bool TimerHandle::cancel() noexcept { return task_ != nullptr && task_->timers().cancel(*task_); }
 
 bool TimerHandle::cancel_and_wait() noexcept {
-  const bool cancelled = cancel();
-  if (task_ != nullptr) task_->timers().await_end(*task_);
-  return cancelled;
+  return task_ != nullptr && task_->timers().cancel_and_wait(*task_);
 }
 
 void TimerHandle::reset() noexcept {

@@ -115,6 +115,19 @@ void Timers::take_out(TimedTask& task) noexcept {
   if (!task.is_series()) --book.figures.waiting;
 }
 
+// Its closure is this thread's from here on.
+void Timers::begin_end(TimedTask& task) noexcept {
+  times(task).state = State::ending;  // equivalent(swap): under the lock
+  times(task).runner = sync::this_thread_id();
+}
+
+// Of one that waits, and will not be handed over.
+void Timers::take_to_end(TimedTask& task) noexcept {
+  take_out(task);  // equivalent(swap): under the lock
+  begin_end(task);
+  if (!task.is_series()) ++book_.write().figures.cancelled;
+}
+
 // ---- In ----------------------------------------------------------------------------------------
 
 bool Timers::prepare() {
@@ -153,7 +166,7 @@ void Timers::add(TimedTask& task) noexcept {
       --book.coming;
     } else {
       // equivalent(delete): nobody has the handle yet, and end() goes on to the next state
-      times(task).state = State::ending;
+      begin_end(task);
       if (!task.is_series()) ++book.figures.cancelled;
     }
   }
@@ -183,7 +196,7 @@ void Timers::serve() noexcept {
 // Null if nothing is due before `next`.
 TimedTask* Timers::take_due(sync::Deadline& next) noexcept {
   const Lock lock(mutex_);
-  if (book_.read().heap.empty()) return nullptr;
+  if (book_.read().closed || book_.read().heap.empty()) return nullptr;
   TimedTask& first = *book_.read().heap.front();
   next = times(first).when;
   if (next > sync::clock::now()) return nullptr;
@@ -205,17 +218,10 @@ void Timers::hand_over(TimedTask& due) noexcept {
   } catch (const std::bad_alloc&) {
   } catch (const std::system_error&) {
   }
-  {
-    const Lock lock(mutex_);
-    if (!book_.read().closed && !times(due).cancelled) {
-      times(due).when = sync::clock::now() + kTryAgain;
-      (void)push(due);
-      return;
-    }
-    times(due).state = State::ending;
-    if (!due.is_series()) ++book_.write().figures.cancelled;
-  }
-  end(due);
+  // Also what was called off, or closed, meanwhile: its closure does not end here (TM-5).
+  const Lock lock(mutex_);
+  times(due).when = sync::clock::now() + kTryAgain;
+  (void)push(due);
 }
 
 // ---- The workers' side -------------------------------------------------------------------------
@@ -246,7 +252,7 @@ Outcome Timers::drop(TimedTask& task, Outcome why) noexcept {
   Timers& timers = task.timers_;
   {
     const Lock lock(timers.mutex_);
-    times(task).state = State::ending;
+    timers.begin_end(task);
   }
   timers.end(task);
   return why;
@@ -277,10 +283,8 @@ void Timers::end_run(TimedTask& task) noexcept {
 bool Timers::wait_again(TimedTask& task, bool& is_first) noexcept {
   const Lock lock(mutex_);
   TimedTask::Times& now = times(task);
-  // equivalent(delete): who runs it is asked only while it runs, and each run says it anew
-  now.runner = nullptr;
   if (!task.is_series() || now.cancelled || book_.read().closed) {
-    now.state = State::ending;
+    begin_end(task);
     return false;
   }
   now.when = now.moment = next_moment(now.moment, task.period_);
@@ -308,30 +312,34 @@ void Timers::end(TimedTask& task) noexcept {
 
 // ---- The handle's side -------------------------------------------------------------------------
 
-bool Timers::cancel(TimedTask& task) noexcept {
+Timers::CalledOff Timers::call_off(TimedTask& task) noexcept {
   {
     const Lock lock(mutex_);
     TimedTask::Times& now = times(task);
     const bool more_to_come =
         now.state == State::waiting || now.state == State::due ||
         (now.state == State::running && task.is_series() && !book_.read().closed);
-    if (now.cancelled || !more_to_come) return false;
+    if (now.cancelled || !more_to_come) return CalledOff::no;
     now.cancelled = true;
-    if (now.state != State::waiting) return true;  // the worker ends it
-    take_out(task);  // equivalent(swap): under the lock
-    now.state = State::ending;
-    if (!task.is_series()) ++book_.write().figures.cancelled;
+    if (now.state != State::waiting) return CalledOff::by_its_worker;
+    take_to_end(task);
   }
   end(task);
-  return true;
+  return CalledOff::here;
+}
+
+bool Timers::cancel_and_wait(TimedTask& task) noexcept {
+  const CalledOff called_off = call_off(task);
+  if (called_off != CalledOff::here) await_end(task);
+  return called_off != CalledOff::no;
 }
 
 void Timers::await_end(TimedTask& task) noexcept {
   const auto is_at_rest = [this, &task]() noexcept {
     const Lock lock(mutex_);
     const TimedTask::Times& now = times(task);
-    if (now.state == State::running) return now.runner == sync::this_thread_id();
-    return now.state != State::ending;
+    const bool is_at_work = now.state == State::running || now.state == State::ending;
+    return !is_at_work || now.runner == sync::this_thread_id();
   };
   std::optional<WatchedWait> watched;
   if (watching(workplace()) != nullptr && !is_at_rest()) [[unlikely]] {
@@ -352,19 +360,29 @@ void Timers::leave(TimedTask& task) noexcept {
 
 // ---- The end -----------------------------------------------------------------------------------
 
+// One that waits, to be ended by the caller; null if none does.
+TimedTask* Timers::take_last() noexcept {
+  const Lock lock(mutex_);
+  if (book_.read().heap.empty()) return nullptr;
+  TimedTask& last = *book_.read().heap.back();
+  take_to_end(last);
+  return &last;
+}
+
+// The end of one may call off others, or close again.
+void Timers::end_waiting() noexcept {
+  while (TimedTask* const task = take_last()) end(*task);
+}
+
 void Timers::close() noexcept {
-  std::vector<TimedTask*> waiting;
   {
     const Lock lock(mutex_);
-    Book& book = book_.write();
-    book.closed = true;  // equivalent(swap): under the lock
-    waiting.swap(book.heap);  // equivalent(swap): under the lock
-    book.figures.cancelled += std::exchange(book.figures.waiting, 0);
-    for (TimedTask* const task : waiting) times(*task).state = State::ending;
+    book_.write().closed = true;
   }
-  for (TimedTask* const task : waiting) end(*task);
+  end_waiting();
   news_.notify_one();
   thread_.join();
+  end_waiting();  // what it could not hand over
   for (;;) {  // somebody makes a closure, which ends here and now
     {
       const Lock lock(mutex_);

@@ -14,9 +14,12 @@
 //   TM-3  The closure is touched without the lock by one party: whoever made the state `running` or
 //         `ending`, or cancelled it while it waited.
 //   TM-4  A task is freed by whoever finds second that it is over and that its handle is gone.
+//   TM-5  A closure ends without the lock, on a thread that serves no other: the caller's of
+//         cancel() or close(), or a worker. So its end may call all this again, and wait; who waits
+//         for the end of the very closure that it is ending does not.
 //
-// Concurrency: anybody, but close(), which is the pool's. Handles keep the Timers alive, so they
-//   may outlive the pool.
+// Concurrency: anybody, but close(), which is the pool's; the end of a closure that it ends may
+//   close again. Handles keep the Timers alive, so they may outlive the pool.
 // Blocks: close(), for the thread; await_end(). Allocates: prepare(), which also starts the thread.
 // Proof: docs/design/thread_pool.md.
 #pragma once
@@ -75,12 +78,12 @@ class Timers {
   static Outcome drop(TimedTask& task, Outcome why) noexcept;
 
   // The handle's side. True: this call ended it, so that the function does not begin any more.
-  bool cancel(TimedTask& task) noexcept;
-  // The function, if it ran, has ended; or it is the caller's.
-  void await_end(TimedTask& task) noexcept;
+  bool cancel(TimedTask& task) noexcept { return call_off(task) != CalledOff::no; }
+  // ... and the function, if it ran, has ended; or it is the caller's.
+  bool cancel_and_wait(TimedTask& task) noexcept;
   void leave(TimedTask& task) noexcept;
 
-  // What waits is cancelled; nothing is handed over from here on.
+  // What waits is cancelled, one after the other; nothing is handed over from here on.
   void close() noexcept;
 
   Figures figures() noexcept;
@@ -90,6 +93,8 @@ class Timers {
   friend struct Books;
 
   using State = TimedTask::State;
+  // `here`: its closure has ended, and with it perhaps the handle, and the task.
+  enum class CalledOff : std::uint8_t { no, here, by_its_worker };
   struct Book {
     std::vector<TimedTask*> heap;
     std::size_t tasks = 0;  // that are not over, or will be added
@@ -111,15 +116,21 @@ class Timers {
   void sink(std::size_t place, TimedTask& task) noexcept;
   bool push(TimedTask& task) noexcept;
   void take_out(TimedTask& task) noexcept;
+  void begin_end(TimedTask& task) noexcept;
+  void take_to_end(TimedTask& task) noexcept;
   bool wait_again(TimedTask& task, bool& is_first) noexcept;
 
   void serve() noexcept;
   TimedTask* take_due(sync::Deadline& next) noexcept;
+  TimedTask* take_last() noexcept;
   void hand_over(TimedTask& due) noexcept;
   bool is_news(sync::Deadline awaited) noexcept;
   Outcome begin(TimedTask& task) noexcept;
   void end_run(TimedTask& task) noexcept;
   void end(TimedTask& task) noexcept;
+  CalledOff call_off(TimedTask& task) noexcept;
+  void await_end(TimedTask& task) noexcept;
+  void end_waiting() noexcept;
 
   const Pool pool_;
   sync::atomic<std::uint32_t> references_;  // handles, and the pool

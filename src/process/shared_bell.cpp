@@ -62,7 +62,7 @@ void SharedBell::withdraw(BellSleepers sleepers) noexcept {
   word_.fetch_and(~kAsleep, sync::order::relaxed);
 }
 
-void SharedBell::stop(void* bell) noexcept { static_cast<SharedBell*>(bell)->disturb(); }
+void SharedBell::stop(void* self) noexcept { static_cast<SharedBell*>(self)->disturb(); }
 
 Status SharedBell::sleep(const Mark& mine, sync::Deadline deadline, const sync::StopToken& token,
                          BellPatience& patience) noexcept {

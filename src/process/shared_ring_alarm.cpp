@@ -61,7 +61,7 @@ class SharedRingAlarm::Watchman {
       is_at_bell = is_at_bell_;
     }
     if (is_at_bell) {
-      watch.bell->disturb();  // RA-1
+      watch.doorbell->disturb();  // RA-1
     } else {
       calls_.notify_one();
     }
@@ -75,8 +75,8 @@ class SharedRingAlarm::Watchman {
     detail::BellPatience patience;
     while (calls_.await([&] { return take(watch); }, sync::no_deadline, stop) ==
            sync::Wakeup::notified) {
-      (void)watch.bell->await([&] { return is_over(); }, stop, detail::BellSleepers::many,
-                              patience);
+      (void)watch.doorbell->await([&] { return is_over(); }, stop, detail::BellSleepers::many,
+                                  patience);
       ring();
     }
   }

@@ -12,7 +12,7 @@ SharedTicketRing SharedTicketRing::create(std::span<std::byte> bytes,
                                           const SharedRingShape& shape) {
   SharedRingHead::begin(bytes, shape);
   auto* const fixed = ::new (static_cast<void*>(bytes.data() + kSharedRingStart)) Fixed(shape);
-  for (std::size_t i = 0; i < shape.producers; ++i) ::new (fixed->slots() + i) Slot(kAbsent);
+  for (std::size_t i = 0; i < shape.producers; ++i) ::new (fixed->first_slot() + i) Slot(kAbsent);
   std::byte* const places = bytes.data() + shape.offset();
   for (std::size_t i = 0; i < shape.capacity; ++i) {
     ::new (static_cast<void*>(places + i * shape.place_bytes)) SharedTickets::Word(0);

@@ -153,7 +153,7 @@ RingWatch SharedTickets::watch(std::uint64_t position) const noexcept {
   const std::uint64_t seen = place.load(sync::order::relaxed);
   const bool is_empty = lap_of(seen) == lap_of(word_of(position, kFree)) &&
                         (state_of(seen) == kFree || state_of(seen) == kClaimed);
-  return {.bell = &words_->items, .word = &place, .seen = is_empty ? seen : ~seen};
+  return {.doorbell = &words_->items, .word = &place, .seen = is_empty ? seen : ~seen};
 }
 
 void SharedTickets::give_back(std::uint64_t position) noexcept {

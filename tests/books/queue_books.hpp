@@ -105,7 +105,7 @@ struct Books<StealDeque<T>> {
     }
     for (const auto* places = deque.largest_.get(); places->smaller != nullptr;
          places = places->smaller.get()) {
-      if (places->slots.capacity() != 2 * places->smaller->slots.capacity()) {
+      if (places->cells.capacity() != 2 * places->smaller->cells.capacity()) {
         return "StealDeque: an array that is not twice as large as the one before";
       }
     }

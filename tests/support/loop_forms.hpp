@@ -13,12 +13,17 @@
 #include <cstdint>
 #include <functional>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/core/parallel_for.hpp>
+#include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
 #include <numeric>
+#include <ranges>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace handoff::test {
@@ -83,6 +88,20 @@ void expect_loops_over_ranges(E& executor) {
   parallel_for(executor, std::vector<int>(), [](int) { FAIL(); });
 }
 
+// Ranges whose ends are of another type, or whose distances are wider than any integer.
+template <class E>
+void expect_loops_over_views(E& executor) {
+  std::vector<int> numbers(1000, 1);
+  parallel_for(executor, numbers.begin(), numbers.cend(), [](int& each) { ++each; });
+  parallel_for(executor, numbers.cbegin(), numbers.end(), [](const int&) {});
+  std::atomic<std::size_t> sum{0};
+  parallel_for(executor, std::views::iota(std::size_t{0}, numbers.size()),
+               [&](std::size_t i) { sum += i * static_cast<std::size_t>(numbers[i]); });
+  EXPECT_EQ(sum, 2 * 499'500U);
+  parallel_for(executor, std::views::counted(numbers.begin(), 1000), [](int& each) { ++each; });
+  EXPECT_EQ(std::accumulate(numbers.begin(), numbers.end(), 0), 3000);
+}
+
 // One body for all, not a copy each.
 template <class E>
 void expect_one_body(E& executor) {
@@ -135,13 +154,83 @@ void expect_reductions(E& executor) {
   EXPECT_EQ(parallel_reduce(executor, 4, 4, 7, [](int i) { return i; }, std::plus<>()), 7);
 }
 
+// It counts once, however many parts there are.
+template <class E>
+void expect_reductions_from_an_initial_value(E& executor) {
+  const auto one = [](int) { return 1; };
+  for (const int n : {0, 1, 2, 255, 256, 257, 1000}) {
+    EXPECT_EQ(parallel_reduce(executor, 0, n, 10, one, std::plus<>()), 10 + n);
+  }
+  const auto text = [](int i) { return std::to_string(i); };
+  EXPECT_EQ(parallel_reduce(executor, 0, 4, std::string("from "), text, std::plus<>()),
+            "from 0123");
+}
+
+template <class E>
+void expect_reductions_of_ranges(E& executor) {
+  struct Pixel {
+    int value = 3;
+    int twice() const { return 2 * value; }
+  };
+  std::vector<Pixel> pixels(1000);
+  EXPECT_EQ(parallel_reduce(executor, pixels, 1, &Pixel::value, std::plus<>()), 3001);
+  EXPECT_EQ(
+      parallel_reduce(executor, pixels.begin(), pixels.cend(), 1, &Pixel::twice, std::plus<>()),
+      6001);
+  const std::vector<Pixel> none;
+  EXPECT_EQ(parallel_reduce(executor, none, 7, &Pixel::value, std::plus<>()), 7);
+  EXPECT_EQ(parallel_reduce(
+                executor, std::views::iota(std::size_t{0}, std::size_t{1000}), 0L,
+                [](std::size_t i) { return static_cast<long>(i); }, std::plus<>()),
+            499'500);
+  std::atomic<int> calls{0};
+  auto count = [&calls](int i) mutable { return ++calls, i; };
+  EXPECT_EQ(parallel_reduce(executor, 0, 1000, 0, count, std::plus<>()), 499'500);
+  EXPECT_EQ(calls, 1000);
+}
+
+// A combine that takes nothing but what its message asks for.
+template <class E>
+void expect_reductions_in_order(E& executor) {
+  std::string expected = ":";
+  for (int i = 0; i < 40'000; ++i) expected += std::to_string(i);
+  const auto append = [](std::string&& text, int i) { return std::move(text) + std::to_string(i); };
+  EXPECT_EQ(parallel_reduce(
+                executor, 0, 40'000, std::string(":"), [](int i) { return i; }, append),
+            expected);
+}
+
+template <class E>
+void expect_reductions_with_options(E& executor) {
+  const auto same = [](int i) { return i; };
+  EXPECT_EQ(parallel_reduce(executor, 0, 1000, 0, same, std::plus<>(), {.block = 500}), 499'500);
+  std::stop_source source;
+  source.request_stop();
+  const auto status_of = [&](const Until& until) {
+    try {
+      (void)parallel_reduce(executor, 0, 1000, 0, same, std::plus<>(), {.until = until});
+    } catch (const NotRun& not_run) {
+      return not_run.status();
+    }
+    return Status::ok;
+  };
+  EXPECT_EQ(status_of(source.get_token()), Status::stopped);
+  EXPECT_EQ(status_of(sync::clock::now()), Status::timed_out);
+  EXPECT_EQ(status_of(std::chrono::hours(1)), Status::ok);
+}
+
 template <class E>
 void expect_all_loop_forms(E& executor) {
   expect_loops_over_integers(executor);
   expect_loops_over_ranges(executor);
+  expect_loops_over_views(executor);
   expect_one_body(executor);
   expect_options(executor);
   expect_reductions(executor);
+  expect_reductions_from_an_initial_value(executor);
+  expect_reductions_of_ranges(executor);
+  expect_reductions_in_order(executor);
+  expect_reductions_with_options(executor);
 }
 
 }  // namespace handoff::test

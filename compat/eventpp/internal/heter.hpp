@@ -86,8 +86,9 @@ template <class... Handles>
 class HeterHandle {
  public:
   HeterHandle() noexcept = default;
-  template <std::size_t I, class Handle>
-  HeterHandle(std::in_place_index_t<I> index, Handle handle) : handle_(index, std::move(handle)) {}
+  template <std::size_t kAt, class Handle>
+  HeterHandle(std::in_place_index_t<kAt> index, Handle handle)
+      : handle_(index, std::move(handle)) {}
 
   explicit operator bool() const {
     return std::visit([](const auto& handle) { return static_cast<bool>(handle); }, handle_);
@@ -97,20 +98,20 @@ class HeterHandle {
 
   std::size_t index() const noexcept { return handle_.index(); }
   // An empty one, where it is of another list.
-  template <std::size_t I>
+  template <std::size_t kAt>
   auto at() const {
-    const auto* const handle = std::get_if<I>(&handle_);
-    return handle != nullptr ? *handle : std::variant_alternative_t<I, decltype(handle_)>();
+    const auto* const handle = std::get_if<kAt>(&handle_);
+    return handle != nullptr ? *handle : std::variant_alternative_t<kAt, decltype(handle_)>();
   }
 
  private:
   std::variant<Handles...> handle_;
 };
 
-// use(constant I) for the I that is wanted; nothing for another.
-template <std::size_t... I, class Use>
-void with_index(std::index_sequence<I...>, std::size_t wanted, Use&& use) {
-  ((wanted == I ? use(std::integral_constant<std::size_t, I>()) : void()), ...);
+// use(constant kAt) for the kAt that is wanted; nothing for another.
+template <std::size_t... kAt, class Use>
+void with_index(std::index_sequence<kAt...>, std::size_t wanted, Use&& use) {
+  ((wanted == kAt ? use(std::integral_constant<std::size_t, kAt>()) : void()), ...);
 }
 
 template <class Policies>

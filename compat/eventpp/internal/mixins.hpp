@@ -43,12 +43,12 @@ consteval auto declaring_before_dispatch() {
   }
 }
 
-// Whether Mixin brings one, itself or by a base of its own: one that it has from Below is asked
+// Whether Mixin brings one, itself or by a base of its own: one that it has from Lower is asked
 // there.
-template <class Mixin, class Below, class... Args>
+template <class Mixin, class Lower, class... Args>
 consteval bool brings_before_dispatch() {
   using Class = typename decltype(declaring_before_dispatch<Mixin, Args...>())::type;
-  using FromBelow = typename decltype(declaring_before_dispatch<Below, Args...>())::type;
+  using FromBelow = typename decltype(declaring_before_dispatch<Lower, Args...>())::type;
   return !std::is_void_v<Class> && !std::is_same_v<Class, FromBelow>;
 }
 
@@ -66,9 +66,9 @@ template <class Base, template <class> class First, template <class> class... Re
 struct AskMixins<Base, MixinList<First, Rest...>> {
   template <class... Args>
   static bool ask(const Base& base, Args&... args) {
-    using Below = typename WithMixins<Base, MixinList<Rest...>>::type;
-    using Mixin = First<Below>;
-    if constexpr (brings_before_dispatch<Mixin, Below, Args...>()) {
+    using Lower = typename WithMixins<Base, MixinList<Rest...>>::type;
+    using Mixin = First<Lower>;
+    if constexpr (brings_before_dispatch<Mixin, Lower, Args...>()) {
       if (!static_cast<const Mixin&>(base).mixinBeforeDispatch(args...)) return false;
     }
     return AskMixins<Base, MixinList<Rest...>>::ask(base, args...);

@@ -19,6 +19,9 @@
 #include <eventpp/internal/policies.hpp>
 #include <eventpp/internal/queued_event.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace eventpp::internal {
 
 template <class Policies, class Event, class R, class... Args>
@@ -119,3 +122,5 @@ class PassStore {
 };
 
 }  // namespace eventpp::internal
+
+#pragma pop_macro("Status")

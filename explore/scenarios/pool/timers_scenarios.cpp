@@ -396,9 +396,10 @@ const Scenario given_up(
     },
     test::Size::single);
 
-// No memory for its place, and by then nobody wants it any more.
+// No memory for its place at first, and by then nobody wants it any more.
 struct Refuses {
   std::function<void()> meanwhile;
+  int tries = 0;
   Timers& timers = *new Timers({this, &Refuses::hand_over, {}, {}});
 
   Refuses() = default;
@@ -406,12 +407,15 @@ struct Refuses {
   Refuses& operator=(const Refuses&) = delete;
   ~Refuses() { timers.release(); }
 
-  static void hand_over(void* self, TimedTask& /*due*/) {
-    static_cast<Refuses*>(self)->meanwhile();
+  static void hand_over(void* self, TimedTask& due) {
+    auto& pool = *static_cast<Refuses*>(self);
+    if (++pool.tries == 2) return (void)Timers::run(due);
+    pool.meanwhile();
     throw std::bad_alloc();
   }
 };
 
+// Its closure ends in the pool, or in the close: not on the thread that serves all others.
 void refused_and_called_off(std::chrono::nanoseconds period) {
   Refuses pool;
   test::Arrivals tries;
@@ -430,8 +434,10 @@ void refused_and_called_off(std::chrono::nanoseconds period) {
   explore::check(!handle.cancel_and_wait(), "it is");
   pool.timers.close();
   explore::check(alive.load(sync::order::relaxed) == 0, "what it held is gone");
-  explore::check(tries.count() == 1, "nobody tries again");
-  explore::check(pool.timers.figures().cancelled == (period == 0ns ? 1U : 0U), "counted");
+  const bool in_the_pool = pool.tries == 2;
+  const unsigned in_the_close = period == 0ns && !in_the_pool ? 1 : 0;
+  explore::check(pool.timers.figures().cancelled == in_the_close, "counted once");
+  explore::check(pool.timers.figures().waiting == 0, "none is left");
   test::audit(pool.timers);
 }
 
@@ -464,6 +470,63 @@ const Scenario refused_and_closed(
       test::audit(pool.timers);
     },
     test::Size::single);
+
+// ---- What the end of a closure may do -----------------------------------------------------------
+
+// Calls off another one, and waits, when its closure ends.
+struct Ends {
+  explicit Ends(TimerHandle& its_handle) : handle(&its_handle) {}
+  Ends(Ends&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  ~Ends() {
+    if (handle != nullptr) (void)handle->cancel_and_wait();
+  }
+  TimerHandle* handle;
+};
+
+// Each closure owns its own handle, or that of another: a close ends them one after the other.
+const Scenario closures_end_timers("timers/closures_end_timers", [] {
+  OneThread pool;
+  std::array<TimerHandle, 3> handles;
+  handles[0] = pool.add(1h, 0ns, [ends = Ends(handles[0])] {});
+  handles[1] = pool.add(1h, 1h, [ends = Ends(handles[2])] {});
+  handles[2] = pool.add(1h, 0ns, [ends = Ends(handles[1])] {});
+  pool.timers.close();
+  explore::check(!handles[0].cancel() && !handles[1].cancel() && !handles[2].cancel(), "all over");
+  explore::check(pool.timers.figures().waiting == 0, "none waits");
+  test::audit(pool.timers);
+});
+
+// ... also while it may run, or is called off by others.
+const Scenario closure_owns_its_handle("timers/closure_owns_its_handle", [] {
+  OneThread pool;
+  TimerHandle handle;
+  handle = pool.add(1ns, 0ns, [ends = Ends(handle)] {});
+  explore::Thread other([&] { (void)handle.cancel_and_wait(); });
+  pool.timers.close();
+  other.join();
+  explore::check(pool.timers.figures().waiting == 0, "none waits");
+  test::audit(pool.timers);
+  explore::outcome(static_cast<std::uint64_t>(pool.done));
+});
+
+// A closure that a close ends closes again.
+const Scenario closure_closes("thread_pool/timers_closure_closes", [] {
+  test::AuditedPool pool({.width = 1});
+  struct Closer {
+    explicit Closer(ThreadPool& its_pool) : pool(&its_pool) {}
+    Closer(Closer&& other) noexcept : pool(std::exchange(other.pool, nullptr)) {}
+    ~Closer() {
+      if (pool != nullptr) explore::check(pool->close().balanced(), "closed from inside");
+    }
+    ThreadPool* pool;
+  };
+  (void)pool.post_at(sync::no_deadline, [closer = Closer(pool)] {});
+  (void)pool.post_at(sync::no_deadline, [] {});
+  explore::Thread other([&] { (void)pool.close(); });
+  const Tally tally = pool.close();
+  other.join();
+  explore::check(tally.balanced() && tally.cancelled == 2 && tally.pending == 0, "both told");
+});
 
 // Closed while the function is being copied to its place: it is taken, and cancelled.
 class Closes {

@@ -89,7 +89,7 @@ std::uint32_t take_all_by_watch(Consumer& in, Item item) {
     if (said == Status::closed) return count;
     const detail::RingWatch watch = detail::RingWatching::of(in);
     const Status woken =
-        watch.bell->await([&] { return watch.ready(); }, {}, detail::BellSleepers::many);
+        watch.doorbell->await([&] { return watch.ready(); }, {}, detail::BellSleepers::many);
     explore::check(woken == Status::ok, "there is no other end of it");
   }
 }

@@ -11,6 +11,7 @@
 #include <handoff/sync/detail/pause.hpp>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "explore/scenario.hpp"
@@ -152,6 +153,68 @@ void ends_what_is_left(const Make& make) {
     explore::check(ring->consume([&](OwnedItem&) { ++seen; }, 0) == 0 && seen == 0, "none asked");
   }
   explore::check(living() == 0, "all ended");
+}
+
+// An item that is replaced by one from the queue pops the next one when it ends.
+class PopsItem {
+ public:
+  PopsItem() noexcept = default;
+  PopsItem(int number, void (*pop)(void* queue), void* queue) noexcept
+      : number_(number), pop_(pop), queue_(queue) {}
+  PopsItem(PopsItem&& other) noexcept
+      : number_(std::exchange(other.number_, 0)),
+        pop_(std::exchange(other.pop_, nullptr)),
+        queue_(other.queue_) {}
+  PopsItem& operator=(PopsItem&& other) noexcept {
+    const PopsItem replaced(std::move(*this));
+    number_ = std::exchange(other.number_, 0);
+    pop_ = std::exchange(other.pop_, nullptr);
+    queue_ = other.queue_;
+    return *this;
+  }
+  ~PopsItem() {
+    if (pop_ != nullptr) pop_(queue_);
+  }
+  int number() const noexcept { return number_; }
+
+ private:
+  int number_ = 0;
+  void (*pop_)(void* queue) = nullptr;
+  void* queue_ = nullptr;
+};
+
+// Each item once, though the end of what a pop replaces pops, too.
+template <class Make>
+void what_is_replaced_pops(const Make& make) {
+  const auto queue = make();
+  using Queue = std::remove_cvref_t<decltype(*queue)>;
+  struct Popped {
+    Queue& queue;
+    int sum = 0;
+    int count = 0;
+  } popped{*queue};
+  const auto pop = [](void* where) {
+    auto& to = *static_cast<Popped*>(where);
+    PopsItem item;
+    if (to.queue.try_pop(item) != Status::ok) return;
+    to.sum += item.number();
+    ++to.count;
+  };
+  explore::Thread producer([&] {
+    for (int number = 1; number <= 2; ++number) {
+      while (queue->try_push(PopsItem(number, nullptr, nullptr)) == Status::full) sync::pause();
+    }
+  });
+  {
+    PopsItem out(0, pop, &popped);
+    if (queue->try_pop(out) == Status::ok) {
+      popped.sum += out.number();
+      ++popped.count;
+    }
+  }
+  producer.join();
+  while (popped.count < 2) pop(&popped);
+  explore::check(popped.sum == 3 && queue->was_empty(), "each item once");
 }
 
 }  // namespace handoff::test

@@ -2,6 +2,7 @@
 //
 // SegmentQueue: the scenarios of docs/design/channel.md.
 #include <handoff/queue/segment_queue.hpp>
+#include <memory>
 
 #include "books/queue_books.hpp"
 #include "explore/scenarios/queue/ring_scenarios.hpp"
@@ -115,6 +116,10 @@ const Scenario visited("segment_queue/visited", [] {
   std::array<RingItem, 3> out;
   const std::size_t left = queue.try_pop_batch(out);
   explore::check(left + count == 5 && queue.was_empty(), "the rest");
+});
+
+const Scenario replaced("segment_queue/what_is_replaced_pops", [] {
+  test::what_is_replaced_pops([] { return std::make_unique<SegmentQueue<test::PopsItem, 1>>(); });
 });
 
 }}  // namespace segment_queue_scenarios

@@ -2,6 +2,7 @@
 //
 // SpscRing: the scenarios of docs/design/rings.md.
 #include <handoff/queue/spsc_ring.hpp>
+#include <memory>
 
 #include "books/queue_books.hpp"
 #include "explore/scenarios/queue/ring_scenarios.hpp"
@@ -57,6 +58,10 @@ const Scenario observer("spsc_ring/observer", [] {
 
 const Scenario left_behind("spsc_ring/ends_what_is_left", [] {
   test::ends_what_is_left([] { return std::make_unique<SpscRing<test::OwnedItem>>(4); });
+});
+
+const Scenario replaced("spsc_ring/what_is_replaced_pops", [] {
+  test::what_is_replaced_pops([] { return std::make_unique<SpscRing<test::PopsItem>>(2); });
 });
 
 }}  // namespace spsc_ring_scenarios

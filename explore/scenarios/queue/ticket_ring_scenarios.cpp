@@ -92,4 +92,11 @@ const Scenario mpmc_left("mpmc_ring/ends_what_is_left", [] {
   test::ends_what_is_left([] { return std::make_unique<MpmcRing<test::OwnedItem>>(4); });
 });
 
+const Scenario mpsc_replaced("mpsc_ring/what_is_replaced_pops", [] {
+  test::what_is_replaced_pops([] { return std::make_unique<MpscRing<test::PopsItem>>(2); });
+});
+const Scenario mpmc_replaced("mpmc_ring/what_is_replaced_pops", [] {
+  test::what_is_replaced_pops([] { return std::make_unique<MpmcRing<test::PopsItem>>(2); });
+});
+
 }}  // namespace ticket_ring_scenarios

@@ -49,6 +49,7 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/priority.hpp>
@@ -60,6 +61,9 @@
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -173,7 +177,7 @@ class BasicActiveObject {
   template <class M>
   void handle(M& message) {
     std::exception_ptr failure;
-    if (detail::attempt([&] { static_cast<void>(state_(message)); },
+    if (detail::attempt([&] { detail::call_and_drop(state_, message); },
                         [&failure]() noexcept { failure = std::current_exception(); })) {
       return;
     }
@@ -197,3 +201,5 @@ template <class State, class... Messages>
 using ActiveObject = BasicActiveObject<ActiveObjectPolicies, State, Messages...>;
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

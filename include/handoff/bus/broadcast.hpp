@@ -78,6 +78,9 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T, class Policies = BroadcastPolicies>
@@ -464,3 +467,5 @@ class Broadcast<T, Policies>::Claim {
 }}  // namespace handoff::HANDOFF_ABI
 
 #include <handoff/bus/broadcast_consumer.hpp>
+
+#pragma pop_macro("Status")

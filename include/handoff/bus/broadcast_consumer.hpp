@@ -17,6 +17,9 @@
 #include <handoff/core/until.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -353,3 +356,5 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -16,7 +16,8 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct BroadcastPolicies {
-  // Whether any thread may publish. A single producer publishes without a read-modify-write.
+  // Whether any thread may publish. A single producer publishes without a read-modify-write; what
+  // ends or is copied while it publishes must not publish here.
   static constexpr bool many_producers = true;
 
   // wait: the slowest consumer holds the producers back; try_* say `full`, the others wait.

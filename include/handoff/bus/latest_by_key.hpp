@@ -48,6 +48,9 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class Key, class T, class Hash = std::hash<Key>>
@@ -340,3 +343,5 @@ class LatestByKey {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

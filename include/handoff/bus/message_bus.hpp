@@ -86,6 +86,9 @@
 #include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/sync/clock.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // A bus as its policies say; see MessageBus and LanedMessageBus below.
@@ -122,7 +125,8 @@ class BasicMessageBus
 
   // With its places in `memory`, which outlives it. It takes bytes_needed(options), whatever its
   // alignment.
-  BasicMessageBus(const Options& options, std::span<std::byte> memory) : core_(options, memory) {}
+  BasicMessageBus(const Options& options, std::span<std::byte> memory)
+      : core_(options, 0, memory) {}
   [[nodiscard]] static std::size_t bytes_needed(const Options& options = {}) {
     return Core::bytes_needed(options);
   }
@@ -406,3 +410,5 @@ template <class... Messages>
 using LanedMessageBus = BasicMessageBus<LanedBusPolicies, Messages...>;
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

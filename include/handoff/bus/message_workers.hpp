@@ -64,6 +64,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -76,6 +77,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
@@ -84,6 +86,9 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -134,16 +139,16 @@ struct LateHandlers {
 
   template <class M>
   void operator()(M& message) const {
-    std::get<Slot<M>>(slots)(message);
+    std::get<Slot<M>>(functions)(message);
   }
   // The number of the first message without one; that of messages if none is without.
   std::uint32_t missing() const noexcept {
     std::uint32_t index = 0;
-    (void)((std::get<Slot<Messages>>(slots) ? (++index, true) : false) && ...);
+    (void)((std::get<Slot<Messages>>(functions) ? (++index, true) : false) && ...);
     return index;
   }
 
-  std::tuple<Slot<Messages>...> slots;
+  std::tuple<Slot<Messages>...> functions;
 };
 
 }  // namespace detail
@@ -172,15 +177,15 @@ class BasicMessageWorkers {
       : handlers_(new LateHandlers, &end<LateHandlers>),
         engine_(std::make_unique<detail::MessageEngine>(options, ops<LateHandlers>())) {}
 
-  // Started. `handlers`: one visitor of all messages, or several function objects; each message
-  // goes to the one that takes it best.
+  // Started. `handlers`: one visitor of all messages, or several functions; each message goes to
+  // the one that takes it best (core/overloaded.hpp).
   template <class... Handlers>
     requires(sizeof...(Handlers) != 0)
   explicit BasicMessageWorkers(const MessageWorkersOptions& options, Handlers&&... handlers)
-      : handlers_(new overloaded<std::decay_t<Handlers>...>{std::forward<Handlers>(handlers)...},
-                  &end<overloaded<std::decay_t<Handlers>...>>),
+      : handlers_(new detail::Overloaded<Handlers...>{std::forward<Handlers>(handlers)...},
+                  &end<detail::Overloaded<Handlers...>>),
         has_all_(true) {
-    using Set = overloaded<std::decay_t<Handlers>...>;
+    using Set = detail::Overloaded<Handlers...>;
     static_assert((detail::HandlerOf<Set, Messages>::is_there && ...));
     engine_ = std::make_unique<detail::MessageEngine>(options, ops<Set>());
     engine_->start(handlers_.get());
@@ -208,7 +213,7 @@ class BasicMessageWorkers {
                   "called by several threads at once");
     if (has_all_) misuse("MessageWorkers: set_handler() after the handlers were given");
     auto& late = *static_cast<LateHandlers*>(handlers_.get());
-    std::get<CopyableFunction<void(M&)>>(late.slots) = std::forward<Handler>(handler);
+    std::get<CopyableFunction<void(M&)>>(late.functions) = std::forward<Handler>(handler);
   }
 
   // Messages are handled from here on. Misuse if a handler is missing, and a second time. After a
@@ -253,9 +258,9 @@ class BasicMessageWorkers {
     static_assert(detail::MessageAmong<Types, Message>::is_there);
     if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
       Message copy(message);
-      return run_here(copy, true);
+      return run_here(copy, key_of(copy), true);
     } else {
-      return run_here(message, true);
+      return run_here(message, key_of(message), true);
     }
   }
 
@@ -303,7 +308,7 @@ class BasicMessageWorkers {
     return {.handle =
                 [](const void* handlers, const detail::MessageNode& node) {
                   const auto& call = *static_cast<const Handlers*>(handlers);
-                  visit(node, [&call](auto& message) { static_cast<void>(call(message)); });
+                  visit(node, [&call](auto& message) { detail::call_and_drop(call, message); });
                 },
             .destroy =
                 [](const detail::MessageNode& node) noexcept {
@@ -347,29 +352,30 @@ class BasicMessageWorkers {
     if constexpr (!std::is_same_v<M, Message>) {
       return hand_over(wish, Message(given));  // a copy that throws does so before all else
     } else {
+      const std::uint64_t key = key_of(given);  // user code: it comes before a place is taken
       const detail::MessageEngine::Place place = engine_->reserve(wish, kKeyed<Message>);
-      if (place.run_here) return run_here(given, false);
+      if (place.run_here) return run_here(given, key, false);
       if (place.node == nullptr) return place.why;
       detail::MessageNode& node = *place.node;
-      const Message& message = *::new (node.message) Message(std::forward<M>(given));
+      ::new (node.message) Message(std::forward<M>(given));
       // equivalent(swap): different members of a node that nobody else sees yet
       node.type = index_of<Message>();
       // equivalent(swap): different members of a node that nobody else sees yet
       node.keyed = kKeyed<Message>;
-      node.key = key_of(message);
+      node.key = key;
       engine_->hand_over(node);
       return Status::ok;
     }
   }
 
   template <class M>
-  Status run_here(M& message, bool tells) {
-    return engine_->run_here(&message, index_of<M>(), kKeyed<M>, key_of(message), tells);
+  Status run_here(M& message, std::uint64_t key, bool tells) {
+    return engine_->run_here(&message, index_of<M>(), kKeyed<M>, key, tells);
   }
 
   [[noreturn, gnu::cold]] static void refuse_start(std::uint32_t missing) {
-    misuse((std::string("MessageWorkers: start() without a handler of the message ") +
-            name_of(missing))
+    const std::string_view name = detail::name_in(name_of(missing));
+    misuse((std::string("MessageWorkers: start() without a handler of the message ").append(name))
                .c_str());
   }
 
@@ -383,3 +389,5 @@ template <class... Messages>
 using MessageWorkers = BasicMessageWorkers<MessageWorkersPolicies, Messages...>;
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -38,6 +38,9 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // What is owed to who asked. Move-only; its end without an answer is a failure.
@@ -155,3 +158,5 @@ Future<Reply> Publishing<Derived, Core, Policies>::request(Question&& question, 
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

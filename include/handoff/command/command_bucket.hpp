@@ -59,6 +59,7 @@
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
@@ -177,7 +178,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     return submit_here(backend, filter);
   }
   template <class B, class F>
-    requires std::invocable<F&, Key, B&>
+    requires std::is_invocable_v<F&, Key, B&>
   std::size_t submit(B& backend, KeyChange<F> filter) {
     detail::KeyFilter<Key, F> each{.mask = static_cast<Key>(filter.mask), .change = filter.change};
     return submit_here(backend, each);
@@ -192,7 +193,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   }
   // A filter begins anew in each piece; its function is called by several threads at once.
   template <class E, class B, std::size_t kSize, class F>
-    requires(RunsLoops<E> && std::invocable<F&, Key, B&>)
+    requires(RunsLoops<E> && std::is_invocable_v<F&, Key, B&>)
   std::size_t submit(E& executor, std::span<B, kSize> lists, KeyChange<F> filter) {
     const detail::KeyFilter<Key, F> each{.mask = static_cast<Key>(filter.mask),
                                          .change = filter.change};
@@ -249,7 +250,8 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     const detail::CommandStore::Use use(store_);
     arrange(detail::PartsRun());
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      visitor(order_.key(i), detail::name_of(detail::CommandPacket(order_.address(order_.ref(i)))));
+      const detail::CommandPacket packet(order_.address(order_.ref(i)));
+      detail::call_and_drop(visitor, order_.key(i), detail::name_of(packet));
     }
   }
 

@@ -39,12 +39,16 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/stop_token.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -114,9 +118,9 @@ class BulkOperation final : private BulkWork {
 
  private:
   void block(std::size_t first, std::size_t last) override {
-    static_cast<void>(body_(first, last));
+    detail::call_and_drop(body_, first, last);
   }
-  void ended(const Tally& tally) noexcept override { static_cast<void>(completion_(tally)); }
+  void ended(const Tally& tally) noexcept override { detail::call_and_drop(completion_, tally); }
 
   B& bulk_;
   const std::size_t count_;
@@ -128,3 +132,5 @@ class BulkOperation final : private BulkWork {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

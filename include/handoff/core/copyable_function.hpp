@@ -82,7 +82,7 @@ class CopyableFunction<R(Args...)> {
     AnyHeld* copy() const override { return new Held(function); }
     R call(Args&&... args) override {
       if constexpr (std::is_void_v<R>) {
-        static_cast<void>(detail::invoke(function, std::forward<Args>(args)...));
+        detail::call_and_drop(function, std::forward<Args>(args)...);
       } else {
         return detail::invoke(function, std::forward<Args>(args)...);
       }

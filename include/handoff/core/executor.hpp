@@ -39,6 +39,9 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -58,3 +61,5 @@ concept Executor = requires(E& executor, const E& same, detail::MovableFunction 
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -63,6 +63,9 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -170,11 +173,11 @@ concept TakesResult = (std::is_void_v<R> && std::is_invocable_v<F>) || std::is_i
 
 template <class F, class R>
 struct ThenResult {
-  using type = std::invoke_result_t<F, R>;
+  using type = KeptResult<F, R>;
 };
 template <class F>
 struct ThenResult<F, void> {
-  using type = std::invoke_result_t<F>;
+  using type = KeptResult<F>;
 };
 
 // function(result of `before`), when that is there.
@@ -294,3 +297,5 @@ class [[nodiscard]] FutureAwaiter {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -30,6 +30,9 @@
 #include <handoff/core/sender_words.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -125,3 +128,5 @@ auto Future<R>::as_sender() && {
 #endif
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -22,6 +22,9 @@
 #include <handoff/core/executor.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 class InlineExecutor {
@@ -31,7 +34,7 @@ class InlineExecutor {
     requires std::is_invocable_v<std::decay_t<F>&>
   [[nodiscard]] Status try_post(F&& function) const {
     std::decay_t<F> mine(std::forward<F>(function));
-    static_cast<void>(detail::invoke(mine));
+    detail::call_and_drop(mine);
     return Status::ok;
   }
 
@@ -42,3 +45,5 @@ class InlineExecutor {
 static_assert(Executor<InlineExecutor>);
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/index_range.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -34,7 +35,7 @@ using BlockCall = void (*)(const void* work, IndexRange block);
 // body(block) as a BlockCall; `work` is the body's address.
 template <class Body>
 void call_block_body(const void* work, IndexRange block) {
-  (*static_cast<const Body*>(work))(block);
+  detail::call_and_drop(*static_cast<const Body*>(work), block);
 }
 
 // start(call, work) for this body, as run() hands it on. No `const void*` holds the address of a

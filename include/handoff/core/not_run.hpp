@@ -10,6 +10,9 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 class NotRun : public std::runtime_error {
@@ -32,3 +35,5 @@ class NotRun : public std::runtime_error {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -4,7 +4,7 @@
 //
 //   handoff::parallel_for(team, 0, n, [&](std::size_t i) { c[i] = a[i] + b[i]; });
 //   handoff::parallel_for(team, 0, n, [&](handoff::IndexRange r) { add(a, b, c, r); });
-//   handoff::parallel_for(team, pixels, [](Pixel& p) { p.dim(); });  // or begin, end
+//   handoff::parallel_for(team, pixels, &Pixel::dim);  // a range, or begin, end
 //   handoff::parallel_for(team, 0, n, body, {.block = 64, .until = 10ms});
 //   const double sum = handoff::parallel_reduce(
 //       team, 0, n, 0.0, [&](std::size_t i) { return a[i]; }, std::plus<>());
@@ -30,8 +30,9 @@
 //   What try_post() throws is taken for a refusal.
 //
 // The result of parallel_reduce depends on nothing but its arguments: it is combined from parts
-// that follow from the number of indices, in their order. So `combine` must be associative but need
-// not commute, and a sum of floating point numbers is the same on any width.
+// that follow from the number of indices, in their order, behind the initial value, which counts
+// once. So `combine` must be associative but need not commute, and a sum of floating point numbers
+// is the same on any width. What options.until would leave out makes it throw NotRun.
 #pragma once
 
 #include <concepts>
@@ -39,6 +40,7 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -46,15 +48,21 @@
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/lent_loop.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/core/run_options.hpp>
+#include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -84,14 +92,10 @@ struct IndexLoop {
     const Index begin = at(part.first);
     const Index end = at(part.last);
     if constexpr (std::is_invocable_v<Body&, Index>) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"  // what the body makes of an index is its business
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-      for (Index index = begin; index < end; ++index) static_cast<void>(body(index));
-#pragma GCC diagnostic pop
+      for (Index index = begin; index < end; ++index) call_and_drop(body, Index{index});
     } else {
-      static_cast<void>(
-          body(IndexRange{static_cast<std::size_t>(begin), static_cast<std::size_t>(end)}));
+      call_and_drop(body,
+                    IndexRange{static_cast<std::size_t>(begin), static_cast<std::size_t>(end)});
     }
   }
   Index at(std::size_t offset) const noexcept {
@@ -109,7 +113,7 @@ struct IteratorLoop {
     using Offset = std::iter_difference_t<Iterator>;
     const Iterator end = first + static_cast<Offset>(part.last);
     for (Iterator each = first + static_cast<Offset>(part.first); each != end; ++each) {
-      static_cast<void>(body(*each));
+      call_and_drop(body, *each);
     }
   }
 
@@ -186,7 +190,7 @@ std::size_t count_between(First first, Last last) {
 template <class R>
 concept LoopRange = requires(R& range) {
   { std::begin(range) } -> std::random_access_iterator;
-  { std::end(range) - std::begin(range) } -> std::integral;
+  { std::end(range) } -> std::sized_sentinel_for<decltype(std::begin(range))>;
 };
 
 }  // namespace detail
@@ -216,9 +220,10 @@ Tally parallel_for(E& executor, First first, Last last, Body&& body,
   }
 }
 
-// body(*i) for each i in [first, last).
-template <class E, std::random_access_iterator Iterator, class Body>
-Tally parallel_for(E& executor, Iterator first, Iterator last, Body&& body,
+// body(*i) for each i in [first, last). `last` may be of another type, as cend() behind begin().
+template <class E, std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Last,
+          class Body>
+Tally parallel_for(E& executor, Iterator first, Last last, Body&& body,
                    const RunOptions& options = {}) {
   static_assert(RunsLoops<E>,
                 "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
@@ -247,15 +252,15 @@ Tally parallel_for(E& executor, Range&& range, Body&& body, const RunOptions& op
   if constexpr (is_range) {
     static_assert(std::is_invocable_v<Body&, decltype(*std::begin(range))>,
                   "parallel_for: the body takes an element of the range");
-    const auto first = std::begin(range);
-    return handoff::parallel_for(executor, first, first + (std::end(range) - first), body, options);
+    return handoff::parallel_for(executor, std::begin(range), std::end(range), body, options);
   }
 }
 
 // Neither integers nor iterators that jump: says so.
 template <class E, class First, class Last, class Body>
   requires(!(detail::LoopIndex<First> && detail::LoopIndex<Last>) &&
-           !std::random_access_iterator<First> && !detail::LoopRange<First>)
+           !(std::random_access_iterator<First> && std::sized_sentinel_for<Last, First>) &&
+           !detail::LoopRange<First>)
 Tally parallel_for(E&, First, Last, Body&&, const RunOptions& = {}) {
   static_assert(detail::LoopIndex<First> && detail::LoopIndex<Last>,
                 "parallel_for: from and to are integers, or iterators of a vector, an array, a "
@@ -265,64 +270,156 @@ Tally parallel_for(E&, First, Last, Body&&, const RunOptions& = {}) {
 
 namespace detail {
 
-template <class E, class Index, class T, class Map, class Combine>
-T reduce(E& executor, Index first, std::size_t count, T identity, const Map& map,
-         const Combine& combine) {
+// What is reduced: loop(range, body) goes over it, at(offset) is one of them.
+template <class Index>
+struct ReducedIndices {
+  template <class Body>
+  void loop(IndexRange part, Body& body) const {
+    IndexLoop<Index, Body>{first, body}(part);
+  }
+  Index at(std::size_t offset) const noexcept {
+    return static_cast<Index>(static_cast<std::size_t>(first) + offset);
+  }
+  Index first;
+};
+template <class Iterator>
+struct ReducedElements {
+  template <class Body>
+  void loop(IndexRange part, Body& body) const {
+    IteratorLoop<Iterator, Body>{first, body}(part);
+  }
+  std::iter_reference_t<Iterator> at(std::size_t offset) const {
+    return *(first + static_cast<std::iter_difference_t<Iterator>>(offset));
+  }
+  Iterator first;
+};
+
+// A loop over parts of something, all of which are needed.
+template <class E, class Body>
+void run_all_parts(E& executor, std::size_t parts, Body& body, const RunOptions& options) {
+  const Tally tally = handoff::parallel_for(executor, std::size_t{0}, parts, body, options);
+  if (tally.done == parts) return;
+  raise(NotRun(tally.cancelled != 0 ? Status::stopped : Status::timed_out));
+}
+
+// In parts, each on one thread, which begins with what its first item is mapped to.
+template <class E, class Source, class T, class Map, class Combine>
+T reduce_parts(E& executor, const Source& source, std::size_t count, T total, Map& map,
+               Combine& combine, const RunOptions& options) {
   constexpr std::size_t most_parts = 256;
   const std::size_t parts = min(count, most_parts);
   const std::size_t size = count / parts;
   const std::size_t larger = count % parts;  // as many parts have one more
-  struct Part {
-    T value;
-  };
-  std::vector<Part> results(parts, Part{identity});
+  std::vector<std::optional<T>> results(parts);
   const auto reduce_part = [&](std::size_t part) {
-    T value = identity;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"  // as in IndexLoop
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-    const auto take = [&](Index index) { value = combine(std::move(value), map(index)); };
-#pragma GCC diagnostic pop
     const std::size_t begin = part * size + min(part, larger);
-    const IndexLoop<Index, decltype(take)> loop{first, take};
-    loop(IndexRange{begin, begin + size + (part < larger ? 1 : 0)});
-    results[part].value = std::move(value);
+    T value = detail::invoke(map, source.at(begin));
+    auto take = [&]<class Item>(Item&& item) {
+      value = static_cast<T>(
+          detail::invoke(combine, std::move(value), detail::invoke(map, std::forward<Item>(item))));
+    };
+    source.loop(IndexRange{begin + 1, begin + size + (part < larger ? 1 : 0)}, take);
+    results[part].emplace(std::move(value));
   };
-  handoff::parallel_for(executor, std::size_t{0}, parts, reduce_part);
-  T total = std::move(identity);
-  for (Part& part : results) total = combine(std::move(total), std::move(part.value));
+  detail::run_all_parts(executor, parts, reduce_part,
+                        {.block = options.block / size, .until = options.until});
+  for (std::optional<T>& part : results) {
+    total = static_cast<T>(detail::invoke(combine, std::move(total), std::move(*part)));
+  }
   return total;
 }
 
-}  // namespace detail
+// In the caller, some items after the others: what all threads do is to map them.
+template <class E, class Source, class T, class Map, class Combine>
+T reduce_in_order(E& executor, const Source& source, std::size_t count, T total, Map& map,
+                  Combine& combine, const RunOptions& options) {
+  using Mapped = std::decay_t<decltype(detail::invoke(map, source.at(0)))>;
+  constexpr std::size_t most_items = 16384;
+  std::vector<std::optional<Mapped>> results(min(count, most_items));
+  for (std::size_t first = 0; first < count; first += most_items) {
+    const std::size_t items = min(count - first, most_items);
+    const auto map_one = [&](std::size_t item) {
+      results[item].emplace(detail::invoke(map, source.at(first + item)));
+    };
+    detail::run_all_parts(executor, items, map_one, options);
+    for (std::size_t i = 0; i < items; ++i) {
+      total = static_cast<T>(detail::invoke(combine, std::move(total), std::move(*results[i])));
+    }
+  }
+  return total;
+}
 
-// combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), with
-// brackets elsewhere.
-template <class E, detail::LoopIndex First, detail::LoopIndex Last, class T, class Map,
-          class Combine>
-T parallel_reduce(E& executor, First first, Last last, T identity, const Map& map,
-                  const Combine& combine) {
+template <class E, class Source, class T, class Map, class Combine>
+T reduce(E& executor, const Source& source, std::size_t count, T initial, Map& map,
+         Combine& combine, const RunOptions& options) {
   static_assert(RunsLoops<E>,
                 "parallel_reduce: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
-  static_assert(detail::LoopIsIncluded<E>,
+  static_assert(LoopIsIncluded<E>,
                 "parallel_reduce: include the parallel_for.hpp of the executor's room, as "
                 "pool/parallel_for.hpp");
-  using Index = std::common_type_t<First, Last>;
-  constexpr bool is_map = std::is_invocable_v<const Map&, Index>;
-  static_assert(is_map, "parallel_reduce: map takes an index");
-  if constexpr (is_map) {
-    using Mapped = std::invoke_result_t<const Map&, Index>;
-    constexpr bool is_combine = std::is_invocable_r_v<T, const Combine&, T, Mapped>;
+  using Item = decltype(source.at(0));
+  constexpr bool is_map = std::is_invocable_v<Map&, Item>;
+  static_assert(is_map, "parallel_reduce: map takes an index, or an element of the range");
+  if constexpr (is_map && RunsLoops<E>) {
+    using Mapped = std::invoke_result_t<Map&, Item>;
+    constexpr bool is_combine = std::is_invocable_r_v<T, Combine&, T, Mapped>;
     static_assert(is_combine,
-                  "parallel_reduce: combine takes the identity's type and what map "
-                  "returns, and gives the first");
-    const std::size_t count = detail::count_between<Index>(first, last);
-    if constexpr (is_combine && RunsLoops<E>) {
-      if (count == 0) return identity;
-      return detail::reduce(executor, static_cast<Index>(first), count, std::move(identity), map,
-                            combine);
+                  "parallel_reduce: combine takes the initial value's type and what map returns, "
+                  "and gives the first");
+    if (count == 0) return initial;
+    if constexpr (is_combine && std::is_convertible_v<Mapped, T> &&
+                  std::is_invocable_r_v<T, Combine&, T, T>) {
+      return detail::reduce_parts(executor, source, count, std::move(initial), map, combine,
+                                  options);
+    } else if constexpr (is_combine) {
+      return detail::reduce_in_order(executor, source, count, std::move(initial), map, combine,
+                                     options);
     }
   }
 }
 
+}  // namespace detail
+
+// combine(... combine(combine(initial, map(first)), map(first + 1)) ..., map(last - 1)), with
+// brackets elsewhere: there combine takes two values of the initial value's type, to which what map
+// returns converts. A combine that takes no two of them, but only one and what map returns, is
+// called by the caller alone, in just this order. map and combine are one object each, called by
+// several threads at once; they may be mutable.
+template <class E, detail::LoopIndex First, detail::LoopIndex Last, class T, class Map,
+          class Combine>
+T parallel_reduce(E& executor, First first, Last last, T initial, Map&& map, Combine&& combine,
+                  const RunOptions& options = {}) {
+  using Index = std::common_type_t<First, Last>;
+  const std::size_t count = detail::count_between<Index>(first, last);
+  const detail::ReducedIndices<Index> source{static_cast<Index>(first)};
+  return detail::reduce(executor, source, count, std::move(initial), map, combine, options);
+}
+
+// The same of map(*i) for each i in [first, last).
+template <class E, std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Last,
+          class T, class Map, class Combine>
+T parallel_reduce(E& executor, Iterator first, Last last, T initial, Map&& map, Combine&& combine,
+                  const RunOptions& options = {}) {
+  const std::size_t count = last - first <= 0 ? 0 : static_cast<std::size_t>(last - first);
+  const detail::ReducedElements<Iterator> source{first};
+  return detail::reduce(executor, source, count, std::move(initial), map, combine, options);
+}
+
+// The same of map(element) for each element of a vector, an array, a span, ...
+template <class E, class Range, class T, class Map, class Combine>
+  requires(!detail::LoopIndex<std::remove_cvref_t<Range>>)
+T parallel_reduce(E& executor, Range&& range, T initial, Map&& map, Combine&& combine,
+                  const RunOptions& options = {}) {
+  constexpr bool is_range = detail::LoopRange<Range>;
+  static_assert(is_range,
+                "parallel_reduce: a range is a vector, an array, a span: one whose iterators jump; "
+                "copy others into a vector");
+  if constexpr (is_range) {
+    return handoff::parallel_reduce(executor, std::begin(range), std::end(range),
+                                    std::move(initial), map, combine, options);
+  }
+}
+
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -10,6 +10,9 @@
 
 #include <handoff/config.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 enum class [[nodiscard("it says whether the call did what it should")]] Status : std::uint8_t {
@@ -25,3 +28,5 @@ enum class [[nodiscard("it says whether the call did what it should")]] Status :
 const char* to_string(Status status) noexcept;
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

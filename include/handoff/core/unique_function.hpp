@@ -92,7 +92,7 @@ class UniqueFunction<R(Args...)> {
   template <class F>
   static R call(F& function, Args&&... args) {
     if constexpr (std::is_void_v<R>) {
-      detail::invoke(function, std::forward<Args>(args)...);
+      detail::call_and_drop(function, std::forward<Args>(args)...);
     } else {
       return detail::invoke(function, std::forward<Args>(args)...);
     }

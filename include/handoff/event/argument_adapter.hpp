@@ -102,7 +102,7 @@ class ArgumentAdapter<R(To...), F> {
     requires(fits<From...>())
   R operator()(From&... from) {
     if constexpr (std::is_void_v<R>) {
-      detail::invoke(function_, argument_cast<To>(from)...);
+      detail::call_and_drop(function_, argument_cast<To>(from)...);
     } else {
       return detail::invoke(function_, argument_cast<To>(from)...);
     }
@@ -122,7 +122,9 @@ class ConditionalCall {
   template <class... Args>
     requires(std::is_invocable_v<Condition&, Args&...> && std::is_invocable_v<F&, Args&...>)
   void operator()(Args&... args) {
-    if (static_cast<bool>(detail::invoke(condition_, args...))) detail::invoke(function_, args...);
+    if (static_cast<bool>(detail::invoke(condition_, args...))) {
+      detail::call_and_drop(function_, args...);
+    }
   }
 
  private:

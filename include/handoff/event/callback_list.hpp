@@ -40,6 +40,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/event/detail/listener_access.hpp>
 #include <handoff/event/detail/listener_function.hpp>
@@ -152,7 +153,8 @@ class CallbackList<R(Args...), Policies> {
   bool visit_results(Visitor&& visitor, Args... args) const {
     const detail::Pass pass(list_);
     return Calls::template run<R>(
-        *list_, [&](auto&& call) { return static_cast<bool>(visitor(call())); }, args...);
+        *list_, [&](auto&& call) { return static_cast<bool>(detail::invoke(visitor, call())); },
+        args...);
   }
 
   // Calls `visitor(handle)` for each listener there is, in order; it may add and remove.
@@ -161,7 +163,8 @@ class CallbackList<R(Args...), Policies> {
     using V = std::remove_reference_t<Visitor>;
     list_->visit(
         [](void* context, detail::ListenerRef listener) {
-          (*static_cast<V*>(context))(detail::ListenerAccess::handle(std::move(listener)));
+          detail::call_and_drop(*static_cast<V*>(context),
+                                detail::ListenerAccess::handle(std::move(listener)));
         },
         const_cast<std::remove_const_t<V>*>(std::addressof(visitor)));
   }

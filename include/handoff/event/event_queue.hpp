@@ -76,6 +76,9 @@
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/event_count.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class Key, class Signature, class Policies = EventPolicies>
@@ -432,3 +435,5 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, const
 }
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -25,6 +25,9 @@
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/event/listener_options.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // Adds a listener for the events of this type.
@@ -52,3 +55,5 @@ Status enqueue_event(Queue& queue, Args&&... args) {
 }
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -74,6 +74,9 @@
 #include <handoff/file/file_result.hpp>
 #include <handoff/file/open_file.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -154,3 +157,5 @@ class FileEngine {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -41,6 +41,9 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -176,3 +179,5 @@ struct FrameAccess {
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -44,6 +44,9 @@
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // What ThreadPool::schedule() returns, to be awaited at once. It lies in the coroutine.
@@ -90,3 +93,5 @@ inline auto ThreadPool::schedule(Priority priority) noexcept {
 }
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

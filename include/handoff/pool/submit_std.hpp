@@ -25,6 +25,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/future_work.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
@@ -104,7 +105,7 @@ class StdTask {
 template <class F, class... Args>
   requires std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>
 [[nodiscard]] auto submit_std(ThreadPool& pool, F&& function, Args&&... args) {
-  using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+  using Result = detail::KeptResult<std::decay_t<F>, std::decay_t<Args>...>;
   using Work = detail::StdTask<Result, std::decay_t<F>, std::decay_t<Args>...>;
   detail::Engine& engine = detail::engine_of(pool);
   sync::StdPromise<Result> promise;

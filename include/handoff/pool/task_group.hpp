@@ -56,6 +56,9 @@
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 class TaskGroup {
@@ -104,3 +107,5 @@ class TaskGroup {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

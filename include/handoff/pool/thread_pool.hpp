@@ -76,6 +76,7 @@
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/detail/future_work.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/future.hpp>
@@ -102,6 +103,9 @@
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -160,8 +164,8 @@ class ThreadPool {
 
   // try_post() of each callable of the range, moved; returns the iterator to the first that was
   // refused, which is unmoved.
-  template <std::input_iterator I, std::sentinel_for<I> S>
-  [[nodiscard]] I try_post_all(I first, S last) {
+  template <std::input_iterator It, std::sentinel_for<It> S>
+  [[nodiscard]] It try_post_all(It first, S last) {
     for (; first != last; ++first) {
       if (try_post(std::move(*first)) != Status::ok) break;
     }
@@ -177,7 +181,7 @@ class ThreadPool {
                   "submit: the function takes the arguments that follow it, moved from a copy");
     static_assert((std::is_constructible_v<std::decay_t<Args>, Args> && ...),
                   "submit: keeps copies of the arguments: std::move() those that have none");
-    using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+    using Result = detail::KeptResult<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
     const auto reserve = [this] { return engine_->reserve(); };
     return submit_work<Result, Work>(reserve, TaskInfo{}, std::forward<F>(function),
@@ -188,7 +192,7 @@ class ThreadPool {
   auto submit(F&& function, const TaskOptions& options) {
     static_assert(std::is_invocable_v<std::decay_t<F>>,
                   "submit: with options the function takes no arguments: capture what it needs");
-    using Result = std::invoke_result_t<std::decay_t<F>>;
+    using Result = detail::KeptResult<std::decay_t<F>>;
     using Work = detail::LimitedWork<Result, std::decay_t<F>>;
     const auto reserve = [&] { return engine_->reserve(options); };
     return submit_work<Result, Work>(
@@ -381,3 +385,5 @@ inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }
 ThreadPool& default_pool();
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -12,9 +12,10 @@
 // may outlive the pool, and then says false to everything.
 // Order: what came before cancel() happens before the end of the function's closure; a run happens
 // before a cancel_and_wait() that returns after it.
-// Blocks: cancel_and_wait(), until the run that is going on is over; not inside that run. In
-// another task it holds up a worker, see blocking().
-// Destroys: the closure, at once if its moment has not come, else on the worker that it was for.
+// Blocks: cancel_and_wait(), until the run that is going on, or the closure's end, is over; not
+// inside that run or end. In another task it holds up a worker, see blocking().
+// Destroys: the closure, at once if its moment has not come, else on the worker that it was for; in
+// the close of the pool, on that thread. A closure may own its handle.
 // Allocates, throws: never.
 #pragma once
 

@@ -74,6 +74,9 @@
 #include <handoff/process/detail/process_job.hpp>
 #include <handoff/process/process_pool_options.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -186,3 +189,5 @@ class ProcessPool {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -53,6 +53,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
@@ -60,6 +61,9 @@
 #include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_sequence.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -207,10 +211,10 @@ class SharedBroadcast<T>::Consumer {
       Copy copy;
       std::memcpy(&copy.message, image.words, sizeof copy.message);
       const T& message = copy.message;
-      if constexpr (std::invocable<Visitor&, const T&, std::uint64_t>) {
-        visitor(message, next_ - 1);
+      if constexpr (std::is_invocable_v<Visitor&, const T&, std::uint64_t>) {
+        detail::call_and_drop(visitor, message, next_ - 1);
       } else {
-        visitor(message);
+        detail::call_and_drop(visitor, message);
       }
     }
     return count;
@@ -267,3 +271,5 @@ class SharedBroadcast<T>::Consumer {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -40,11 +40,15 @@
 #include <span>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_ends.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -160,7 +164,7 @@ class SharedByteRing::Consumer {
     std::span<const std::byte> record;
     for (; count < most && end_.position() != end && try_peek(record) == Status::ok; ++count) {
       const Release release{*this};
-      visitor(record);
+      detail::call_and_drop(visitor, std::as_const(record));
     }
     return count;
   }
@@ -180,3 +184,5 @@ class SharedByteRing::Consumer {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

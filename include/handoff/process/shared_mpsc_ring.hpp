@@ -60,6 +60,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
@@ -67,6 +68,9 @@
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_ticket_ring.hpp>
 #include <handoff/process/detail/shared_tickets.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -256,7 +260,7 @@ class SharedMpscRing<T>::Consumer {
     for (; count < limit && end_.try_find() == Status::ok; ++count) {
       const Release release{end_};
       const T& item = *ring_.item(end_.position());
-      visitor(item);
+      detail::call_and_drop(visitor, item);
     }
     return count;
   }
@@ -283,3 +287,5 @@ class SharedMpscRing<T>::Consumer {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -57,6 +57,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
@@ -65,6 +66,9 @@
 #include <handoff/process/detail/shared_ends.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/queue/detail/ring_item.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -273,7 +277,7 @@ class SharedRing<T>::Consumer {
     Visited visited(end_, ring_.capacity_);
     for (std::size_t i = 0; i < count; ++i) {
       const T& item = *ring_.place(visited.next());
-      visitor(item);
+      detail::call_and_drop(visitor, item);
     }
     return count;
   }
@@ -334,3 +338,5 @@ class SharedRing<T>::Consumer {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -49,6 +49,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/status.hpp>
@@ -58,6 +59,9 @@
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/sync/event_count.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -148,7 +152,8 @@ class Channel {
   }
   // Calls visitor(T&) on each item, then destroys it; returns how many. At most `most`, and no more
   // than the channel holds, so that it ends while producers go on. Never waits for items.
-  template <std::invocable<T&> Visitor>
+  template <class Visitor>
+    requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t limit = detail::min(most, holds());
@@ -260,7 +265,7 @@ class Channel {
     return queue_.consume(
                [&](T& item) {
                  freed.visited = true;
-                 visitor(item);
+                 detail::call_and_drop(visitor, item);
                },
                1) == 1;
   }
@@ -334,3 +339,5 @@ template <class T>
 using UnboundedChannel = Channel<T, SegmentQueue<T>>;
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -41,14 +41,19 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -129,7 +134,14 @@ class SegmentQueue {
   Status try_pop(T& out) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "an item whose assignment may throw could get lost here: use consume()");
-    return take([&](T& item) { out = std::move(item); });
+    if constexpr (detail::kReplacingCalls<T>) {
+      TakenItem taken;
+      const Status status = take_to(taken);
+      if (status == Status::ok) out = std::move(taken.place.write());
+      return status;
+    } else {
+      return take([&](T& item) { out = std::move(item); });
+    }
   }
 
   // The item itself, if there is one now: for items that have no empty state to begin with.
@@ -143,30 +155,34 @@ class SegmentQueue {
   std::size_t try_pop_batch(std::span<T> out) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "an item whose assignment may throw could get lost here: use consume()");
-    const sync::Lock lock(head_mutex_);
     std::size_t count = 0;
-    for (; count < out.size(); ++count) {
-      sync::raw_cell<T>* const front = front_place();
-      if (front == nullptr) break;
-      out[count] = std::move(front->write());
-      drop(*front);
+    if constexpr (detail::kReplacingCalls<T>) {
+      for (std::size_t taken = 1; taken != 0 && count < out.size(); count += taken) {
+        taken = take_some(out.subspan(count));
+      }
+    } else {
+      const sync::Lock lock(head_mutex_);
+      for (; count < out.size(); ++count) {
+        sync::raw_cell<T>* const front = front_place();
+        if (front == nullptr) break;
+        out[count] = std::move(front->write());
+        drop(*front);
+      }
     }
     return count;
   }
 
   // Calls visitor(T&) on each item, moved out of the queue first, so that the visitor may push and
   // pop; returns how many. At most `most`, and only those that were there at the call.
-  template <std::invocable<T&> Visitor>
+  template <class Visitor>
+    requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t limit = detail::min(most, was_size());
     for (std::size_t count = 0; count < limit; ++count) {
       TakenItem taken;
-      if (take([&](T& item) { taken.place.construct(std::move(item)); }) != Status::ok) {
-        return count;
-      }
-      taken.full = true;
-      visitor(taken.place.write());
+      if (take_to(taken) != Status::ok) return count;
+      detail::call_and_drop(visitor, taken.place.write());
     }
     return limit;
   }
@@ -196,7 +212,7 @@ class SegmentQueue {
     sync::raw_cell<T> places[kPlaces];
   };
 
-  // An item on its way to a visitor.
+  // An item on its way out, where its taker may call the queue again.
   struct TakenItem {
     TakenItem() noexcept = default;
     ~TakenItem() {
@@ -207,6 +223,33 @@ class SegmentQueue {
     sync::raw_cell<T> place;
     bool full = false;
   };
+
+  Status take_to(TakenItem& taken) noexcept {
+    const Status status = take([&](T& item) { taken.place.construct(std::move(item)); });
+    taken.full = status == Status::ok;
+    return status;
+  }
+
+  // Moves out some, by way of the stack: what they replace ends when the lock is given back. 0:
+  // none is there.
+  std::size_t take_some(std::span<T> out) noexcept {
+    constexpr std::size_t most =
+        detail::min<std::size_t>(detail::max<std::size_t>(1024 / sizeof(T), 1), 16);
+    TakenItem taken[most];
+    std::size_t count = 0;
+    {
+      const sync::Lock lock(head_mutex_);
+      for (; count < detail::min(out.size(), most); ++count) {
+        sync::raw_cell<T>* const front = front_place();
+        if (front == nullptr) break;
+        taken[count].place.construct(std::move(front->write()));
+        taken[count].full = true;  // equivalent(swap): a member of the call alone
+        drop(*front);
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) out[i] = std::move(taken[i].place.write());
+    return count;
+  }
 
   static Segment* make_segment() { return detail::RawBox<Segment>().make(); }
   static void free_segment(Segment* segment) noexcept {
@@ -323,3 +366,5 @@ class SegmentQueue {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -30,10 +30,14 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/detail/select_list.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -77,7 +81,7 @@ class SelectCase final : public detail::SelectSource {
   SelectCase& operator=(const SelectCase&) = delete;
 
   // Gives the handler the item that was taken.
-  void handle() { handler_(std::move(*item_)); }
+  void handle() { detail::call_and_drop(handler_, std::move(*item_)); }
 
  private:
   Status look() noexcept override { return channel_.popped(channel_.take(item_)); }
@@ -132,3 +136,5 @@ Status try_select(SelectCase<Channels, Handlers>&&... cases) {
 }
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

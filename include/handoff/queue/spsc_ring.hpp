@@ -37,12 +37,17 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -125,10 +130,14 @@ class SpscRing {
       if (!closed_.load(sync::order::acquire)) return Status::empty;
       if (items_from(head, 1) == 0) return Status::closed;
     }
-    out = std::move(slots_[head].write());
-    slots_[head].destroy();
-    // order: release pairs with the acquire in free_places(): the place is bare before it is free.
-    head_.store(head + 1, sync::order::release);
+    if constexpr (detail::kReplacingCalls<T>) {
+      T item(std::move(slots_[head].write()));
+      free_front(head);
+      out = std::move(item);
+    } else {
+      out = std::move(slots_[head].write());
+      free_front(head);
+    }
     return Status::ok;
   }
 
@@ -143,6 +152,11 @@ class SpscRing {
   std::size_t try_pop_batch(std::span<T> out) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "an item whose assignment may throw could get lost here: use consume()");
+    if constexpr (detail::kReplacingCalls<T>) {
+      std::size_t count = 0;
+      while (count < out.size() && try_pop(out[count]) == Status::ok) ++count;
+      return count;
+    }
     // order: relaxed, only this thread writes it.
     const std::uint64_t head = head_.load(sync::order::relaxed);
     const std::size_t count = detail::min(out.size(), items_from(head, out.size()));
@@ -157,8 +171,10 @@ class SpscRing {
   }
 
   // Calls visitor(T&) on each item in its place, then destroys it; returns how many. At most
-  // `most`, and only those that were there at the call. The visitor must not take from this ring.
-  template <std::invocable<T&> Visitor>
+  // `most`, and only those that were there at the call. The visitor, and
+  // the end of what it visits, must not take from this ring.
+  template <class Visitor>
+    requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     // order: relaxed, only this thread writes it.
@@ -166,7 +182,7 @@ class SpscRing {
     const std::size_t count = detail::min(most, items_from(head, most));
     for (std::size_t i = 0; i < count; ++i) {
       const FrontItem front(*this, head + i);
-      visitor(slots_[head + i].write());
+      detail::call_and_drop(visitor, slots_[head + i].write());
     }
     return count;
   }
@@ -204,11 +220,7 @@ class SpscRing {
   class FrontItem {
    public:
     FrontItem(SpscRing& ring, std::uint64_t head) noexcept : ring_(ring), head_(head) {}
-    ~FrontItem() {
-      ring_.slots_[head_].destroy();
-      // order: release pairs with the acquire in free_places().
-      ring_.head_.store(head_ + 1, sync::order::release);
-    }
+    ~FrontItem() { ring_.free_front(head_); }
     FrontItem(const FrontItem&) = delete;
     FrontItem& operator=(const FrontItem&) = delete;
 
@@ -216,6 +228,13 @@ class SpscRing {
     SpscRing& ring_;
     const std::uint64_t head_;
   };
+
+  // The place of an item that is gone, or goes here.
+  void free_front(std::uint64_t head) noexcept {
+    slots_[head].destroy();
+    // order: release pairs with the acquire in free_places(): the place is bare before it is free.
+    head_.store(head + 1, sync::order::release);
+  }
 
   // The producer's count of free places; looks at the consumer's line only if the places it knows
   // of are fewer than `wanted`.
@@ -251,3 +270,5 @@ class SpscRing {
 };
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

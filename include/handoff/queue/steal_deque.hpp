@@ -40,6 +40,9 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
@@ -147,7 +150,7 @@ class StealDeque {
   StealDeque(std::size_t capacity, detail::RingStart start)
       : bottom_(signed_of(start.position)),
         largest_(std::make_unique<Places>(capacity)),
-        room_until_(signed_of(start.position + largest_->slots.capacity())),
+        room_until_(signed_of(start.position + largest_->cells.capacity())),
         top_(signed_of(start.position)),
         places_(largest_.get()) {}
 
@@ -161,18 +164,18 @@ class StealDeque {
     sync::atomic<T> item{T{}};
   };
   struct Places {
-    explicit Places(std::size_t capacity) : slots(capacity) {}
+    explicit Places(std::size_t capacity) : cells(capacity) {}
     sync::atomic<T>& at(Index index) const noexcept {
-      return slots[static_cast<std::uint64_t>(index)].item;
+      return cells[static_cast<std::uint64_t>(index)].item;
     }
-    detail::RingSlots<Slot> slots;
+    detail::RingSlots<Slot> cells;
     std::unique_ptr<Places> smaller;  // what there was before it
   };
 
   static Index signed_of(std::uint64_t position) noexcept { return static_cast<Index>(position); }
 
   void find_room(Index needed);
-  Index capacity() const noexcept { return static_cast<Index>(largest_->slots.capacity()); }
+  Index capacity() const noexcept { return static_cast<Index>(largest_->cells.capacity()); }
 
   void grow(Index top);
 
@@ -200,7 +203,7 @@ void StealDeque<T>::find_room(Index needed) {
 
 template <class T>
 void StealDeque<T>::grow(Index top) {
-  auto larger = std::make_unique<Places>(2 * largest_->slots.capacity());
+  auto larger = std::make_unique<Places>(2 * largest_->cells.capacity());
   // equivalent(bound): one place more is copied, which no index in use names
   for (Index i = top; i < height(); ++i) {
     // order: relaxed, both: the owner's own stores, published below.
@@ -213,3 +216,5 @@ void StealDeque<T>::grow(Index top) {
 }
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -55,6 +55,9 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // What a team may be told when it is made.
@@ -148,3 +151,5 @@ class ThreadTeam {
 static_assert(Bulk<ThreadTeam>);
 
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -324,6 +324,7 @@ TEST(MessageWorkers, TheMissingHandlerIsNamed) {
   (void)set_misuse_handler(before);
   EXPECT_NE(misuse_said.find("Text"), std::string::npos) << misuse_said;
   EXPECT_EQ(misuse_said.find("Number"), std::string::npos) << misuse_said;
+  EXPECT_EQ(misuse_said.find("type_name"), std::string::npos) << "the name of the type alone";
 }
 
 TEST(MessageWorkers, WhatIsNeverStartedIsCancelled) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <iostream>
 #include <memory>
@@ -17,6 +18,7 @@
 #include <random>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/failing.hpp"
@@ -118,6 +120,70 @@ TEST_P(TimerTest, CancelEndsTheClosureAtOnce) {
   const Tally tally = pool.close();
   EXPECT_EQ(tally.accepted, 1U);
   EXPECT_EQ(tally.cancelled, 1U);
+}
+
+// An object that its timer's closure keeps alive, and that waits for the timer when it ends.
+struct OwnedByItsTimer {
+  TimerHandle beat;
+  ~OwnedByItsTimer() { (void)beat.cancel_and_wait(); }
+};
+
+TEST_P(TimerTest, AClosureMayOwnItsHandleWhoeverEndsIt) {
+  enum class Ender { close, destructor, cancel, cancel_and_wait, run };
+  for (const Ender ender :
+       {Ender::close, Ender::destructor, Ender::cancel, Ender::cancel_and_wait, Ender::run}) {
+    ThreadPool pool(options(2));
+    std::atomic<bool> ran{false};
+    auto owner = std::make_shared<OwnedByItsTimer>();
+    const std::weak_ptr<OwnedByItsTimer> watch = owner;
+    OwnedByItsTimer& owned = *owner;
+    owned.beat = pool.post_after(ender == Ender::run ? 1ms : 1h, [owner, &ran] { ran = true; });
+    owner.reset();
+    if (ender == Ender::cancel) {
+      EXPECT_TRUE(owned.beat.cancel());
+    }
+    if (ender == Ender::cancel_and_wait) {
+      EXPECT_TRUE(owned.beat.cancel_and_wait());
+    }
+    if (ender == Ender::run) until([&] { return watch.expired(); });
+    if (ender != Ender::destructor) {
+      const Tally tally = pool.close();
+      EXPECT_EQ(tally.done, ran ? 1U : 0U);
+      EXPECT_EQ(tally.cancelled, ran ? 0U : 1U);
+      EXPECT_TRUE(watch.expired());
+    }
+    EXPECT_EQ(ran, ender == Ender::run);
+  }
+}
+
+TEST_P(TimerTest, AClosureThatACloseEndsMayCallThePool) {
+  ThreadPool pool(options(2));
+  struct Calls {
+    ThreadPool* pool;
+    TimerHandle* other;
+    Tally* tally;
+    Calls(ThreadPool& its_pool, TimerHandle& its_other, Tally& its_tally)
+        : pool(&its_pool), other(&its_other), tally(&its_tally) {}
+    Calls(Calls&& from) noexcept
+        : pool(std::exchange(from.pool, nullptr)), other(from.other), tally(from.tally) {}
+    ~Calls() {
+      if (pool == nullptr) return;
+      (void)other->cancel_and_wait();
+      EXPECT_THROW((void)pool->post_after(1h, [] {}), NotRun);
+      (void)pool->try_post([] {});  // refused, or done like any other
+      pool->wait();
+      *tally = pool->close();
+    }
+  };
+  Tally inner[2];
+  TimerHandle handles[2];
+  handles[0] = pool.post_after(1h, [calls = Calls(pool, handles[1], inner[0])] {});
+  handles[1] = pool.post_after(1h, [calls = Calls(pool, handles[0], inner[1])] {});
+  pool.post([] {});
+  const Tally tally = pool.close();
+  EXPECT_TRUE(tally.balanced() && inner[0].balanced() && inner[1].balanced());
+  EXPECT_EQ(tally.done + tally.cancelled, tally.accepted);
+  EXPECT_EQ(tally.cancelled, 2U);
 }
 
 TEST_P(TimerTest, WhatIsDueCanBeCancelledUntilItBegins) {

@@ -49,6 +49,9 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class Policies, class... Messages>
@@ -75,19 +78,14 @@ class BusCore : BusFigures {
     return Layout(options).bytes + Layout::kAlignment - 1;
   }
 
-  explicit BusCore(const Options& options, std::uint64_t start = 0)
+  // `lent`: the memory that it is to lie in, if there is any.
+  template <class... Lent>
+  explicit BusCore(const Options& options, std::uint64_t start = 0, Lent... lent)
       : layout_(options),
         limits_(limits_for(layout_.places, options.admission)),
         spin_for_(options.spin_for),
-        memory_(layout_.bytes, Layout::kAlignment) {
+        memory_(layout_.bytes, Layout::kAlignment, lent...) {
     make_rings(start);
-  }
-  BusCore(const Options& options, std::span<std::byte> memory)
-      : layout_(options),
-        limits_(limits_for(layout_.places, options.admission)),
-        spin_for_(options.spin_for),
-        memory_(layout_.bytes, Layout::kAlignment, memory) {
-    make_rings(0);
   }
   ~BusCore() {
     // equivalent(swap) all: a request that is destroyed ends cancelled; nothing is given back
@@ -597,3 +595,5 @@ class BusCore : BusFigures {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -21,11 +21,11 @@ template <class Visitor, class... Values>
 [[gnu::always_inline]] inline void call_with(Visitor& visitor, std::uint64_t sequence,
                                              bool end_of_batch, Values&... values) {
   if constexpr (std::is_invocable_v<Visitor&, Values&..., std::uint64_t, bool>) {
-    (void)detail::invoke(visitor, values..., std::uint64_t{sequence}, bool{end_of_batch});
+    detail::call_and_drop(visitor, values..., std::uint64_t{sequence}, bool{end_of_batch});
   } else if constexpr (std::is_invocable_v<Visitor&, Values&..., std::uint64_t>) {
-    (void)detail::invoke(visitor, values..., std::uint64_t{sequence});
+    detail::call_and_drop(visitor, values..., std::uint64_t{sequence});
   } else {
-    (void)detail::invoke(visitor, values...);
+    detail::call_and_drop(visitor, values...);
   }
 }
 

@@ -22,6 +22,9 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class Core, class T>
@@ -91,3 +94,5 @@ class [[nodiscard("a claim that is dropped is skipped")]] MessageClaim {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -20,6 +20,9 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct MessageWorkersOptions;
@@ -103,3 +106,5 @@ class MessageEngine {
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

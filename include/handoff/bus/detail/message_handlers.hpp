@@ -28,13 +28,12 @@ template <class Meta, class F, class T, class MakeMeta>
 [[gnu::always_inline]] inline void call_handler(F& handler, T& message, MakeMeta&& meta) {
   if constexpr (kHandlesWithMeta<F, T, Meta>) {
     const Meta& made = meta();
-    static_cast<void>(detail::invoke(handler, message, made));
+    detail::call_and_drop(handler, message, made);
   } else if constexpr (kHandlesInBatches<F, T>) {
     const Meta& made = meta();
-    static_cast<void>(
-        detail::invoke(handler, message, std::uint64_t{made.sequence}, bool{made.end_of_batch}));
+    detail::call_and_drop(handler, message, std::uint64_t{made.sequence}, bool{made.end_of_batch});
   } else {
-    static_cast<void>(detail::invoke(handler, message));
+    detail::call_and_drop(handler, message);
   }
 }
 

@@ -35,6 +35,9 @@
 #include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/event_count.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 inline constexpr std::size_t kPriorities = 3;
@@ -77,11 +80,11 @@ class MessageRing {
   static constexpr Mark mark_of(std::size_t type) noexcept { return static_cast<Mark>(type) + 1; }
   static constexpr std::size_t type_of(Mark mark) noexcept { return mark - 1; }
 
-  // `slots`: room for so many, a power of two. `start`: the first position, for tests, which cannot
-  // wait until 64 bits have run over.
-  MessageRing(void* slots, std::size_t capacity, const AdmissionLimits& limits,
+  // `memory`: room for so many, a power of two. `start`: the first position, for tests, which
+  // cannot wait until 64 bits have run over.
+  MessageRing(void* memory, std::size_t capacity, const AdmissionLimits& limits,
               std::uint64_t start) noexcept
-      : slots_(static_cast<Slot*>(slots)),
+      : slots_(static_cast<Slot*>(memory)),
         mask_(capacity - 1),
         limits_(limits),
         start_(2 * start),
@@ -269,3 +272,5 @@ class MessageRing {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

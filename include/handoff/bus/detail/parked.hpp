@@ -26,6 +26,9 @@
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Parked {
@@ -86,3 +89,5 @@ class Parked {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -20,6 +20,9 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class R>
@@ -234,3 +237,5 @@ class Publishing {
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

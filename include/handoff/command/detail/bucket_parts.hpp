@@ -19,6 +19,7 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/parallel_for.hpp>
@@ -191,7 +192,7 @@ void record_into(E& executor, std::size_t count, std::size_t chunk, F&& f, Bucke
         const std::size_t first = number * chunk;
         const IndexRange range{first, count - first < chunk ? count : first + chunk};
         detail::with_recorders(
-            number, [&](auto&... recorders) { static_cast<void>(f(recorders..., range)); },
+            number, [&](auto&... recorders) { detail::call_and_drop(f, recorders..., range); },
             lanes...);
       }
     };

@@ -24,6 +24,7 @@
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/probe/detail/slice.hpp>
@@ -54,7 +55,7 @@ struct KeyFilter {
     begun = true;
     before = key;
     ++changes;
-    static_cast<void>(change(key, backend));
+    detail::call_and_drop(change, key, backend);
   }
 
   Key mask;
@@ -147,7 +148,8 @@ void fold_neighbours(CommandOrder<Key>& commands, const CommandType& type, Fold&
   C* previous = nullptr;
   while (gap.looked_at < commands.size()) {
     C* const next = alone(commands.ref(gap.looked_at));
-    if (previous != nullptr && next != nullptr && fold(*previous, std::as_const(*next))) {
+    if (previous != nullptr && next != nullptr &&
+        static_cast<bool>(detail::invoke(fold, *previous, std::as_const(*next)))) {
       ++gap.looked_at;
       ++folded;
       continue;

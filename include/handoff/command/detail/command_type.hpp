@@ -18,6 +18,7 @@
 
 #include <handoff/command/command_aux.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/type_name.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -63,13 +64,13 @@ void dispatch_command(const std::byte* at, void* to) {
   const C& command = *std::launder(reinterpret_cast<const C*>(at));
   B& backend = *static_cast<B*>(to);
   if constexpr (TakenWithAux<C, B>) {
-    static_cast<void>(backend(command, aux_of(command)));
+    detail::call_and_drop(backend, command, aux_of(command));
   } else if constexpr (TakenAlone<C, B>) {
-    static_cast<void>(backend(command));
+    detail::call_and_drop(backend, command);
   } else if constexpr (DispatchesItself<C, B>) {
-    static_cast<void>(C::dispatch(command, backend));
+    detail::call_and_drop([&]() -> decltype(auto) { return C::dispatch(command, backend); });
   } else {
-    static_cast<void>(command(backend));
+    detail::call_and_drop(command, backend);
   }
 }
 

@@ -28,6 +28,9 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class WaitEntry;
@@ -265,3 +268,5 @@ template <class R>
 using StateOwner = std::unique_ptr<FutureResult<R>, LeaveState>;
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

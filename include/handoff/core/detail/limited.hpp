@@ -55,10 +55,10 @@ struct Limited {
   explicit Limited(LimitedOf<L, Given>&& from)
       : limits(std::move(from.limits)), function(std::forward<Given>(from.function)) {}
 
-  template <class... Args>
-    requires std::is_invocable_v<F, Args...>
-  decltype(auto) operator()(Args&&... args) {
-    return detail::invoke(std::move(function), std::forward<Args>(args)...);
+  decltype(auto) operator()()
+    requires std::is_invocable_v<F&>
+  {
+    return detail::invoke(function);
   }
 
   L limits;

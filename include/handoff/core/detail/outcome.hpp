@@ -8,6 +8,9 @@
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 enum class Outcome : std::uint8_t {
@@ -24,3 +27,5 @@ constexpr Status reason_of(Outcome why) noexcept {
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -27,6 +27,9 @@
 #include <handoff/core/future.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // The state of such a result. One of the three calls, once, ends the maker's share. What derives
@@ -91,3 +94,5 @@ class Promise {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

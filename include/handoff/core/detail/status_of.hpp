@@ -7,6 +7,9 @@
 #include <handoff/core/status.hpp>
 #include <handoff/sync/event_count.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // ok: what was waited for is there.
@@ -20,3 +23,5 @@ constexpr Status status_of(sync::Wakeup wakeup) noexcept {
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

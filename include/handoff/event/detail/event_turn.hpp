@@ -195,7 +195,7 @@ class EventTurn {
     if constexpr (Chooses<Visitor, const Key&, A&...>) {
       return detail::invoke(visitor, key, args...);
     } else {
-      detail::invoke(visitor, key, args...);
+      detail::call_and_drop(visitor, key, args...);
       return Next::take;
     }
   }

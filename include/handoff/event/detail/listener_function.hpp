@@ -25,6 +25,9 @@
 #include <handoff/event/listener_options.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class T>
@@ -204,7 +207,7 @@ struct ListenerFunctions {
   template <class F>
   static R invoke(F& function, ListenerArgument<Args>... args) {
     if constexpr (std::is_void_v<R>) {
-      detail::invoke(function, static_cast<ListenerArgument<Args>&>(args)...);
+      detail::call_and_drop(function, static_cast<ListenerArgument<Args>&>(args)...);
     } else {
       return detail::invoke(function, static_cast<ListenerArgument<Args>&>(args)...);
     }
@@ -224,7 +227,8 @@ struct ListenerFunctions {
   template <class Node>
   static R call_until(Listener& self, ListenerArgument<Args>... args) {
     auto& node = static_cast<Node&>(self);
-    if (detail::invoke(node.condition, static_cast<ListenerArgument<Args>&>(args)...)) {
+    if (static_cast<bool>(
+            detail::invoke(node.condition, static_cast<ListenerArgument<Args>&>(args)...))) {
       ListenerList::remove(self);
     }
     return invoke(node.function(), args...);
@@ -242,7 +246,7 @@ struct ListenerFunctions {
       if (!node.get()->attached()) return;
       std::apply(
           [&](auto&... value) {
-            detail::invoke(static_cast<Node*>(node.get())->function(), value...);
+            detail::call_and_drop(static_cast<Node*>(node.get())->function(), value...);
           },
           values);
     };
@@ -252,3 +256,5 @@ struct ListenerFunctions {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

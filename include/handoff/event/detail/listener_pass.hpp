@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/event/detail/listener_function.hpp>
 #include <handoff/event/detail/listeners.hpp>
 #include <handoff/memory/detail/epochs.hpp>
@@ -35,7 +36,7 @@ struct ListenerPass {
     run<R>(
         list,
         [&](auto&& call) {
-          call();
+          detail::call_and_drop(call);
           if constexpr (asks) {
             return static_cast<bool>(Policies::can_continue(args...));
           } else {

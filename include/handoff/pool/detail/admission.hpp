@@ -27,6 +27,9 @@
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct ThreadPoolOptions;
@@ -152,3 +155,5 @@ class Admission {
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -28,6 +28,9 @@
 #include <handoff/sync/detail/fork.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 class ThreadPool;
@@ -135,3 +138,5 @@ class Engine final : public FutureHost {
 
 }  // namespace detail
 }}  // namespace handoff::HANDOFF_ABI
+
+#pragma pop_macro("Status")

@@ -38,6 +38,9 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class WatchedWait;
@@ -81,7 +84,13 @@ class GroupTasks {
   template <class F>
   void run_here(F&& function) noexcept {
     try {
-      static_cast<void>(detail::invoke(std::forward<F>(function)));
+      // As a task is called, which is an object of its own and can be changed.
+      if constexpr (std::is_invocable_v<F&>) {
+        detail::call_and_drop(function);
+      } else {
+        std::decay_t<F> own(std::forward<F>(function));
+        detail::call_and_drop(own);
+      }
     } catch (...) {
       keep_failure(std::current_exception());
     }
@@ -202,3 +211,5 @@ class GroupTasks {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -22,6 +22,9 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Engine;
@@ -62,3 +65,5 @@ Tally run_in_pool(Engine& engine, std::size_t count, BlockCall call, const void*
                   const RunOptions& options) noexcept;
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -116,7 +116,7 @@ Outcome call_closure(F& function) {
   if constexpr (std::is_same_v<std::invoke_result_t<F&>, Outcome>) {
     return detail::invoke(function);
   } else {
-    static_cast<void>(detail::invoke(function));
+    detail::call_and_drop(function);
     return Outcome::done;
   }
 }

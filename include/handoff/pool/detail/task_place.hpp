@@ -23,6 +23,9 @@
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/probe/detail/hook.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Admission;
@@ -128,3 +131,5 @@ class [[nodiscard]] TaskPlace {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

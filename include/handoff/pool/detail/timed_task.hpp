@@ -95,7 +95,7 @@ class TimedFunction final : public TimedTask {
   ~TimedFunction() override {}
 
  private:
-  void call() override { static_cast<void>(detail::invoke(function_)); }
+  void call() override { detail::call_and_drop(function_); }
   void discard() noexcept override { std::destroy_at(std::addressof(function_)); }
   void destroy() noexcept override { RawBox<TimedFunction>::destroy(this); }
 

@@ -19,6 +19,9 @@
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/status.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // How a worker calls any kernel: with the arguments' bytes and room for the result's.
@@ -90,3 +93,5 @@ class OwedJob final : public OwedResult<R>, public ProcessJob {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -18,13 +18,13 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct RingWatch {
-  SharedBell* bell = nullptr;  // rung after each change of the word
+  SharedBell* doorbell = nullptr;  // rung after each change of the word
   const sync::atomic<std::uint64_t>* word = nullptr;
   std::uint64_t seen = 0;
 
   [[nodiscard]] bool ready() const noexcept {
     // order: relaxed. The bell's fences order it with the change, and the consumer looks by itself.
-    return word->load(sync::order::relaxed) != seen || bell->closed();
+    return word->load(sync::order::relaxed) != seen || doorbell->closed();
   }
 };
 

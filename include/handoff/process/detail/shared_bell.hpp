@@ -27,6 +27,9 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/shared_fence.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Whether others may sleep on the same bell: one that is alone takes its mark away when it does not
@@ -110,9 +113,11 @@ class SharedBell {
   // ok: woken, perhaps for no reason.
   Status sleep(const Mark& mine, sync::Deadline deadline, const sync::StopToken& stop,
                BellPatience& patience) noexcept;
-  static void stop(void* bell) noexcept;
+  static void stop(void* self) noexcept;
 
   sync::atomic<std::uint32_t> word_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -30,6 +30,9 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // What both share.
@@ -138,7 +141,7 @@ class SharedConsumerEnd {
 
   // What changes once find() says something else than `empty`.
   [[nodiscard]] RingWatch watch() const noexcept {
-    return {.bell = &shared_->items, .word = &shared_->tail, .seen = head_};
+    return {.doorbell = &shared_->items, .word = &shared_->tail, .seen = head_};
   }
 
   // For what lies there: a length that cannot be. Nothing more is taken.
@@ -160,3 +163,5 @@ class SharedConsumerEnd {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

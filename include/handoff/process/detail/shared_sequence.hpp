@@ -61,7 +61,7 @@ class SharedSequence {
     // order: relaxed, read() looks again.
     const std::uint64_t seen = word->load(sync::order::relaxed);
     const bool is_before = static_cast<std::int64_t>(seen - whole(position)) < 0;
-    return {.bell = &shared_->items, .word = word, .seen = is_before ? seen : ~seen};
+    return {.doorbell = &shared_->items, .word = word, .seen = is_before ? seen : ~seen};
   }
   // Behind `position`, which was lapped: what may still be there.
   [[nodiscard]] std::uint64_t next_after(std::uint64_t position) const noexcept;

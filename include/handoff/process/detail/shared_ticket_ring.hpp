@@ -25,6 +25,9 @@
 #include <handoff/process/detail/shared_tickets.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // A value: where all of it lies.
@@ -68,7 +71,7 @@ class SharedTicketRing {
 
   struct Fixed {
     explicit Fixed(const SharedRingShape& shape) noexcept : head(shape) {}
-    Slot* slots() noexcept { return reinterpret_cast<Slot*>(this + 1); }
+    Slot* first_slot() noexcept { return reinterpret_cast<Slot*>(this + 1); }
     SharedRingHead head;
     SharedTicketWords words;
   };
@@ -78,7 +81,7 @@ class SharedTicketRing {
   SharedTicketRing(Fixed& fixed, std::byte* places, const SharedRingShape& shape) noexcept
       : tickets_(fixed.words, places, static_cast<std::size_t>(shape.place_bytes),
                  static_cast<std::size_t>(shape.capacity)),
-        slots_(fixed.slots()),
+        slots_(fixed.first_slot()),
         producers_(static_cast<std::size_t>(shape.producers)) {}
 
   SharedTickets tickets_;
@@ -178,3 +181,5 @@ class SharedTicketConsumer {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -157,18 +157,18 @@ class TeamBoard {
   void serve(std::uint32_t slot, std::uint32_t width, const TeamWords& words, const Work& work,
              const Tell& tell) {
     const Place place = place_of(slot, width);
-    Bell& bell = bells_[place.is_early ? 0 : 1];
+    Bell& doorbell = bells_[place.is_early ? 0 : 1];
     for (;;) {
       const sync::Deadline began = sync::clock::now();
       // order: acquire, the partner is ring(); TB-2.
-      const std::uint32_t heard = bell.load(sync::order::acquire);
+      const std::uint32_t heard = doorbell.load(sync::order::acquire);
       if (dismissed_.load(sync::order::relaxed) != 0) return;  // order: relaxed, see dismiss()
       const bool is_over = take_part(place, words, work);
       if (is_over) tell();
       // order: relaxed, what it tells is read again, with acquire.
-      const auto rung = [&]() noexcept { return bell.load(sync::order::relaxed) != heard; };
+      const auto rung = [&]() noexcept { return doorbell.load(sync::order::relaxed) != heard; };
       sync::look_for_work(rung, began, spin_after(is_over), most_spin);
-      (void)sync::park(bell, heard, sync::no_deadline, sync::ParkScope::shared);
+      (void)sync::park(doorbell, heard, sync::no_deadline, sync::ParkScope::shared);
     }
   }
 
@@ -207,10 +207,10 @@ class TeamBoard {
     return spins ? sync::Spin::allowed : sync::Spin::never;
   }
 
-  static void ring(Bell& bell) noexcept {
+  static void ring(Bell& doorbell) noexcept {
     // order: release, the partner is the load in serve(): what freed a block is seen with it.
-    bell.fetch_add(1, sync::order::release);
-    (void)sync::unpark(bell, ~std::uint32_t{0}, sync::ParkScope::shared);
+    doorbell.fetch_add(1, sync::order::release);
+    (void)sync::unpark(doorbell, ~std::uint32_t{0}, sync::ParkScope::shared);
   }
 
   // Word by word: a worker that is late may read a job while the next one is written (TB-1).

@@ -23,4 +23,9 @@ template <class T>
 concept HeldByValue =
     std::is_object_v<T> && !std::is_const_v<T> && std::is_nothrow_destructible_v<T>;
 
+// Whether an item that is assigned over another may run that one's destructor, and so call the
+// queue again. Then it leaves its place first.
+template <class T>
+inline constexpr bool kReplacingCalls = !std::is_trivially_destructible_v<T>;
+
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -30,12 +30,17 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -124,8 +129,9 @@ class TicketRing {
 
   // Calls visitor(T&) on each item in its place, then destroys it; returns how many. At most
   // `most`, and never more than capacity(), so that it ends while producers go on. The visitor
-  // may push, but must not take from this ring.
-  template <std::invocable<T&> Visitor>
+  // may use the ring like anybody else.
+  template <class Visitor>
+    requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t limit = detail::min(most, capacity());
@@ -135,7 +141,7 @@ class TicketRing {
       const Claim claim = claim_items(1);
       if (claim.count == 0) break;
       const ClaimedItem item(*this, claim.first);
-      visitor(place(claim.first).item.write());
+      detail::call_and_drop(visitor, place(claim.first).item.write());
     }
     return count;
   }
@@ -281,8 +287,14 @@ class TicketRing {
   }
 
   void take(Ticket ticket, T& out) noexcept {
-    out = std::move(place(ticket).item.write());
-    clear(ticket);
+    if constexpr (kReplacingCalls<T>) {
+      T item(std::move(place(ticket).item.write()));
+      clear(ticket);
+      out = std::move(item);
+    } else {
+      out = std::move(place(ticket).item.write());
+      clear(ticket);
+    }
   }
 
   void clear(Ticket ticket) noexcept {
@@ -302,3 +314,5 @@ class TicketRing {
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+//
+// Callables of all kinds: visitors of queues and buses, handlers, listeners, filters, commands.
+#include <cstddef>
+#include <cstdint>
+#include <handoff/bus/active_object.hpp>
+#include <handoff/bus/broadcast.hpp>
+#include <handoff/bus/latest.hpp>
+#include <handoff/bus/latest_by_key.hpp>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/bus/message_workers.hpp>
+#include <handoff/command/command_bucket.hpp>
+#include <handoff/core/inline_executor.hpp>
+#include <handoff/event/argument_adapter.hpp>
+#include <handoff/event/callback_list.hpp>
+#include <handoff/event/event_dispatcher.hpp>
+#include <handoff/event/event_queue.hpp>
+#include <handoff/process/shared_broadcast.hpp>
+#include <handoff/process/shared_byte_ring.hpp>
+#include <handoff/process/shared_mpsc_ring.hpp>
+#include <handoff/process/shared_ring.hpp>
+#include <handoff/queue/channel.hpp>
+#include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/segment_queue.hpp>
+#include <handoff/queue/select.hpp>
+#include <handoff/queue/spsc_ring.hpp>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "conformance/callables.hpp"
+
+namespace {
+
+using namespace handoff;
+using namespace handoff::test::callables;
+
+template <class... Args>
+struct Place {
+  using Arguments = Takes<Args...>;
+  static constexpr Needs kNeeds = Needs::nothing;
+};
+template <class... Args>
+struct ConstPlace {
+  using Arguments = Takes<Args...>;
+  static constexpr Needs kNeeds = Needs::constant;
+};
+
+// ---- Queues -------------------------------------------------------------------------------------
+
+template <class Queue>
+Queue make_queue() {
+  if constexpr (std::is_constructible_v<Queue, std::size_t>) {
+    return Queue(2);
+  } else {
+    return Queue();
+  }
+}
+
+template <class Queue>
+struct Consume : Place<Item&> {
+  static void call(auto&& f) {
+    Queue queue = make_queue<Queue>();
+    ASSERT_EQ(queue.try_push(Item()), Status::ok);
+    EXPECT_EQ(queue.consume(std::forward<decltype(f)>(f)), 1U);
+  }
+};
+struct OnItem : Place<Item> {
+  static void call(auto&& f) {
+    Channel<Item> channel(2);
+    ASSERT_EQ(channel.push(Item()), Status::ok);
+    EXPECT_EQ(select(on_item(channel, std::forward<decltype(f)>(f))), Status::ok);
+  }
+};
+
+// In memory that would be shared.
+template <class Ring>
+struct Memory {
+  static constexpr bool kOfMany = requires { Ring::bytes_for(8, 1); };
+
+  static std::size_t size() {
+    if constexpr (kOfMany) {
+      return Ring::bytes_for(8, 1);
+    } else {
+      return Ring::bytes_for(8);
+    }
+  }
+  Ring create() {
+    void* begin = storage.data();
+    std::size_t room = storage.size();
+    const std::span bytes(static_cast<std::byte*>(std::align(4096, size(), begin, room)), size());
+    if constexpr (kOfMany) {
+      return Ring::create(bytes, 8, 1);
+    } else {
+      return Ring::create(bytes, 8);
+    }
+  }
+
+  std::vector<std::byte> storage = std::vector<std::byte>(size() + 4096);
+  Ring ring = create();
+};
+template <class Ring>
+struct ConsumeShared : Place<const Item&> {
+  static void call(auto&& f) {
+    Memory<Ring> memory;
+    typename Ring::Consumer in(memory.ring);
+    if constexpr (Memory<Ring>::kOfMany) {
+      ASSERT_EQ(typename Ring::Producer(memory.ring, 0).push(Item()), Status::ok);
+    } else {
+      ASSERT_EQ(typename Ring::Producer(memory.ring).push(Item()), Status::ok);
+    }
+    EXPECT_EQ(in.consume(std::forward<decltype(f)>(f)), 1U);
+  }
+};
+struct ConsumeBytes : Place<std::span<const std::byte>> {
+  static void call(auto&& f) {
+    Memory<SharedByteRing> memory;
+    SharedByteRing::Consumer in(memory.ring);
+    SharedByteRing::Producer out(memory.ring);
+    ASSERT_EQ(out.try_push(std::as_bytes(std::span("ab"))), Status::ok);
+    EXPECT_EQ(in.consume(std::forward<decltype(f)>(f)), 1U);
+  }
+};
+
+// ---- Buses --------------------------------------------------------------------------------------
+
+template <class Broadcast>
+struct ConsumeBroadcast : Place<const Item&> {
+  static void call(auto&& f) {
+    Broadcast broadcast(4);
+    auto consumer = broadcast.consumer();
+    ASSERT_EQ(broadcast.try_push(Item()), Status::ok);
+    EXPECT_EQ(consumer.wait_and_consume(std::forward<decltype(f)>(f)), Status::ok);
+  }
+};
+struct Overwriting : BroadcastPolicies {
+  static constexpr OnFull on_full = OnFull::overwrite_oldest;
+};
+struct ReadLatest : Place<const Item&> {
+  static void call(auto&& f) {
+    Latest<Item> latest;
+    ASSERT_EQ(latest.store(Item()), Status::ok);
+    EXPECT_EQ(latest.read(std::forward<decltype(f)>(f)), Status::ok);
+  }
+};
+struct ReadNewer : Place<const Item&> {
+  static void call(auto&& f) {
+    Latest<Item> latest;
+    std::uint64_t seen = 0;
+    ASSERT_EQ(latest.store(Item()), Status::ok);
+    EXPECT_EQ(latest.read_newer(seen, std::forward<decltype(f)>(f)), Status::ok);
+  }
+};
+struct ConsumeByKey : Place<const Item&, int&> {
+  static void call(auto&& f) {
+    struct Hash {
+      std::size_t operator()(const Item& item) const { return std::size_t(item.value); }
+    };
+    struct Key : Item {
+      bool operator==(const Key& other) const { return value == other.value; }
+    };
+    LatestByKey<Key, int, Hash> latest(4);
+    ASSERT_EQ(latest.try_push(Key(), 1), Status::ok);
+    EXPECT_EQ(latest.wait_and_consume(std::forward<decltype(f)>(f)), Status::ok);
+  }
+};
+struct Subscribe : Place<const Item&> {
+  static void call(auto&& f) {
+    MessageBus<Item> bus;
+    (void)bus.subscribe<Item>(std::forward<decltype(f)>(f));
+    ASSERT_EQ(bus.publish(Item()), Status::ok);
+    EXPECT_EQ(bus.drain(), 1U);
+  }
+};
+struct DrainBus : Place<Item&> {
+  static void call(auto&& f) {
+    MessageBus<Item> bus;
+    ASSERT_EQ(bus.publish(Item()), Status::ok);
+    EXPECT_EQ(bus.drain(std::forward<decltype(f)>(f)), 1U);
+  }
+};
+struct CloseBus : Place<Item&> {
+  static void call(auto&& f) {
+    MessageBus<Item> bus;
+    ASSERT_EQ(bus.publish(Item()), Status::ok);
+    EXPECT_EQ(bus.close(Closing::finish, std::forward<decltype(f)>(f)).done, 1U);
+  }
+};
+struct Workers : ConstPlace<const Item&> {
+  static void call(auto&& f) {
+    MessageWorkers<Item> workers({.width = 1}, std::forward<decltype(f)>(f));
+    ASSERT_EQ(workers.submit(Item()), Status::ok);
+    EXPECT_EQ(workers.close().done, 1U);
+  }
+};
+struct WorkersOfTwo : ConstPlace<const Item&> {
+  static void call(auto&& f) {
+    MessageWorkers<Item, char> workers({.width = 1}, std::forward<decltype(f)>(f),
+                                       function<const char&>);
+    ASSERT_EQ(workers.submit(Item()), Status::ok);
+    EXPECT_EQ(workers.close().done, 1U);
+  }
+};
+struct LateHandler : ConstPlace<const Item&> {
+  static void call(auto&& f) {
+    MessageWorkers<Item> workers({.width = 1});
+    workers.set_handler<Item>(std::forward<decltype(f)>(f));
+    workers.start();
+    ASSERT_EQ(workers.submit(Item()), Status::ok);
+    EXPECT_EQ(workers.close().done, 1U);
+  }
+};
+struct State : Place<Item&> {
+  static void call(auto&& f) {
+    using Callable = std::decay_t<decltype(f)>;
+    ActiveObject<Callable, Item> object({}, std::forward<decltype(f)>(f));
+    ASSERT_EQ(object.publish(Item()), Status::ok);
+    EXPECT_EQ(object.close().done, 1U);
+  }
+};
+
+// ---- Events -------------------------------------------------------------------------------------
+
+struct Append : Place<const Item&> {
+  static void call(auto&& f) {
+    CallbackList<void(const Item&)> list;
+    (void)list.append(std::forward<decltype(f)>(f));
+    list(Item());
+  }
+};
+struct AppendCounted : Place<const Item&> {
+  static void call(auto&& f) {
+    CallbackList<void(const Item&)> list;
+    (void)list.append(std::forward<decltype(f)>(f), {.calls = 1});
+    list(Item());
+    list(Item());
+  }
+};
+struct AppendWithResult : Place<const Item&> {
+  static void call(auto&& f) {
+    if constexpr (std::is_invocable_r_v<Status, std::decay_t<decltype(f)>&, const Item&>) {
+      CallbackList<Status(const Item&)> list;
+      (void)list.append(std::forward<decltype(f)>(f));
+      list(Item());
+    }
+  }
+};
+struct AppendUntil : Place<const Item&> {
+  static void call(auto&& f) {
+    CallbackList<void(const Item&)> list;
+    (void)list.append_until([](const Item&) { return true; }, std::forward<decltype(f)>(f));
+    list(Item());
+    list(Item());
+  }
+};
+struct AppendOn : Place<Item&> {
+  static void call(auto&& f) {
+    InlineExecutor here;
+    CallbackList<void(Item)> list;
+    (void)list.append_on(here, std::forward<decltype(f)>(f));
+    list(Item());
+  }
+};
+struct Adapted : Place<const Item&> {
+  static void call(auto&& f) {
+    CallbackList<void(const Item&)> list;
+    (void)list.append(adapt<void(const Item&)>(std::forward<decltype(f)>(f)));
+    list(Item());
+  }
+};
+struct CalledWhen : Place<const Item&> {
+  static void call(auto&& f) {
+    CallbackList<void(const Item&)> list;
+    (void)list.append(call_when(&Item::value, std::forward<decltype(f)>(f)));
+    list(Item());
+  }
+};
+struct AppendListener : Place<const Item&> {
+  static void call(auto&& f) {
+    EventDispatcher<int, void(const Item&)> events;
+    (void)events.append_listener(1, std::forward<decltype(f)>(f));
+    events.dispatch(1, Item());
+  }
+};
+struct QueueListener : Place<const Item&> {
+  static void call(auto&& f) {
+    EventQueue<int, void(const Item&)> events;
+    (void)events.append_listener(1, std::forward<decltype(f)>(f));
+    ASSERT_EQ(events.enqueue(1, Item()), Status::ok);
+    EXPECT_EQ(events.drain(), 1U);
+  }
+};
+
+// ---- Commands -----------------------------------------------------------------------------------
+
+struct Backend {
+  [[nodiscard]] Status operator()(const Item& /*command*/) const { return Status::ok; }
+};
+using Bucket = CommandBucket<std::uint32_t, Backend>;
+
+void add(Bucket& bucket) { bucket.recorder(0).add<Item>(1).value = 1; }
+
+struct Record : Place<Bucket::Recorder&, IndexRange> {
+  static void call(auto&& f) {
+    InlineExecutor here;
+    Bucket bucket;
+    bucket.record(here, 1, 1, std::forward<decltype(f)>(f));
+  }
+};
+struct WhenChanged : Place<std::uint32_t, Backend&> {
+  static void call(auto&& f) {
+    Bucket bucket;
+    add(bucket);
+    Backend backend;
+    EXPECT_EQ(bucket.submit(backend, when_changed(1, std::forward<decltype(f)>(f))), 1U);
+  }
+};
+struct Inspect : ConstPlace<std::uint32_t, std::string_view> {
+  static void call(auto&& f) {
+    Bucket bucket;
+    add(bucket);
+    bucket.inspect(std::forward<decltype(f)>(f));
+  }
+};
+
+using QueuePlaces =
+    testing::Types<Consume<SpscRing<Item>>, Consume<MpscRing<Item>>, Consume<MpmcRing<Item>>,
+                   Consume<SegmentQueue<Item>>, Consume<Channel<Item>>,
+                   Consume<UnboundedChannel<Item>>, OnItem, ConsumeShared<SharedRing<Item>>,
+                   ConsumeShared<SharedMpscRing<Item>>, ConsumeShared<SharedBroadcast<Item>>,
+                   ConsumeBytes>;
+using BusPlaces = testing::Types<ConsumeBroadcast<Broadcast<Item>>,
+                                 ConsumeBroadcast<Broadcast<Item, Overwriting>>, ReadLatest,
+                                 ReadNewer, ConsumeByKey, Subscribe, DrainBus, CloseBus, Workers,
+                                 WorkersOfTwo, LateHandler, State>;
+using EventPlaces = testing::Types<Append, AppendCounted, AppendWithResult, AppendUntil, AppendOn,
+                                   Adapted, CalledWhen, AppendListener, QueueListener>;
+using CommandPlaces = testing::Types<Record, WhenChanged, Inspect>;
+
+}  // namespace
+
+namespace handoff::test::callables {
+INSTANTIATE_TYPED_TEST_SUITE_P(Queues, CallablesTest, QueuePlaces);
+INSTANTIATE_TYPED_TEST_SUITE_P(Buses, CallablesTest, BusPlaces);
+INSTANTIATE_TYPED_TEST_SUITE_P(Events, CallablesTest, EventPlaces);
+INSTANTIATE_TYPED_TEST_SUITE_P(Commands, CallablesTest, CommandPlaces);
+}  // namespace handoff::test::callables

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+//
+// Wherever code of the user's runs, it may call the library again: each place at which a type runs
+// such code, and each call of the same object that it makes there. A call may be refused as misuse;
+// none may hang. What the contract leaves undefined is not tried.
+//
+// A subject is a type with its places and its calls:
+//
+//   struct Subject {
+//     static const Table<Subject>& table();      // {places, calls, left out}
+//   };
+//
+// A place arranges that inside() runs there, once at least, on whatever thread.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/support.hpp"
+
+namespace handoff::test::reentry {
+
+using Inside = std::function<void()>;
+
+// Calls `inside` when it ends, unless it was moved from. What is copied from it does not.
+class Ends {
+ public:
+  Ends() noexcept = default;
+  explicit Ends(const Inside& inside) noexcept : inside_(&inside) {}
+  Ends(Ends&& other) noexcept : inside_(std::exchange(other.inside_, nullptr)) {}
+  Ends(const Ends& /*other*/) noexcept {}
+  Ends& operator=(Ends&& other) noexcept {
+    // As a std::unique_ptr does: what it held ends when it holds the other already.
+    const Ends held(std::move(*this));
+    inside_ = std::exchange(other.inside_, nullptr);
+    return *this;
+  }
+  Ends& operator=(const Ends&) = delete;
+  ~Ends() {
+    if (const Inside* const inside = std::exchange(inside_, nullptr)) (*inside)();
+  }
+
+ private:
+  const Inside* inside_ = nullptr;
+};
+
+template <class Subject>
+struct Table {
+  struct Place {
+    const char* name;
+    void (*arrange)(Subject& subject, const Inside& inside);
+  };
+  struct Call {
+    const char* name;
+    void (*make)(Subject& subject);
+  };
+  // "place: call" or "place:": undefined by the contract, with the words that say so.
+  struct LeftOut {
+    std::string_view cell;
+    const char* why;
+  };
+
+  std::vector<Place> places;
+  std::vector<Call> calls;
+  std::vector<LeftOut> left_out;
+};
+
+// Lists of places or calls as one.
+template <class T>
+std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+struct Cell {
+  std::string name;
+  std::function<std::string()> run;  // what went wrong
+};
+
+// One cell, of a subject of its own.
+template <class Subject>
+Cell cell_of(const typename Table<Subject>::Place& place,
+             const typename Table<Subject>::Call& call) {
+  return {std::string(place.name) + ": " + call.name, [&place, &call]() -> std::string {
+            std::atomic<int> reached{0};
+            auto subject = std::make_unique<Subject>();
+            const Inside inside = [&] {
+              if (reached++ != 0) return;  // a call that comes by the same place again
+              try {
+                call.make(*subject);
+              } catch (const std::exception&) {  // told, as misuse or as a refusal
+              }
+            };
+            place.arrange(*subject, inside);
+            subject.reset();
+            return reached != 0 ? "" : "the place was not reached";
+          }};
+}
+
+template <class Subject>
+std::vector<Cell> cells_of() {
+  std::vector<Cell> cells;
+  const Table<Subject>& table = Subject::table();
+  for (const auto& place : table.places) {
+    for (const auto& call : table.calls) {
+      Cell cell = cell_of<Subject>(place, call);
+      const std::string whole_place = std::string(place.name) + ":";
+      bool is_left_out = false;
+      for (const auto& left_out : table.left_out) {
+        is_left_out = is_left_out || left_out.cell == cell.name || left_out.cell == whole_place;
+      }
+      if (!is_left_out) cells.push_back(std::move(cell));
+    }
+  }
+  return cells;
+}
+
+// Runs a cell on a thread of its own; "it hangs" if that does not end in time. Then the thread is
+// left alone with the cell, and the test is to end.
+inline std::string fault_of(const Cell& cell, std::chrono::milliseconds patience) {
+  struct Watched {
+    std::mutex mutex;
+    std::condition_variable news;
+    bool ended = false;
+    std::string fault;
+  };
+  const auto watched = std::make_shared<Watched>();
+  std::thread runner([watched, cell] {
+    std::string fault = cell.run();
+    const std::lock_guard lock(watched->mutex);
+    watched->ended = true;
+    watched->fault = std::move(fault);
+    watched->news.notify_all();
+  });
+  std::unique_lock lock(watched->mutex);
+  if (watched->news.wait_for(lock, patience, [&] { return watched->ended; })) {
+    lock.unlock();
+    runner.join();
+    return watched->fault;
+  }
+  runner.detach();
+  return "it hangs";
+}
+
+// All cells once, then random ones.
+inline void walk(const std::vector<Cell>& cells) {
+  constexpr std::chrono::seconds patience{60};
+  ASSERT_FALSE(cells.empty());
+  auto random = test::random();
+  const std::size_t rounds = test::deep() ? 10'000 : 100;
+  for (std::size_t round = 0; round < std::max(rounds, cells.size()); ++round) {
+    const Cell& cell = cells[round < cells.size() ? round : random() % cells.size()];
+    const std::string fault = fault_of(cell, patience);
+    ASSERT_EQ(fault, "") << cell.name;
+  }
+}
+
+template <class Subject>
+class ReentryTest : public testing::Test {};
+TYPED_TEST_SUITE_P(ReentryTest);
+TYPED_TEST_P(ReentryTest, NoCallFromInsideHangs) { walk(cells_of<TypeParam>()); }
+REGISTER_TYPED_TEST_SUITE_P(ReentryTest, NoCallFromInsideHangs);
+
+}  // namespace handoff::test::reentry
