@@ -39,6 +39,7 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -71,6 +72,10 @@ class SpscRing {
 
   // The producer's: ok, full or closed.
   Status try_push(T&& item) noexcept { return try_emplace(std::move(item)); }
+  template <detail::ConvertsToItem<T> From>
+  Status try_push(From&& item) noexcept(std::is_nothrow_constructible_v<T, From>) {
+    return try_emplace(std::forward<From>(item));
+  }
   Status try_push(const T& item) noexcept(std::is_nothrow_copy_constructible_v<T>)
     requires std::copy_constructible<T>
   {

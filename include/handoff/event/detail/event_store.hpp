@@ -9,6 +9,7 @@
 // the taking only. docs/design/event_queue.md.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -20,16 +21,20 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/on_full.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/event/detail/arrivals.hpp>
 #include <handoff/event/detail/event_chunks.hpp>
 #include <handoff/event/detail/event_slot.hpp>
 #include <handoff/event/detail/room.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/memory/detail/epochs.hpp>
 #include <handoff/probe/detail/hook.hpp>
+#include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/prefetch.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -49,28 +54,77 @@ class EventStore {
   // The end for its user: sessions under way take no more, and the last of them destroys the rest.
   void end() noexcept {
     // order: relaxed: this thread's sessions see it, and there may be no others.
-    ended_.store(true, sync::order::relaxed);
+    phase_.store(Phase::ended, sync::order::relaxed);
     Garbage garbage;
     garbage.add(*this, retired_, {this, nullptr}, &free);
   }
-  bool ended() const noexcept {
-    return ended_.load(sync::order::relaxed);  // order: relaxed, as in end()
+  bool ended() const noexcept { return phase() == Phase::ended; }
+
+  // No push() that begins after this is accepted; all who wait hear of it.
+  void close() noexcept {
+    Phase open = Phase::open;
+    // order: release pairs with the acquire in closed(): what came before the close. acquire, for
+    // who closes it once more.
+    if (!phase_.compare_exchange_strong(open, Phase::closed, sync::order::acq_rel,
+                                        sync::order::acquire)) {
+      return;
+    }
+    chunks_.close();
+    arrivals_.wake(Arrivals::kAll);
+    room_.tell();
+  }
+  bool closed() const noexcept {
+    return phase_.load(sync::order::acquire) != Phase::open;  // order: acquire pairs with close()
   }
 
   // Where there is no capacity this always has room.
   Room& room() noexcept { return room_; }
+  Arrivals& arrivals() noexcept { return arrivals_; }
 
-  // The room for it has been taken.
+  // The room for it has been taken. False, and all is as it was, where it is closed.
   template <class... With>
-  void push(With&&... with) {
-    chunks_.fill(claim(), std::forward<With>(with)...);
+  bool push(With&&... with) {
+    const Place place = claim();
+    if (place.chunk == nullptr) [[unlikely]]
+      return false;
+    {
+      struct Told {  // also if it cannot be made: what is behind it is held back no more
+        Arrivals& arrivals;
+        ~Told() { arrivals.tell(); }
+      } told{arrivals_};
+      chunks_.fill(place, std::forward<With>(with)...);
+    }
+    if constexpr (kCoalesces) pushed(place);
+    return true;
+  }
+
+  // Where there is no room: whether there is some if what has been replaced gives back its own, or
+  // what this key's event replaces will. Throws what gathering throws, and then has taken none.
+  bool take_room_of(const Key& key)
+    requires coalesces<Policies>()
+  {
+    Telling telling{*this};
+    const sync::Lock lock(mutex_);
+    gather();
+    telling.most = told_when_taken(phase(), false);
+    if (room_.take()) return true;
+    if (!waits(key)) return false;
+    room_.overdraw();
+    return true;
   }
 
   // Looks at the first place, not at the word that producers add to: each look at that would make
   // the next of them wait for it.
   bool any() noexcept {
     const sync::Lock lock(mutex_);
-    return !backlog_.empty() || chunks_.any_ready();
+    return has_more();
+  }
+  // Whether it is closed, and nothing is there that may still be taken. What consumers have is not:
+  // what they give back is for them to take again.
+  bool over() noexcept {
+    if (!closed()) return false;
+    const sync::Lock lock(mutex_);
+    return is_over();
   }
 
   Tally tally() noexcept {
@@ -128,6 +182,17 @@ class EventStore {
     }
   };
 
+  enum class Phase : std::uint8_t { open, closed, ended };
+
+  // Told once the lock is given back that is taken after this.
+  struct Telling {
+    EventStore& store;
+    std::uint32_t most = 0;
+    ~Telling() {
+      if (most != 0) store.arrivals_.wake(most);
+    }
+  };
+
   // A heap that gets its memory when it is told to, so that push() does not throw.
   struct Backlog : std::priority_queue<Waiting> {
     void reserve(std::size_t most) {
@@ -140,6 +205,11 @@ class EventStore {
       smaller.reserve(most);
       smaller.assign(this->c.begin(), this->c.end());
       this->c.swap(smaller);
+    }
+    template <class Goes>
+    void remove_if(const Goes& goes) noexcept {
+      std::erase_if(this->c, goes);
+      std::make_heap(this->c.begin(), this->c.end());
     }
   };
 
@@ -157,7 +227,8 @@ class EventStore {
     return place.slot().state.load(sync::order::relaxed);  // order: relaxed, taken under the lock
   }
 
-  // By a producer whose event has room: it gives that back if there is no memory for the place.
+  // By a producer whose event has room: it gives that back if there is no memory for the place, or
+  // no place any more.
   Place claim() {
     if constexpr (kBounded) {
       struct Guard {
@@ -167,14 +238,53 @@ class EventStore {
         }
       } guard{&room_};
       const Place place = chunks_.claim();
-      guard.room = nullptr;
+      if (place.chunk != nullptr) guard.room = nullptr;
       return place;
     } else {
       return chunks_.claim();
     }
   }
 
-  // Under the mutex from here on. There is room: see reserve().
+  // By the producer of a coalescing queue, whose event is there.
+  void pushed([[maybe_unused]] const Place& place) {
+    if constexpr (!kBounded) {
+      // Once a chunk, so that what was replaced does not pile up before the next drain. If it fails
+      // the drain comes to the same, and its caller hears of it.
+      if (place.offset == 0) (void)attempt([this] { tidy(); }, []() noexcept {});
+    } else if constexpr (on_full<Policies>() == OnFull::wait) {
+      room_.tell();  // who waits with a newer event of this key need wait no more
+    }
+  }
+  void tidy() {
+    Telling telling{*this};
+    const sync::Lock lock(mutex_);
+    gather();
+    telling.most = told_when_taken(phase(), false);
+  }
+
+  Phase phase() const noexcept {
+    // order: relaxed, as in end(); a close that is not seen under the mutex wakes all itself.
+    return phase_.load(sync::order::relaxed);
+  }
+
+  // Under the mutex from here on.
+
+  bool has_more() noexcept { return !backlog_.empty() || chunks_.any_ready(); }
+  bool is_over() const noexcept { return backlog_.empty() && chunks_.over(); }
+
+  // How many sleepers must hear that this one has taken, and perhaps `wants_no_more`: the next one
+  // of what it leaves, or all that there will be nothing.
+  std::uint32_t told_when_taken(Phase phase, bool wants_no_more) noexcept {
+    if (phase == Phase::ended) return 0;
+    if (phase == Phase::closed && is_over()) return arrivals_.anybody_sleeps() ? Arrivals::kAll : 0;
+    return wants_no_more ? told_of_rest() : 0;
+  }
+  // Who sleeps is counted before its last look, which came before this one or finds the rest.
+  std::uint32_t told_of_rest() noexcept {
+    return arrivals_.anybody_sleeps() && !arrivals_.held() && has_more() ? 1 : 0;
+  }
+
+  // There is room: see reserve().
   void give_back(const Taken& taken) noexcept {
     if constexpr (kCoalesces) {
       if (taken.entry->second.waits) {  // a newer one, or it would not have been taken
@@ -197,17 +307,35 @@ class EventStore {
     }
   }
 
-  // Destroys an event that a newer one replaces; its place still waits and is passed over.
+  // Destroys an event that a newer one replaces, which gives its room back; its place still waits
+  // and is passed over.
   void supersede(const Place& place) noexcept {
     place.slot().destroy();
     // order: relaxed, under the mutex
     place.slot().state.store(place.stamp(Chunks::kGone), sync::order::relaxed);
     ++totals_.cancelled;
+    if constexpr (kBounded) room_.give(1);
   }
 
-  void discard(const Place& place) noexcept {
-    Chunks::finish(*place.chunk, 1);
-    if constexpr (kBounded) room_.give(1);
+  void discard(const Place& place) noexcept { Chunks::finish(*place.chunk, 1); }
+
+  // Lets go of the places of what was replaced, once they are most of the heap.
+  void compact() noexcept {
+    if (gone_ <= backlog_.size() / 2) return;
+    backlog_.remove_if([this](const Waiting& waiting) {
+      if (state_of(waiting.place) == waiting.place.stamp(Chunks::kReady)) return false;
+      discard(waiting.place);
+      return true;
+    });
+    gone_ = 0;
+  }
+
+  // Whether an event of this key is in the heap that a newer one replaces.
+  bool waits(const Key& key) const {
+    const std::size_t hash = typename HashOf<Policies, Key>::type{}(key);
+    auto [at, end] = latest_.equal_range(hash);
+    while (at != end && !(at->second.key == key)) ++at;
+    return at != end && at->second.waits;
   }
 
   // So that everything that is claimed can come back. May throw.
@@ -220,7 +348,7 @@ class EventStore {
     for (;;) {
       reserve(Chunks::kPlaces);
       const auto run = chunks_.take(Chunks::kPlaces, end);
-      if (run.count == 0) return;
+      if (run.count == 0) return compact();
       struct Rest {
         Chunks& chunks;
         std::uint32_t count;
@@ -233,7 +361,10 @@ class EventStore {
   }
 
   void enter(const Place& place) {
-    if (state_of(place) == place.stamp(Chunks::kVoid)) return discard(place);
+    if (state_of(place) == place.stamp(Chunks::kVoid)) {
+      if constexpr (kBounded) room_.give(1);
+      return discard(place);
+    }
     Taken taken{place};
     if constexpr (kCoalesces) taken.entry = entry_for(place);
     backlog_.push({taken, place.slot().priority()});
@@ -253,6 +384,7 @@ class EventStore {
     Newest& newest = at->second;
     if (newest.waits) {
       supersede(newest.place);
+      ++gone_;
     } else {
       ++newest.users;
     }
@@ -267,6 +399,7 @@ class EventStore {
     if constexpr (kCoalesces) {
       if (state_of(taken.place) != taken.place.stamp(Chunks::kReady)) {
         taken.entry = nullptr;  // it went on to the event that replaced this one
+        --gone_;
       } else if (taken.entry->second.place.index() == taken.place.index()) {
         taken.entry->second.waits = false;
       }
@@ -278,11 +411,14 @@ class EventStore {
   sync::Mutex mutex_;
   Backlog backlog_;
   std::size_t claimed_ = 0;  // places that sessions have
+  std::size_t gone_ = 0;  // places in the heap whose events were replaced
   [[no_unique_address]] std::conditional_t<kCoalesces, Latest, Nothing<0>> latest_;
   Tally totals_;  // without accepted and pending
   Room room_;
-  sync::atomic<bool> ended_{false};
   Retired retired_;
+  // What producers read, and hardly anybody writes.
+  alignas(sync::destructive_span) sync::atomic<Phase> phase_{Phase::open};
+  Arrivals arrivals_;
 };
 
 // One consumer's turn: what was there when it began, one after the other. Whatever it has taken and
@@ -292,10 +428,13 @@ class EventStore<Key, Policies, Args...>::Session {
  public:
   Session(EventStore& store, std::size_t most) noexcept : store_(store), left_(most) {}
   ~Session() {
+    Telling telling{store_};
     const sync::Lock lock(store_.mutex_);
     settle();
+    const bool leaves = at_ != run_end_ || !refused_.empty() || !begun_;
     for (; at_ != run_end_; ++at_) return_one({place(), entry_});
     for (const Taken& taken : refused_) return_one(taken);
+    if (leaves && !store_.ended()) telling.most = store_.told_of_rest();
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -351,24 +490,33 @@ class EventStore<Key, Policies, Args...>::Session {
   // Takes another run of events. False if there is nothing more that was there at the beginning.
   // What is passed over does not count.
   bool refill() {
+    Telling telling{store_};
     const sync::Lock lock(store_.mutex_);
+    const Phase phase = store_.phase();
     settle();
     if (!begun_) begin();
-    while (take_run()) {
+    const bool found = find_run(phase);
+    telling.most = store_.told_when_taken(phase, left_ == 0);
+    return found;
+  }
+
+  // Under the mutex.
+  bool find_run(Phase phase) {
+    while (take_run(phase)) {
       if (state_of(place()) == place().stamp(Chunks::kReady)) return true;
       ++not_done_;
       ++at_;
       ++left_;
+      if constexpr (kCoalesces) roomless_ = 1;  // void ones do not come here
       settle();
     }
     return false;
   }
 
-  // Under the mutex.
-  bool take_run() {
+  bool take_run(Phase phase) {
     if (left_ == 0) return false;
     const auto most = static_cast<std::uint32_t>(detail::min<std::size_t>(left_, Chunks::kPlaces));
-    if (!store_.ended()) store_.reserve(most);  // afterwards nothing comes back
+    if (phase != Phase::ended) store_.reserve(most);  // afterwards nothing comes back
     typename Chunks::Run run{};
     ahead_ = 0;
     if (!store_.backlog_.empty() && (gathers() || store_.backlog_.top().place.index() < end_)) {
@@ -398,7 +546,7 @@ class EventStore<Key, Policies, Args...>::Session {
     if (!store_.backlog_.empty()) end_ = store_.chunks_.end_index();
     if (gathers()) {
       store_.gather();
-      left_ = detail::min(left_, store_.backlog_.size());
+      left_ = detail::min(left_, store_.backlog_.size() - store_.gone_);
     }
     begun_ = true;
   }
@@ -419,7 +567,7 @@ class EventStore<Key, Policies, Args...>::Session {
     totals.failed += std::exchange(books_.failed, 0);
     totals.expired += std::exchange(books_.expired, 0);
     if (totals.first_failure == nullptr) totals.first_failure = books_.first_failure;
-    if constexpr (kBounded) store_.room_.give(cleared);
+    if constexpr (kBounded) store_.room_.give(cleared - std::exchange(roomless_, 0));
     if constexpr (kCoalesces) store_.let_go(std::exchange(entry_, nullptr));
   }
 
@@ -440,6 +588,7 @@ class EventStore<Key, Policies, Args...>::Session {
   // Of what is between settled_ and at_: refused; given back, but not done.
   std::uint32_t kept_ = 0;
   std::uint32_t not_done_ = 0;
+  std::uint32_t roomless_ = 0;  // given back, and its room before
   [[no_unique_address]] Entry entry_{};  // of the run, which has one place then
   bool begun_ = false;
   std::size_t left_;  // to take at most

@@ -4,6 +4,7 @@
 // resembles them, not for users.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -22,5 +23,10 @@ struct RingStart {
 template <class T>
 concept HeldByValue =
     std::is_object_v<T> && !std::is_const_v<T> && std::is_nothrow_destructible_v<T>;
+
+// What an item is made of where it is taken, and not before: a refusal leaves it as it was.
+template <class From, class T>
+concept ConvertsToItem =
+    !std::is_same_v<std::remove_cvref_t<From>, T> && std::convertible_to<From, T>;
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
