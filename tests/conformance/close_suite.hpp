@@ -13,7 +13,8 @@
 //     std::uint64_t offer(unsigned producer, unsigned way, std::span<CloseItem> items);
 //     void serve(unsigned consumer, unsigned way);               // until it is told closed
 //     void close();
-//     std::uint64_t dropped();        // at last: what was accepted, and counted in place of handled
+//     std::uint64_t dropped();        // at last: what was accepted, and counted in place of
+//     handled
 //   };
 //
 // offer() returns how many of the items were accepted, the first ones; fewer than all only if it
@@ -154,7 +155,8 @@ class CloseRound {
     subject_ = &subject;
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < plan_.consumers; ++i) {
-      threads.emplace_back([=, this] { subject_->serve(i, draw(i) % Subject::ways_out); });
+      const auto way = static_cast<unsigned>(plan_.random(i)() % Subject::ways_out);
+      threads.emplace_back([=, this] { subject_->serve(i, way); });
     }
     for (unsigned i = 0; i < plan_.producers; ++i) threads.emplace_back([=, this] { produce(i); });
     for (unsigned i = 0; i < closers(); ++i) {
@@ -172,11 +174,10 @@ class CloseRound {
 
   // One at least, but where a producer is the one to close.
   unsigned closers() const { return Subject::by == CloseBy::producer ? 0 : plan_.closers; }
-  std::uint64_t draw(std::uint64_t stream) const { return plan_.random(stream)(); }
 
   void produce(unsigned self) {
     auto random = plan_.random(100 + self);
-    std::uint32_t number = self * (CloseLog::kMost / plan_.producers);
+    auto number = static_cast<std::uint32_t>(self * (CloseLog::kMost / plan_.producers));
     for (unsigned call = 1; call <= plan_.calls_each; ++call) {
       std::vector<CloseItem> items;
       const std::size_t count = 1 + random() % kBatchMost;
@@ -251,7 +252,6 @@ TYPED_TEST_P(CloseSuite, what_was_told_ok_is_handled_or_counted_and_all_waits_en
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CloseSuite,
-                            what_was_told_ok_is_handled_or_counted_and_all_waits_end);
+REGISTER_TYPED_TEST_SUITE_P(CloseSuite, what_was_told_ok_is_handled_or_counted_and_all_waits_end);
 
 }  // namespace handoff::test

@@ -322,10 +322,11 @@ struct BroadcastEnds {
 
 using Pools = testing::Types<OfPool<true, OnFull::wait>, OfPool<false, OnFull::wait>,
                              OfPool<true, OnFull::run_here>, OfPool<false, OnFull::reject>>;
-using Engines = testing::Types<
-    OfFileEngine<true, FileBackend::pool>, OfFileEngine<false, FileBackend::pool>,
-    OfFileEngine<true, FileBackend::io_thread>, OfFileEngine<false, FileBackend::caller>,
-    OfProcessPool<true>, OfProcessPool<false>, OfAppendLog>;
+using Engines =
+    testing::Types<OfFileEngine<true, FileBackend::pool>, OfFileEngine<false, FileBackend::pool>,
+                   OfFileEngine<true, FileBackend::io_thread>,
+                   OfFileEngine<false, FileBackend::caller>, OfProcessPool<true>,
+                   OfProcessPool<false>, OfAppendLog>;
 using SharedRings = testing::Types<OfSharedRing<RingEnds>, OfSharedRing<MpscEnds>,
                                    OfSharedRing<ByteEnds>, OfSharedRing<BroadcastEnds>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Pools, CloseSuite, Pools);

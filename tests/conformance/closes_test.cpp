@@ -484,10 +484,9 @@ using EventQueues =
                    OfEventQueue<Coalesces<Bounded<OnFull::overwrite_oldest>>>>;
 using Buses = testing::Types<OfBus<BusPolicies>, OfBus<Waits<BusPolicies>>, OfBus<LanedBusPolicies>,
                              OfBus<Waits<LanedBusPolicies>>>;
-using Working =
-    testing::Types<OfWorkers<true, OnFull::wait>, OfWorkers<false, OnFull::wait>,
-                   OfWorkers<true, OnFull::run_here>, OfWorkers<false, OnFull::reject>,
-                   OfActiveObject<true>, OfActiveObject<false>>;
+using Working = testing::Types<OfWorkers<true, OnFull::wait>, OfWorkers<false, OnFull::wait>,
+                               OfWorkers<true, OnFull::run_here>, OfWorkers<false, OnFull::reject>,
+                               OfActiveObject<true>, OfActiveObject<false>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Queues, CloseSuite, Queues);
 INSTANTIATE_TYPED_TEST_SUITE_P(Channels, CloseSuite, Channels);
 INSTANTIATE_TYPED_TEST_SUITE_P(Newest, CloseSuite, Newest);

@@ -156,8 +156,8 @@ void refuse(const CallType& call, const char* kind, Refusal refusal, Wrongs& wro
   if (refusal == Refusal::closed || refusal == Refusal::closed_and_full) subject.close();
   sync::StopSource stop;
   stop.request_stop();
-  const Until until = refusal == Refusal::stopped ? Until(stop.token())
-                                                  : Until(std::chrono::microseconds(200));
+  const Until until =
+      refusal == Refusal::stopped ? Until(stop.token()) : Until(std::chrono::microseconds(200));
   typename KindType::Given given = KindType::make();
   const auto said = call.call(subject, given, until);
   const std::string where = std::string(call.name) + " of " + kind + ", " + to_string(refusal);
@@ -171,8 +171,8 @@ void refuse_kind(const char* name, Wrongs& wrongs) {
   if constexpr (Subject::converts || KindType::is_item) {
     std::apply(
         [&](const auto&... calls) {
-          for (const Refusal refusal : {Refusal::full, Refusal::stopped, Refusal::closed,
-                                        Refusal::closed_and_full}) {
+          for (const Refusal refusal :
+               {Refusal::full, Refusal::stopped, Refusal::closed, Refusal::closed_and_full}) {
             const auto each = [&](const auto& call) {
               if (refusal == Refusal::stopped && !call.waits) return;
               refuse<Subject, KindType>(call, name, refusal, wrongs);

@@ -46,10 +46,9 @@ auto try_calls() {
                        return subject.queue.try_push_batch(std::span(&given, 1));
                      }};
     if constexpr (std::is_copy_constructible_v<Item>) {
-      const Call copied{"try_push of an lvalue", false,
-                        [](auto& subject, Given& given, const Until&) {
-                          return subject.queue.try_push(given);
-                        }};
+      const Call copied{
+          "try_push of an lvalue", false,
+          [](auto& subject, Given& given, const Until&) { return subject.queue.try_push(given); }};
       return std::tuple(moved, emplaced, batch, copied);
     } else {
       return std::tuple(moved, emplaced, batch);
@@ -242,15 +241,14 @@ struct EventsCoalesce : OfEventQueue<Item, OnFull::reject, true> {};
 
 template <class Given>
 auto bus_batch_calls() {
-  return std::tuple(
-      Call{"publish_batch", false,
-           [](auto& subject, Given& given, const Until&) {
-             if (subject.waits && !subject.bus.closed()) return std::size_t{0};
-             return subject.bus.publish_batch(std::span(&given, 1));
-           }},
-      Call{"claim", false, [](auto& subject, Given& given, const Until&) {
-             return subject.bus.template claim<Given>(std::move(given)).status();
-           }});
+  return std::tuple(Call{"publish_batch", false,
+                         [](auto& subject, Given& given, const Until&) {
+                           if (subject.waits && !subject.bus.closed()) return std::size_t{0};
+                           return subject.bus.publish_batch(std::span(&given, 1));
+                         }},
+                    Call{"claim", false, [](auto& subject, Given& given, const Until&) {
+                           return subject.bus.template claim<Given>(std::move(given)).status();
+                         }});
 }
 template <class Base, OnFull kOnFull>
 struct BusThat : Base {
@@ -325,18 +323,17 @@ struct Workers {
   static constexpr bool converts = false, fills = true;
   template <class Given>
   static auto calls() {
-    return std::tuple(
-        Call{"submit", false,
-             [](auto& subject, Given& given, const Until&) {
-               return subject.workers.submit(std::move(given));
-             }},
-        Call{"submit so long", true,
-             [](auto& subject, Given& given, const Until& until) {
-               return subject.workers.submit(until, std::move(given));
-             }},
-        Call{"try_submit", false, [](auto& subject, Given& given, const Until&) {
-               return subject.workers.try_submit(std::move(given));
-             }});
+    return std::tuple(Call{"submit", false,
+                           [](auto& subject, Given& given, const Until&) {
+                             return subject.workers.submit(std::move(given));
+                           }},
+                      Call{"submit so long", true,
+                           [](auto& subject, Given& given, const Until& until) {
+                             return subject.workers.submit(until, std::move(given));
+                           }},
+                      Call{"try_submit", false, [](auto& subject, Given& given, const Until&) {
+                             return subject.workers.try_submit(std::move(given));
+                           }});
   }
   // The capacity counts what is under way too.
   void fill(Item&& item) {
@@ -408,13 +405,12 @@ struct Of {
 };
 template <class SubjectOf>
 class Refusals : public testing::Test {};
-using All =
-    testing::Types<Of<Mpmc>, Of<Mpsc>, Of<Spsc>, Of<Segment>, Of<ChannelOfMany>, Of<ChannelToOne>,
-                   Of<ChannelOfOne>, Of<ChannelThatGrows>, Of<BroadcastOfMany>, Of<BroadcastOfOne>,
-                   Of<NewestValue>, Of<NewestByKey>, Of<EventsGrow>, Of<EventsReject>,
-                   Of<EventsWait>, Of<EventsOverwrite>, Of<EventsCoalesce>, Of<BusRejects>,
-                   Of<BusWaits>, Of<LanesReject>, Of<LanesWait>, Of<BusOfBoxes>, Of<Workers>,
-                   Of<Pool>>;
+using All = testing::Types<Of<Mpmc>, Of<Mpsc>, Of<Spsc>, Of<Segment>, Of<ChannelOfMany>,
+                           Of<ChannelToOne>, Of<ChannelOfOne>, Of<ChannelThatGrows>,
+                           Of<BroadcastOfMany>, Of<BroadcastOfOne>, Of<NewestValue>,
+                           Of<NewestByKey>, Of<EventsGrow>, Of<EventsReject>, Of<EventsWait>,
+                           Of<EventsOverwrite>, Of<EventsCoalesce>, Of<BusRejects>, Of<BusWaits>,
+                           Of<LanesReject>, Of<LanesWait>, Of<BusOfBoxes>, Of<Workers>, Of<Pool>>;
 TYPED_TEST_SUITE(Refusals, All);
 
 TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) { EXPECT_EQ(TypeParam::wrongs(), Wrongs{}); }

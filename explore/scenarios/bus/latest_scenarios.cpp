@@ -273,8 +273,8 @@ const Scenario by_key_close_ends("latest_by_key/close_ends_a_push", [] {
   explore::check(queue.push(2, 2) == Status::closed, "full until the end");
 });
 
-// What converts to a value where it is taken: a close that comes meanwhile waits for nobody, and who
-// reads is not told closed before the value is there.
+// What converts to a value where it is taken: a close that comes meanwhile waits for nobody, and
+// who reads is not told closed before the value is there.
 struct Pair {
   operator RingItem() const noexcept { return {number, number}; }  // NOLINT: it converts
   int number;
@@ -293,23 +293,27 @@ void converted_and_closed(int writers) {
   });
   int seen = 0;
   std::uint64_t version = 0;
-  while (latest.read_newer(version, [&](const RingItem& item) {
-           explore::check(item.number == item.producer, "whole");
-           ++seen;
-         }, {}, kSleepAtOnce) == Status::ok) {
+  while (latest.read_newer(
+             version,
+             [&](const RingItem& item) {
+               explore::check(item.number == item.producer, "whole");
+               ++seen;
+             },
+             {}, kSleepAtOnce) == Status::ok) {
   }
   first.join();
   other.join();
-  explore::check(latest.version() == static_cast<std::uint64_t>(accepted.load(sync::order::relaxed)),
-                 "what was told ok was stored");
+  explore::check(
+      latest.version() == static_cast<std::uint64_t>(accepted.load(sync::order::relaxed)),
+      "what was told ok was stored");
   explore::check(static_cast<std::uint64_t>(seen) + latest.overwritten() == latest.version(),
                  "and read, or replaced, before closed was said");
   explore::check(latest.store(Pair{3}) == Status::closed, "closed for good");
   explore::outcome(static_cast<std::uint64_t>(seen));
 }
 const Scenario converted("latest/converted_and_closed", [] { converted_and_closed(1); });
-const Scenario two_convert("latest/two_convert_and_close", [] { converted_and_closed(2); },
-                           test::Size::large);
+const Scenario two_convert(
+    "latest/two_convert_and_close", [] { converted_and_closed(2); }, test::Size::large);
 
 // Who looks once, and finds nothing, is not told closed while a value is on its way.
 const Scenario looks_once("latest/looks_while_it_is_converted", [] {

@@ -29,7 +29,8 @@
 // Closed: store() returns `closed`, and the value is still the caller's, unconverted. The last one
 //   stays to be read; waits end with `closed` once there is nothing newer, nor being converted.
 // Stopped, timed out: nothing was read.
-// Exceptions: a copy or a conversion that throws does so before anything is changed. If a visitor throws, its value
+// Exceptions: a copy or a conversion that throws does so before anything is changed. If a visitor
+// throws, its value
 //   counts as read.
 // Destructor: destroys the value. A replaced one ends with its last reader.
 // Proof: docs/design/broadcast.md.
@@ -302,9 +303,9 @@ class Latest {
 
   // --- Stores. ---
 
-  // A store whose value is converted, and so cannot be given back. If it does not see the close, who
-  // closes sees it, and leaves the end to it: the partner of each of these fences is any other one
-  // of them.
+  // A store whose value is converted, and so cannot be given back. If it does not see the close,
+  // who closes sees it, and leaves the end to it: the partner of each of these fences is any other
+  // one of them.
   class Converting {
    public:
     explicit Converting(Latest& latest) noexcept : latest_(latest) {

@@ -40,9 +40,9 @@
 //   was done with the events that made room happens before the return of the enqueue() that took
 //   the room.
 // - Coalesced: a newer event finds room wherever the one that it replaces has it, whatever on_full
-//   says. A queue that grows lets go of what was replaced now and then, not only when it is drained.
-//   So enqueue() may hash, compare and copy keys, under the lock of the consumers: these must not
-//   call the queue.
+//   says. A queue that grows lets go of what was replaced now and then, not only when it is
+//   drained. So enqueue() may hash, compare and copy keys, under the lock of the consumers: these
+//   must not call the queue.
 // - Closed: after close(), enqueue() returns closed, and so do those that wait for room; what was
 //   told ok before can be drained. wait() returns closed once none of it is left to take, be it
 //   under way while close() is called; what a drain of another thread has taken and gives back is
@@ -195,8 +195,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return put({}, Until(deadline).deadline(), std::forward<K>(key), std::forward<A>(args)...);
   }
 
-  // Moves in the first events, as many as are accepted, and returns how many; the rest is untouched.
-  // A waiter is woken at the end, and where it waits for room.
+  // Moves in the first events, as many as are accepted, and returns how many; the rest is
+  // untouched. A waiter is woken at the end, and where it waits for room.
   std::size_t enqueue_batch(std::span<Event> events) { return put_all(events, {}); }
   // With OnFull::wait: waits for room so long, for all of them.
   std::size_t enqueue_batch(std::span<Event> events, const Until& until) {

@@ -139,8 +139,8 @@ class EventChunks {
     slot.state.store(place.stamp(kReady), sync::order::release);
   }
 
-  // No place is claimed any more, and each that was is one of those that end_index() counts. At most
-  // once.
+  // No place is claimed any more, and each that was is one of those that end_index() counts. At
+  // most once.
   void close() noexcept {
     LoneProducer& end = lones_.back();
     for (sync::Backoff backoff;;) {
@@ -349,8 +349,8 @@ class EventChunks {
     }
   }
 
-  // Until the chunk that was full has a successor, or appending it has failed, or the row is closed;
-  // a lone producer is none from then on.
+  // Until the chunk that was full has a successor, or appending it has failed, or the row is
+  // closed; a lone producer is none from then on.
   void wait(sync::Backoff& backoff) noexcept {
     for (;;) {
       // order: relaxed, the operation that follows acquires.

@@ -101,7 +101,7 @@ class EventStore {
   // Where there is no room: whether there is some if what has been replaced gives back its own, or
   // what this key's event replaces will. Throws what gathering throws, and then has taken none.
   bool take_room_of(const Key& key)
-    requires coalesces<Policies>()
+    requires(coalesces<Policies>())
   {
     Telling telling{*this};
     const sync::Lock lock(mutex_);

@@ -88,7 +88,8 @@ class TicketRing {
   std::size_t try_push_batch(std::span<T> items) noexcept {
     if (items.empty()) return 0;
     const Claim claim = claim_places(items.size());
-    for (std::size_t i = 0; i < claim.count; ++i) fill(claim.first + kStep * i, std::move(items[i]));
+    for (std::size_t i = 0; i < claim.count; ++i)
+      fill(claim.first + kStep * i, std::move(items[i]));
     return claim.count;
   }
 
