@@ -131,6 +131,12 @@ struct Books<EventChunks<Slot>> {
 
   static Place head(const Chunks& chunks) { return chunks.head_; }
 
+  // Places that can be claimed before the next chunk is begun.
+  static std::size_t places_left(const Chunks& chunks) {
+    return Chunks::kPlaces -
+           std::min<std::size_t>(Chunks::offset_of(chunks.newest()), Chunks::kPlaces);
+  }
+
   static std::string fault(const Chunks& chunks, const std::vector<Place>& held) {
     const Chunk* const last = Chunks::chunk_of(chunks.newest());
     const std::uint64_t end = chunks.end_index();
@@ -312,6 +318,10 @@ struct Books<EventQueue<Key, Signature, Policies>> {
 
   static std::size_t places(const Queue& queue) {
     return Books<typename Queue::Store>::places(*queue.store_);
+  }
+
+  static std::size_t places_left(const Queue& queue) {
+    return Books<typename Queue::Store::Chunks>::places_left(queue.store_->chunks_);
   }
 
   // Whether one producer goes on without atomic operations.

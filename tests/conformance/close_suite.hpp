@@ -13,8 +13,7 @@
 //     std::uint64_t offer(unsigned producer, unsigned way, std::span<CloseItem> items);
 //     void serve(unsigned consumer, unsigned way);               // until it is told closed
 //     void close();
-//     std::uint64_t dropped();        // at last: what was accepted, and counted in place of
-//     handled
+//     std::uint64_t dropped();     // at last: how many were accepted, and counted, not handled
 //   };
 //
 // offer() returns how many of the items were accepted, the first ones; fewer than all only if it

@@ -225,7 +225,8 @@ const Scenario batch(
     "event_queue/batch_wakes_two",
     [] {
       two_share([](QueueOf<Plain>& queue) {
-        QueueOf<Plain>::Event events[]{{std::in_place, 0, 1}, {std::in_place, 0, 2}};
+        using Event = QueueOf<Plain>::Event;
+        Event events[]{Event(std::in_place, 0, 1), Event(std::in_place, 0, 2)};
         explore::check(queue.enqueue_batch(events) == 2, "both");
       });
     },

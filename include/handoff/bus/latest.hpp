@@ -30,8 +30,7 @@
 //   stays to be read; waits end with `closed` once there is nothing newer, nor being converted.
 // Stopped, timed out: nothing was read.
 // Exceptions: a copy or a conversion that throws does so before anything is changed. If a visitor
-// throws, its value
-//   counts as read.
+//   throws, its value counts as read.
 // Destructor: destroys the value. A replaced one ends with its last reader.
 // Proof: docs/design/broadcast.md.
 #pragma once
