@@ -14,12 +14,14 @@
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/event/event_queue.hpp>
+#include <handoff/file/file_engine.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/spsc_ring.hpp>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -352,6 +354,86 @@ struct Workers {
       [this](Item&) { gate.pass(); }};
 };
 
+template <class Item>
+struct Object {
+  static constexpr bool converts = false, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(Call{"publish so long", true,
+                           [](auto& subject, Given& given, const Until& until) {
+                             return subject.object.publish(until, std::move(given));
+                           }},
+                      Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
+                             return subject.object.try_publish(std::move(given));
+                           }});
+  }
+  void fill(Item&& item) {
+    EXPECT_EQ(object.try_publish(std::move(item)), Status::ok);
+    gate.await_one();
+  }
+  // A close waits for the handler.
+  void close() {
+    gate.open();
+    (void)object.close();
+  }
+  ~Object() { gate.open(); }
+
+  struct State {
+    Gate& gate;
+    void operator()(Item&) { gate.pass(); }
+  };
+  Gate gate;
+  ActiveObject<State, Item> object{ActiveObjectOptions{.capacity = 1}, State{gate}};
+};
+
+// ---- Engines: the request and what is called with its result ----
+
+template <class Item>
+struct Files {
+  static constexpr bool converts = false, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(
+        Call{"post", false,
+             [](auto& subject, Given& given, const Until& until) {
+               return subject.refuse(given, [&](FileRequest& request, FileEngine::Callback& told) {
+                 return subject.files.post(std::move(request), std::move(told), until);
+               });
+             }},
+        Call{"try_post", false, [](auto& subject, Given& given, const Until&) {
+               return subject.refuse(given, [&](FileRequest& request, FileEngine::Callback& told) {
+                 return subject.files.try_post(std::move(request), std::move(told));
+               });
+             }});
+  }
+  // What is given is as whole as the request and the function.
+  template <class Given, class Post>
+  Status refuse(Given& given, const Post& post) {
+    FileRequest request = stat();
+    FileEngine::Callback told = [owned = std::make_unique<int>(1)](FileResult&&) {};
+    const Status said = post(request, told);
+    if (request.path.empty() || !told) const Given taken(std::move(given));
+    return said;
+  }
+  static FileRequest stat() {
+    return {.operation = FileOperation::stat, .path = "/a/path/of/more/bytes/than/a/string/holds"};
+  }
+
+  void fill(Item&&) {
+    while (files.try_post(stat(), [this](FileResult&&) { gate.pass(); }) == Status::ok) {
+    }
+  }
+  void close() {
+    gate.open();
+    (void)files.close();
+  }
+  ~Files() { gate.open(); }
+
+  Gate gate;
+  FileEngine files{
+      {.backend = FileBackend::pool, .width = 1, .capacity = 1, .on_full = OnFull::reject}};
+};
+
 // ---- Executors: what is called is the item ----
 
 template <class Item>
@@ -405,12 +487,13 @@ struct Of {
 };
 template <class SubjectOf>
 class Refusals : public testing::Test {};
-using All = testing::Types<Of<Mpmc>, Of<Mpsc>, Of<Spsc>, Of<Segment>, Of<ChannelOfMany>,
-                           Of<ChannelToOne>, Of<ChannelOfOne>, Of<ChannelThatGrows>,
-                           Of<BroadcastOfMany>, Of<BroadcastOfOne>, Of<NewestValue>,
-                           Of<NewestByKey>, Of<EventsGrow>, Of<EventsReject>, Of<EventsWait>,
-                           Of<EventsOverwrite>, Of<EventsCoalesce>, Of<BusRejects>, Of<BusWaits>,
-                           Of<LanesReject>, Of<LanesWait>, Of<BusOfBoxes>, Of<Workers>, Of<Pool>>;
+using All =
+    testing::Types<Of<Mpmc>, Of<Mpsc>, Of<Spsc>, Of<Segment>, Of<ChannelOfMany>, Of<ChannelToOne>,
+                   Of<ChannelOfOne>, Of<ChannelThatGrows>, Of<BroadcastOfMany>, Of<BroadcastOfOne>,
+                   Of<NewestValue>, Of<NewestByKey>, Of<EventsGrow>, Of<EventsReject>,
+                   Of<EventsWait>, Of<EventsOverwrite>, Of<EventsCoalesce>, Of<BusRejects>,
+                   Of<BusWaits>, Of<LanesReject>, Of<LanesWait>, Of<BusOfBoxes>, Of<Workers>,
+                   Of<Object>, Of<Files>, Of<Pool>>;
 TYPED_TEST_SUITE(Refusals, All);
 
 TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) { EXPECT_EQ(TypeParam::wrongs(), Wrongs{}); }

@@ -34,7 +34,6 @@
 #include <handoff/event/detail/room.hpp>
 #include <handoff/event/event_policies.hpp>
 #include <handoff/memory/detail/epochs.hpp>
-#include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
