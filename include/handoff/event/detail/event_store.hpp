@@ -423,8 +423,9 @@ class EventStore {
       if (state_of(taken.place) != taken.place.stamp(Chunks::kReady)) {
         taken.entry = nullptr;  // it went on to the event that replaced this one
         --gone_;
-      } else if (taken.entry->second.place.index() == taken.place.index()) {
-        taken.entry->second.waits = false;
+      } else if (Newest& newest = taken.entry->second;
+                 newest.waits && newest.place.index() == taken.place.index()) {
+        newest.waits = false;  // until here its place was in the heap, and there to be asked
       }
     }
     return taken;
