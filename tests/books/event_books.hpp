@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <handoff/event/callback_list.hpp>
+#include <handoff/event/detail/arrivals.hpp>
 #include <handoff/event/detail/event_chunks.hpp>
 #include <handoff/event/detail/event_store.hpp>
 #include <handoff/event/detail/listeners.hpp>
@@ -130,6 +131,12 @@ struct Books<EventChunks<Slot>> {
 
   static Place head(const Chunks& chunks) { return chunks.head_; }
 
+  // Places that can be claimed before the next chunk is begun.
+  static std::size_t places_left(const Chunks& chunks) {
+    return Chunks::kPlaces -
+           std::min<std::size_t>(Chunks::offset_of(chunks.newest()), Chunks::kPlaces);
+  }
+
   static std::string fault(const Chunks& chunks, const std::vector<Place>& held) {
     const Chunk* const last = Chunks::chunk_of(chunks.newest());
     const std::uint64_t end = chunks.end_index();
@@ -172,6 +179,9 @@ struct Books<EventChunks<Slot>> {
     }
     const LoneProducer* const lone = test::now(chunks.lone_);
     const std::uintptr_t tail = test::now(chunks.tail_);
+    if (Chunks::is_end(tail)) {
+      return lone == nullptr ? "" : "EventChunks: a lone producer of a row that is closed";
+    }
     const bool says_lone = tail < chunks.lones_.size() * kChunkBytes;
     if (says_lone != (lone != nullptr)) return "EventChunks: the tail of a lone producer";
     if (lone == nullptr) return {};
@@ -199,6 +209,7 @@ struct Books<EventStore<Key, Policies, Args...>> {
     const std::vector<Waiting>& entries = heap.entries();
     if (!std::is_heap(entries.begin(), entries.end())) return "EventStore: the heap's order";
     std::vector<Place> held;
+    std::size_t gone = 0;
     std::uint64_t pending = 0;
     for (const Waiting& waiting : entries) {
       const std::uint32_t state = Store::state_of(waiting.place);
@@ -210,8 +221,10 @@ struct Books<EventStore<Key, Policies, Args...>> {
         return "EventStore: a place's priority";
       }
       pending += ready ? 1 : 0;
+      gone += ready ? 0 : 1;
       held.push_back(waiting.place);
     }
+    if (store.gone_ != gone) return "EventStore: the count of what was replaced";
     if (has_twice(held)) return "EventStore: a place waits twice";
     if (!knows_its_keys(store, entries)) return "EventStore: what it knows of a key";
     if (std::string fault = Books<Chunks>::fault(store.chunks_, held); !fault.empty()) return fault;
@@ -222,7 +235,7 @@ struct Books<EventStore<Key, Policies, Args...>> {
       return "EventStore: pending is not what lies there";
     }
     if (capacity != 0 && Store::kBounded &&
-        test::now(store.room_.left_) + static_cast<std::int64_t>(held.size() + in_row) !=
+        test::now(store.room_.left_) + static_cast<std::int64_t>(held.size() - gone + in_row) !=
             static_cast<std::int64_t>(capacity)) {
       return "EventStore: a place's room is lost";
     }
@@ -289,6 +302,16 @@ struct Books<EventStore<Key, Policies, Args...>> {
 };
 
 // Nobody waits or holds back notifications.
+template <>
+struct Books<Arrivals> {
+  static std::string fault(const Arrivals& arrivals) {
+    if (test::now(arrivals.sleepers_.count_) != 0) return "Arrivals: somebody is counted as asleep";
+    if (test::now(arrivals.holds_) != 0) return "Arrivals: notifications are held back";
+    if (arrivals.events_.was_waiting() != 0) return "Arrivals: somebody waits";
+    return {};
+  }
+};
+
 template <class Key, class Signature, class Policies>
 struct Books<EventQueue<Key, Signature, Policies>> {
   using Queue = EventQueue<Key, Signature, Policies>;
@@ -297,16 +320,18 @@ struct Books<EventQueue<Key, Signature, Policies>> {
     return Books<typename Queue::Store>::places(*queue.store_);
   }
 
+  static std::size_t places_left(const Queue& queue) {
+    return Books<typename Queue::Store::Chunks>::places_left(queue.store_->chunks_);
+  }
+
   // Whether one producer goes on without atomic operations.
   static bool has_lone_producer(const Queue& queue) {
     return test::now(queue.store_->chunks_.lone_) != nullptr;
   }
 
   static std::string fault(const Queue& queue, std::size_t capacity = 0) {
-    if (test::now(queue.sleepers_.count_) != 0) return "EventQueue: somebody is counted as asleep";
-    if (test::now(queue.holds_) != 0) return "EventQueue: notifications are held back";
-    if (queue.arrivals_.was_waiting() != 0) return "EventQueue: somebody waits";
-    std::string fault;
+    std::string fault = Books<Arrivals>::fault(queue.arrivals());
+    if (!fault.empty()) return fault;
     queue.hub_->for_each([&fault](const Key&, const ListenerList& list) {
       if (fault.empty()) fault = Books<ListenerList>::fault(list);
     });

@@ -27,11 +27,11 @@ struct Books<Break> {
   }
   template <class Queue>
   static auto& sleepers(Queue& queue) {
-    return queue.sleepers_.count_;
+    return queue.arrivals().sleepers_.count_;
   }
   template <class Queue>
   static auto& holds(Queue& queue) {
-    return queue.holds_;
+    return queue.arrivals().holds_;
   }
   template <class Store>
   static auto& claimed(Store& store) {
@@ -225,8 +225,8 @@ class StoreBook : public testing::Test {
 
 TEST_F(StoreBook, Reports) {
   auto& store = Break::store(queue_);
-  expect(Break::sleepers(queue_), 1, "EventQueue: somebody is counted as asleep");
-  expect(Break::holds(queue_), 1, "EventQueue: notifications are held back");
+  expect(Break::sleepers(queue_), 1, "Arrivals: somebody is counted as asleep");
+  expect(Break::holds(queue_), 1, "Arrivals: notifications are held back");
   expect(Break::claimed(store), 1, "EventStore: a session has not given back its places");
   expect(Break::done(store), 1, "EventStore: pending is not what lies there");
   expect(Break::room(store), 3, "EventStore: a place's room is lost");

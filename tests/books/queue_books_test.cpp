@@ -67,9 +67,9 @@ TEST(QueueBooks, SpscRing) {
 TEST(QueueBooks, TicketRing) {
   MpmcRing<int> ring(2);
   ASSERT_EQ(ring.try_push(1), Status::ok);
-  expect_reported(ring, Break::tail(ring), 6U, "TicketRing: more items than places");
+  expect_reported(ring, Break::tail(ring), 12U, "TicketRing: more items than places");
   expect_reported(ring, Break::state(ring, 0), 0U, "TicketRing: a claimed place holds no item");
-  expect_reported(ring, Break::state(ring, 2), 0U, "TicketRing: a free place does not say so");
+  expect_reported(ring, Break::state(ring, 4), 0U, "TicketRing: a free place does not say so");
 }
 
 TEST(QueueBooks, SegmentQueue) {
@@ -113,7 +113,7 @@ TEST(QueueBooks, Channel) {
   Break::selects(channel).add(node);
   EXPECT_EQ(fault_in(channel), "SelectList: somebody is counted");
   Break::selects(channel).remove(node);
-  expect_reported(channel, Break::tail(Break::queue(channel)), 6U,
+  expect_reported(channel, Break::tail(Break::queue(channel)), 12U,
                   "TicketRing: more items than places");
 }
 

@@ -356,6 +356,19 @@ class TidyTest(unittest.TestCase):
             write_tree(self.root, {"explore/scenarios/pool/notifier_scenarios.cpp": scenario})
             self.assertEqual(list(self.tidy.faults(self.root)), [])
 
+    def test_a_close_and_a_refusal_that_no_suite_tries_are_reported(self):
+        part = "include/handoff/queue/pipe.hpp"
+        write_tree(self.root, {part: HEADER + "class Pipe {\n  Status try_push(T&& item);\n"
+                                              "  void close() noexcept;\n};\n"})
+        found = list(self.tidy.faults(self.root))
+        self.assertEqual(len(found), 2, found)
+        self.assertTrue(found[0].startswith(f"{part}:8: a close() that is not tried"), found[0])
+        self.assertTrue(found[1].startswith(f"{part}:7: a value that may be refused"), found[1])
+        for suite, left in (("closes", 1), ("refusals", 0)):
+            unit = UNIT + "#include <handoff/queue/pipe.hpp>\n"
+            write_tree(self.root, {f"tests/conformance/{suite}_test.cpp": unit})
+            self.assertEqual(len(list(self.tidy.faults(self.root))), left)
+
     def test_an_invariant_has_one_label_and_stands_once(self):
         one = HEAD + "//   RO-1  The count is that of the items.\n"
         write_tree(self.root, {"src/pool/room.cpp": one, "docs/design/room.md": "By RO-1.\n"})

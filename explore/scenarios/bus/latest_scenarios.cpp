@@ -273,4 +273,60 @@ const Scenario by_key_close_ends("latest_by_key/close_ends_a_push", [] {
   explore::check(queue.push(2, 2) == Status::closed, "full until the end");
 });
 
+// What converts to a value where it is taken: a close that comes meanwhile waits for nobody, and
+// who reads is not told closed before the value is there.
+struct Pair {
+  operator RingItem() const noexcept { return {number, number}; }  // NOLINT: it converts
+  int number;
+};
+void converted_and_closed(int writers) {
+  Newest latest(3);
+  sync::atomic<int> accepted(0);
+  const auto write = [&](int number) {
+    // order: relaxed, a count
+    if (latest.store(Pair{number}) == Status::ok) accepted.fetch_add(1, sync::order::relaxed);
+  };
+  explore::Thread first([&] { write(1); });
+  explore::Thread other([&] {
+    if (writers == 2) write(2);
+    latest.close();
+  });
+  int seen = 0;
+  std::uint64_t version = 0;
+  while (latest.read_newer(
+             version,
+             [&](const RingItem& item) {
+               explore::check(item.number == item.producer, "whole");
+               ++seen;
+             },
+             {}, kSleepAtOnce) == Status::ok) {
+  }
+  first.join();
+  other.join();
+  explore::check(
+      latest.version() == static_cast<std::uint64_t>(accepted.load(sync::order::relaxed)),
+      "what was told ok was stored");
+  explore::check(static_cast<std::uint64_t>(seen) + latest.overwritten() == latest.version(),
+                 "and read, or replaced, before closed was said");
+  explore::check(latest.store(Pair{3}) == Status::closed, "closed for good");
+  explore::outcome(static_cast<std::uint64_t>(seen));
+}
+const Scenario converted("latest/converted_and_closed", [] { converted_and_closed(1); });
+const Scenario two_convert(
+    "latest/two_convert_and_close", [] { converted_and_closed(2); }, test::Size::large);
+
+// Who looks once, and finds nothing, is not told closed while a value is on its way.
+const Scenario looks_once("latest/looks_while_it_is_converted", [] {
+  Newest latest(3);
+  bool stored = false;
+  explore::Thread writer([&] { stored = latest.store(Pair{1}) == Status::ok; });
+  explore::Thread closer([&] { latest.close(); });
+  const Status status = latest.read([](const RingItem&) {});
+  writer.join();
+  closer.join();
+  if (status == Status::closed) explore::check(!stored, "there never will be one");
+  if (status == Status::ok) explore::check(stored, "there was one");
+  explore::outcome(static_cast<std::uint64_t>(status));
+});
+
 }}  // namespace latest_scenarios

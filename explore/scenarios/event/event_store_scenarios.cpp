@@ -400,18 +400,35 @@ const Scenario ordered_and_replaced(
     },
     Size::large);
 
-// In a bounded queue one that is replaced gives its room back no later than its successor.
+// In a bounded queue one that is replaced gives its room back at once: it has room for keys.
 const Scenario room_of_replaced(
     "event_store/room_of_what_is_replaced",
     [] {
       QueueOf<Bounded<OnFull::reject, Coalescing<Plain>>> queue({.capacity = 3});
       for (int round = 0; round < 3; ++round) {
-        for (const int value : {1, 2, 11}) put(queue, value % 10, value);
-        explore::check(queue.enqueue(5, 5) == Status::full, "full");
+        for (const int value : {1, 2, 11, 3, 13, 21}) put(queue, value % 10, value);
+        explore::check(queue.enqueue(5, 5) == Status::full, "three keys wait");
         explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0, "refused");
-        beside_a_look(queue, [&] { explore::check(drain(queue) == Values{2, 11}, "the newest"); });
+        beside_a_look(queue,
+                      [&] { explore::check(drain(queue) == Values{2, 13, 21}, "the newest"); });
       }
-      check_books(queue, 9, 6, 3);
+      check_books(queue, 18, 9, 9);
+    },
+    Size::large);
+
+// The oldest key goes if there is no room for another one, and only then.
+const Scenario overwrites_a_key(
+    "event_store/overwrites_a_key",
+    [] {
+      QueueOf<Bounded<OnFull::overwrite_oldest, Coalescing<Plain>>> queue({.capacity = 2});
+      beside_a_look(queue, [&] {
+        for (const int value : {2, 1, 11, 21}) put(queue, value % 10, value);
+        explore::check(queue.tally().expired == 0, "a newer one takes no other's room");
+        put(queue, 3, 3);
+        explore::check(queue.tally().expired == 1, "another key does");
+      });
+      explore::check(drain(queue) == Values{21, 3}, "the newest");
+      check_books(queue, 5, 2, 2, 1);
     },
     Size::large);
 

@@ -6,6 +6,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
+#include <stdexcept>
 
 #include "books/queue_books.hpp"
 #include "explore/scenario.hpp"
@@ -204,6 +205,62 @@ const Scenario closed_batch("channel/batch_at_the_end", [] {
   drain();
   reader.join();
   explore::check(taken.load(order::relaxed) == 2, "accepted is delivered");
+});
+
+// An item that cannot be made leaves a place that is passed over: both ends hear of it, who waits
+// for what is behind, and who waits for room.
+struct Fragile {
+  Fragile() = default;
+  explicit Fragile(int its_number) : number(its_number) {
+    if (number < 0) throw std::invalid_argument("a negative one");
+  }
+  int number = 0;
+};
+struct Number {
+  operator Fragile() const { return Fragile(number); }  // NOLINT: it converts
+  int number;
+};
+using OfFragile = test::Audited<Channel<Fragile>>;
+bool fails_to_push(OfFragile& channel, int number) {
+  try {
+    explore::check(channel.push(Number{number}) == Status::ok, "never closed");
+  } catch (const std::invalid_argument&) {
+    return true;
+  }
+  return false;
+}
+const Scenario item_fails("channel/item_fails", [] {
+  OfFragile channel(2);
+  explore::Thread fails([&] { explore::check(fails_to_push(channel, -1), "not made"); });
+  explore::Thread writer([&] { explore::check(!fails_to_push(channel, 1), "made"); });
+  Fragile out;
+  explore::check(channel.pop(out) == Status::ok && out.number == 1, "what is behind it");
+  fails.join();
+  writer.join();
+});
+const Scenario room_of_failed("channel/room_of_what_fails", [] {
+  OfFragile channel(1);
+  explore::Thread writer([&] {
+    explore::check(fails_to_push(channel, -1), "not made");
+    explore::check(!fails_to_push(channel, 1), "there is room again");
+  });
+  Fragile out;
+  explore::check(channel.pop(out) == Status::ok && out.number == 1, "that one");
+  writer.join();
+});
+const Scenario closed_behind_failed("channel/closed_behind_what_fails", [] {
+  OfFragile channel(1);
+  explore::Thread writer([&] {
+    try {
+      (void)channel.push(Number{-1});
+    } catch (const std::invalid_argument&) {
+    }
+  });
+  explore::Thread closer([&] { channel.close(); });
+  Fragile out;
+  explore::check(channel.pop(out) == Status::closed, "there was none");
+  writer.join();
+  closer.join();
 });
 
 }}  // namespace channel_scenarios

@@ -3,6 +3,7 @@
 // MpscRing and MpmcRing: the scenarios of docs/design/rings.md.
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <stdexcept>
 
 #include "books/queue_books.hpp"
 #include "explore/scenarios/queue/ring_scenarios.hpp"
@@ -97,6 +98,67 @@ const Scenario mpsc_replaced("mpsc_ring/what_is_replaced_pops", [] {
 });
 const Scenario mpmc_replaced("mpmc_ring/what_is_replaced_pops", [] {
   test::what_is_replaced_pops([] { return std::make_unique<MpmcRing<test::PopsItem>>(2); });
+});
+
+// An item that cannot be made: what is behind it comes out, and its place is used again.
+struct Fragile {
+  Fragile() = default;
+  explicit Fragile(int number) : value{1, number} {
+    if (number < 0) throw std::invalid_argument("a negative one");
+  }
+  RingItem value;
+};
+template <class Ring>
+bool emplace(Ring& ring, int number) {
+  try {
+    while (ring.try_emplace(number) == Status::full) sync::pause();
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+  return true;
+}
+template <class Ring>
+void fails_between(std::size_t capacity, std::uint64_t position = 0) {
+  test::StartedAt<Ring> ring(capacity, position);
+  explore::Thread producer([&] {
+    explore::check(emplace(ring, 1) && !emplace(ring, -1) && emplace(ring, 2), "one is not made");
+  });
+  explore::Thread closer([&] { explore::check(!emplace(ring, -1), "nor this one"); });
+  for (int expected = 1; expected <= 2;) {
+    Fragile item;
+    if (ring.try_pop(item) == Status::ok) {
+      explore::check(item.value.number == expected++, "in order");
+    } else {
+      sync::pause();
+    }
+  }
+  producer.join();
+  closer.join();
+  ring.close();
+  Fragile item;
+  explore::check(ring.try_pop(item) == Status::closed, "no other");
+}
+using FragileMpsc = test::Audited<MpscRing<Fragile>>;
+using FragileMpmc = test::Audited<MpmcRing<Fragile>>;
+const Scenario mpsc_fails("mpsc_ring/item_fails", [] { fails_between<FragileMpsc>(2); });
+const Scenario mpmc_fails("mpmc_ring/item_fails", [] { fails_between<FragileMpmc>(1); });
+const Scenario mpmc_fails_wrap("mpmc_ring/item_fails_at_the_wrap",
+                               [] { fails_between<FragileMpmc>(2, ~std::uint64_t{0} >> 2); });
+
+// Two consumers come to a place that is to be passed over.
+const Scenario passed_over("mpmc_ring/passed_over_by_two", [] {
+  FragileMpmc ring(2);
+  explore::check(!emplace(ring, -1) && emplace(ring, 1), "one is not made");
+  int taken[2] = {0, 0};
+  const auto pop = [&](int self) {
+    Fragile item;
+    if (ring.try_pop(item) == Status::ok) taken[self] = item.value.number;
+  };
+  explore::Thread other([&] { pop(1); });
+  pop(0);
+  other.join();
+  explore::check(taken[0] + taken[1] == 1 && ring.was_empty(), "the item once");
+  explore::check(emplace(ring, 1) && emplace(ring, 2), "both places are free");
 });
 
 }}  // namespace ticket_ring_scenarios

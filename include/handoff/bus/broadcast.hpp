@@ -44,8 +44,9 @@
 // Closed: pushes and claims return `closed`; a claim that was given before may still be published.
 //   Consumers drain, then get `closed`.
 // Stopped, timed out: a wait ends with nothing published or consumed.
-// Exceptions: a message is made before its place is claimed, if its constructor may throw. If a
-//   visitor throws, its message counts as consumed by this consumer; the rest stay.
+// Exceptions: a message whose constructor throws, or its conversion, was never published: its place
+//   is given up. While it is made its place is claimed. If a visitor throws, its message counts as
+//   consumed by this consumer; the rest stay.
 // Destructor: destroys the messages that are left. A message lives until its place is used again.
 //   Consumers and claims end before the broadcast does.
 // Source: the sequences of M. Thompson et al., "Disruptor" (2011), https://lmax-exchange.github.io/
@@ -67,12 +68,14 @@
 #include <handoff/bus/detail/broadcast_readers.hpp>
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -124,24 +127,29 @@ class Broadcast {
 
   // ok, full or closed. What is not ok leaves the message as it was.
   Status try_push(T&& message) noexcept { return try_emplace(std::move(message)); }
+  template <detail::ConvertsToItem<T> From>
+  Status try_push(From&& message) noexcept(std::is_nothrow_constructible_v<T, From>) {
+    return try_emplace(std::forward<From>(message));
+  }
   Status try_push(const T& message) noexcept(std::is_nothrow_copy_constructible_v<T>)
     requires std::copy_constructible<T>
   {
     return try_emplace(message);
   }
 
-  // Makes the message in its place; one whose constructor may throw is made before and moved in.
+  // Makes the message in its place, if there is one; one whose constructor may throw is moved in.
   template <class... Args>
   Status try_emplace(Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
-    if constexpr (!std::is_nothrow_constructible_v<T, Args...>) {
-      return try_emplace(T(std::forward<Args>(args)...));
-    } else {
-      const Taken taken = claim_places(1);
-      if (taken.count == 0) return is_closed(taken.first) ? Status::closed : Status::full;
+    const Taken taken = claim_places(1);
+    if (taken.count == 0) return is_closed(taken.first) ? Status::closed : Status::full;
+    if constexpr (std::is_nothrow_constructible_v<T, Args...>) {
       places_.make(taken.first, std::forward<Args>(args)...);
-      publish(taken.first, 1, 1);
-      return Status::ok;
+    } else {
+      detail::call_or([&] { places_.make(taken.first, T(std::forward<Args>(args)...)); },
+                      [&]() noexcept { give_up(taken, 0); });
     }
+    publish(taken.first, 1, 1);
+    return Status::ok;
   }
 
   // Moves in the first messages, as many as have room in a row, and returns how many; the rest is
@@ -166,6 +174,10 @@ class Broadcast {
     requires std::copy_constructible<T>
   {
     return push(T(message), until);  // a copy that throws does so before any waiting
+  }
+  template <detail::ConvertsToItem<T> From>
+  Status push(From&& message, const Until& until = {}) {
+    return wait_for_room([&] { return try_push(std::forward<From>(message)); }, until);
   }
 
   // Places in a row, as many as have room and `most` at most, to be filled in place. One without a

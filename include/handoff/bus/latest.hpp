@@ -26,11 +26,11 @@
 //   `at_once` calls are under way, visitors included, a store may spin and yield until one is done.
 // Allocates: the constructor, unless it is lent storage.
 // Full: never. A value that is replaced before anybody read it is counted: overwritten().
-// Closed: store() returns `closed`, and the value is still the caller's. The last one stays to be
-//   read; waits end with `closed` once there is nothing newer.
+// Closed: store() returns `closed`, and the value is still the caller's, unconverted. The last one
+//   stays to be read; waits end with `closed` once there is nothing newer, nor being converted.
 // Stopped, timed out: nothing was read.
-// Exceptions: a copy that throws does so before anything is changed. If a visitor throws, its value
-//   counts as read.
+// Exceptions: a copy or a conversion that throws does so before anything is changed. If a visitor
+//   throws, its value counts as read.
 // Destructor: destroys the value. A replaced one ends with its last reader.
 // Proof: docs/design/broadcast.md.
 #pragma once
@@ -48,14 +48,17 @@
 #include <handoff/bus/detail/call_with.hpp>
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/fence.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -103,10 +106,21 @@ class Latest {
     if (closed()) return Status::closed;
     const std::size_t mine = take_slot();
     slots_[mine].kept.construct(std::move(value));
-    if (replace(mine)) return Status::ok;
+    if (replace(mine, false)) return Status::ok;
     value = std::move(slots_[mine].kept.write().value);
     give_back(mine);
     return Status::closed;
+  }
+  // What becomes a value where it lies: one that has begun before the close is accepted.
+  template <detail::ConvertsToItem<T> From>
+  Status store(From&& value) noexcept(std::is_nothrow_constructible_v<T, From>) {
+    const Converting here(*this);
+    if (closed()) return Status::closed;
+    const std::size_t mine = take_slot();
+    detail::call_or([&] { slots_[mine].kept.construct(std::forward<From>(value)); },
+                    [&]() noexcept { set_free(mine); });
+    (void)replace(mine, true);
+    return Status::ok;
   }
   Status store(const T& value) noexcept(std::is_nothrow_copy_constructible_v<T>)
     requires std::copy_constructible<T>
@@ -149,8 +163,7 @@ class Latest {
     const auto ended = [&] {
       // order: acquire pairs with the release in tell_of(): a read that follows finds that value.
       if (is_newer(newest_.load(sync::order::acquire), seen)) return true;
-      // order: acquire pairs with the release in close(): no store succeeds any more.
-      if (!over_.load(sync::order::acquire)) return false;
+      if (!over()) return false;
       // The last store may not have told of its value yet.
       if (!is_newer(version_now(), seen)) status = Status::closed;
       return true;
@@ -163,9 +176,7 @@ class Latest {
   void close() noexcept {
     // order: release pairs with the acquire in closed(): what the closer did is seen.
     current_.fetch_or(kClosed, sync::order::release);
-    // order: release pairs with the acquire in wait_newer().
-    over_.store(true, sync::order::release);
-    readers_.tell();
+    end_if_over();
   }
   bool closed() const noexcept {
     // order: acquire pairs with the release in close().
@@ -207,7 +218,9 @@ class Latest {
   static constexpr Word kPin = 256;
 
   struct Kept {
-    explicit Kept(T&& stored) noexcept : value(std::move(stored)) {}
+    template <class From>
+    explicit Kept(From&& stored) noexcept(std::is_nothrow_constructible_v<T, From>)
+        : value(std::forward<From>(stored)) {}
     std::uint64_t version = 0;
     T value;
   };
@@ -273,6 +286,9 @@ class Latest {
   }
   void give_back(std::size_t index) noexcept {
     slots_[index].kept.destroy();
+    set_free(index);
+  }
+  void set_free(std::size_t index) noexcept {
     // order: release pairs with the acquire in take_slot().
     free_.fetch_or(std::uint64_t{1} << index, sync::order::release);
   }
@@ -289,12 +305,51 @@ class Latest {
 
   // --- Stores. ---
 
-  // Makes the filled slot the current one; false once closed.
-  bool replace(std::size_t mine) noexcept {
+  // A store whose value is converted, and so cannot be given back. If it does not see the close,
+  // who closes sees it, and leaves the end to it: the partner of each of these fences is any other
+  // one of them.
+  class Converting {
+   public:
+    explicit Converting(Latest& latest) noexcept : latest_(latest) {
+      latest.converting_.fetch_add(1, sync::order::relaxed);  // order: relaxed, see the fence
+      sync::fence(sync::order::seq_cst);  // order: partner is the second one in end_if_over()
+    }
+    ~Converting() {
+      // order: release pairs with the acquire in end_if_over(): what was stored.
+      latest_.converting_.fetch_sub(1, sync::order::release);
+      latest_.end_if_over();
+    }
+    Converting(const Converting&) = delete;
+    Converting& operator=(const Converting&) = delete;
+
+   private:
+    Latest& latest_;
+  };
+
+  // By who closed, and by who was converting.
+  void end_if_over() noexcept {
+    // order: partner is this same one of another thread: of who closed and who was converting last,
+    // one sees both.
+    sync::fence(sync::order::seq_cst);
+    if (!closed()) return;
+    sync::fence(sync::order::seq_cst);  // order: partner is the one in Converting
+    // order: acquire pairs with the release in Converting.
+    if (converting_.load(sync::order::acquire) != 0) return;
+    // order: release pairs with the acquire in over().
+    over_.store(true, sync::order::release);
+    readers_.tell();
+  }
+  bool over() const noexcept {
+    // order: acquire pairs with the release in end_if_over(): no store succeeds any more.
+    return over_.load(sync::order::acquire);
+  }
+
+  // Makes the filled slot the current one; false once closed, unless it was `accepted` before.
+  bool replace(std::size_t mine, bool accepted) noexcept {
     for (;;) {
       const Word before = pin();
       const std::size_t old = index_of(before);
-      if ((before & kClosed) != 0) {
+      if ((before & kClosed) != 0 && !accepted) {
         // equivalent(delete): once closed it is never replaced; the destructor asks for no readers
         unpin(old);
         return false;
@@ -304,9 +359,10 @@ class Latest {
       const std::uint64_t version = (old == kNone ? start_ : slots_[old].kept.read().version) + 1;
       slots_[mine].kept.write().version = version;
       Word now = before + kPin;
-      while (index_of(now) == old && (now & kClosed) == 0) {
+      while (index_of(now) == old && (accepted || (now & kClosed) == 0)) {
         // order: release pairs with the acquire in pin(): the value and its version are there.
-        if (current_.compare_exchange_weak(now, mine, sync::order::release, sync::order::relaxed)) {
+        if (current_.compare_exchange_weak(now, mine | (now & kClosed), sync::order::release,
+                                           sync::order::relaxed)) {
           // equivalent(swap): a reader of the new value does not know the slot of the old one
           replaced(old, pins_of(now));
           tell_of(version);
@@ -342,9 +398,12 @@ class Latest {
 
   template <class Visitor>
   Status visit(Visitor& visitor, std::uint64_t& seen) {
-    const Word word = pin();
-    const std::size_t index = index_of(word);
-    if (index == kNone) return (word & kClosed) != 0 ? Status::closed : Status::empty;
+    std::size_t index = index_of(pin());
+    if (index == kNone) {
+      if (!over()) return Status::empty;
+      index = index_of(pin());  // the last store may have come between
+      if (index == kNone) return Status::closed;
+    }
     const Pinned pinned(*this, index);
     Slot& slot = slots_[index];
     // order: relaxed, ordered by `left`. It is written once, so that readers share its line.
@@ -369,10 +428,11 @@ class Latest {
 
   alignas(sync::destructive_span) sync::atomic<Word> current_;
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> newest_;  // version; waits look here
-  sync::atomic<bool> over_{false};  // closed; beside newest_, where waits look anyway
+  sync::atomic<bool> over_{false};  // no store succeeds; beside newest_, where waits look anyway
   detail::Parked readers_;
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> free_;  // a bit for each slot
   sync::atomic<std::uint64_t> overwritten_{0};
+  sync::atomic<std::uint32_t> converting_{0};
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -13,15 +13,16 @@
 // Order: keys come out in the order in which they came to wait: a newer value takes the place of
 //   the one that it replaces. What was done before a push happens before the visit of that value.
 // Blocks: push() while full, wait() and wait_and_consume() while empty; all calls for a few
-//   instructions of another thread. Keys are compared and copied meanwhile, and values moved;
-//   a value that was replaced ends after it.
+//   instructions of another thread. Keys are compared and copied meanwhile, and values moved, or
+//   made of what converts to one; none of these may use this queue. A value that was replaced ends
+//   after it.
 // Allocates: the constructor, unless it is lent storage, and copies of keys.
 // Full: so many keys wait and this one is none of them. `full`, and the value is still the
 //   caller's. A value that was replaced is counted: overwritten().
 // Closed: pushes return `closed`; consumers drain, then get `closed`.
 // Stopped, timed out: a wait ends with nothing pushed or consumed.
-// Exceptions: what a hash, a comparison or the copy of a key throws leaves all as it was. If a
-//   visitor throws, its value is consumed and the rest stay.
+// Exceptions: what a hash, a comparison, a conversion or the copy of a key throws leaves the queue
+//   as it was. If a visitor throws, its value is consumed and the rest stay.
 // Destructor: destroys the values that are left.
 #pragma once
 
@@ -43,6 +44,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -88,12 +90,10 @@ class LatestByKey {
   }
 
   // ok, full or closed. What is not ok leaves the value as it was.
-  Status try_push(const Key& key, T&& value) {
-    const std::size_t hash = mixed(Hash{}(key));
-    bool is_new = false;
-    const Status status = put(key, hash, value, is_new);
-    if (is_new) consumers_.tell();
-    return status;
+  Status try_push(const Key& key, T&& value) { return push_now(key, std::move(value)); }
+  template <detail::ConvertsToItem<T> From>
+  Status try_push(const Key& key, From&& value) {
+    return push_now(key, std::forward<From>(value));
   }
   Status try_push(const Key& key, const T& value)
     requires std::copy_constructible<T>
@@ -103,12 +103,11 @@ class LatestByKey {
 
   // Waits while it is full. ok, closed, timed_out or stopped.
   Status push(const Key& key, T&& value, const Until& until = {}) {
-    Status status = try_push(key, std::move(value));
-    if (status != Status::full) return status;
-    const Status waited =
-        producers_.wait([&] { return (status = try_push(key, std::move(value))) != Status::full; },
-                        std::chrono::nanoseconds(-1), until, "full");
-    return waited == Status::ok ? status : waited;
+    return push_waiting(key, std::move(value), until);
+  }
+  template <detail::ConvertsToItem<T> From>
+  Status push(const Key& key, From&& value, const Until& until = {}) {
+    return push_waiting(key, std::forward<From>(value), until);
   }
   Status push(const Key& key, const T& value, const Until& until = {})
     requires std::copy_constructible<T>
@@ -287,26 +286,55 @@ class LatestByKey {
 
   // --- The calls. ---
 
-  Status put(const Key& key, std::size_t hash, T& value, bool& is_new) {
+  template <class From>
+  Status push_waiting(const Key& key, From&& value, const Until& until) {
+    Status status = push_now(key, std::forward<From>(value));
+    if (status != Status::full) return status;
+    const Status waited = producers_.wait(
+        [&] { return (status = push_now(key, std::forward<From>(value))) != Status::full; },
+        std::chrono::nanoseconds(-1), until, "full");
+    return waited == Status::ok ? status : waited;
+  }
+
+  template <class From>
+  Status push_now(const Key& key, From&& value) {
+    const std::size_t hash = mixed(Hash{}(key));
+    bool is_new = false;
+    const Status status = put(key, hash, std::forward<From>(value), is_new);
+    if (is_new) consumers_.tell();
+    return status;
+  }
+
+  // Of a value itself, or of what becomes one: once it is sure that it is taken.
+  static T&& value_of(T&& value) noexcept { return std::move(value); }
+  template <detail::ConvertsToItem<T> From>
+  static T value_of(From&& value) {
+    return T(std::forward<From>(value));
+  }
+
+  template <class From>
+  Status put(const Key& key, std::size_t hash, From&& value, bool& is_new) {
     std::optional<T> replaced;  // ends after the lock
     const sync::Lock lock(mutex_);
     if (closed_) return Status::closed;
     const std::size_t place = find(key, hash);
     if (const Link link = table_[place]; link.entry != 0) {
       Entry& waits = entries_[link.entry - 1];
+      auto&& newer = value_of(std::forward<From>(value));  // may throw: nothing has changed yet
       replaced.emplace(std::move(waits.value.write()));
       waits.value.destroy();
       // equivalent(swap): two members of an entry, under the mutex
-      waits.value.construct(std::move(value));
+      waits.value.construct(std::move(newer));
       waits.sequence = pushed_++;
       ++overwritten_;
       return Status::ok;
     }
     if (tail_ - head_ == capacity()) return Status::full;
     Entry& entry = entries_[tail_];
-    entry.key.construct(key);  // may throw: nothing has changed yet
+    auto&& newest = value_of(std::forward<From>(value));  // may throw: nothing has changed yet
+    entry.key.construct(key);  // may throw, as above
     // equivalent(swap): two members of an entry, under the mutex
-    entry.value.construct(std::move(value));
+    entry.value.construct(std::move(newest));
     entry.hash = hash;
     entry.sequence = pushed_++;  // equivalent(swap): an entry and its link, both under the mutex
     table_[place].entry = number_of(tail_);

@@ -17,7 +17,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 // Up to which part of the capacity, in percent, a message of this priority is admitted. From 1 to
 // 100, and none higher than the one before; each class has at least one place.
 struct Admission {
-  unsigned high = 99;
+  unsigned high = 100;
   unsigned normal = 80;
   unsigned low = 60;
 };

@@ -27,7 +27,9 @@
 //   ever. Any other enqueue() blocks only while another producer appends a chunk, and for some
 //   microseconds when a producer that was alone no longer is. An event whose enqueue() is under way
 //   holds back those behind it.
-// - Wakes: enqueue() wakes one sleeping thread. If none sleeps, it costs at most one atomic
+// - Wakes: enqueue() and a batch wake one sleeping thread. A call that leaves events which it could
+//   have taken, by its `most`, a Next or an exception, wakes the next one: several threads that
+//   share a batch drain(1), or some at a time. If none sleeps, enqueue() costs at most one atomic
 //   addition, and no fence.
 // - Allocates: enqueue() now and then takes a chunk from a pool that all queues share, which
 //   allocates only until it holds enough. trim() gives memory back, and so does the pool after a
@@ -37,12 +39,19 @@
 //   listener of the same queue `wait` returns full: perhaps no other thread would make room. What
 //   was done with the events that made room happens before the return of the enqueue() that took
 //   the room.
-// - Closed: after close(), enqueue() returns closed; events that are there can be drained; wait()
-//   returns closed once none is left. What came before close() happens before these returns.
+// - Coalesced: a newer event finds room wherever the one that it replaces has it, whatever on_full
+//   says. A queue that grows lets go of what was replaced now and then, not only when it is
+//   drained. So enqueue() may hash, compare and copy keys, under the lock of the consumers: these
+//   must not call the queue.
+// - Closed: after close(), enqueue() returns closed, and so do those that wait for room; what was
+//   told ok before can be drained. wait() returns closed once none of it is left to take, be it
+//   under way while close() is called; what a drain of another thread has taken and gives back is
+//   for that thread to drain. What came before close() happens before these returns.
 // - Exceptions: one from a listener or visitor ends the call and reaches the caller. Its event
 //   counts as failed; all others stay in the queue, in order. If the chooser of drain_if() throws,
 //   its event stays too; so it does if hashing, comparing or copying a key to coalesce throws. An
-//   event whose construction throws was never enqueued.
+//   event whose construction throws was never enqueued. What is refused leaves the key and the
+//   arguments as they were.
 // - Destruction: destroys the events that are left and calls no listener.
 #pragma once
 
@@ -58,12 +67,12 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/rare_sleepers.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/event/detail/arrivals.hpp>
 #include <handoff/event/detail/event_store.hpp>
 #include <handoff/event/detail/event_turn.hpp>
 #include <handoff/event/event_dispatcher.hpp>
@@ -72,8 +81,6 @@
 #include <handoff/event/queued_event.hpp>
 #include <handoff/memory/detail/chunk_pool.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/event_count.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -92,6 +99,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   using Session = typename Store::Session;
   using Turn = detail::EventTurn<Key, Policies, R, Args...>;
   static constexpr OnFull kOnFull = detail::on_full<Policies>();
+  static constexpr bool kCoalesces = detail::coalesces<Policies>();
   static_assert(
       kOnFull != OnFull::run_here,
       "an event queue runs no listeners in enqueue(): set on_full = OnFull::reject in its "
@@ -190,8 +198,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return put({}, Until(deadline).deadline(), std::forward<K>(key), std::forward<A>(args)...);
   }
 
-  // Moves in the first events, as many as are accepted, and returns how many. Waiters are woken
-  // once at the end, and where it waits for room.
+  // Moves in the first events, as many as are accepted, and returns how many; the rest is
+  // untouched. A waiter is woken at the end, and where it waits for room.
   std::size_t enqueue_batch(std::span<Event> events) { return put_all(events, {}); }
   // With OnFull::wait: waits for room so long, for all of them.
   std::size_t enqueue_batch(std::span<Event> events, const Until& until) {
@@ -274,12 +282,16 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   }
 
   // While one of these lives, enqueue() wakes nobody unless it waits for room; the end of the last
-  // one does, if there is something to drain. Who is awake, or comes to wait, finds the events
+  // one wakes one, if there is something to drain. Who is awake, or comes to wait, finds the events
   // all the same.
   class NotificationHold {
    public:
-    explicit NotificationHold(EventQueue& queue) noexcept : queue_(queue) { queue.hold(); }
-    ~NotificationHold() { queue_.release(); }
+    explicit NotificationHold(EventQueue& queue) noexcept : queue_(queue) {
+      queue.arrivals().hold();
+    }
+    ~NotificationHold() {
+      queue_.arrivals().release([this] { return queue_.store_->any(); });
+    }
     NotificationHold(const NotificationHold&) = delete;
     NotificationHold& operator=(const NotificationHold&) = delete;
 
@@ -287,16 +299,14 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     EventQueue& queue_;
   };
 
-  // No enqueue() that begins after this is accepted. Returns the figures of the moment.
+  // No enqueue() that begins after this is accepted; wakes all who wait. Idempotent. Returns the
+  // figures of the moment.
   Tally close() noexcept {
-    // order: release pairs with the acquire in put(): what came before the close.
-    closed_.store(true, sync::order::release);
-    arrivals_.notify_all();
+    store_->close();
     return tally();
   }
-  bool closed() const noexcept {
-    return closed_.load(sync::order::acquire);  // order: acquire pairs with close()
-  }
+  // Whether it was closed. What came before it happens before a true.
+  bool closed() const noexcept { return store_->closed(); }
 
   // Exact while no call is under way.
   Tally tally() noexcept { return store_->tally(); }
@@ -317,9 +327,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   Status wait_told(const Until& until = {}) {
     return wait_for_any([this] { return !held() && store_->any(); }, until);
   }
-  bool held() const noexcept {
-    return holds_.load(sync::order::relaxed) != 0;  // order: relaxed, the last one's end notifies
-  }
+  bool held() const noexcept { return arrivals().held(); }
 
  private:
   template <class>
@@ -335,13 +343,11 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     if (closed()) [[unlikely]]
       return Status::closed;
     if constexpr (kOnFull != OnFull::grow) {
-      const Status status = make_room(until);
+      const Status status = make_room(until, std::as_const(key));
       if (status != Status::ok) return status;
     }
-    store_->push(deadline, std::forward<K>(key), std::forward<A>(args)...);
-    if (sleepers_.anybody()) [[unlikely]]
-      notify();
-    return Status::ok;
+    return store_->push(deadline, std::forward<K>(key), std::forward<A>(args)...) ? Status::ok
+                                                                                  : Status::closed;
   }
 
   std::size_t put_all(std::span<Event> events, const Until& until) {
@@ -365,41 +371,48 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
                   "OnFull::wait in its policies");
   }
 
-  Status make_room([[maybe_unused]] const Until& until) {
-    auto& room = store_->room();
-    while (!room.take()) {
+  template <class K>
+  Status make_room([[maybe_unused]] const Until& until, const K& key) {
+    while (!take_room(key)) {
       if constexpr (kOnFull == OnFull::overwrite_oldest) {
         Session session(*store_, 1);
         if (session.next() == nullptr) return Status::full;  // all of them are being processed
         session.expire();
       } else {
         if (kOnFull == OnFull::reject || detail::Pass::inside(store_)) return Status::full;
-        // Only who drains makes room, and a NotificationHold may have kept all of them asleep.
-        arrivals_.notify_one();
-        return detail::status_of(room.wait_and_take(until));
+        return wait_for_room(until, key);
       }
     }
     return Status::ok;
   }
 
-  void notify() noexcept {
-    // order: seq_cst fence, partner is the one in release(): either this sees that nobody holds
-    // notifications back, or that one sees the event.
-    sync::fence(sync::order::seq_cst);
-    if (holds_.load(sync::order::relaxed) != 0) return;  // order: relaxed, ordered by the fence
-    arrivals_.notify_one();
+  template <class K>
+  Status wait_for_room(const Until& until, const K& key) {
+    // Only who drains makes room, and a NotificationHold may have kept all of them asleep.
+    arrivals().wake(1);
+    bool taken = false;
+    const auto found = [&] { return closed() || (taken = take_room(key)); };
+    const sync::Wakeup why = store_->room().wait(found, until);
+    if (why != sync::Wakeup::notified) return detail::status_of(why);
+    return taken ? Status::ok : Status::closed;
   }
 
-  void hold() noexcept {
-    holds_.fetch_add(1, sync::order::relaxed);  // order: relaxed, of this thread's own events
+  template <class K>
+  bool take_room([[maybe_unused]] const K& key) {
+    if (store_->room().take()) return true;
+    if constexpr (!kCoalesces) {
+      return false;
+    } else if constexpr (std::is_same_v<K, Key>) {
+      return store_->take_room_of(key);
+    } else {
+      static_assert(std::is_constructible_v<Key, const K&>,
+                    "a queue that coalesces and has a bound looks for the key before it takes it: "
+                    "enqueue a Key");
+      return store_->take_room_of(Key(key));
+    }
   }
-  void release() noexcept {
-    // order: relaxed, ordered by the fence
-    if (holds_.fetch_sub(1, sync::order::relaxed) != 1) return;
-    sync::fence(sync::order::seq_cst);  // order: partner is the fence in notify()
-    // One for what may be many: whoever is woken drains, and others are woken by what follows.
-    if (store_->any()) arrivals_.notify_one();
-  }
+
+  detail::Arrivals& arrivals() const noexcept { return store_->arrivals(); }
 
   template <class Any>
   Status wait_for_any(const Any& any, const Until& until);
@@ -414,24 +427,16 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
 
   Store* const store_;
   const std::chrono::nanoseconds spin_for_;
-  sync::atomic<bool> closed_{false};
-  sync::EventCount arrivals_;
-  detail::RareSleepers sleepers_;
-  sync::atomic<std::uint32_t> holds_{0};
 };
 
 template <class Key, class R, class... Args, class Policies>
 template <class Any>
 Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, const Until& until) {
   bool found = false;
-  const auto ready = [&] { return (found = any()) || closed(); };
-  // What came before the close is there now.
-  const auto verdict = [&] { return found || store_->any() ? Status::ok : Status::closed; };
-  if (detail::look_until(ready, spin_for_, until, "idle")) return verdict();
-  const detail::RareSleepers::Asleep asleep(sleepers_);
-  const Status waited = detail::status_of(
-      arrivals_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never, "idle"));
-  return waited == Status::ok ? verdict() : waited;
+  const auto ready = [&] { return (found = any()) || store_->over(); };
+  const Status waited = arrivals().wait(ready, spin_for_, until);
+  if (waited != Status::ok) return waited;
+  return found ? Status::ok : Status::closed;
 }
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -26,7 +26,8 @@
 //   help, then sleep, as long as their Until says; without one, for ever. try_* and consume() never
 //   block.
 // Wakes: an item or a free place wakes one thread, if one sleeps.
-// Full, closed, stopped, timed out: the item is still the caller's, unmoved.
+// Full, closed, stopped, timed out: the item is still the caller's, unmoved; what would have been
+//   converted to one has not been.
 // Closed: waiting pushes are refused too; pops drain, then return `closed`. close() is idempotent.
 // A wait that ends just as an item or a place comes returns `ok`.
 // Exceptions: those of the queue; they lose no item.
@@ -48,12 +49,14 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/queue/detail/select_list.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
@@ -99,6 +102,10 @@ class Channel {
 
   // ok, full or closed.
   Status try_push(T&& item) { return try_emplace(std::move(item)); }
+  template <detail::ConvertsToItem<T> From>
+  Status try_push(From&& item) {
+    return try_emplace(std::forward<From>(item));
+  }
   Status try_push(const T& item)
     requires std::copy_constructible<T>
   {
@@ -106,7 +113,9 @@ class Channel {
   }
   template <class... Args>
   Status try_emplace(Args&&... args) {
-    return pushed(queue_.try_emplace(std::forward<Args>(args)...));
+    Status status = Status::closed;
+    make([&] { status = queue_.try_emplace(std::forward<Args>(args)...); });
+    return pushed(status);
   }
   std::size_t try_push_batch(std::span<T> items) {
     const std::size_t count = queue_.try_push_batch(items);
@@ -127,6 +136,20 @@ class Channel {
   {
     return push(T(item), until);  // a copy that throws does so before any waiting
   }
+  template <detail::ConvertsToItem<T> From>
+  Status push(From&& item, const Until& until = {}) {
+    if constexpr (kBounded) {
+      Status status = Status::closed;
+      return wait_for_room(
+          [&] {
+            make([&] { status = queue_.try_push(std::forward<From>(item)); });
+            return status;
+          },
+          until);
+    } else {
+      return try_push(std::forward<From>(item));
+    }
+  }
 
   // No push that begins after this succeeds. Wakes all who wait.
   void close() noexcept {
@@ -138,7 +161,7 @@ class Channel {
   // --- Pop. ---
 
   // ok, empty or closed (and drained).
-  Status try_pop(T& out) { return popped(queue_.try_pop(out)); }
+  Status try_pop(T& out) { return popped(looked(queue_.try_pop(out))); }
   // The same for items that have no empty state to begin with; nothing where that says not ok.
   [[nodiscard]] std::optional<T> try_pop() {
     std::optional<T> item;
@@ -148,6 +171,7 @@ class Channel {
   std::size_t try_pop_batch(std::span<T> out) {
     const std::size_t count = queue_.try_pop_batch(out);
     announce_places(count);
+    if (count == 0) announce_passed_over();
     return count;
   }
   // Calls visitor(T&) on each item, then destroys it; returns how many. At most `most`, and no more
@@ -164,7 +188,7 @@ class Channel {
 
   // Waits while the channel is empty. ok, closed (and drained), timed_out or stopped.
   Status pop(T& out, const Until& until = {}) {
-    return wait_for_item([&] { return queue_.try_pop(out); }, until);
+    return wait_for_item([&] { return looked(queue_.try_pop(out)); }, until);
   }
   // The same for items that have no empty state to begin with; nothing where that says not ok.
   [[nodiscard]] std::optional<T> pop(const Until& until = {}) {
@@ -216,6 +240,20 @@ class Channel {
     }
   }
 
+  // In a ring, who makes an item has claimed its place: if that throws, what is behind it is held
+  // back no more.
+  template <class Make>
+  void make(const Make& item) {
+    detail::call_or(item, [this]() noexcept { announce_items(1); });
+  }
+
+  // A pop that found nothing may have passed over places whose items could not be made.
+  void announce_passed_over() noexcept {
+    if constexpr (requires { queue_.take_passed_over(); }) {
+      announce_places(queue_.take_passed_over());
+    }
+  }
+
   // A ring may say `empty` while items stand behind a place that is not filled yet. Whoever was
   // woken for them in vain did not take them; so each who had to wait looks behind what it took.
   void pass_items_on() noexcept {
@@ -243,6 +281,10 @@ class Channel {
     if (status == Status::ok) announce_places(1);
     return status;
   }
+  Status looked(Status status) noexcept {
+    if (status != Status::ok) announce_passed_over();
+    return status;
+  }
 
   std::size_t holds() const noexcept {
     if constexpr (kBounded) {
@@ -262,12 +304,14 @@ class Channel {
       bool visited = false;
     };
     Freed freed{*this};
-    return queue_.consume(
-               [&](T& item) {
-                 freed.visited = true;
-                 detail::call_and_drop(visitor, item);
-               },
-               1) == 1;
+    const bool found = queue_.consume(
+                           [&](T& item) {
+                             freed.visited = true;
+                             visitor(item);
+                           },
+                           1) == 1;
+    if (!found) announce_passed_over();
+    return found;
   }
 
   // ok, empty or closed, without asking T for an assignment. Asks the queue for nothing more than
@@ -276,7 +320,7 @@ class Channel {
     if (queue_.consume([&](T& front) { item.emplace(std::move(front)); }, 1) == 1) {
       return Status::ok;
     }
-    return queue_.closed() && queue_.was_empty() ? Status::closed : Status::empty;
+    return looked(queue_.closed() && queue_.was_empty() ? Status::closed : Status::empty);
   }
 
   template <class Attempt>

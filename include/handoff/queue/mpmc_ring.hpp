@@ -23,9 +23,10 @@
 // Closed: any thread may close(). The close is exact: it happens between two claims, and no push
 //   that begins after it succeeds. Pops then drain, and return `closed` once all items are claimed
 //   (other consumers may still be working on the last ones); pushes return `closed`.
-// Exceptions: nothing that may throw runs in a claimed place: try_emplace does not compile with a
-//   constructor that may throw, and try_push(const T&) copies first. If a visitor throws, its item
-//   is consumed and the rest stay.
+// Exceptions: an item whose constructor throws in try_emplace, or while it is converted, was never
+//   pushed; its place counts for `full` until a pop has passed over it. The constructor must not
+//   wait for this ring, whose later items it holds back. try_push(const T&) copies first. If a
+//   visitor throws, its item is consumed and the rest stay.
 // Destructor: destroys the items that are left.
 // The calls: ticket_ring.hpp. Proof: docs/design/rings.md.
 #pragma once

@@ -21,8 +21,8 @@
 // `empty` and `closed` are exact (linearizable).
 // Closed: any thread may close(). No push that begins after it succeeds; pops drain, then return
 //   `closed`.
-// Exceptions: a constructor that throws in try_emplace leaves the queue as it was; the constructor
-//   must not use this queue. If a visitor throws, its item is consumed and the rest stay.
+// Exceptions: a constructor or conversion that throws leaves the queue as it was; it must not use
+//   this queue. If a visitor throws, its item is consumed and the rest stay.
 // Destructor: destroys the items that are left.
 // Source: the two locks are those of M. Michael and M. Scott, "Simple, Fast, and Practical
 //   Non-Blocking and Blocking Concurrent Queue Algorithms" (1996); segments and their reuse are
@@ -91,6 +91,10 @@ class SegmentQueue {
 
   // ok or closed. What is not ok, or throws, leaves the item as it was.
   Status try_push(T&& item) { return try_emplace(std::move(item)); }
+  template <detail::ConvertsToItem<T> From>
+  Status try_push(From&& item) {
+    return try_emplace(std::forward<From>(item));
+  }
   Status try_push(const T& item)
     requires std::copy_constructible<T>
   {

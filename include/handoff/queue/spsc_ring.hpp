@@ -76,6 +76,10 @@ class SpscRing {
 
   // The producer's: ok, full or closed.
   Status try_push(T&& item) noexcept { return try_emplace(std::move(item)); }
+  template <detail::ConvertsToItem<T> From>
+  Status try_push(From&& item) noexcept(std::is_nothrow_constructible_v<T, From>) {
+    return try_emplace(std::forward<From>(item));
+  }
   Status try_push(const T& item) noexcept(std::is_nothrow_copy_constructible_v<T>)
     requires std::copy_constructible<T>
   {

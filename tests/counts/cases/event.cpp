@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // Listeners and queues of events.
+#include <chrono>
 #include <handoff/event/any_data.hpp>
 #include <handoff/event/any_id.hpp>
 #include <handoff/event/argument_adapter.hpp>
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/event_queue.hpp>
+#include <utility>
+#include <vector>
 
 #include "counts/case.hpp"
 
@@ -121,6 +124,35 @@ HANDOFF_COUNT_CASE(event_queue_threads) {
     }
     one.wait();
     queue.drain();
+  });
+}
+
+// A batch that one consumer has wakes one of two that sleep, and its drain wakes nobody.
+HANDOFF_COUNT_CASE(event_batch) {
+  Queue queue({.spin_for = std::chrono::nanoseconds(0)});
+  Helper one;
+  Helper two;
+  std::vector<Queue::Event> events;
+  for (int i = 0; i < kBatch; ++i) events.emplace_back(std::in_place, 1, i);
+  rounds([&](bool counts) {
+    bool is_batch = true;
+    const auto consume = [&] {
+      (void)queue.wait();
+      const Counted counted("EventQueue.drain/16 events, another asleep", counts && is_batch);
+      queue.drain();
+    };
+    one.begin(consume);
+    two.begin(consume);
+    let_all_sleep();
+    {
+      const Counted counted("EventQueue.enqueue_batch/16 events, two asleep", counts);
+      queue.enqueue_batch(events);
+    }
+    while (queue.tally().pending != 0) give_turn();
+    is_batch = false;
+    (void)queue.enqueue(1, 1);
+    one.wait();
+    two.wait();
   });
 }
 

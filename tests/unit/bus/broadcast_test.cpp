@@ -526,13 +526,14 @@ struct ThrowsWhenMade {
   int value;
 };
 
-TYPED_TEST(AnyBroadcast, AThrowingConstructorLeavesAllAsItWas) {
+TYPED_TEST(AnyBroadcast, AThrowingConstructorPublishesNothing) {
   Audited<Broadcast<ThrowsWhenMade, TypeParam>> broadcast(2);
   auto consumer = broadcast.consumer();
   const ThrowsWhenMade sample(7);
   EXPECT_THROW((void)broadcast.try_emplace(-1), int);
   EXPECT_THROW((void)broadcast.try_push(sample), int);
   EXPECT_THROW((void)broadcast.push(sample), int);
+  EXPECT_EQ(consumer.consume([](const ThrowsWhenMade&) { ADD_FAILURE(); }), 0U);
   EXPECT_EQ(consumer.was_behind(), 0U);
   auto claim = broadcast.claim(2);
   EXPECT_THROW((void)claim.emplace(-1), int);

@@ -298,7 +298,7 @@ class Round {
     for (std::size_t i = 0; i < kCapacity; ++i) {
       EXPECT_EQ(queue.enqueue(Key(static_cast<int>(i)), Argument(0)), Status::ok) << i;
     }
-    const auto status = queue.enqueue(Key(0), Argument(0));
+    const auto status = queue.enqueue(Key(static_cast<int>(kCapacity)), Argument(0));
     if (Policies::on_full == OnFull::reject) {
       EXPECT_EQ(status, Status::full);
     } else {

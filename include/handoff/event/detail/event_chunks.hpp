@@ -97,7 +97,8 @@ class EventChunks {
   EventChunks(const EventChunks&) = delete;
   EventChunks& operator=(const EventChunks&) = delete;
 
-  // A place for a producer, which then fills it. Throws std::bad_alloc, and there is none.
+  // A place for a producer, which then fills it; none, without a chunk, once the row is closed.
+  // Throws std::bad_alloc, and there is none.
   Place claim() {
     // order: relaxed: this thread alone makes itself the lone producer, and writes what is its own.
     LoneProducer* const lone = lone_.load(sync::order::relaxed);
@@ -136,6 +137,33 @@ class EventChunks {
     probe::hand_over(probe::Kind::event, &slot);
     // order: release pairs with the acquire in ready(): the event is whole.
     slot.state.store(place.stamp(kReady), sync::order::release);
+  }
+
+  // No place is claimed any more, and each that was is one of those that end_index() counts. At
+  // most once.
+  void close() noexcept {
+    LoneProducer& end = lones_.back();
+    for (sync::Backoff backoff;;) {
+      // order: acquire pairs with the releases in append(), leave_alone() and end_alone().
+      std::uintptr_t tail = tail_.load(sync::order::acquire);
+      if (offset_of(tail) > kPlaces) {
+        wait(backoff);
+        continue;
+      }
+      end.own.store(tail, sync::order::relaxed);  // order: relaxed, the exchange publishes it
+      // order: release pairs with the acquire in newest(), acquire as above. Others store a tail
+      // only where it is behind the end of a chunk.
+      if (tail_.compare_exchange_weak(tail, alone(end), sync::order::acq_rel,
+                                      sync::order::relaxed)) {
+        return;
+      }
+    }
+  }
+
+  // Consumers: whether it is closed, and all places have been taken. For good, but for put_back().
+  bool over() const noexcept {
+    // order: acquire pairs with the release in close().
+    return is_end(tail_.load(sync::order::acquire)) && head_.index() == end_index();
   }
 
   // How many of the places that have been claimed never came to hold an event.
@@ -312,6 +340,7 @@ class EventChunks {
   [[gnu::noinline]] Place claim_behind(std::uintptr_t tail) {
     for (sync::Backoff backoff;;) {
       if (offset_of(tail) == kPlaces) return {append(chunk_of(tail)), 0};
+      if (is_end(tail)) return {nullptr, 0};
       wait(backoff);
       tail = tail_.fetch_add(1, sync::order::acquire);  // order: acquire, as in claim()
       if (offset_of(tail) < kPlaces) {
@@ -320,12 +349,13 @@ class EventChunks {
     }
   }
 
-  // Until the chunk that was full has a successor, or appending it has failed; a lone producer is
-  // none from then on.
+  // Until the chunk that was full has a successor, or appending it has failed, or the row is
+  // closed; a lone producer is none from then on.
   void wait(sync::Backoff& backoff) noexcept {
-    // order: relaxed, the addition that follows acquires.
-    while (offset_of(tail_.load(sync::order::relaxed)) > kPlaces) {
-      if (end_alone()) return;
+    for (;;) {
+      // order: relaxed, the operation that follows acquires.
+      const std::uintptr_t tail = tail_.load(sync::order::relaxed);
+      if (offset_of(tail) <= kPlaces || is_end(tail) || end_alone()) return;
       backoff.snooze_on();
     }
   }
@@ -369,7 +399,8 @@ class EventChunks {
     if (std::exchange(appender_.write(), number) != number) appended_.write() = 0;
     if (++appended_.write() < needed_.read()) return nullptr;
     LoneProducer* of_nobody = nullptr;
-    for (LoneProducer& lone : lones_) {
+    for (std::size_t i = 0; i < kLones; ++i) {
+      LoneProducer& lone = lones_[i];
       // order: relaxed: only who appends writes it, and to others it is a number alone.
       const std::uint64_t owner = lone.thread.load(sync::order::relaxed);
       if (owner == number) return &lone;
@@ -404,10 +435,12 @@ class EventChunks {
   std::uintptr_t alone(const LoneProducer& lone) const noexcept {
     return static_cast<std::uintptr_t>(&lone - lones_.data()) * kChunkBytes + kPlaces + 1;
   }
+  // Whether it is that of a row that is closed, with what others have added.
+  static bool is_end(std::uintptr_t tail) noexcept { return tail / kChunkBytes == kLones; }
 
   // The word of the newest chunk, with how many of its places have been claimed, or more.
   std::uintptr_t newest() const noexcept {
-    // order: acquire pairs with the releases in append(), leave_alone() and end_alone().
+    // order: acquire pairs with the releases in append(), leave_alone(), end_alone() and close().
     const std::uintptr_t tail = tail_.load(sync::order::acquire);
     if (tail >= lones_.size() * kChunkBytes) [[likely]]
       return tail;
@@ -442,8 +475,9 @@ class EventChunks {
 
   alignas(sync::destructive_span) sync::atomic<LoneProducer*> lone_{nullptr};
   // One for each thread that has been alone and has not ended: one that is late, and no longer is
-  // alone, writes to its own.
-  std::array<LoneProducer, 4> lones_;
+  // alone, writes to its own. The last is nobody's: its own word is where a closed row ends.
+  static constexpr std::size_t kLones = 4;
+  std::array<LoneProducer, kLones + 1> lones_;
   // Of who appends.
   sync::cell<std::uint64_t> appender_{0};  // the last one
   sync::cell<std::uint32_t> appended_{0};  // by that one in a row

@@ -3,7 +3,7 @@
 // How many events a bounded queue may still take. Not for: users.
 //
 // Concurrency: any thread. What was done before a place was given comes before its taking.
-// Blocks: wait_and_take().
+// Blocks: wait().
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,17 @@ class Room {
     left_.fetch_add(count, sync::order::release);  // order: release pairs with take_one()
     given_.notify_some(count);
   }
-  // Whether it has taken, or why not.
-  sync::Wakeup wait_and_take(const Until& until) {
-    return given_.await([this] { return take(); }, until.deadline(), until.stop_token(),
-                        sync::spin_policy(), "full");
+  // One more than there are, by who is about to give it back.
+  void overdraw() noexcept {
+    left_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a number; nothing was freed
   }
+  // Until `found()` is true, which may have taken; or why not.
+  template <class Found>
+  sync::Wakeup wait(const Found& found, const Until& until) {
+    return given_.await(found, until.deadline(), until.stop_token(), sync::spin_policy(), "full");
+  }
+  // All who wait look again.
+  void tell() noexcept { given_.notify_all(); }
 
  private:
   template <class>

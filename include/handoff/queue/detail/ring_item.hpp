@@ -4,6 +4,7 @@
 // resembles them, not for users.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -27,5 +28,10 @@ concept HeldByValue =
 // queue again. Then it leaves its place first.
 template <class T>
 inline constexpr bool kReplacingCalls = !std::is_trivially_destructible_v<T>;
+
+// What an item is made of where it is taken, and not before: a refusal leaves it as it was.
+template <class From, class T>
+concept ConvertsToItem =
+    !std::is_same_v<std::remove_cvref_t<From>, T> && std::convertible_to<From, T>;
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

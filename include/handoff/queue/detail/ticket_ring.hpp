@@ -4,11 +4,12 @@
 // of the one who may use them next. Users take one of those two, whose head comments say more.
 //
 // A push or a pop first claims a ticket, then works on that ticket's place undisturbed, then hands
-// the place on by writing its state. Tickets are the even numbers, so that the state of a place
+// the place on by writing its state. Tickets are multiples of four, so that the state of a place
 // has room for what it waits for:
 //
 //   state == ticket             free: the push with this ticket may make its item here
 //   state == ticket | kHolds    holds the item of this ticket: its pop may take it
+//   state == ticket - kFailed   no item: it could not be made, and is passed over
 //   state == ticket + one lap   free again, for the push one lap later
 //
 // which differ even with a single place. The end where tickets are given to pushes carries kClosed
@@ -29,6 +30,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
@@ -61,7 +63,10 @@ class TicketRing {
 
   // ok, full or closed. What is not ok leaves the item as it was.
   Status try_push(T&& item) noexcept { return try_emplace(std::move(item)); }
-
+  template <ConvertsToItem<T> From>
+  Status try_push(From&& item) noexcept(std::is_nothrow_constructible_v<T, From>) {
+    return try_emplace(std::forward<From>(item));
+  }
   Status try_push(const T& item) noexcept(std::is_nothrow_copy_constructible_v<T>)
     requires std::copy_constructible<T>
   {
@@ -72,12 +77,10 @@ class TicketRing {
     }
   }
 
-  // Makes the item in its place; makes nothing if there is none.
+  // Makes the item in its place; makes nothing if there is none. One that cannot be made keeps its
+  // place until a pop comes to it.
   template <class... Args>
-  Status try_emplace(Args&&... args) noexcept {
-    static_assert(std::is_nothrow_constructible_v<T, Args...>,
-                  "a constructor that throws in a claimed place would block the ring: "
-                  "make the item first, then try_push it");
+  Status try_emplace(Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
     const Claim claim = claim_places(1);
     if (claim.count == 0) return is_closed(claim.first) ? Status::closed : Status::full;
     fill(claim.first, std::forward<Args>(args)...);
@@ -89,7 +92,8 @@ class TicketRing {
   std::size_t try_push_batch(std::span<T> items) noexcept {
     if (items.empty()) return 0;
     const Claim claim = claim_places(items.size());
-    for (std::size_t i = 0; i < claim.count; ++i) fill(claim.first + 2 * i, std::move(items[i]));
+    for (std::size_t i = 0; i < claim.count; ++i)
+      fill(claim.first + kStep * i, std::move(items[i]));
     return claim.count;
   }
 
@@ -123,7 +127,7 @@ class TicketRing {
                   "an item whose assignment may throw could get lost here: use consume()");
     if (out.empty()) return 0;
     const Claim claim = claim_items(out.size());
-    for (std::size_t i = 0; i < claim.count; ++i) take(claim.first + 2 * i, out[i]);
+    for (std::size_t i = 0; i < claim.count; ++i) take(claim.first + kStep * i, out[i]);
     return claim.count;
   }
 
@@ -150,7 +154,7 @@ class TicketRing {
   std::size_t was_size() const noexcept {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const Ticket head = head_.load(sync::order::relaxed);
-    const auto size = static_cast<std::int64_t>((tail() & ~kClosed) - head) / 2;
+    const auto size = static_cast<std::int64_t>((tail() & ~kClosed) - head) / std::int64_t{kStep};
     return detail::min(static_cast<std::size_t>(size < 0 ? 0 : size), capacity());
   }
 
@@ -158,11 +162,18 @@ class TicketRing {
 
   bool closed() const noexcept { return is_closed(tail()); }
 
+  // How many places pops have passed over since the last call: for who tells producers of room.
+  std::uint32_t take_passed_over() noexcept {
+    if (passed_over_.load(sync::order::relaxed) == 0) return 0;  // order: relaxed, a hint
+    // order: acquire pairs with the release in pass_over(): the places are free.
+    return passed_over_.exchange(0, sync::order::acquire);
+  }
+
  protected:
   TicketRing(std::size_t capacity, RingStart start)
-      : slots_(capacity), tail_(2 * start.position), head_(2 * start.position) {
+      : slots_(capacity), tail_(kStep * start.position), head_(kStep * start.position) {
     for (std::size_t i = 0; i < slots_.capacity(); ++i) {
-      const Ticket ticket = tail() + 2 * i;
+      const Ticket ticket = tail() + kStep * i;
       // order: relaxed, nobody else knows of this ring yet.
       place(ticket).state.store(ticket, sync::order::relaxed);
     }
@@ -177,7 +188,9 @@ class TicketRing {
   friend struct Books;
 
   using Ticket = std::uint64_t;
+  static constexpr Ticket kStep = 4;  // from one ticket to the next
   static constexpr Ticket kHolds = 1;  // in a place's state
+  static constexpr Ticket kFailed = 2;  // how far the state is below the ticket
   static constexpr Ticket kClosed = 1;  // in tail_
 
   struct Place {
@@ -204,9 +217,12 @@ class TicketRing {
     const Ticket ticket_;
   };
 
+  // From the state that an item would have.
+  static constexpr std::int64_t kIsFailed = -std::int64_t{kFailed | kHolds};
+
   static constexpr bool is_closed(Ticket tail) noexcept { return (tail & kClosed) != 0; }
 
-  Place& place(Ticket ticket) const noexcept { return slots_[ticket >> 1]; }
+  Place& place(Ticket ticket) const noexcept { return slots_[ticket / kStep]; }
 
   Ticket tail() const noexcept {
     // order: acquire pairs with the release in close().
@@ -216,16 +232,18 @@ class TicketRing {
   // How far the state of a ticket's place is from `ticket | mark`, which is what the owner of the
   // ticket needs: 0 there, below 0 not yet, above 0 the ticket has been used by somebody.
   std::int64_t distance(Ticket ticket, Ticket mark) const noexcept {
-    // order: acquire pairs with the releases in fill() and clear(): the item, or the bare place, is
+    // order: acquire pairs with the releases in fill() and free(): the item, or the bare place, is
     // there before the state says so.
     const Ticket state = place(ticket).state.load(sync::order::acquire);
     return static_cast<std::int64_t>(state - (ticket | mark));
   }
 
-  // How many tickets from `first` on are ready for their owner, `most` at most.
-  std::size_t ready(Ticket first, Ticket mark, std::size_t most) const noexcept {
+  // How many tickets from `first` on are ready for their owner, `most` at most. `behind`: the
+  // distance of the one behind them, or 0.
+  std::size_t ready(Ticket first, Ticket mark, std::size_t most,
+                    std::int64_t& behind) const noexcept {
     std::size_t count = 0;
-    while (count < most && distance(first + 2 * count, mark) == 0) ++count;
+    while (count < most && (behind = distance(first + kStep * count, mark)) == 0) ++count;
     return count;
   }
 
@@ -234,9 +252,10 @@ class TicketRing {
     // order: relaxed, the state of the place orders what follows.
     Ticket first = tail_.load(sync::order::relaxed);
     while (!is_closed(first)) {
-      const std::size_t count = ready(first, 0, most);
+      std::int64_t behind = 0;
+      const std::size_t count = ready(first, 0, most, behind);
       if (count == 0) {
-        if (distance(first, 0) < 0) return {first, 0};
+        if (behind < 0) return {first, 0};
         // order: relaxed. The state we saw was written after the claim of its ticket and read with
         // acquire, so this load cannot miss that claim.
         first = tail_.load(sync::order::relaxed);
@@ -244,7 +263,7 @@ class TicketRing {
       }
       // order: relaxed, the states carry all order. A place that was ready stays so: only the owner
       // of its ticket may change it, and by this exchange that is us.
-      if (tail_.compare_exchange_weak(first, first + 2 * count, sync::order::relaxed,
+      if (tail_.compare_exchange_weak(first, first + kStep * count, sync::order::relaxed,
                                       sync::order::relaxed)) {
         return {first, count};
       }
@@ -257,20 +276,26 @@ class TicketRing {
     // order: relaxed, as in claim_places().
     Ticket first = head_.load(sync::order::relaxed);
     while (true) {
-      const std::size_t count = ready(first, kHolds, most);
+      std::int64_t behind = 0;
+      const std::size_t count = ready(first, kHolds, most, behind);
+      if (count == 0 && behind == kIsFailed) [[unlikely]] {
+        pass_over(first);
+        first = head_.load(sync::order::relaxed);  // order: relaxed, as above
+        continue;
+      }
       if constexpr (kConsumers == Consumers::one) {
         // order: relaxed, only this thread writes it; was_size() may read it at any time.
-        head_.store(first + 2 * count, sync::order::relaxed);
+        head_.store(first + kStep * count, sync::order::relaxed);
         return {first, count};
       } else {
         if (count == 0) {
-          if (distance(first, kHolds) < 0) return {first, 0};
+          if (behind < 0) return {first, 0};
           // order: relaxed, as in claim_places().
           first = head_.load(sync::order::relaxed);
           continue;
         }
         // order: relaxed, as in claim_places().
-        if (head_.compare_exchange_weak(first, first + 2 * count, sync::order::relaxed,
+        if (head_.compare_exchange_weak(first, first + kStep * count, sync::order::relaxed,
                                         sync::order::relaxed)) {
           return {first, count};
         }
@@ -278,10 +303,35 @@ class TicketRing {
     }
   }
 
+  // Claims a ticket whose item could not be made, if nobody else does, and frees its place.
+  [[gnu::cold]] void pass_over(Ticket ticket) noexcept {
+    if constexpr (kConsumers == Consumers::one) {
+      head_.store(ticket + kStep, sync::order::relaxed);  // order: relaxed, as in claim_items()
+    } else {
+      Ticket expected = ticket;
+      // order: relaxed, as in claim_items().
+      if (!head_.compare_exchange_strong(expected, ticket + kStep, sync::order::relaxed,
+                                         sync::order::relaxed)) {
+        return;
+      }
+    }
+    free(ticket);
+    // order: release pairs with the acquire in take_passed_over().
+    passed_over_.fetch_add(1, sync::order::release);
+  }
+
   template <class... Args>
-  void fill(Ticket ticket, Args&&... args) noexcept {
+  void fill(Ticket ticket, Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
     Place& mine = place(ticket);
-    mine.item.construct(std::forward<Args>(args)...);
+    if constexpr (std::is_nothrow_constructible_v<T, Args...>) {
+      mine.item.construct(std::forward<Args>(args)...);
+    } else {
+      call_or([&] { mine.item.construct(std::forward<Args>(args)...); },
+              [&]() noexcept {
+                // order: release pairs with the acquire in distance(): the place is bare.
+                mine.state.store(ticket - kFailed, sync::order::release);
+              });
+    }
     // order: release pairs with the acquire in distance() of the pop.
     mine.state.store(ticket | kHolds, sync::order::release);
   }
@@ -298,10 +348,12 @@ class TicketRing {
   }
 
   void clear(Ticket ticket) noexcept {
-    Place& mine = place(ticket);
-    mine.item.destroy();
+    place(ticket).item.destroy();
+    free(ticket);
+  }
+  void free(Ticket ticket) noexcept {
     // order: release pairs with the acquire in distance() of the push one lap later.
-    mine.state.store(ticket + 2 * capacity(), sync::order::release);
+    place(ticket).state.store(ticket + kStep * capacity(), sync::order::release);
   }
 
   // Whether no item will ever come at `head`, which was found without one. A closed tail has its
@@ -311,6 +363,7 @@ class TicketRing {
   RingSlots<Place> slots_;
   alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next push, | kClosed
   alignas(sync::destructive_span) sync::atomic<Ticket> head_;  // of the next pop
+  sync::atomic<std::uint32_t> passed_over_{0};
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

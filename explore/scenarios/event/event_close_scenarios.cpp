@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+//
+// EventQueue: its close against all that may be under way, and who is told of what: the scenarios
+// of docs/design/event_queue.md. A chunk has two places here. A wake-up that is lost is a deadlock.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/event/detail/arrivals.hpp>
+#include <handoff/event/event_queue.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <stdexcept>
+
+#include "books/event_books.hpp"
+#include "explore/scenario.hpp"
+
+namespace event_close_scenarios { namespace {
+
+using namespace handoff;
+using test::Scenario;
+using test::Size;
+
+struct Plain : EventPolicies {};
+template <OnFull kOnFull, class Base = Plain>
+struct Bounded : Base {
+  static constexpr OnFull on_full = kOnFull;
+};
+struct Coalescing : EventPolicies {
+  static constexpr bool coalesce = true;
+};
+template <class Policies>
+using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;
+
+template <class Queue>
+typename Queue::Options options() {
+  typename Queue::Options made{.spin_for = std::chrono::nanoseconds(0)};
+  if constexpr (requires { made.capacity; }) made.capacity = 1;
+  return made;
+}
+
+// The loop of a thread that serves a queue; how many events it handled.
+template <class Queue>
+std::uint64_t serve(Queue& queue, std::size_t most = ~std::size_t{0}) {
+  std::uint64_t count = 0;
+  while (queue.wait() == Status::ok) count += queue.drain([](int, int) {}, most);
+  return count;
+}
+
+// What was told ok is handled before wait() says closed, and nothing else; who waits for room is
+// told closed, with its event unmoved.
+template <class Policies>
+void closed_by_another(int events) {
+  QueueOf<Policies> queue(options<QueueOf<Policies>>());
+  std::uint64_t accepted = 0;
+  explore::Thread producer([&] {
+    for (int i = 0; i < events; ++i) {
+      const Status status = queue.enqueue(0, i);
+      explore::check(status == Status::ok || status == Status::closed, "it waits for room");
+      if (status == Status::ok) ++accepted;
+    }
+  });
+  explore::Thread closer([&] { (void)queue.close(); });
+  const std::uint64_t handled = serve(queue);
+  producer.join();
+  closer.join();
+  explore::check(handled == accepted, "what was told ok is handled");
+  explore::check(queue.tally().done == accepted && queue.tally().pending == 0, "and counted");
+  explore::check(queue.enqueue(0, 9) == Status::closed, "closed for good");
+  explore::outcome(accepted);
+}
+const Scenario under_way("event_queue/closed_under_way", [] { closed_by_another<Plain>(3); });
+const Scenario while_full(
+    "event_queue/closed_while_full", [] { closed_by_another<Bounded<OnFull::wait>>(2); },
+    Size::large);
+
+// Two close, and two enqueue, across the end of a chunk.
+const Scenario twice(
+    "event_queue/closed_twice",
+    [] {
+      QueueOf<Plain> queue;
+      std::uint64_t accepted[2] = {0, 0};
+      const auto produce = [&](int self) {
+        for (int i = 0; i < 2; ++i) {
+          if (queue.enqueue(0, i) == Status::ok) ++accepted[self];
+        }
+      };
+      explore::Thread first([&] { produce(0); });
+      explore::Thread second([&] { produce(1); });
+      explore::Thread closer([&] { (void)queue.close(); });
+      (void)queue.close();
+      explore::check(queue.enqueue(0, 9) == Status::closed, "closed for who closed it");
+      first.join();
+      second.join();
+      closer.join();
+      const std::uint64_t handled = serve(queue);
+      explore::check(handled == accepted[0] + accepted[1], "what was told ok is handled");
+      explore::outcome(handled);
+    },
+    Size::large);
+
+// A thread that goes on without atomic operations is closed too.
+const Scenario lone("event_queue/closed_while_alone", [] {
+  QueueOf<Plain> queue(options<QueueOf<Plain>>());
+  std::uint64_t accepted = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (queue.enqueue(0, i) == Status::ok) ++accepted;
+  }
+  explore::Thread closer([&] { (void)queue.close(); });
+  for (int i = 0; i < 3; ++i) {
+    if (queue.enqueue(0, i) == Status::ok) ++accepted;
+  }
+  closer.join();
+  explore::check(serve(queue) == accepted, "what was told ok is handled");
+  explore::outcome(accepted);
+});
+
+// No memory for the next chunk, while it is closed: what follows is refused, and waits end.
+const Scenario out_of_memory(
+    "event_queue/closed_out_of_memory",
+    [] {
+      QueueOf<Plain> queue(options<QueueOf<Plain>>());
+      std::uint64_t accepted = 0;
+      explore::Thread producer([&] {
+        for (int i = 0; i < 3; ++i) {
+          const explore::MayFail may_fail;
+          try {
+            if (queue.enqueue(0, i) == Status::ok) ++accepted;
+          } catch (const std::bad_alloc&) {
+          }
+        }
+      });
+      (void)queue.close();
+      const std::uint64_t handled = serve(queue);
+      producer.join();
+      explore::check(handled == accepted, "what was told ok is handled");
+      explore::outcome(accepted);
+    },
+    Size::small, 0, 1);
+
+// Two wait until it is closed; one of them takes the last event, which the other one waits for too.
+const Scenario two_wait(
+    "event_queue/closed_while_two_wait",
+    [] {
+      QueueOf<Plain> queue(options<QueueOf<Plain>>());
+      std::uint64_t accepted = 0;
+      std::uint64_t elsewhere = 0;
+      explore::Thread producer([&] {
+        if (queue.enqueue(0, 1) == Status::ok) ++accepted;
+        (void)queue.close();
+      });
+      explore::Thread other([&] { elsewhere = serve(queue); });
+      const std::uint64_t here = serve(queue);
+      producer.join();
+      other.join();
+      explore::check(here + elsewhere == accepted && accepted == 1, "once");
+      explore::outcome(here);
+    },
+    Size::large);
+
+// An event that cannot be made, while it is closed: those who wait for its place are told.
+struct Fragile {
+  explicit Fragile(bool its_fails) : fails(its_fails) {}
+  Fragile(const Fragile& other) : fails(other.fails) {
+    if (fails) throw std::invalid_argument("as asked");
+  }
+  bool fails;
+};
+using FragileQueue = test::Audited<EventQueue<int, void(Fragile)>>;
+bool fails_to_enqueue(FragileQueue& queue, const Fragile& event) {
+  try {
+    (void)queue.enqueue(0, event);
+  } catch (const std::invalid_argument&) {
+    return true;
+  }
+  return false;
+}
+const Scenario never_made(
+    "event_queue/closed_while_an_event_fails",
+    [] {
+      FragileQueue queue(EventQueueOptions{.spin_for = std::chrono::nanoseconds(0)});
+      explore::Thread producer([&] { (void)fails_to_enqueue(queue, Fragile(true)); });
+      explore::Thread closer([&] { (void)queue.close(); });
+      std::size_t handled = 0;
+      while (queue.wait() == Status::ok) handled += queue.drain([](int, Fragile&) {});
+      producer.join();
+      closer.join();
+      explore::check(handled == 0 && queue.tally().accepted == 0, "never enqueued");
+    },
+    Size::large);
+// The event behind it is held back no more.
+const Scenario behind("event_queue/behind_one_that_fails", [] {
+  FragileQueue queue(EventQueueOptions{.spin_for = std::chrono::nanoseconds(0)});
+  explore::Thread fails([&] { explore::check(fails_to_enqueue(queue, Fragile(true)), "thrown"); });
+  explore::Thread producer(
+      [&] { explore::check(!fails_to_enqueue(queue, Fragile(false)), "accepted"); });
+  std::size_t handled = 0;
+  while (handled == 0) {
+    explore::check(queue.wait() == Status::ok, "it comes");
+    handled += queue.drain([](int, Fragile&) {});
+  }
+  fails.join();
+  producer.join();
+});
+
+// ---- Who is told ----
+
+// Each of two sleepers takes one of two events that came at once: both are told.
+template <class Feed>
+void two_share(const Feed& feed) {
+  using Queue = QueueOf<Plain>;
+  Queue queue(options<Queue>());
+  const auto take_one = [&] {
+    explore::check(queue.wait() == Status::ok, "there is one for each");
+    while (queue.drain([](int, int) {}, 1) == 0) {
+      explore::check(queue.wait() == Status::ok, "there is one for each");
+    }
+  };
+  explore::Thread one(take_one);
+  explore::Thread other(take_one);
+  feed(queue);
+  one.join();
+  other.join();
+  explore::check(queue.tally().done == 2, "each once");
+}
+const Scenario batch(
+    "event_queue/batch_wakes_two",
+    [] {
+      two_share([](QueueOf<Plain>& queue) {
+        using Event = QueueOf<Plain>::Event;
+        Event events[]{Event(std::in_place, 0, 1), Event(std::in_place, 0, 2)};
+        explore::check(queue.enqueue_batch(events) == 2, "both");
+      });
+    },
+    Size::large);
+const Scenario held(
+    "event_queue/hold_wakes_two",
+    [] {
+      two_share([](QueueOf<Plain>& queue) {
+        const QueueOf<Plain>::NotificationHold hold(queue);
+        for (int i = 1; i <= 2; ++i) explore::check(queue.enqueue(0, i) == Status::ok, "accepted");
+      });
+    },
+    Size::large);
+
+// Who leaves events behind, though it could have had them, and goes away tells the next one.
+template <class Leave>
+void leaves_behind(const Leave& leave) {
+  using Queue = QueueOf<Plain>;
+  Queue queue(options<Queue>());
+  sync::atomic<int> taken(0);
+  const auto come = [&] {
+    explore::check(queue.wait() == Status::ok, "there is something");
+    // order: relaxed, a number alone
+    if (taken.exchange(1, sync::order::relaxed) == 0) return leave(queue);
+    while (queue.drain([](int, int) {}) == 0) {
+      explore::check(queue.wait() == Status::ok, "it was left");
+    }
+  };
+  explore::Thread one(come);
+  explore::Thread other(come);
+  explore::check(queue.enqueue(0, 1) == Status::ok, "accepted");
+  one.join();
+  other.join();
+  explore::check(queue.tally().done == 1, "by the second one");
+}
+const Scenario stops(
+    "event_queue/left_by_who_stops",
+    [] {
+      leaves_behind([](QueueOf<Plain>& queue) {
+        explore::check(queue.drain([](int, int) { return Next::stop; }) == 0, "left");
+      });
+    },
+    Size::large);
+const Scenario refuses(
+    "event_queue/left_by_who_refuses",
+    [] {
+      leaves_behind([](QueueOf<Plain>& queue) {
+        explore::check(queue.drain([](int, int) { return Next::leave; }) == 0, "left");
+      });
+    },
+    Size::large);
+
+// ---- Coalescing, with a bound ----
+
+// A newer event finds the room of the one that it replaces, unless somebody has just taken that.
+const Scenario replaces(
+    "event_queue/replaces_while_full",
+    [] {
+      using Queue = QueueOf<Bounded<OnFull::reject, Coalescing>>;
+      Queue queue(options<Queue>());
+      explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
+      int last = 0;
+      std::size_t taken = 0;
+      explore::Thread consumer([&] { taken = queue.drain([&](int, int value) { last = value; }); });
+      const Status status = queue.enqueue(1, 2);
+      consumer.join();
+      explore::outcome(static_cast<std::uint64_t>(last));
+      if (status == Status::full) explore::check(last == 1, "the older one waits no more");
+      taken += queue.drain([&](int, int value) { last = value; });
+      const Tally tally = queue.tally();
+      explore::check(last == (status == Status::ok ? 2 : 1), "the newest");
+      explore::check(taken == tally.done && tally.done + tally.cancelled == tally.accepted,
+                     "handled, or replaced");
+      explore::check(queue.enqueue(1, 3) == Status::ok, "there is room again");
+      explore::check(queue.enqueue(2, 3) == Status::full, "and no more");
+    },
+    Size::large);
+
+// Two wait for room with events of one key: once one of them has it, the other one need not wait.
+const Scenario waits_and_replaces(
+    "event_queue/replaces_while_it_waits",
+    [] {
+      using Queue = QueueOf<Bounded<OnFull::wait, Coalescing>>;
+      Queue queue(options<Queue>());
+      explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
+      const auto wait = [&] { explore::check(queue.enqueue(2, 2) == Status::ok, "accepted"); };
+      explore::Thread one(wait);
+      explore::Thread other(wait);
+      explore::check(queue.drain([](int, int) {}, 1) == 1, "room for one");
+      one.join();
+      other.join();
+      (void)queue.drain([](int, int) {});
+      explore::check(queue.tally().balanced() && queue.tally().pending == 0, "none is left");
+    },
+    Size::large);
+
+}}  // namespace event_close_scenarios

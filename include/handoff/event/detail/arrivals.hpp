@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// Those who sleep until something is in an event queue, and how they are told. Not for: users.
+//
+// Who puts something in wakes one. Who takes, and leaves something, wakes the next: so a batch, of
+// which only one is told, wakes as many as it takes and no more. While a hold lives nobody is told
+// but by wake(); the end of the last one tells one.
+// Concurrency: any thread. Blocks: wait().
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/rare_sleepers.hpp>
+#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/sync/backoff.hpp>
+#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/event_count.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class Arrivals {
+ public:
+  static constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
+
+  // After something was put in; or left behind, or found out, under the lock that a look takes.
+  void tell() noexcept {
+    if (sleepers_.anybody()) [[unlikely]]
+      tell_one();
+  }
+  // Though there are holds.
+  void wake(std::uint32_t most) noexcept { events_.notify_some(most); }
+  bool anybody_sleeps() const noexcept { return sleepers_.anybody(); }
+
+  void hold() noexcept {
+    holds_.fetch_add(1, sync::order::relaxed);  // order: relaxed, of this thread's own events
+  }
+  // `any()`: whether there is something.
+  template <class Any>
+  void release(const Any& any) noexcept {
+    // order: relaxed, ordered by the fence
+    if (holds_.fetch_sub(1, sync::order::relaxed) != 1) return;
+    sync::fence(sync::order::seq_cst);  // order: partner is the fence in tell_one()
+    if (any()) events_.notify_one();
+  }
+  bool held() const noexcept {
+    return holds_.load(sync::order::relaxed) != 0;  // order: relaxed, the last one's end notifies
+  }
+
+  // Until `ready()` is true (ok), a stop or the deadline. Looks for `spin_for` before it sleeps.
+  template <class Ready>
+  Status wait(const Ready& ready, std::chrono::nanoseconds spin_for, const Until& until) {
+    if (look_until(ready, spin_for, until, "idle")) return Status::ok;
+    const RareSleepers::Asleep asleep(sleepers_);
+    return status_of(
+        events_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never, "idle"));
+  }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  [[gnu::noinline]] void tell_one() noexcept {
+    // order: seq_cst fence, partner is the one in release(): either this sees that nobody holds
+    // notifications back, or that one sees the event.
+    sync::fence(sync::order::seq_cst);
+    if (holds_.load(sync::order::relaxed) != 0) return;  // order: relaxed, ordered by the fence
+    events_.notify_one();
+  }
+
+  RareSleepers sleepers_;
+  sync::atomic<std::uint32_t> holds_{0};
+  sync::EventCount events_;
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

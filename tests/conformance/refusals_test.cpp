@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: MIT
+//
+// The suite of refusals on all that takes items: of the transfer tier, the deferred tier and the
+// executors; and on queues that move first and ask then, which it must find.
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <handoff/bus/active_object.hpp>
+#include <handoff/bus/broadcast.hpp>
+#include <handoff/bus/latest.hpp>
+#include <handoff/bus/latest_by_key.hpp>
+#include <handoff/bus/message_bus.hpp>
+#include <handoff/bus/message_workers.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/event/event_queue.hpp>
+#include <handoff/file/file_engine.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/queue/channel.hpp>
+#include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/segment_queue.hpp>
+#include <handoff/queue/spsc_ring.hpp>
+#include <memory>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "conformance/refusal_suite.hpp"
+
+namespace handoff::test { namespace {
+
+// ---- The transfer tier ----
+
+// Calls of whatever has try_push, try_emplace and batches; `Subject` has them as `queue`.
+template <class Given, class Item>
+auto try_calls() {
+  const Call moved{"try_push", false, [](auto& subject, Given& given, const Until&) {
+                     return subject.queue.try_push(std::move(given));
+                   }};
+  const Call emplaced{"try_emplace", false, [](auto& subject, Given& given, const Until&) {
+                        return subject.queue.try_emplace(std::move(given));
+                      }};
+  if constexpr (std::is_same_v<Given, Item>) {
+    const Call batch{"try_push_batch", false, [](auto& subject, Given& given, const Until&) {
+                       return subject.queue.try_push_batch(std::span(&given, 1));
+                     }};
+    if constexpr (std::is_copy_constructible_v<Item>) {
+      const Call copied{
+          "try_push of an lvalue", false,
+          [](auto& subject, Given& given, const Until&) { return subject.queue.try_push(given); }};
+      return std::tuple(moved, emplaced, batch, copied);
+    } else {
+      return std::tuple(moved, emplaced, batch);
+    }
+  } else {
+    return std::tuple(moved, emplaced);
+  }
+}
+template <class Given>
+auto waiting_calls() {
+  return std::tuple(Call{"push", true, [](auto& subject, Given& given, const Until& until) {
+                           return subject.queue.push(std::move(given), until);
+                         }});
+}
+
+template <class Item, template <class> class Queue, bool kFills>
+struct OfQueue {
+  static constexpr bool converts = true, fills = kFills;
+  template <class Given>
+  static auto calls() {
+    return try_calls<Given, Item>();
+  }
+  void fill(Item&& item) {
+    EXPECT_EQ(queue.try_push(std::move(item)), Status::ok);
+    EXPECT_TRUE(is_full());
+  }
+  bool is_full() {
+    if constexpr (kFills) return queue.was_size() == queue.capacity();
+    return false;
+  }
+  void close() { queue.close(); }
+
+  static Queue<Item> made() {
+    if constexpr (kFills) {
+      return Queue<Item>(1);
+    } else {
+      return Queue<Item>();
+    }
+  }
+  Queue<Item> queue = made();
+};
+template <class Item, template <class> class Queue, bool kFills>
+struct OfChannel : OfQueue<Item, Queue, kFills> {
+  template <class Given>
+  static auto calls() {
+    return std::tuple_cat(try_calls<Given, Item>(), waiting_calls<Given>());
+  }
+};
+template <class Item>
+using OverMpsc = Channel<Item, MpscRing<Item>>;
+template <class Item>
+using OverSpsc = Channel<Item, SpscRing<Item>>;
+template <class Item>
+using OverMpmc = Channel<Item>;
+template <class Item>
+using Segments = SegmentQueue<Item>;
+
+template <class Item>
+struct Mpmc : OfQueue<Item, MpmcRing, true> {};
+template <class Item>
+struct Mpsc : OfQueue<Item, MpscRing, true> {};
+template <class Item>
+struct Spsc : OfQueue<Item, SpscRing, true> {};
+template <class Item>
+struct Segment : OfQueue<Item, Segments, false> {};
+template <class Item>
+struct ChannelOfMany : OfChannel<Item, OverMpmc, true> {};
+template <class Item>
+struct ChannelToOne : OfChannel<Item, OverMpsc, true> {};
+template <class Item>
+struct ChannelOfOne : OfChannel<Item, OverSpsc, true> {};
+template <class Item>
+struct ChannelThatGrows : OfChannel<Item, UnboundedChannel, false> {};
+
+template <bool kMany>
+struct Producers : BroadcastPolicies {
+  static constexpr bool many_producers = kMany;
+};
+template <class Item, bool kMany>
+struct OfBroadcast {
+  static constexpr bool converts = true, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple_cat(try_calls<Given, Item>(), waiting_calls<Given>());
+  }
+  void fill(Item&& item) { EXPECT_EQ(queue.try_push(std::move(item)), Status::ok); }
+  void close() { queue.close(); }
+
+  Broadcast<Item, Producers<kMany>> queue{1};
+  typename Broadcast<Item, Producers<kMany>>::Consumer consumer = queue.consumer();
+};
+template <class Item>
+struct BroadcastOfMany : OfBroadcast<Item, true> {};
+template <class Item>
+struct BroadcastOfOne : OfBroadcast<Item, false> {};
+
+template <class Item>
+struct NewestValue {
+  static constexpr bool converts = true, fills = false;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(Call{"store", false, [](auto& subject, Given& given, const Until&) {
+                             return subject.latest.store(std::move(given));
+                           }});
+  }
+  void close() { latest.close(); }
+
+  Latest<Item> latest;
+};
+template <class Item>
+struct NewestByKey {
+  static constexpr bool converts = true, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(Call{"try_push", false,
+                           [](auto& subject, Given& given, const Until&) {
+                             return subject.queue.try_push(2, std::move(given));
+                           }},
+                      Call{"push", true, [](auto& subject, Given& given, const Until& until) {
+                             return subject.queue.push(2, std::move(given), until);
+                           }});
+  }
+  void fill(Item&& item) { EXPECT_EQ(queue.try_push(1, std::move(item)), Status::ok); }
+  void close() { queue.close(); }
+
+  LatestByKey<int, Item> queue{1};
+};
+
+// ---- The deferred tier ----
+
+template <OnFull kOnFull, bool kCoalesces>
+struct Events : EventPolicies {
+  static constexpr OnFull on_full = kOnFull;
+  static constexpr bool coalesce = kCoalesces;
+};
+template <class Item, OnFull kOnFull, bool kCoalesces = false>
+struct OfEventQueue {
+  using Queue = EventQueue<int, void(const Item&), Events<kOnFull, kCoalesces>>;
+  static constexpr bool converts = true;
+  static constexpr bool fills = kOnFull == OnFull::reject || kOnFull == OnFull::wait;
+
+  template <class Given>
+  static auto calls() {
+    const Call now{"enqueue", false, [](auto& subject, Given& given, const Until& until) {
+                     if constexpr (kOnFull == OnFull::wait) {
+                       return subject.queue.enqueue(until, 2, std::move(given));
+                     } else {
+                       return subject.queue.enqueue(2, std::move(given));
+                     }
+                   }};
+    if constexpr (std::is_same_v<Given, Item>) {
+      const Call batch{"enqueue_batch", false, [](auto& subject, Given& given, const Until& until) {
+                         typename Queue::Event event(std::in_place, 2, std::move(given));
+                         std::size_t count = 0;
+                         if constexpr (kOnFull == OnFull::wait) {
+                           count = subject.queue.enqueue_batch({&event, 1}, until);
+                         } else {
+                           count = subject.queue.enqueue_batch({&event, 1});
+                         }
+                         given = std::move(std::get<0>(event.arguments));
+                         return count;
+                       }};
+      return std::tuple(now, batch);
+    } else {
+      return std::tuple(now);
+    }
+  }
+  void fill(Item&& item) { EXPECT_EQ(queue.enqueue(1, std::move(item)), Status::ok); }
+  void close() { (void)queue.close(); }
+
+  static typename Queue::Options options() {
+    if constexpr (kOnFull == OnFull::grow) {
+      return {};
+    } else {
+      return {.capacity = 1};
+    }
+  }
+  Queue queue{options()};
+};
+template <class Item>
+struct EventsGrow : OfEventQueue<Item, OnFull::grow> {};
+template <class Item>
+struct EventsReject : OfEventQueue<Item, OnFull::reject> {};
+template <class Item>
+struct EventsWait : OfEventQueue<Item, OnFull::wait> {};
+template <class Item>
+struct EventsOverwrite : OfEventQueue<Item, OnFull::overwrite_oldest> {};
+template <class Item>
+struct EventsCoalesce : OfEventQueue<Item, OnFull::reject, true> {};
+
+template <class Given>
+auto bus_batch_calls() {
+  return std::tuple(Call{"publish_batch", false,
+                         [](auto& subject, Given& given, const Until&) {
+                           if (subject.waits && !subject.bus.closed()) return std::size_t{0};
+                           return subject.bus.publish_batch(std::span(&given, 1));
+                         }},
+                    Call{"claim", false, [](auto& subject, Given& given, const Until&) {
+                           return subject.bus.template claim<Given>(std::move(given)).status();
+                         }});
+}
+template <class Base, OnFull kOnFull>
+struct BusThat : Base {
+  static constexpr OnFull on_full = kOnFull;
+};
+template <class Item, class Policies>
+struct OfBus {
+  static constexpr bool converts = false, fills = true;
+  static constexpr bool waits = Policies::on_full == OnFull::wait;
+  template <class Given>
+  static auto calls() {
+    return std::tuple_cat(waiting<Given>(), bus_batch_calls<Given>());
+  }
+  template <class Given>
+  static auto waiting() {
+    if constexpr (waits) {
+      return std::tuple(Call{"publish so long", true,
+                             [](auto& subject, Given& given, const Until& until) {
+                               return subject.bus.publish(until, std::move(given));
+                             }},
+                        Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
+                               return subject.bus.try_publish(std::move(given));
+                             }});
+    } else {
+      return std::tuple(Call{"publish", false, [](auto& subject, Given& given, const Until&) {
+                               return subject.bus.publish(std::move(given));
+                             }});
+    }
+  }
+  void fill(Item&& item) { EXPECT_EQ(bus.try_publish(std::move(item)), Status::ok); }
+  void close() { (void)bus.close(); }
+
+  BasicMessageBus<Policies, Item> bus{{.capacity = 1}};
+};
+template <class Item>
+struct BusRejects : OfBus<Item, BusPolicies> {};
+template <class Item>
+struct BusWaits : OfBus<Item, BusThat<BusPolicies, OnFull::wait>> {};
+template <class Item>
+struct LanesReject : OfBus<Item, LanedBusPolicies> {};
+template <class Item>
+struct LanesWait : OfBus<Item, BusThat<LanedBusPolicies, OnFull::wait>> {};
+// Messages that lie apart from their places.
+template <class Base>
+struct Boxes : Base {
+  static constexpr std::size_t inline_bytes = 1;
+};
+template <class Item>
+struct BusOfBoxes : OfBus<Item, Boxes<BusPolicies>> {};
+
+// A gate that the first message does not pass before the end.
+class Gate {
+ public:
+  void pass() {
+    came_ = true;
+    came_.notify_all();
+    open_.wait(false);
+  }
+  void await_one() { came_.wait(false); }
+  void open() {
+    open_ = true;
+    open_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> came_{false};
+  std::atomic<bool> open_{false};
+};
+
+template <class Item>
+struct Workers {
+  static constexpr bool converts = false, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(Call{"submit", false,
+                           [](auto& subject, Given& given, const Until&) {
+                             return subject.workers.submit(std::move(given));
+                           }},
+                      Call{"submit so long", true,
+                           [](auto& subject, Given& given, const Until& until) {
+                             return subject.workers.submit(until, std::move(given));
+                           }},
+                      Call{"try_submit", false, [](auto& subject, Given& given, const Until&) {
+                             return subject.workers.try_submit(std::move(given));
+                           }});
+  }
+  // The capacity counts what is under way too.
+  void fill(Item&& item) {
+    EXPECT_EQ(workers.submit(std::move(item)), Status::ok);
+    gate.await_one();
+  }
+  void close() {
+    gate.open();
+    (void)workers.close();
+  }
+  ~Workers() { gate.open(); }
+
+  Gate gate;
+  MessageWorkers<Item> workers{
+      MessageWorkersOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject},
+      [this](Item&) { gate.pass(); }};
+};
+
+template <class Item>
+struct Object {
+  static constexpr bool converts = false, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(Call{"publish so long", true,
+                           [](auto& subject, Given& given, const Until& until) {
+                             return subject.object.publish(until, std::move(given));
+                           }},
+                      Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
+                             return subject.object.try_publish(std::move(given));
+                           }});
+  }
+  void fill(Item&& item) {
+    EXPECT_EQ(object.try_publish(std::move(item)), Status::ok);
+    gate.await_one();
+  }
+  // A close waits for the handler.
+  void close() {
+    gate.open();
+    (void)object.close();
+  }
+  ~Object() { gate.open(); }
+
+  struct State {
+    Gate& gate;
+    void operator()(Item&) { gate.pass(); }
+  };
+  Gate gate;
+  ActiveObject<State, Item> object{ActiveObjectOptions{.capacity = 1}, State{gate}};
+};
+
+// ---- Engines: the request and what is called with its result ----
+
+template <class Item>
+struct Files {
+  static constexpr bool converts = false, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(
+        Call{"post", false,
+             [](auto& subject, Given& given, const Until& until) {
+               return subject.refuse(given, [&](FileRequest& request, FileEngine::Callback& told) {
+                 return subject.files.post(std::move(request), std::move(told), until);
+               });
+             }},
+        Call{"try_post", false, [](auto& subject, Given& given, const Until&) {
+               return subject.refuse(given, [&](FileRequest& request, FileEngine::Callback& told) {
+                 return subject.files.try_post(std::move(request), std::move(told));
+               });
+             }});
+  }
+  // What is given is as whole as the request and the function.
+  template <class Given, class Post>
+  Status refuse(Given& given, const Post& post) {
+    FileRequest request = stat();
+    FileEngine::Callback told = [owned = std::make_unique<int>(1)](FileResult&&) {};
+    const Status said = post(request, told);
+    if (request.path.empty() || !told) const Given taken(std::move(given));
+    return said;
+  }
+  static FileRequest stat() {
+    return {.operation = FileOperation::stat, .path = "/a/path/of/more/bytes/than/a/string/holds"};
+  }
+
+  void fill(Item&&) {
+    while (files.try_post(stat(), [this](FileResult&&) { gate.pass(); }) == Status::ok) {
+    }
+  }
+  void close() {
+    gate.open();
+    (void)files.close();
+  }
+  ~Files() { gate.open(); }
+
+  Gate gate;
+  FileEngine files{
+      {.backend = FileBackend::pool, .width = 1, .capacity = 1, .on_full = OnFull::reject}};
+};
+
+// ---- Executors: what is called is the item ----
+
+template <class Item>
+struct Pool {
+  static constexpr bool converts = false, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(
+        Call{"try_post", false,
+             [](auto& subject, Given& given, const Until&) {
+               return subject.pool.try_post(TaskOf<Given>{std::move(given)});
+             }},
+        Call{"submit with an argument", false, [](auto& subject, Given& given, const Until&) {
+               try {
+                 (void)subject.pool.submit([](const Given&) {}, std::move(given));
+               } catch (const NotRun& refused) {
+                 return refused.status();
+               }
+               return Status::ok;
+             }});
+  }
+  // Refers to what it would take, and takes it when it is moved into the pool.
+  template <class Given>
+  struct TaskOf {
+    explicit TaskOf(Given&& its_given) noexcept : from(&its_given) {}
+    TaskOf(TaskOf&& other) noexcept : from(other.from), given(std::move(*from)) {}
+    void operator()() {}
+    Given* from;
+    std::optional<Given> given;
+  };
+
+  void fill(Item&&) {
+    pool.post([this] { gate.pass(); });
+    gate.await_one();
+    while (pool.try_post([] {}) == Status::ok) {
+    }
+  }
+  void close() {
+    gate.open();
+    (void)pool.close();
+  }
+  ~Pool() { gate.open(); }
+
+  Gate gate;
+  ThreadPool pool{{.width = 1, .capacity = 1, .on_full = OnFull::reject}};
+};
+
+template <template <class> class SubjectOf>
+struct Of {
+  static Wrongs wrongs() { return refuse_all<SubjectOf>(); }
+};
+template <class SubjectOf>
+class Refusals : public testing::Test {};
+using All =
+    testing::Types<Of<Mpmc>, Of<Mpsc>, Of<Spsc>, Of<Segment>, Of<ChannelOfMany>, Of<ChannelToOne>,
+                   Of<ChannelOfOne>, Of<ChannelThatGrows>, Of<BroadcastOfMany>, Of<BroadcastOfOne>,
+                   Of<NewestValue>, Of<NewestByKey>, Of<EventsGrow>, Of<EventsReject>,
+                   Of<EventsWait>, Of<EventsOverwrite>, Of<EventsCoalesce>, Of<BusRejects>,
+                   Of<BusWaits>, Of<LanesReject>, Of<LanesWait>, Of<BusOfBoxes>, Of<Workers>,
+                   Of<Object>, Of<Files>, Of<Pool>>;
+TYPED_TEST_SUITE(Refusals, All);
+
+TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) { EXPECT_EQ(TypeParam::wrongs(), Wrongs{}); }
+
+// ---- Wrong ones ----
+
+// As if by a conversion: takes what it is given before it asks.
+template <class Item>
+struct TakesFirst : Mpmc<Item> {
+  template <class Given>
+  static auto calls() {
+    return std::tuple(Call{"try_push", false, [](auto& subject, Given& given, const Until&) {
+                             Item item(std::move(given));
+                             return subject.queue.try_push(std::move(item));
+                           }});
+  }
+};
+template <class Item>
+struct Accepts : Mpmc<Item> {
+  template <class Given>
+  static auto calls() {
+    return std::tuple(
+        Call{"try_push", false, [](auto&, Given&, const Until&) { return Status::ok; }});
+  }
+};
+
+TEST(RefusalCanary, TheSuiteFindsEachFault) {
+  // Each kind by each of three refusals.
+  constexpr std::size_t kAll = std::tuple_size_v<Kinds> * 3;
+  EXPECT_EQ(refuse_all<TakesFirst>().size(), kAll);
+  EXPECT_EQ(refuse_all<Accepts>().size(), kAll);
+}
+
+}}  // namespace handoff::test
