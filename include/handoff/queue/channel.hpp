@@ -307,7 +307,7 @@ class Channel {
     const bool found = queue_.consume(
                            [&](T& item) {
                              freed.visited = true;
-                             visitor(item);
+                             detail::call_and_drop(visitor, item);
                            },
                            1) == 1;
     if (!found) announce_passed_over();
