@@ -3,6 +3,7 @@
 // How a result becomes ready, who is told, and how who waits for it helps. Protocol and proof:
 // docs/design/future.md.
 #include <handoff/core/detail/future_state.hpp>
+#include <handoff/core/detail/inside.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/detail/wait_book.hpp>
 #include <handoff/core/detail/workplace.hpp>
@@ -83,27 +84,45 @@ void FutureState::rethrow() const {
   std::rethrow_exception(error_);
 }
 
-// The result is there. Ends the share, if one is given, and touches nothing afterwards. What comes
-// next is the caller's to call.
-FutureState::Next FutureState::conclude(std::uint32_t share) noexcept {
+// The result is there, and nobody waits, has said what comes next, or is gone: ends the share, if
+// one is given, and touches nothing afterwards. Else false, and nothing was done.
+bool FutureState::finish_alone(std::uint32_t share) noexcept {
   std::uint32_t only_claimed = kClaimed;
-  // order: release pairs with the acquire in is_ready() and give_back(); relaxed on failure, the
-  // fetch_or looks again.
-  if (word_.compare_exchange_strong(only_claimed, kClaimed | kReady | share, order::release,
-                                    order::relaxed)) {
-    return {};
-  }
-  // Somebody waits, has said what comes next, or is gone. The share keeps the state alive
-  // meanwhile; without one it is the caller who holds the Future.
+  // order: release pairs with the acquire in is_ready() and give_back(); relaxed on failure,
+  // tell_ready() looks again.
+  return word_.compare_exchange_strong(only_claimed, kClaimed | kReady | share, order::release,
+                                       order::relaxed);
+}
+
+// The result is there. Whether something is to be called next. The maker's share keeps the state
+// alive meanwhile; without one it is the caller who holds the Future.
+bool FutureState::tell_ready() noexcept {
   // order: acq_rel. Release as above; acquire pairs with the release in continue_later() and in
   // watch().
   const std::uint32_t before = word_.fetch_or(kReady, order::acq_rel);
   if ((before & kWatched) != 0) [[unlikely]]
     WaitBook::kept().forget(*this);
   if ((before & kAwaited) != 0) ready_.notify_all();
-  const Next next = (before & kContinued) != 0 ? next_.read() : Next{};
+  return (before & kContinued) != 0;
+}
+
+// After tell_ready(): ends the share, if one is given. What comes next is the caller's to call.
+FutureState::Next FutureState::take_next(bool is_continued, std::uint32_t share) noexcept {
+  const Next next = is_continued ? next_.read() : Next{};
   if (share != 0) give_back(share);
   return next;
+}
+
+// The result is there. Deep inside other calls what follows is put off, with the share that keeps
+// the state until then.
+void FutureState::finish(std::uint32_t share) noexcept {
+  if (finish_alone(share)) return;
+  const bool is_continued = tell_ready();
+  if (is_continued && share != 0 && Inside::must_put_off()) [[unlikely]] {
+    owes_share_ = true;
+    return Inside::innermost()->put_off(*this);
+  }
+  call_each(take_next(is_continued, share));
 }
 
 void FutureState::give_back(std::uint32_t share) noexcept {
@@ -115,9 +134,36 @@ void FutureState::give_back(std::uint32_t share) noexcept {
 
 // ---- What follows -------------------------------------------------------------------------------
 
+void FutureState::continue_with(Next next) noexcept {
+  if (continue_later(next)) return;
+  if (Inside::must_put_off()) [[unlikely]]
+    return Inside::innermost()->put_off(*this);
+  call_each(next);
+}
+
+void FutureState::call_each(Next next) noexcept {
+  if (next.call == nullptr) return;
+  const Inside inside;
+  while (next.call != nullptr) next = next.call(next.argument);
+}
+
+void Inside::put_off(FutureState& state) noexcept {
+  (first_ == nullptr ? first_ : last_->put_off_after_) = &state;
+  last_ = &state;
+}
+
+// What is called may put off more, and may call this.
+void Inside::call_put_off() noexcept {
+  while (FutureState* const state = first_) {
+    first_ = state->put_off_after_;
+    FutureState::Next next = state->take_next(true, state->owes_share_ ? FutureState::kMakerGone : 0);
+    while (next.call != nullptr) next = next.call(next.argument);
+  }
+}
+
 bool FutureState::continue_later(Next next) noexcept {
   next_.write() = next;
-  // order: acq_rel. Release pairs with the acquire in conclude(): next_. Acquire pairs with the
+  // order: acq_rel. Release pairs with the acquire in tell_ready(): next_. Acquire pairs with the
   // release there: the result.
   return (word_.fetch_or(kContinued, order::acq_rel) & kReady) == 0;
 }
@@ -131,7 +177,7 @@ FutureState::Next FutureState::follow() noexcept {
   // let_go(): who looked at the sources has done so.
   if ((word_.fetch_or(kClaimed, order::acq_rel) & kHeld) != 0) return {};
   (void)make();
-  return conclude(kMakerGone);
+  return finish_alone(kMakerGone) ? Next{} : take_next(tell_ready(), kMakerGone);
 }
 
 // Whether the sources are there to be looked at, until let_go(). If not, they are ready: somebody
@@ -216,6 +262,8 @@ void FutureState::visit_sources(Workplace& here, Visitor& visitor) noexcept {
 
 Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   if (is_ready()) return Status::ok;
+  const Inside::Pause pause;
+  if (is_ready()) return Status::ok;
   Workplace* const here = workplace();
   if (here == nullptr || deadline != sync::no_deadline) {
     return sleep(deadline, stop, sync::spin_policy());
@@ -226,7 +274,8 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
 }
 
 // The book, if there is an entry, learns what is waited for before anything is run, and that we
-// sleep when nothing is left to run. What threads of the own executor bring needs no stand-in.
+// sleep when nothing is left to run. What threads of the own executor bring needs no stand-in,
+// unless the task has handed over others: those run elsewhere, never inside this wait.
 Status FutureState::wait_in_task(const sync::StopToken& stop, WaitEntry* entry) {
   if (entry != nullptr) {
     struct Enter {
@@ -243,13 +292,14 @@ Status FutureState::wait_in_task(const sync::StopToken& stop, WaitEntry* entry) 
   }
   Pending pending;
   if (help(*place, pending) || comes_soon()) return Status::ok;
-  const Lending lending(pending.sole());  // before the book asks who is left to work
+  // Before the book asks who is left to work.
+  const Lending lending(place->has_own() ? nullptr : pending.sole());
   if (entry != nullptr) entry->fall_asleep();
   return sleep(sync::no_deadline, {}, sync::Spin::never);
 }
 
-// Runs what nobody has begun of all that this one hangs on, then what the waiting task has handed
-// over. True if the result is there; else all it hangs on runs elsewhere.
+// Runs what nobody has begun of all that this one hangs on. True if the result is there; else all
+// it hangs on runs elsewhere.
 bool FutureState::help(Workplace& here, Pending& pending) noexcept {
   struct Help {
     Workplace& here;
@@ -258,10 +308,7 @@ bool FutureState::help(Workplace& here, Pending& pending) noexcept {
     void end_at(FutureState& state) noexcept { pending.add(state); }
   } visitor{here, pending};
   visit_sources(here, visitor);
-  while (!is_ready()) {
-    if (!here.run_own()) return false;
-  }
-  return true;
+  return is_ready();
 }
 
 // A task that nobody has begun. Its executor's entry will find it done and go.
@@ -287,7 +334,7 @@ bool FutureState::comes_soon() const noexcept {
 
 Status FutureState::sleep(sync::Deadline deadline, const sync::StopToken& stop,
                           sync::Spin spin) noexcept {
-  // order: relaxed, one word has one history: either conclude() finds the bit or we find kReady.
+  // order: relaxed, one word has one history: either tell_ready() finds the bit or we find kReady.
   word_.fetch_or(kAwaited, order::relaxed);
   return status_of(ready_.await([this]() noexcept { return is_ready(); }, deadline, stop, spin));
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The slot of the calling thread's places, and who is told when it blocks.
+// The slots of the calling thread: its places, and how deep it is; and who is told when it blocks.
+#include <handoff/core/detail/inside.hpp>
 #include <handoff/core/detail/workplace.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Workplace*, handoff::detail::Workplace);
+HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Inside*, handoff::detail::Inside);
 }}}  // namespace handoff::HANDOFF_ABI::sync
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -20,6 +22,7 @@ void each_with_a_task(const FutureHost* but, Tell&& tell) noexcept {
 }  // namespace
 
 Lending::Lending(const FutureHost* but) noexcept : but_(but) {
+  if (Inside* const inside = Inside::innermost()) inside->call_put_off();
   each_with_a_task(but_, [](Workplace& place) noexcept { place.begin_blocking(); });
 }
 Lending::~Lending() {

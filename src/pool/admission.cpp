@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What happens at the door of a full pool, and ways in beside the usual one.
+#include <handoff/core/detail/inside.hpp>
 #include <handoff/pool/detail/admission.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 
@@ -24,22 +25,35 @@ Admission::Admission(const ThreadPoolOptions& options, const Parts& parts) noexc
       source_(parts.backlog.source()),
       keeps_local_(source_.keeps_local()),
       bounded_(options.capacity != 0),
-      on_full_(options.on_full) {}
+      how_{options.on_full, false} {}
 
-Admission::Answer Admission::ask(Worker* here, Priority priority, OnFull on_full) {
-  if (!bounded_) return {.task = task_of(priority)};
+// A closed pool's; or where the task has no place.
+Reservation Admission::refused(const Answer& answer) noexcept {
+  const bool is_last = answer.why == Status::closed && !answer.tries;
+  if (answer.run_here || (is_last && parts_.unqueued.accept_after_end())) {
+    return Reservation::here(*this);
+  }
+  return Reservation::none(answer.why);
+}
+
+Admission::Answer Admission::ask(Worker* here, Priority priority, HowFull how) {
+  if (!bounded_) return {.task = task_of(priority), .tries = how.tries};
   while (!parts_.room.take()) {
-    if (parts_.unqueued.closed()) return {};
-    if (on_full == OnFull::reject) return {.why = Status::full};
+    if (parts_.unqueued.closed()) return {.tries = how.tries};
+    if (how.on_full == OnFull::reject) return {.why = Status::full};
     // A worker that waited for room might wait for itself.
-    if (on_full == OnFull::run_here || here != nullptr) {
+    if (how.on_full == OnFull::run_here || here != nullptr) {
+      if (Inside::is_deep()) {
+        parts_.room.take_in_advance();
+        break;
+      }
       if (parts_.unqueued.accept()) return {.run_here = true};
       parts_.completion.tell();  // its count was too high for a moment
       return {};
     }
     parts_.room.await([this]() noexcept { return parts_.unqueued.closed(); });
   }
-  Answer answer;
+  Answer answer{.tries = how.tries};
   try {
     answer.task = task_of(priority);
   } catch (...) {
@@ -84,7 +98,10 @@ Task* Admission::take_in_advance(Priority priority) {
 }
 
 void Admission::run_refused(Task& task) noexcept {
-  parts_.completion.count_unqueued(parts_.runner.run_uncounted(task));
+  const Inside inside;
+  parts_.runner.with_stack([&]() noexcept {
+    parts_.completion.count_unqueued(parts_.runner.run_uncounted(task));
+  });
 }
 
 // equivalent(delete): nobody leaves such a place unfilled

@@ -61,6 +61,7 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
 
 Engine::Engine(const ThreadPoolOptions& options)
     : FutureHost(static_cast<bool>(options.on_wait_cycle)),
+      origin_(sync::Origin::here()),
       parts_(std::make_unique<EngineParts>(*this, options, sync::recent_cpu_budget().width())),
       admission_(options, {parts_->crew, parts_->room, parts_->threads, parts_->backlog,
                            parts_->unqueued, parts_->runner, parts_->completion}) {
@@ -73,7 +74,9 @@ Engine::Engine(const ThreadPoolOptions& options)
   }
 }
 
+// In a fork the parts stay: their locks may be held by threads that are not there.
 Engine::~Engine() {
+  if (!origin_.is_here()) return static_cast<void>(parts_.release());
   (void)close(Closing::finish);
   if (Timers* const timers = parts_->timers.made()) timers->release();
 }
@@ -110,13 +113,8 @@ void Engine::visit(FutureState& task) noexcept {
   parts_->completion.end_visit(task.make_as_task());
 }
 
-bool Engine::run_own(Worker& worker) noexcept {
-  Task* task = nullptr;
-  if (worker.spawned.height() <= worker.base || worker.spawned.pop(task) != Status::ok) {
-    return false;
-  }
-  parts_->runner.run(worker, *task);
-  return true;
+void Engine::call_on_stack(const Workplace::Call& call) noexcept {
+  parts_->runner.with_stack([&call]() noexcept { call.function(call.argument); });
 }
 
 // ---- The way in, as options say -----------------------------------------------------------------
@@ -219,7 +217,16 @@ bool Engine::is_watched_wait(sync::Deadline deadline) const noexcept {
 
 // ---- The end ------------------------------------------------------------------------------------
 
+bool Engine::end() noexcept {
+  const Worker* const here = worker_here();
+  if (!origin_.is_here() || (here != nullptr && here->depth != 0)) return false;
+  (void)close(Closing::finish);
+  parts_->unqueued.end();
+  return true;
+}
+
 Tally Engine::close(const Closing& closing) {
+  if (!origin_.is_here()) return {};
   const Worker* const here = worker_here();
   if (here != nullptr && (here->depth != 0 || !here->guest)) {
     misuse("ThreadPool: closed or destroyed inside one of its own tasks");

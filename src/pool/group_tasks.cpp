@@ -6,6 +6,7 @@
 #include <handoff/sync/backoff.hpp>
 #include <optional>
 
+#include "own_tasks.hpp"
 #include "task_runner.hpp"
 #include "wait_watch.hpp"
 
@@ -15,12 +16,19 @@ using sync::order;
 
 void GroupTasks::wait_until_done() noexcept {
   // No seat, no tasks: run() ran them itself. So there is an owner.
-  sync::Backoff backoff;
-  while (!is_done()) {
-    if (engine_.run_own(*owner_) || help_thief()) {
-      backoff.reset();
-    } else if (!backoff.snooze()) {
-      sleep();
+  {
+    OwnTasks own(*owner_);
+    const auto is_ours = [this](const Task& task) noexcept { return has_part(task.group.read()); };
+    sync::Backoff backoff;
+    while (!is_done()) {
+      if (Task* const task = own.next(is_ours)) {
+        engine_.runner().run(*owner_, *task);
+        backoff.reset();
+      } else if (help_thief()) {
+        backoff.reset();
+      } else if (!backoff.snooze()) {
+        sleep(own.keeps_others());
+      }
     }
   }
   if (owner_->depth == 0) engine_.tell_idle();  // no worker's search will say so
@@ -47,21 +55,36 @@ Outcome GroupTasks::why_dropped() noexcept {
   return Outcome::expired;
 }
 
-// All our tasks have begun, or are about to, elsewhere. Tasks in the deque of who stole one of them
-// are, most of them, parts of it.
+// All our tasks have begun, or are about to, elsewhere. Who stole one of them may have parts of it to
+// give away (TP-4). A task in its deque was pushed when `part_of` was as we read it, or before that
+// changed to what we read: from a group to null, or back from null, at the end of a task inside, to
+// a group of before, which all that is left is a part of, too.
 bool GroupTasks::help_thief() noexcept {
   // order: relaxed, a hint; workers live as long as the pool.
   Worker* const thief = thief_.load(order::relaxed);
   if (thief == nullptr || thief == owner_ || thief->spawned.was_empty()) return false;
+  const auto is_ours = [this, thief]() noexcept {
+    // order: acquire, it comes before the exchange that takes the task, and pairs with nothing;
+    // that it is not too old the push of the task sees to.
+    return thief->part_of.load(order::acquire) == this;
+  };
   Task* task = nullptr;
-  if (thief->spawned.steal(task) != Status::ok) return false;
+  if (thief->spawned.steal_if(task, is_ours) != Status::ok) return false;
   probe::moment(probe::Kind::steal);
-  if (GroupTasks* const group = task->group.read()) group->stolen_by(*owner_);
+  // order: relaxed, our own.
+  const GroupTasks* const part_of = owner_->part_of.load(order::relaxed);
+  const bool was_pure = owner_->pure;
+  task->group.read()->stolen_by(*owner_);
   engine_.runner().run(*owner_, *task);
+  if (!was_pure) owner_->end_part();
+  // order: relaxed, see begin_part_of().
+  owner_->part_of.store(owner_->pure ? part_of : nullptr, order::relaxed);
   return true;
 }
 
-void GroupTasks::sleep() noexcept {
+// `lends`: tasks lie here that this wait may not run.
+void GroupTasks::sleep(bool lends) noexcept {
+  if (lends) owner_->begin_blocking();
   // Whoever brings the whole count to 0 from here on finds kAsleep and tells us.
   // order: relaxed, a word to them; is_done() acquires when we are awake again.
   elsewhere_.fetch_add(std::exchange(here_, 0) * kOne + kAsleep, order::relaxed);
@@ -75,6 +98,7 @@ void GroupTasks::sleep() noexcept {
       },
       sync::no_deadline, {}, sync::Spin::never);
   elsewhere_.fetch_sub(kAsleep, order::relaxed);  // order: relaxed, awake again, a word to nobody
+  if (lends) owner_->end_blocking();
 }
 
 // Nobody can go away from here, as the tasks may use what lies on this stack. So what the hook
@@ -87,7 +111,8 @@ void GroupTasks::tell_of_circle(WatchedWait& watched) noexcept {
   }
 }
 
-void GroupTasks::finished_elsewhere() noexcept {
+void GroupTasks::finished_elsewhere(Worker& worker) noexcept {
+  if (worker.depth == 0) worker.end_part();  // before another group may lie where this one does
   // The group may be gone right after the next line; its owner's worker is not.
   Worker* const owner = owner_;
   // order: release pairs with the acquire in is_done(): the task's effects. Those of the tasks that
@@ -107,10 +132,11 @@ void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
   if (!first_failure_) first_failure_ = failure;
 }
 
-// After a wait that was not all well: rethrows the first failure, once.
+// After a wait that was not all well: rethrows the first failure. All that was said of the group,
+// a cancel too, ends with it.
 Status GroupTasks::settle() {
   // order: relaxed, no task is left.
-  const std::uint32_t flags = flags_.fetch_and(~std::uint32_t{kFailed}, order::relaxed);
+  const std::uint32_t flags = flags_.exchange(0, order::relaxed);
   if ((flags & kFailed) != 0 && first_failure_) {
     std::rethrow_exception(std::exchange(first_failure_, nullptr));
   }

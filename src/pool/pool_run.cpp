@@ -9,6 +9,9 @@
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/sync/cache_line.hpp>
 
+#include "own_tasks.hpp"
+#include "task_runner.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
@@ -56,13 +59,23 @@ void PoolRun::take_part() noexcept {
   if (worker != nullptr) call_next(*worker);
   range_.work(worker == nullptr ? 0 : worker->member(), &call_bulk_work, &work_, options_.until,
               [](std::size_t) noexcept {});
-  // Whoever was called from here and has not been stolen has nothing to do but to leave.
+  if (worker != nullptr) run_own(*worker);
+  leave();
+}
+
+// Whoever was called from here and has not been stolen has nothing to do but to leave.
+void PoolRun::run_own(Worker& worker) noexcept {
+  OwnTasks own(worker);
+  const auto is_ours = [this](Task& task) noexcept {
+    return &task.kind_here() == &kMember && task.as<PoolRun*>() == this;
+  };
   // order: relaxed, this member is counted: nobody tells before it leaves.
   // equivalent(bound): the worker runs what is left in its deque next, or now: speed
-  // equivalent(negate): the worker runs what is left in its deque next: speed
-  while (worker != nullptr && members_.load(order::relaxed) > 1 && engine.run_own(*worker)) {
+  while (members_.load(order::relaxed) > 1) {
+    Task* const task = own.next(is_ours);
+    if (task == nullptr) return;
+    engine_->runner().run(worker, *task);
   }
-  leave();
 }
 
 void PoolRun::call_next(Worker& worker) noexcept {

@@ -3,6 +3,8 @@
 // What is rare about running a task: it throws, is watched, or needs another stack.
 #include "task_runner.hpp"
 
+#include <handoff/core/detail/inside.hpp>
+#include <handoff/core/detail/workplace.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <new>
 #include <system_error>
@@ -20,9 +22,11 @@ void TaskRunner::run_watched(Worker& worker, Task& task) noexcept {
 // Called deep inside tasks, so a new thread each time costs nothing against what lies above it.
 bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
   Workplace* const here = workplace();
+  Inside* const inside = Inside::innermost();
   try {
-    const sync::Thread next({.name = thread_name_}, [&rest, here]() noexcept {
+    const sync::Thread next({.name = thread_name_}, [&rest, here, inside]() noexcept {
       workplace() = here;
+      Inside::innermost() = inside;
       rest.call(rest.function);
       workplace() = nullptr;
     });

@@ -87,6 +87,7 @@ class TaskRunner {
   void perform_and_count(Worker& worker, Task& task) noexcept {
     GroupTasks* const group = task.group.read();
     const std::int64_t base = std::exchange(worker.base, worker.spawned.height());
+    worker.group = group;
     ++worker.depth;
     HANDOFF_PROBE(task_begin, worker.index, &task);
     if (probe::is_watched()) [[unlikely]]

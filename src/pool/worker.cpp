@@ -20,6 +20,7 @@ Worker::Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest
       spawned(deque_tasks),
       claimed(deque_tasks),
       nodes(store),
+      part_of(nullptr),
       place(number),
       taken(false) {}
 
@@ -32,8 +33,6 @@ void Worker::run_inside(const Call& call) noexcept {
     base = below;
   });
 }
-
-bool Worker::run_own() noexcept { return engine.run_own(*this); }
 
 // Not of a guest, whose thread is not the pool's to replace.
 void Worker::begin_blocking() noexcept {

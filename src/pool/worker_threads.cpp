@@ -39,8 +39,9 @@ void WorkerThreads::start(Duty& duty) {
   for (std::size_t i = 0; i < core_; ++i) {
     try {
       start(i, false);
-    } catch (const std::system_error&) {
-      if (i == 0) throw;  // nobody would ever run a task
+    } catch (const std::system_error& error) {
+      // Nobody would ever run a task; or it is not the system's fault, but that of `cpus`.
+      if (i == 0 || error.code() == std::errc::invalid_argument) throw;
       // Fewer workers are a slower pool, not a broken one; width() tells. Or they come later.
       if (!grows) return;
       sleepers().begin_absent(crew_.worker(i).place);

@@ -131,6 +131,7 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
   }
   // equivalent(swap): two members of one thread
   static_cast<void>(entry.release());  // the thread owns it now
+  origin_ = Origin::here();
   joinable_ = true;
 }
 
@@ -145,7 +146,7 @@ void* Thread::enter(void* entry) noexcept {
 }
 
 void Thread::join() noexcept {
-  if (!std::exchange(joinable_, false)) return;
+  if (!std::exchange(joinable_, false) || !origin_.is_here()) return;
   const probe::Slice asleep(probe::Kind::sleep, "join");
   pthread_join(handle_, nullptr);
 }

@@ -31,6 +31,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/detail/fork.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/detail/work_patience.hpp>
@@ -129,6 +130,7 @@ class ThreadTeam::Members {
   bool has_watcher() const noexcept { return width() > with_cpu_; }
   bool has_beyond() const noexcept { return width() > with_cpu_ + 1; }
 
+  const sync::Origin origin_ = sync::Origin::here();
   Turns turns_;  // one run at a time
   sync::cell<Job> job_;
   const Nesting nobody_waits_{this, nullptr};  // of all started runs
@@ -170,7 +172,8 @@ void ThreadTeam::Members::start(const ThreadTeamOptions& options, std::size_t wi
     if (!options.cpus.empty()) thread.cpu = options.cpus[i % options.cpus.size()];
     try {
       threads_.emplace_back(thread, [this, member = i + 1]() noexcept { serve(member); });
-    } catch (const std::system_error&) {
+    } catch (const std::system_error& error) {
+      if (error.code() == std::errc::invalid_argument) throw;  // one of `cpus` that is none
       // No more threads to be had now. The caller alone could do all the work, so fewer members
       // are a slower team, not a broken one; width() tells.
       return;
@@ -184,7 +187,9 @@ ThreadTeam::Members::Role ThreadTeam::Members::role_of(std::size_t member) const
   return member == with_cpu_ ? Role::watcher : Role::beyond;
 }
 
+// In a fork nobody is there to be waited for.
 ThreadTeam::Members::~Members() {
+  if (!origin_.is_here()) return;
   if (is_inside(this)) misuse("ThreadTeam: destroyed from inside one of its own blocks");
   // equivalent(swap): a run that comes between the two is queued, and passed on below
   turns_.close();

@@ -81,20 +81,14 @@ class Place final : public detail::Workplace {
     ++inside;
     call.function(call.argument);
   }
-  bool run_own() noexcept override {
-    if (own.empty()) return false;
-    const std::function<void()> next = std::move(own.back());
-    own.pop_back();
-    next();
-    return true;
-  }
+  bool has_own() const noexcept override { return own; }
   void begin_blocking() noexcept override {
     ++lent;
     if (on_lent) on_lent();
   }
   void end_blocking() noexcept override { ++returned; }
 
-  std::vector<std::function<void()>> own;  // what the task has handed over
+  bool own = false;  // the task has handed over others
   std::function<void()> on_lent;  // what happens when somebody else can work
   int inside = 0;
   int lent = 0;

@@ -32,8 +32,10 @@
 //   needed (its memory stays with the pool); submit() once. std::bad_alloc: nothing was handed
 //   over.
 // - Full: by default never. With a capacity OnFull says: `wait` (inside a task of this pool it acts
-//   as run_here, so a pool cannot block itself), `reject`, `run_here`. try_post() says `full`
-//   whatever OnFull is: it neither waits nor runs the task. What is refused is unmoved.
+//   as run_here, so a pool cannot block itself), `reject`, `run_here`. A task that runs here may
+//   hand over the next, and so on: the seventeenth inside each other, or one that finds the stack
+//   short, goes into the queue beyond the capacity. try_post() says `full` whatever OnFull is: it
+//   neither waits nor runs the task. What is refused is unmoved.
 // - Closed: try_post() says `closed`, post() and submit() throw NotRun. Also for tasks of the pool
 //   itself while it drains; their TaskGroups and loops go on.
 // - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
@@ -41,8 +43,8 @@
 //   Tally. A second close() waits for the first and returns the same. The destructor finishes.
 // - Exceptions: of a task with a Future go there, of a TaskGroup there; of others to on_error, else
 //   the next wait() rethrows the first. All count as failed, and the Tally keeps the first.
-// - Stack: a task that waits runs what it waits for on its own stack. When three quarters of the
-//   stack are in use, a further thread runs the rest and stands in for this worker.
+// - Stack: a task that waits runs what it waits for on its own stack, and nothing else. When three
+//   quarters of the stack are in use, a further thread runs the rest and stands in for this worker.
 // - Later: post_at(), post_after() and post_every() hand over when the moment has come, on a clock
 //   that no step of the wall clock touches (and that stands while the machine is suspended). The
 //   first of them starts one more thread, which sleeps until then. A timed task counts as pending
@@ -53,7 +55,10 @@
 //   time, nested too. A started run that is dropped before it begins is cancelled or expired whole;
 //   one that has begun goes on to its end, also while the pool closes, whatever the strength. Its
 //   completion belongs to the task: wait() and close() wait for it. Full as for post().
-// - fork(): the child has the forking thread alone, so it must not use the pool; it may exec.
+// - fork(): the child has the forking thread alone, so it must not use the pool; it may exec or
+//   end. There the pool's end does nothing.
+// - pthread_cancel() of a thread that runs a task ends the program: a task that is to end early
+//   asks a stop token.
 //
 // How it works: docs/design/thread_pool.md.
 #pragma once
@@ -113,8 +118,9 @@ class ThreadPool {
   // The most threads of a pool.
   static constexpr std::size_t max_width = 4096;
 
-  // Throws std::system_error if the system refuses the first thread; if it refuses another, the
-  // pool works with those it got. Throws std::bad_alloc. Either way nothing is left behind.
+  // Throws std::system_error if the system refuses the first thread, or one of `cpus` is none that
+  // it may run on; if it refuses another thread, the pool works with those it got. Throws
+  // std::bad_alloc. Either way nothing is left behind.
   explicit ThreadPool(const ThreadPoolOptions& options = {})
       : engine_(std::make_unique<detail::Engine>(options)) {}
   // With this many threads: ThreadPool pool(4).
@@ -369,7 +375,9 @@ inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }
 }  // namespace detail
 
 // A pool for the whole program, with the defaults, made at its first use. It drains when the
-// program ends.
+// program's static objects end, after those that were made later than it. From then on post(),
+// submit() and start() run the task on the calling thread, try_post() says `closed`, and timers are
+// refused. exit() inside one of its tasks leaves it as it is.
 ThreadPool& default_pool();
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -13,7 +13,7 @@
 // T: trivially copyable and at most a word, so usually a pointer to the work.
 // Tier: transfer, without a close: its owner drains it.
 // Concurrency: only the owner, one thread, may call reserve(), push(), pop() and was_size(); any
-//   thread may call steal() and was_empty().
+//   thread may call steal(), steal_if() and was_empty().
 // Order: what came before a push happens before the pop or steal of that item.
 // Blocks: never; lock-free. A steal is repeated only because another steal or a pop succeeded.
 // Allocates: reserve(), when full: an array of twice the size. The smaller array stays until the
@@ -104,6 +104,13 @@ class StealDeque {
 
   // ok or empty.
   Status steal(T& out) noexcept {
+    return steal_if(out, []() noexcept { return true; });
+  }
+
+  // The same, if may() says so: asked when the item is seen, which was there then if it is taken.
+  // What led to the push of the item happens before the question. A no is told as `empty`.
+  template <class May>
+  Status steal_if(T& out, May&& may) noexcept {
     for (;;) {
       // order: acquire pairs with the exchanges of top_: what a thief of before saw, we see.
       Index top = top_.load(sync::order::acquire);
@@ -115,6 +122,7 @@ class StealDeque {
       // order: relaxed. If the owner has used the place again by now, top_ has moved on, and the
       // exchange fails.
       const T item = places.at(top).load(sync::order::relaxed);
+      if (!may()) return Status::empty;
       // order: seq_cst, see pop(); relaxed on failure, tried again.
       if (top_.compare_exchange_strong(top, top + 1, sync::order::seq_cst, sync::order::relaxed)) {
         out = item;

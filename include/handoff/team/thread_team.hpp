@@ -33,6 +33,8 @@
 //   tally() has the figures.
 // - Closing: the destructor waits for the runs that were started, completions too. From then
 //   on start(), which only a completion can still call, says `closed`.
+// - fork(): the child must not use the team; there its end does nothing.
+// - pthread_cancel() of a thread in a block ends the program: ask a stop token.
 //
 // Source: the claims are guided self-scheduling with affinity (block_claims.hpp); the gate that
 // lets late members miss a run is described in docs/design/thread_team.md.
@@ -77,7 +79,8 @@ class ThreadTeam {
   static constexpr std::size_t max_width = 4096;
 
   // If the system refuses a thread the team works with those it got: see width(). Throws
-  // std::bad_alloc, with nothing left behind.
+  // std::system_error if one of `cpus` is none that a thread may run on, and std::bad_alloc; either
+  // way nothing is left behind.
   explicit ThreadTeam(const ThreadTeamOptions& options = {});
   // With so many members: ThreadTeam team(4).
   explicit ThreadTeam(std::size_t width) : ThreadTeam(ThreadTeamOptions{.width = width}) {}

@@ -60,7 +60,7 @@ class FutureState {
 
   // The Future's side.
   bool is_ready() const noexcept {
-    // order: acquire pairs with the releases in conclude(): the result.
+    // order: acquire pairs with the releases in finish_alone() and tell_ready(): the result.
     return (word_.load(sync::order::acquire) & kReady) != 0;
   }
   // Throws what the book of waits throws.
@@ -70,10 +70,9 @@ class FutureState {
   // `next` is called once, when the result is there, on the thread that made it. False: it is there
   // already, and `next` is the caller's.
   [[nodiscard]] bool continue_later(Next next) noexcept;
-  // The same, but then calls it here and now.
-  void continue_with(Next next) noexcept {
-    if (!continue_later(next)) call_each(next);
-  }
+  // The same, but then calls it here; deep inside other such calls a little later (inside.hpp). Who
+  // is called holds this state until then.
+  void continue_with(Next next) noexcept;
 
   // Once ready: whether there is no result; why it was not made, ok if it threw; and what get()
   // throws, which is not to be had without exceptions.
@@ -88,8 +87,8 @@ class FutureState {
   Status wait_in_task(const sync::StopToken& stop, WaitEntry* entry);
   // The book is to hear of the result; false: that is there.
   bool watch() noexcept {
-    // order: release pairs with the acquire in conclude(): the book. One word has one history:
-    // either conclude() finds the bit or we find kReady.
+    // order: release pairs with the acquire in tell_ready(): the book. One word has one history:
+    // either tell_ready() finds the bit or we find kReady.
     return (word_.fetch_or(kWatched, sync::order::release) & kReady) == 0;
   }
   // The executor that has to begin it; null if somebody has begun it, or it comes by itself.
@@ -127,9 +126,7 @@ class FutureState {
   Next follow() noexcept;
 
   // One after the other.
-  static void call_each(Next next) noexcept {
-    while (next.call != nullptr) next = next.call(next.argument);
-  }
+  static void call_each(Next next) noexcept;
 
   // Of a state that follows others.
   struct Way {
@@ -154,6 +151,7 @@ class FutureState {
   };
 
   class Pending;
+  friend class Inside;
 
   FutureState(FutureHost* host, std::uint32_t word) noexcept : host_(host), word_(word) {}
 
@@ -170,8 +168,10 @@ class FutureState {
     // order: relaxed. Both who may claim, the task and the Future, came by the closure otherwise.
     return (word_.fetch_or(kClaimed, sync::order::relaxed) & kClaimed) == 0;
   }
-  Next conclude(std::uint32_t share) noexcept;
-  void finish(std::uint32_t share) noexcept { call_each(conclude(share)); }
+  bool finish_alone(std::uint32_t share) noexcept;
+  bool tell_ready() noexcept;
+  Next take_next(bool is_continued, std::uint32_t share) noexcept;
+  void finish(std::uint32_t share) noexcept;
   void give_back(std::uint32_t share) noexcept;
   Outcome make() noexcept;
   bool hold() noexcept;
@@ -186,9 +186,11 @@ class FutureState {
   FutureHost* const host_;
   sync::atomic<std::uint32_t> word_;
   Status not_run_ = Status::ok;
+  bool owes_share_ = false;  // put off with the maker's share
   sync::EventCount ready_;
   std::exception_ptr error_;
   sync::cell<Next> next_;
+  FutureState* put_off_after_ = nullptr;  // what was put off behind it
 };
 
 // The result of type R, once it is there.

@@ -48,9 +48,8 @@ class Workplace {
   // own; on another stack if this one is short.
   virtual void run_inside(const Call& call) noexcept = 0;
 
-  // For a task that waits here: runs one that it has handed over and that nobody has begun. False
-  // if there is none.
-  virtual bool run_own() noexcept = 0;
+  // Whether the task that runs here has handed over one that nobody has begun.
+  virtual bool has_own() const noexcept = 0;
 
   // The thread is about to block; and is back. A stand-in may work meanwhile. Pairs may be nested.
   virtual void begin_blocking() noexcept = 0;

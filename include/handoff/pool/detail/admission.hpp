@@ -7,6 +7,9 @@
 // local; else it is in a queue, where a capacity and OnFull apply.
 //
 // Concurrency: anybody. Order: as the mode's.
+// Full: what is run by who hands it over may hand over more. Deep inside such tasks (inside.hpp) a
+// task goes into the queue beyond the capacity. After the end of the program's pool its tasks are
+// run by who hands them over.
 // Blocks: reserve() for room, with OnFull::wait, outside the pool's tasks. Allocates: what the
 // queue or the worker's nodes need; std::bad_alloc: nothing was accepted. Closed: refuses all but
 // tasks of groups and of timers.
@@ -55,22 +58,21 @@ class Admission {
   // `here`: what the calling thread is in this pool; null: nothing.
   Reservation reserve(Worker* here) {
     if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
-    return place_of(bounded_ ? ask(here, Priority::normal, on_full_)
+    return place_of(bounded_ ? ask(here, Priority::normal, how_)
                              : Answer{.task = source_.reserve()});
   }
   Reservation reserve(Worker* here, Priority priority) {
-    return priority == Priority::normal ? reserve(here) : place_of(ask(here, priority, on_full_));
+    return priority == Priority::normal ? reserve(here) : place_of(ask(here, priority, how_));
   }
 
   // Where there is no room it says so, whatever OnFull is.
   Reservation try_reserve(Worker* here) {
     if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
-    return place_of(bounded_ ? ask(here, Priority::normal, OnFull::reject)
-                             : Answer{.task = source_.reserve()});
+    return place_of(bounded_ ? ask(here, Priority::normal, kTries)
+                             : Answer{.task = source_.reserve(), .tries = true});
   }
   Reservation try_reserve(Worker* here, Priority priority) {
-    return priority == Priority::normal ? try_reserve(here)
-                                        : place_of(ask(here, priority, OnFull::reject));
+    return priority == Priority::normal ? try_reserve(here) : place_of(ask(here, priority, kTries));
   }
 
   // For the worker of this index alone. Throws std::system_error if there is no thread to be had
@@ -90,7 +92,11 @@ class Admission {
   }
 
   // For a task that a worker, this thread, makes beside those of its user. Never refused.
-  Reservation reserve_in(Worker& worker) { return place_in(worker, node_of(worker, nullptr)); }
+  Reservation reserve_in(Worker& worker) {
+    Task& node = node_of(worker, nullptr);
+    worker.end_part();
+    return place_in(worker, node);
+  }
 
   // For a timed task: as there is none after the close of the timers, never refused. It takes room
   // even if there is none: a moment that has come cannot wait.
@@ -102,12 +108,22 @@ class Admission {
   void run_refused(Task& task) noexcept;
   void count_stillborn() noexcept;
 
+  WorkCalls& calls() noexcept { return calls_; }
+
  private:
+  // What a full pool does: as its options say, or try_...().
+  struct HowFull {
+    OnFull on_full;
+    bool tries;
+  };
+  static constexpr HowFull kTries{OnFull::reject, true};
+
   // Of a queue, and of the door of a full pool; small enough for registers.
   struct Answer {
     Task* task = nullptr;  // null: refused
     Status why = Status::closed;
     bool run_here = false;  // refused, but the caller is to run it
+    bool tries = false;     // the caller is to run nothing
   };
 
   Reservation reserve_local(Worker& worker) {
@@ -116,11 +132,12 @@ class Admission {
   }
   Reservation place_of(const Answer& answer, bool called = false) noexcept {
     if (answer.task == nullptr) [[unlikely]]
-      return answer.run_here ? Reservation::here(*this) : Reservation::none(answer.why);
+      return refused(answer);
     answer.task->group.write() = nullptr;
     return Reservation::queued(*answer.task, calls_, called);
   }
-  Answer ask(Worker* here, Priority priority, OnFull on_full);
+  Reservation refused(const Answer& answer) noexcept;
+  Answer ask(Worker* here, Priority priority, HowFull how);
   Answer ask_for(std::size_t index);
   Task* take_in_advance(Priority priority);
   Task* task_of(Priority priority);
@@ -130,7 +147,7 @@ class Admission {
   TaskSource& source_;
   const bool keeps_local_;
   const bool bounded_;
-  const OnFull on_full_;
+  const HowFull how_;
 };
 
 }  // namespace detail

@@ -25,6 +25,7 @@
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/fork.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -77,8 +78,8 @@ class Engine final : public FutureHost {
 
   // The way of a task that waits, on a thread that works for this pool.
   TaskRunner& runner() noexcept;
-  // Runs one of the tasks that were made by the task that runs here; false if none is left.
-  bool run_own(Worker& worker) noexcept;
+  // Calls it as the thread that this is, on a stack that is not short.
+  void call_on_stack(const Workplace::Call& call) noexcept;
 
   // As the host of Futures. A thread that does not work for this pool is a visitor from before it
   // runs the task until it has been counted.
@@ -101,6 +102,11 @@ class Engine final : public FutureHost {
   // Nothing of the pool is unfinished, or somebody may believe so: tells those who wait.
   void tell_idle() noexcept;
 
+  // The program's static objects end: closes, and from then on whoever hands over a task runs it.
+  // False, and nothing is done, where that would wait for itself or for threads of another process:
+  // in a task of this pool, and in a fork.
+  bool end() noexcept;
+
   // See ThreadPool.
   Status wait(sync::Deadline deadline, const sync::StopToken& stop);
   void pause() noexcept;
@@ -122,7 +128,8 @@ class Engine final : public FutureHost {
   void finish(const Closing& closing) noexcept;
   void drop_leftovers() noexcept;
 
-  const std::unique_ptr<EngineParts> parts_;
+  const sync::Origin origin_;
+  std::unique_ptr<EngineParts> parts_;
   Admission admission_;
 };
 

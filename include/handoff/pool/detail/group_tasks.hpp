@@ -6,9 +6,14 @@
 // Its owner hands over, waits and helps; workers count what they finished and say what they stole.
 // The owner's own tasks are counted without an atomic; what crosses threads goes to elsewhere_.
 //
-// Invariant
+// A group that a task makes is a part of the group that waits for that task, and so are its tasks.
+// A wait runs tasks of the group and of its parts, and nothing else.
+//
+// Invariants
 //   TP-3  A task that waits for tasks it made can always run those that have not begun: they are in
 //         its worker's deque, above the height at which it began.
+//   TP-4  While a worker's `part_of` names a group, that worker runs a task of it that it took from
+//         another worker, and all in its `spawned` is of that group or of parts of it.
 //
 // Concurrency: as TaskGroup, whose inside this is; the workers' side by the worker that has a task
 //   of it.
@@ -40,7 +45,12 @@ class WatchedWait;
 class GroupTasks {
  public:
   explicit GroupTasks(Engine& engine) noexcept
-      : engine_(engine), owner_(engine_.worker_here()), elsewhere_(0), thief_(nullptr), flags_(0) {
+      : engine_(engine),
+        owner_(engine_.worker_here()),
+        part_of_(owner_ != nullptr && owner_->depth != 0 ? owner_->group : nullptr),
+        elsewhere_(0),
+        thief_(nullptr),
+        flags_(0) {
     if (owner_ == nullptr || owner_->guest) [[unlikely]]
       owner_ = engine_.sit_down();
   }
@@ -62,6 +72,8 @@ class GroupTasks {
   Reservation reserve_in(Worker& worker) {
     Task& node = Admission::node_of(worker, this);
     count_in(worker);
+    if (worker.pure && !is_of(worker)) [[unlikely]]
+      worker.end_part();
     return engine_.admission().place_in(worker, node);
   }
 
@@ -73,6 +85,13 @@ class GroupTasks {
     } catch (...) {
       keep_failure(std::current_exception());
     }
+  }
+  // The same for a function that may hand over more in the same way, and that again.
+  template <class F>
+  void run_without_seat(F&& function) noexcept {
+    const auto run = [this, &function]() noexcept { run_here(std::forward<F>(function)); };
+    engine_.call_on_stack({const_cast<void*>(static_cast<const void*>(&run)),
+                           [](void* call) noexcept { (*static_cast<decltype(run)*>(call))(); }});
   }
 
   Status wait() {
@@ -99,17 +118,19 @@ class GroupTasks {
     const std::uint32_t flags = flags_.load(sync::order::relaxed);
     return (flags & (kCancelled | kLimited)) == 0 ? Outcome::done : why_dropped();
   }
-  void finished(const Worker& worker, Outcome outcome) noexcept {
+  void finished(Worker& worker, Outcome outcome) noexcept {
     if (outcome != Outcome::done) [[unlikely]]
       note(outcome);
     if (&worker == owner_) {
       --here_;
     } else {
-      finished_elsewhere();
+      finished_elsewhere(worker);
     }
   }
+  // Before the thief runs the task.
   void stolen_by(Worker& thief) noexcept {
     thief_.store(&thief, sync::order::relaxed);  // order: relaxed, a hint whom to help
+    if (&thief != owner_) thief.begin_part_of(*this);
   }
   void keep_failure(const std::exception_ptr& failure) noexcept;
 
@@ -142,6 +163,16 @@ class GroupTasks {
     }
   }
 
+  // Whether the group's tasks are parts of what the task that runs here is a part of.
+  bool is_of(const Worker& worker) const noexcept {
+    return part_of_ == worker.group || this == worker.group;
+  }
+  // Whether a group is this one or a part of it. Null: one of no group.
+  bool has_part(const GroupTasks* group) const noexcept {
+    while (group != nullptr && group != this) group = group->part_of_;
+    return group != nullptr;
+  }
+
   // The owner asks. Tasks that began here and ended elsewhere make here_ positive and elsewhere_
   // negative, and the other way round.
   bool is_done() const noexcept {
@@ -152,14 +183,15 @@ class GroupTasks {
   void wait_until_done() noexcept;
   Outcome why_dropped() noexcept;
   bool help_thief() noexcept;
-  void sleep() noexcept;
+  void sleep(bool lends) noexcept;
   void tell_of_circle(WatchedWait& watched) noexcept;
-  void finished_elsewhere() noexcept;
+  void finished_elsewhere(Worker& worker) noexcept;
   void note(Outcome outcome) noexcept;
   Status settle();
 
   Engine& engine_;
   Worker* owner_;  // null: no seat was free
+  const GroupTasks* const part_of_;  // which lives longer; null: of none
   std::int64_t here_ = 0;  // handed over by the owner's worker, less those that ended there
   sync::atomic<std::int64_t> elsewhere_;  // the same of all other workers, times kOne
   sync::atomic<Worker*> thief_;  // who stole one last

@@ -45,6 +45,7 @@ class PoolRun {
 
   void take_part() noexcept;
   void call_next(Worker& worker) noexcept;
+  void run_own(Worker& worker) noexcept;
   void leave() noexcept;
 
   Engine* engine_ = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The tasks of a pool that no worker counts: refused by a full queue and run by their caller, or
-// run by who waited for their Future outside the pool; and the close, which refuses them. Not for
-// users.
+// The tasks of a pool that no worker counts: refused by a full queue, or after the end of the
+// program's pool, and run by their caller, or run by who waited for their Future outside the pool;
+// and the close, which refuses them. Not for users.
 //
 // Concurrency: anybody. Proof: docs/design/thread_pool.md.
 #pragma once
@@ -17,7 +17,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class UnqueuedTasks {
  public:
-  UnqueuedTasks() noexcept : closed_(false), accepted_(0), done_(0), failed_(0), cancelled_(0) {}
+  UnqueuedTasks() noexcept
+      : closed_(false), ended_(false), accepted_(0), done_(0), failed_(0), cancelled_(0) {}
 
   // Counts a task that its caller will run; false if closed.
   bool accept() noexcept {
@@ -32,6 +33,16 @@ class UnqueuedTasks {
   void close() noexcept {
     // order: seq_cst, see accept(); as a release it pairs with the acquire in closed().
     closed_.store(true, sync::order::seq_cst);
+  }
+  // From here on tasks are run by who hands them over, and counted so.
+  void end() noexcept {
+    ended_.store(true, sync::order::release);  // order: release pairs with the load below: the close
+  }
+  bool accept_after_end() noexcept {
+    // order: acquire pairs with the store in end().
+    if (!ended_.load(sync::order::acquire)) return false;
+    accepted_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number: all is closed
+    return true;
   }
   // What the closer did before is visible.
   bool closed() const noexcept {
@@ -66,6 +77,7 @@ class UnqueuedTasks {
   }
 
   sync::atomic<bool> closed_;
+  sync::atomic<bool> ended_;
   Counter accepted_;
   Counter done_;
   Counter failed_;

@@ -29,6 +29,7 @@ extern template class StealDeque<detail::Task*>;  // src/pool/worker.cpp
 namespace detail {
 
 class Engine;
+class GroupTasks;
 
 // A figure that one thread counts and any thread reads.
 class Counter {
@@ -66,7 +67,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
 
   // For a task that waits here.
   void run_inside(const Call& call) noexcept override;
-  bool run_own() noexcept override;
+  bool has_own() const noexcept override { return spawned.height() > base && !spawned.was_empty(); }
   void begin_blocking() noexcept override;
   void end_blocking() noexcept override;
 
@@ -78,6 +79,11 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   NodeCache nodes;
 
   std::int64_t base = 0;  // height of `spawned` when the task that runs here began
+  const GroupTasks* group = nullptr;  // that waits for the task that runs here; null: none
+
+  // For those who may help it; see TP-4 in group_tasks.hpp.
+  sync::atomic<const GroupTasks*> part_of;  // the problem of all in `spawned`; null: nobody says
+  bool pure = false;  // nothing else came into `spawned` since; false: `part_of` is null
   std::uint32_t tick = 0;  // tasks begun
   std::uint32_t victim = 0;  // whom to rob first
 
@@ -102,6 +108,20 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
 
   std::uint32_t blocking = 0;  // regions that its thread is in, one inside the other
   bool replaced = false;  // somebody stands in
+
+  // It is about to run a task of this group that it has taken from another worker.
+  void begin_part_of(const GroupTasks& problem) noexcept {
+    const bool is_empty = spawned.was_empty();
+    // order: relaxed, what is pushed from here on brings it: see GroupTasks::help_thief().
+    part_of.store(is_empty ? &problem : nullptr, sync::order::relaxed);
+    pure = pure || is_empty;
+  }
+  // Something else is about to come into `spawned`; or the task has ended.
+  void end_part() noexcept {
+    if (!pure) return;
+    pure = false;
+    part_of.store(nullptr, sync::order::relaxed);  // order: relaxed, as above
+  }
 
   void count(Outcome outcome) noexcept {
     switch (outcome) {

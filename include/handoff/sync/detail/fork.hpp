@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A word for a process that was forked, which has one thread of all that there were. Not for users.
+// What a process that was forked has to know: it has one thread of all that there were. Not for
+// users.
 //
-// Concurrency: any thread. Allocates: what the system needs to remember it. Throws: never.
+// Concurrency: any thread. Allocates: at_fork_in_child() what the system needs to remember it.
+// Throws: never.
 #pragma once
 
 #include <handoff/config.hpp>
@@ -12,5 +14,20 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 // Calls `function` in each child that fork() makes from here on, before fork() returns there; until
 // the shared object that has it is unloaded. False: no memory.
 bool at_fork_in_child(void (*function)()) noexcept;
+
+// The process that made something. In a fork of it the threads of that thing are not there, and its
+// locks may be held for ever: nothing of it is to be waited for.
+class Origin {
+ public:
+  Origin() noexcept = default;  // nothing was made
+  static Origin here() noexcept { return Origin(this_process()); }
+  bool is_here() const noexcept { return process_ == this_process(); }
+
+ private:
+  explicit Origin(int process) noexcept : process_(process) {}
+  static int this_process() noexcept;
+
+  int process_ = 0;
+};
 
 }}}  // namespace handoff::HANDOFF_ABI::sync

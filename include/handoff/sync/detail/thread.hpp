@@ -23,6 +23,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/sync/detail/fork.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
@@ -58,16 +59,20 @@ class Thread {
   }
 
   Thread(Thread&& other) noexcept
-      : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
+      : handle_(other.handle_),
+        origin_(other.origin_),
+        joinable_(std::exchange(other.joinable_, false)) {}
   Thread& operator=(Thread&& other) noexcept {
     join();
     handle_ = other.handle_;
+    origin_ = other.origin_;
     joinable_ = std::exchange(other.joinable_, false);
     return *this;
   }
   ~Thread() { join(); }
 
-  // Waits until the function has returned; nothing if there is none.
+  // Waits until the function has returned; nothing if there is none, or in a fork of the process
+  // that started it.
   void join() noexcept;
 
  private:
@@ -92,6 +97,7 @@ class Thread {
   static void* enter(void* entry) noexcept;
   pthread_t handle_{};
 #endif
+  Origin origin_;
   bool joinable_ = false;
 };
 

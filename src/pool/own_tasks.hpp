@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// The tasks in a worker's own deque that a wait may run: those that it waits for, and no others.
+//
+// They lie above the height at which the task that waits began, and others may lie in between: what
+// it has posted, tasks of its other groups. Those are put aside into the worker's second deque, so
+// that thieves find them as before, and put back at the end, for the waits that look for them then.
+// Without memory for that one is run in the wait.
+//
+// Concurrency: the worker's thread, one inside the other. Blocks, throws: never. Allocates: room in
+// a deque.
+// Proof: docs/design/thread_pool.md, "Nested waits end".
+#pragma once
+
+#include <cstdint>
+#include <new>
+
+#include <handoff/config.hpp>
+#include <handoff/core/detail/inside.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/pool/detail/engine.hpp>
+#include <handoff/pool/detail/task.hpp>
+#include <handoff/pool/detail/work_calls.hpp>
+#include <handoff/pool/detail/worker.hpp>
+#include <handoff/queue/steal_deque.hpp>
+
+#include "task_runner.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class OwnTasks {
+ public:
+  // While this lives, the thread runs nothing but what it waits for.
+  explicit OwnTasks(Worker& worker) noexcept
+      : worker_(worker), group_(worker.group), below_(worker.claimed.height()) {}
+  ~OwnTasks() {
+    while (has_put_aside()) put_back();
+    worker_.group = group_;
+  }
+  OwnTasks(const OwnTasks&) = delete;
+  OwnTasks& operator=(const OwnTasks&) = delete;
+
+  // The latest one of which is_ours(task) is true; null: there is none.
+  template <class IsOurs>
+  Task* next(IsOurs&& is_ours) noexcept {
+    Task* task = nullptr;
+    while (worker_.spawned.height() > worker_.base && worker_.spawned.pop(task) == Status::ok) {
+      if (is_ours(*task) || !move_to(worker_.claimed, *task)) return task;
+    }
+    return nullptr;
+  }
+
+  // Whether tasks lie here that only thieves may run.
+  bool keeps_others() const noexcept { return has_put_aside() || !worker_.spawned.was_empty(); }
+
+ private:
+  bool has_put_aside() const noexcept {
+    return worker_.claimed.height() > below_ && !worker_.claimed.was_empty();
+  }
+
+  void put_back() noexcept {
+    Task* task = nullptr;
+    if (worker_.claimed.pop(task) != Status::ok) return;
+    if (!move_to(worker_.spawned, *task)) worker_.engine.runner().run(worker_, *task);
+  }
+
+  // False: no memory. Nobody could see the task in between, who is woken for it now.
+  bool move_to(StealDeque<Task*>& deque, Task& task) noexcept {
+    try {
+      deque.reserve();
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    deque.push(&task);
+    worker_.engine.admission().calls().call_for_pushed();
+    return true;
+  }
+
+  Worker& worker_;
+  const Inside::Pause pause_;  // somebody may wait for what was put off
+  const GroupTasks* const group_;  // of the task that waits
+  const std::int64_t below_;  // what lies in `claimed` below this was there before
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
