@@ -134,6 +134,13 @@ void FutureState::give_back(std::uint32_t share) noexcept {
 
 // ---- What follows -------------------------------------------------------------------------------
 
+bool FutureState::continue_later(Next next) noexcept {
+  next_.write() = next;
+  // order: acq_rel. Release pairs with the acquire in tell_ready(): next_. Acquire pairs with the
+  // release there: the result.
+  return (word_.fetch_or(kContinued, order::acq_rel) & kReady) == 0;
+}
+
 void FutureState::continue_with(Next next) noexcept {
   if (continue_later(next)) return;
   if (Inside::must_put_off()) [[unlikely]]
@@ -147,25 +154,22 @@ void FutureState::call_each(Next next) noexcept {
   while (next.call != nullptr) next = next.call(next.argument);
 }
 
+void FutureState::call_put_off() noexcept {
+  Next next = take_next(true, owes_share_ ? std::uint32_t{kMakerGone} : 0);
+  while (next.call != nullptr) next = next.call(next.argument);
+}
+
 void Inside::put_off(FutureState& state) noexcept {
-  (first_ == nullptr ? first_ : last_->put_off_after_) = &state;
+  (first_ == nullptr ? first_ : last_->put_off_after()) = &state;
   last_ = &state;
 }
 
 // What is called may put off more, and may call this.
 void Inside::call_put_off() noexcept {
   while (FutureState* const state = first_) {
-    first_ = state->put_off_after_;
-    FutureState::Next next = state->take_next(true, state->owes_share_ ? FutureState::kMakerGone : 0);
-    while (next.call != nullptr) next = next.call(next.argument);
+    first_ = state->put_off_after();
+    state->call_put_off();
   }
-}
-
-bool FutureState::continue_later(Next next) noexcept {
-  next_.write() = next;
-  // order: acq_rel. Release pairs with the acquire in tell_ready(): next_. Acquire pairs with the
-  // release there: the result.
-  return (word_.fetch_or(kContinued, order::acq_rel) & kReady) == 0;
 }
 
 FutureState::Next FutureState::follow() noexcept {

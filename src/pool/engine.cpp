@@ -76,7 +76,10 @@ Engine::Engine(const ThreadPoolOptions& options)
 
 // In a fork the parts stay: their locks may be held by threads that are not there.
 Engine::~Engine() {
-  if (!origin_.is_here()) return static_cast<void>(parts_.release());
+  if (!origin_.is_here()) {
+    static_cast<void>(parts_.release());
+    return;
+  }
   (void)close(Closing::finish);
   if (Timers* const timers = parts_->timers.made()) timers->release();
 }

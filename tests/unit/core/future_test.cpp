@@ -343,21 +343,6 @@ TEST(HelpTest, WhatStandsBehindContinuationsIsRun) {
   EXPECT_EQ(place.lent, 0);
 }
 
-TEST(HelpTest, WhatTheWaitingTaskHandedOverIsRunUntilTheResultIsThere) {
-  Host host;
-  Place place(host);
-  Future<int> future;
-  Promise<int> promise(future);
-  int ran = 0;
-  place.own.emplace_back([&ran] { ++ran; });  // the last one that would run
-  place.own.emplace_back([&promise] { promise.set_value(3); });
-  place.own.emplace_back([&ran] { ++ran; });
-  EXPECT_EQ(future.get(), 3);
-  EXPECT_EQ(ran, 1);
-  EXPECT_EQ(place.own.size(), 1U);
-  EXPECT_EQ(place.lent, 0);
-}
-
 TEST(HelpTest, WaitsThatMayEndEarlyRunNothing) {
   Host host;
   const Place place(host);

@@ -224,6 +224,62 @@ TEST_P(TaskGroupTest, CancelDropsWhatHasNotBegun) {
   EXPECT_TRUE(tally.balanced());
 }
 
+// Each way by which a wait may end, and then the group as if it were new: all that it is given runs,
+// and the next wait says so.
+TEST_P(TaskGroupTest, IsAsNewAfterEachEndOfAWait) {
+  using Wait = void (*)(TaskGroup& group);
+  struct WaitEnd {
+    const char* name;
+    Wait wait;
+  };
+  constexpr WaitEnd kEnds[] = {
+      {"ok", [](TaskGroup& group) { group.wait(); }},
+      {"timed_out", [](TaskGroup& group) { EXPECT_EQ(group.wait(0s), Status::timed_out); }},
+      {"stopped",
+       [](TaskGroup& group) {
+         std::stop_source source;
+         source.request_stop();
+         EXPECT_EQ(group.wait(source.get_token()), Status::stopped);
+       }},
+      {"cancelled",
+       [](TaskGroup& group) {
+         group.cancel();
+         EXPECT_EQ(group.wait(Until()), Status::stopped);
+       }},
+      {"cancelled, and a wait with an end",
+       [](TaskGroup& group) {
+         group.cancel();
+         EXPECT_EQ(group.wait(1h), Status::stopped);
+       }},
+      {"cancelled, and run_and_wait()",
+       [](TaskGroup& group) {
+         group.cancel();
+         group.run_and_wait([] {});
+       }},
+      {"failed", [](TaskGroup& group) { EXPECT_THROW(group.run_and_wait([] { throw 1; }), int); }},
+      {"failed and cancelled",
+       [](TaskGroup& group) {
+         group.cancel();
+         EXPECT_THROW(group.run_and_wait([] { throw 1; }), int);
+       }},
+  };
+  Gate gate;
+  ThreadPool pool(options(1));
+  hold(pool, gate);  // so nothing begins before the wait
+  TaskGroup group(pool);
+  for (const WaitEnd& end : kEnds) {
+    int ran = 0;
+    group.run([&ran] { ++ran; });
+    end.wait(group);
+    EXPECT_FALSE(group.cancelled()) << end.name;
+    ran = 0;
+    group.run([&ran] { ++ran; });
+    EXPECT_EQ(group.wait(1h), Status::ok) << end.name;
+    EXPECT_EQ(ran, 1) << end.name;
+  }
+  gate.open();
+}
+
 TEST_P(TaskGroupTest, RunAndWaitRunsHere) {
   ThreadPool pool(options(2));
   TaskGroup group(pool);

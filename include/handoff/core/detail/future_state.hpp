@@ -81,6 +81,10 @@ class FutureState {
   std::exception_ptr failure() const;
   [[noreturn]] void rethrow() const;
 
+  // The side of Inside: what was put off behind this one; and calls what follows, now.
+  FutureState*& put_off_after() noexcept { return put_off_after_; }
+  void call_put_off() noexcept;
+
   // The book's side. Makes the result, or keeps what was thrown.
   virtual Outcome compute() noexcept { return Outcome::elsewhere; }
   // wait(); it has an entry in the book, or null.
@@ -151,7 +155,6 @@ class FutureState {
   };
 
   class Pending;
-  friend class Inside;
 
   FutureState(FutureHost* host, std::uint32_t word) noexcept : host_(host), word_(word) {}
 
@@ -190,7 +193,7 @@ class FutureState {
   sync::EventCount ready_;
   std::exception_ptr error_;
   sync::cell<Next> next_;
-  FutureState* put_off_after_ = nullptr;  // what was put off behind it
+  FutureState* put_off_after_ = nullptr;
 };
 
 // The result of type R, once it is there.

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+//
+// Every way by which a task can run inside another, and what follows a result inside what follows
+// another, a million times, on stacks of a quarter of a megabyte.
+//
+// Each way is a chain: what runs hands over the next, or makes the next result. Where each link
+// lies on the stack of the one before by its nature (tasks that wait for tasks) the chain is
+// shorter, and further threads take over.
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <handoff/core/bulk.hpp>
+#include <handoff/core/detail/inside.hpp>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/future_sender.hpp>
+#include <handoff/core/when_all.hpp>
+#include <handoff/pool/coroutine.hpp>
+#include <handoff/pool/scheduler.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/job.hpp"
+#include "support/senders_model.hpp"
+#include "support/support.hpp"
+#include "unit/pool/modes.hpp"
+
+namespace bounded_stack_test { namespace {
+
+using namespace handoff;
+using detail::Promise;
+using test::Gate;
+using test::Job;
+namespace senders = test::senders;
+
+constexpr std::size_t kStackBytes = test::sanitized ? std::size_t{1} << 20 : std::size_t{1} << 18;
+
+long links() { return test::sanitized && !test::deep() ? 100'000 : 1'000'000; }
+
+// Threads that are started as long as this lives have small stacks.
+class SmallStacks {
+ public:
+  SmallStacks() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t small;
+    pthread_getattr_default_np(&small);
+    pthread_attr_setstacksize(&small, kStackBytes);
+    pthread_setattr_default_np(&small);
+    pthread_attr_destroy(&small);
+  }
+  ~SmallStacks() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  SmallStacks(const SmallStacks&) = delete;
+  SmallStacks& operator=(const SmallStacks&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+ThreadPoolOptions full(PoolMode mode, OnFull on_full) {
+  ThreadPoolOptions options;
+  options.mode = mode;
+  options.width = 1;
+  options.capacity = 1;
+  options.on_full = on_full;
+  return options;
+}
+
+// ---- Tasks that a full pool runs where they are handed over -------------------------------------
+
+// Calls step() as a task again and again.
+struct Chain {
+  ThreadPool& pool;
+  long left;
+  Gate over;
+
+  void post() {
+    if (left-- == 0) return over.open();
+    pool.post([this] { post(); });
+  }
+  void submit() {
+    if (left-- == 0) return over.open();
+    (void)pool.submit([this] { submit(); });
+  }
+  void submit_and_continue() {
+    if (left-- == 0) return over.open();
+    (void)pool.submit([] {}).then([this] { submit_and_continue(); });
+  }
+  void start() {
+    if (left-- == 0) return over.open();
+    run.emplace(pool, std::size_t{1}, [](std::size_t, std::size_t) {}, Completion{this});
+    (void)run->start();
+  }
+
+  struct Completion {
+    Chain* chain;
+    void operator()(const Tally&) const noexcept { chain->next_run(); }
+  };
+  using Run = BulkOperation<ThreadPool, void (*)(std::size_t, std::size_t), Completion>;
+  std::optional<Run> run;
+  void next_run() {
+    if (left-- == 0) return over.open();
+    (void)run->start();
+  }
+};
+
+Job go_over(ThreadPool& pool, long times, std::atomic<int>& ended) {
+  for (long i = 0; i < times; ++i) co_await pool.schedule();
+  ++ended;
+}
+
+Job ask(ThreadPool& pool, long times, std::atomic<int>& ended) {
+  for (long i = 0; i < times; ++i) co_await pool.submit([] {});
+  ++ended;
+}
+
+// A sender's operation that starts the next one when it completes.
+struct Operations {
+  struct Receiver {
+    using receiver_concept = senders::receiver_t;
+    struct Env {
+      std::stop_token query(senders::get_stop_token_t) const noexcept { return {}; }
+    };
+    Env get_env() const noexcept { return {}; }
+    void set_value() && noexcept { all->next(); }
+    void set_error(const std::exception_ptr&) && noexcept { std::terminate(); }
+    void set_stopped() && noexcept { std::terminate(); }
+    Operations* all;
+  };
+
+  void next() {
+    if (left-- == 0) return over.open();
+    operation.emplace(detail::engine_of(pool), Receiver{this});
+    operation->start();
+  }
+
+  ThreadPool& pool;
+  long left;
+  Gate over;
+  std::optional<BasicPoolScheduler<senders::Words>::Operation<Receiver>> operation;
+};
+
+struct Way {
+  const char* name;
+  void (*run)(ThreadPool& pool, long links);
+};
+
+void chain(ThreadPool& pool, long links, void (Chain::*step)()) {
+  Chain all{pool, links, {}, {}};
+  (all.*step)();
+  all.over.wait();
+  pool.wait();
+}
+
+void coroutines(ThreadPool& pool, long links, Job (*job)(ThreadPool&, long, std::atomic<int>&)) {
+  std::atomic<int> ended{0};
+  for (int i = 0; i < 2; ++i) job(pool, links / 2, ended);
+  while (ended != 2) std::this_thread::yield();
+  pool.wait();
+}
+
+constexpr Way kInFullPools[] = {
+    {"post()", [](ThreadPool& pool, long links) { chain(pool, links, &Chain::post); }},
+    {"submit()", [](ThreadPool& pool, long links) { chain(pool, links, &Chain::submit); }},
+    {"submit().then()",
+     [](ThreadPool& pool, long links) { chain(pool, links, &Chain::submit_and_continue); }},
+    {"start()", [](ThreadPool& pool, long links) { chain(pool, links, &Chain::start); }},
+    {"co_await schedule()", [](ThreadPool& pool, long links) { coroutines(pool, links, go_over); }},
+    {"co_await submit()", [](ThreadPool& pool, long links) { coroutines(pool, links, ask); }},
+    {"a sender",
+     [](ThreadPool& pool, long links) {
+       Operations all{pool, links, {}, {}};
+       all.next();
+       all.over.wait();
+       pool.wait();
+     }},
+};
+
+class BoundedStackTest : public test::ModeTest {};
+HANDOFF_EACH_MODE(BoundedStackTest);
+
+// On a thread with a small stack, with the pool's worker free and held, and so full or soon full.
+void walk_full_pools(PoolMode mode, OnFull on_full) {
+  const SmallStacks small;
+  std::thread([mode, on_full] {
+    for (const Way& way : kInFullPools) {
+      SCOPED_TRACE(way.name);
+      ThreadPool pool(full(mode, on_full));
+      way.run(pool, links());
+      pool.submit([&pool, &way] { way.run(pool, 1); }).wait();
+      EXPECT_TRUE(pool.close().balanced());
+    }
+  }).join();
+}
+
+TEST_P(BoundedStackTest, ChainsInAPoolThatRunsThemHere) {
+  walk_full_pools(GetParam(), OnFull::run_here);
+}
+TEST_P(BoundedStackTest, ChainsInAPoolWhoseTasksCannotWait) {
+  walk_full_pools(GetParam(), OnFull::wait);
+}
+
+// The canary: how deep they are inside each other is seen, and would grow without the bound.
+TEST(BoundedStackCanary, CallsInsideEachOtherAreSeenToEnd) {
+  ThreadPool pool(full(PoolMode::fixed, OnFull::run_here));
+  Gate gate;
+  test::hold(pool, gate);
+  pool.post([] {});
+  int depth = 0;
+  int deepest = 0;
+  std::function<void()> next = [&] {
+    if (++depth > deepest) deepest = depth;
+    if (deepest < 1000 && pool.statistics().from_outside == 2) pool.post([&] { next(); });
+    --depth;
+  };
+  next();
+  EXPECT_EQ(deepest, static_cast<int>(detail::Inside::most) + 1);
+  EXPECT_EQ(pool.statistics().from_outside, 3U) << "beyond the capacity";
+  gate.open();
+  pool.wait();
+}
+
+// ---- What follows results -----------------------------------------------------------------------
+
+Future<int> ready(int value) {
+  Future<int> future;
+  Promise<int>(future).set_value(value);
+  return future;
+}
+
+// A continuation that makes another one of a result that is there.
+void continue_ready(long left, std::atomic<long>& ran) {
+  ++ran;
+  if (left > 1) (void)ready(1).then([left, &ran](int) { continue_ready(left - 1, ran); });
+}
+
+// A chain of promises, each kept by what follows the one before.
+struct Link {
+  Future<int> future;
+  std::optional<Promise<int>> promise{std::in_place, future};
+};
+
+void keep(Link& link) { std::exchange(link.promise, std::nullopt)->set_value(1); }
+
+Job keep_next(Link& mine, Link* next, std::atomic<long>& ran) {
+  co_await std::move(mine.future);
+  ++ran;
+  if (next != nullptr) keep(*next);
+}
+
+// The same of a sender's receiver.
+struct KeepNext {
+  using receiver_concept = senders::receiver_t;
+  struct Env {
+    std::stop_token query(senders::get_stop_token_t) const noexcept { return {}; }
+  };
+  Env get_env() const noexcept { return {}; }
+  void set_value(int) && noexcept {
+    ++*ran;
+    if (next != nullptr) keep(*next);
+  }
+  void set_error(const std::exception_ptr&) && noexcept { std::terminate(); }
+  void set_stopped() && noexcept { std::terminate(); }
+  Link* next;
+  std::atomic<long>* ran;
+};
+using Operation = BasicFutureSender<senders::Words, int>::Operation<KeepNext>;
+
+struct Following {
+  const char* name;
+  void (*run)(long links, std::atomic<long>& ran);
+};
+
+void follow(long links, std::atomic<long>& ran, void (*hook)(Link&, Link*, std::atomic<long>&)) {
+  std::vector<Link> all(static_cast<std::size_t>(links));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    hook(all[i], i + 1 < all.size() ? &all[i + 1] : nullptr, ran);
+  }
+  keep(all.front());
+}
+
+constexpr Following kFollowing[] = {
+    {"then() of then()",
+     [](long links, std::atomic<long>& ran) {
+       Future<int> future;
+       Promise<int> promise(future);
+       for (long i = 0; i < links; ++i) {
+         future = std::move(future).then([&ran](int n) {
+           ++ran;
+           return n;
+         });
+       }
+       promise.set_value(1);
+     }},
+    {"then() in what follows", continue_ready},
+    {"then() that makes the next result",
+     [](long links, std::atomic<long>& ran) {
+       follow(links, ran, [](Link& link, Link* next, std::atomic<long>& all) {
+         (void)std::move(link.future).then([next, &all](int) {
+           ++all;
+           if (next != nullptr) keep(*next);
+         });
+       });
+     }},
+    {"when_all() that makes the next result",
+     [](long links, std::atomic<long>& ran) {
+       follow(links, ran, [](Link& link, Link* next, std::atomic<long>& all) {
+         std::vector<Future<int>> parts;
+         parts.push_back(std::move(link.future));
+         parts.push_back(ready(1));
+         (void)when_all(std::move(parts)).then([next, &all](const std::vector<Future<int>>&) {
+           ++all;
+           if (next != nullptr) keep(*next);
+         });
+       });
+     }},
+    {"a coroutine that makes the next result",
+     [](long links, std::atomic<long>& ran) {
+       follow(links, ran, [](Link& link, Link* next, std::atomic<long>& all) {
+         keep_next(link, next, all);
+       });
+     }},
+    {"a receiver that makes the next result",
+     [](long links, std::atomic<long>& ran) {
+       std::vector<std::unique_ptr<Operation>> operations;
+       std::vector<Link> all(static_cast<std::size_t>(links));
+       for (std::size_t i = 0; i < all.size(); ++i) {
+         Link* const next = i + 1 < all.size() ? &all[i + 1] : nullptr;
+         operations.push_back(std::make_unique<Operation>(
+             detail::FutureAccess::release(all[i].future), KeepNext{next, &ran}));
+         operations.back()->start();
+       }
+       keep(all.front());
+     }},
+};
+
+TEST(BoundedStack, WhatFollowsResults) {
+  const SmallStacks small;
+  for (const bool in_a_task : {false, true}) {
+    for (const Following& way : kFollowing) {
+      SCOPED_TRACE(way.name);
+      std::atomic<long> ran{0};
+      if (in_a_task) {
+        ThreadPool pool(1);
+        pool.submit([&] { way.run(links(), ran); }).get();
+      } else {
+        std::thread([&] { way.run(links(), ran); }).join();
+      }
+      EXPECT_EQ(ran, links());
+    }
+  }
+}
+
+// What is put off where calls are deep is there for who waits for it, in a task and outside.
+TEST(BoundedStack, AWaitDeepInsideFindsWhatWasPutOff) {
+  constexpr long kDeep = 40;
+  const auto run = [] {
+    std::atomic<long> ran{0};
+    long right = 0;
+    std::function<void(long)> deeper = [&](long left) {
+      Future<int> future;
+      Promise<int> promise(future);
+      auto next = std::move(future).then([&ran](int n) {
+        ++ran;
+        return n + 1;
+      });
+      promise.set_value(1);
+      if (next.get() == 2) ++right;
+      if (left > 1) (void)ready(1).then([&deeper, left](int) { deeper(left - 1); });
+    };
+    deeper(kDeep);
+    EXPECT_EQ(ran, kDeep);
+    EXPECT_EQ(right, kDeep);
+  };
+  run();
+  ThreadPool pool(1);
+  pool.submit(run).get();
+}
+
+// ---- Tasks that wait for tasks ------------------------------------------------------------------
+
+long nested_links() { return test::deep() ? 1'000'000 : test::sanitized ? 2'000 : 50'000; }
+
+void wait_for_group(ThreadPool& pool, long left) {
+  if (left == 0) return;
+  TaskGroup group(pool);
+  group.run([&pool, left] { wait_for_group(pool, left - 1); });
+  group.wait();
+}
+void wait_for_future(ThreadPool& pool, long left) {
+  if (left != 0) pool.submit([&pool, left] { wait_for_future(pool, left - 1); }).get();
+}
+void wait_for_continuation(ThreadPool& pool, long left) {
+  if (left == 0) return;
+  pool.submit([] {}).then([&pool, left] { wait_for_continuation(pool, left - 1); }).get();
+}
+
+TEST_P(BoundedStackTest, TasksThatWaitForTasks) {
+  const SmallStacks small;
+  ThreadPool pool(options(1));
+  for (const auto way : {wait_for_group, wait_for_future, wait_for_continuation}) {
+    pool.submit([&] { way(pool, nested_links()); }).get();
+  }
+}
+
+// Outside the pool, where all seats are taken.
+TEST(BoundedStack, AGroupWithoutASeat) {
+  const SmallStacks small;
+  ThreadPool pool(1);
+  std::atomic<int> sitting{0};
+  Gate gate;
+  std::vector<std::thread> guests;
+  for (int i = 0; i < 64; ++i) {
+    guests.emplace_back([&] {
+      const TaskGroup seat(pool);
+      ++sitting;
+      gate.wait();
+    });
+  }
+  while (sitting != 64) std::this_thread::yield();
+  std::thread([&] {
+    TaskGroup group(pool);
+    long left = nested_links();
+    std::function<void()> next = [&] {
+      if (--left != 0) group.run([&next] { next(); });
+    };
+    group.run([&next] { next(); });
+    group.wait();
+    EXPECT_EQ(left, 0);
+  }).join();
+  gate.open();
+  for (std::thread& guest : guests) guest.join();
+}
+
+}}  // namespace bounded_stack_test
