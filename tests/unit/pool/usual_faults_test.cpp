@@ -145,18 +145,18 @@ TEST_P(UsualFaults, NoTaskIsStuckBehindALongOne) {
 // No move-only arguments, no member functions, results with a default constructor only, and a
 // mode that there is not made no pool.
 TEST_P(UsualFaults, TakesEveryCallableAndNoUnknownMode) {
-  struct NoDefault {
-    explicit NoDefault(int v) : value(v) {}
+  struct MadeOfAnInt {
+    explicit MadeOfAnInt(int v) : value(v) {}
     int read() const { return value; }
     int value;
   };
   ThreadPool pool(options(1));
   EXPECT_EQ(
-      pool.submit([](std::unique_ptr<int> p) { return NoDefault(*p); }, std::make_unique<int>(4))
+      pool.submit([](std::unique_ptr<int> p) { return MadeOfAnInt(*p); }, std::make_unique<int>(4))
           .get()
           .value,
       4);
-  EXPECT_EQ(pool.submit(&NoDefault::read, NoDefault(6)).get(), 6);
+  EXPECT_EQ(pool.submit(&MadeOfAnInt::read, MadeOfAnInt(6)).get(), 6);
   auto unknown = options(1);
   unknown.mode = PoolMode{99};
   EXPECT_THROW(ThreadPool{unknown}, std::logic_error);
