@@ -150,6 +150,31 @@ const Scenario runs_here(
     },
     Size::single);
 
+// Each hands over the next one while it runs here. In a model the third inside each other is one
+// too many: it waits in the queue, beyond the capacity, and is counted as others are.
+const Scenario runs_here_to_a_depth(
+    "thread_pool/runs_here_to_a_depth",
+    [] {
+      test::AuditedPool pool(bounded(1, OnFull::run_here));
+      OpenOnce gate;
+      test::hold(pool, gate);
+      pool.post([] {});
+      sync::cell<int> there;
+      pool.post([&] {
+        pool.post([&] {
+          pool.post([&there] { there.write() = 1; });
+          explore::check(pool.statistics().from_outside == 3, "in the queue");
+          pool.post([&there] { there.write() += 1; }, {.priority = Priority::low});
+        });
+      });
+      explore::check(pool.statistics().run_by_caller == 2, "two");
+      explore::check(pool.try_post([] {}) == Status::full, "there is less than no room");
+      gate.open();
+      check_tally(pool.close(), 6, 0, 0);
+      explore::check(there.read() == 2, "both ran");
+    },
+    Size::single);
+
 // A submitter that finds no room waits for it, in each kind of queue.
 const Scenario waits_for_room(
     "thread_pool/waits_for_room",

@@ -511,9 +511,11 @@ const Scenario group_tells(
       group.cancel();
       explore::check(group.cancelled() && group.wait(Until()) == Status::stopped, "dropped");
       explore::check(ran == 1, "what is cancelled does not begin");
-      explore::check(group.wait(Until()) == Status::stopped, "it stays so");
+      group.run([&ran] { ++ran; });
+      explore::check(group.wait(Until()) == Status::ok && ran == 2, "the wait has ended that");
+      explore::check(!group.cancelled(), "and the cancel");
       gate.open();
-      check_tally(pool.close(), 2, 1, 1);
+      check_tally(pool.close(), 3, 1, 1);
       pool.wait();
     },
     Size::single);
@@ -533,7 +535,7 @@ const Scenario group_waits_until("thread_pool/group_waits_until", [] {
     explore::check(status == (ran.read() == 1 ? Status::ok : Status::stopped), "ran, or did not");
     explore::check(!group.cancelled(), "that is for cancel()");
     if (status == Status::stopped) {
-      explore::check(group.wait(sync::clock::now()) == Status::stopped, "it stays so");
+      explore::check(group.wait(sync::clock::now()) == Status::ok, "nothing is left");
     }
   }
   stops.join();
@@ -702,6 +704,118 @@ const Scenario group_helps_thief(
       });
       handed_over.wait();
       explore::check(group.wait(Until()) == Status::ok, "all of it");
+    },
+    Size::single);
+
+// A wait that would never end, and says so, if it ran what comes after it.
+class AfterTheWait {
+ public:
+  void in_task() { over_.wait(); }
+  void over() { over_.open(); }
+
+ private:
+  OpenOnce over_;
+};
+
+// The owner of two groups waits for one of them, whose task runs elsewhere. A task of the other one
+// waits for what comes after that.
+const Scenario group_leaves_another(
+    "thread_pool/group_leaves_another",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      AfterTheWait later;
+      OpenOnce begun;
+      sync::cell<int> ran;
+      TaskGroup other(pool);
+      TaskGroup group(pool);
+      group.run([&] {
+        begun.open();
+        ran.write() += 1;
+      });
+      begun.wait();
+      other.run([&later] { later.in_task(); });
+      explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "it ran");
+      later.over();
+      explore::check(other.wait(Until()) == Status::ok, "where it was, or in its place again");
+    },
+    Size::single);
+
+// The task that is waited for hands over what waits for the end of the wait: a task of another
+// group, or one of none. Its own parts are there to be helped with.
+void leaves_what_the_thief_made(bool of_a_group) {
+  test::AuditedPool pool({.width = 1});
+  AfterTheWait later;
+  OpenOnce begun;
+  TaskGroup other(pool);
+  TaskGroup group(pool);
+  group.run([&] {
+    TaskGroup parts(pool);
+    sync::cell<int> ran;
+    parts.run([&ran] { ran.write() = 1; });
+    const auto task = [&later] { later.in_task(); };
+    if (of_a_group) {
+      other.run(task);
+    } else {
+      pool.post(task);
+    }
+    begun.open();
+    explore::check(parts.wait(Until()) == Status::ok && ran.read() == 1, "the part ran");
+  });
+  begun.wait();
+  explore::check(group.wait(Until()) == Status::ok, "it ran");
+  later.over();
+  explore::check(other.wait(Until()) == Status::ok, "all of it");
+  pool.wait();
+}
+
+const Scenario group_leaves_anothers_task(
+    "thread_pool/group_leaves_anothers_task", [] { leaves_what_the_thief_made(true); },
+    Size::single);
+const Scenario group_leaves_a_post(
+    "thread_pool/group_leaves_a_post", [] { leaves_what_the_thief_made(false); }, Size::single);
+
+// A thief that has ended the task begins one of another problem: who waits for the first takes
+// nothing of that. The group is still waited for, as a second task of it runs on the other thread.
+const Scenario group_leaves_a_thief_that_has_gone_on(
+    "thread_pool/group_leaves_a_thief_that_has_gone_on",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      AfterTheWait later;
+      OpenOnce begun;
+      TaskGroup group(pool);
+      group.run([&begun] { begun.open(); });
+      begun.wait();
+      pool.post([&] {
+        TaskGroup parts(pool);
+        parts.run([&later] { later.in_task(); });
+        parts.wait();
+      });
+      explore::check(group.wait(Until()) == Status::ok, "it ran");
+      later.over();
+      pool.wait();
+    },
+    Size::single);
+
+// A worker waits for a Future, and has handed over what would wait for the end of that: a stand-in
+// takes it.
+const Scenario future_leaves_a_post(
+    "thread_pool/future_leaves_a_post",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      AfterTheWait later;
+      OpenOnce begun;
+      TaskGroup seat(pool);  // so that this thread may run the task
+      Future<int> future;
+      pool.post([&] {
+        future = pool.submit([&begun] {
+          begun.open();
+          return 1;
+        });
+        pool.post([&later] { later.in_task(); });
+        explore::check(future.get() == 1, "it ran");
+        later.over();
+      });
+      pool.wait();
     },
     Size::single);
 

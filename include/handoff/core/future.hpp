@@ -16,15 +16,18 @@
 // - Order: what came before submit() happens before the task; the task, and the end of its closure
 //   and arguments, happens before get() returns.
 // - Blocks: wait() and get(). Outside of tasks they spin a little, then sleep. Inside a task of any
-//   executor they help first: a task that has not begun runs right there, wherever it is queued;
-//   then what the waiting task itself has handed over, until the result is there. What then() and
-//   when_all() made hangs on the tasks behind it: those run, and then it, right there. So tasks may
-//   wait for futures to any depth, on one worker too. The destructor does not wait.
+//   executor they help first: a task that has not begun runs right there, wherever it is queued.
+//   What then() and when_all() made hangs on the tasks behind it: those run, and then it, right
+//   there; and nothing else does. So tasks may wait for futures to any depth, on one worker too.
+//   The destructor does not wait.
 // - Lends: where nothing is left to run, and threads of other executors, or none, make what is
 //   missing, the wait is one in blocking() (pool/blocking.hpp): a stand-in works meanwhile, since
 //   the result may need a task that is queued behind the waiting one. So it is for a Future of
 //   another pool, or of an operation. While only tasks of the same pool are missing it lends
-//   nobody.
+//   nobody, unless the waiting task has handed over others that nobody has begun.
+// - Follows: what then(), co_await and senders call when a result is there runs before the call
+//   that made it returns. Where that call is the seventeenth inside each other, or the stack is
+//   short, it runs when the call around that one ends, or waits.
 // - Neither helps nor lends: wait() with a deadline or a stop, which could not keep its word if it
 //   ran a task. Inside a task they hold up a worker; on the only one a wait for what is queued
 //   behind it lasts until the deadline, and without one until the stop. Nor does a std::future
