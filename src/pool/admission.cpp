@@ -99,9 +99,8 @@ Task* Admission::take_in_advance(Priority priority) {
 
 void Admission::run_refused(Task& task) noexcept {
   const Inside inside;
-  parts_.runner.with_stack([&]() noexcept {
-    parts_.completion.count_unqueued(parts_.runner.run_uncounted(task));
-  });
+  parts_.runner.with_stack(
+      [&]() noexcept { parts_.completion.count_unqueued(parts_.runner.run_uncounted(task)); });
 }
 
 // equivalent(delete): nobody leaves such a place unfilled

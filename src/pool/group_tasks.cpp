@@ -55,10 +55,8 @@ Outcome GroupTasks::why_dropped() noexcept {
   return Outcome::expired;
 }
 
-// All our tasks have begun, or are about to, elsewhere. Who stole one of them may have parts of it to
-// give away (TP-4). A task in its deque was pushed when `part_of` was as we read it, or before that
-// changed to what we read: from a group to null, or back from null, at the end of a task inside, to
-// a group of before, which all that is left is a part of, too.
+// All our tasks have begun, or are about to, elsewhere. Who stole one of them may have parts of it
+// to give away (TP-4; proof in docs/design/thread_pool.md).
 bool GroupTasks::help_thief() noexcept {
   // order: relaxed, a hint; workers live as long as the pool.
   Worker* const thief = thief_.load(order::relaxed);

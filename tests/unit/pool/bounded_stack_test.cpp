@@ -328,9 +328,8 @@ constexpr Following kFollowing[] = {
      }},
     {"a coroutine that makes the next result",
      [](long links, std::atomic<long>& ran) {
-       follow(links, ran, [](Link& link, Link* next, std::atomic<long>& all) {
-         keep_next(link, next, all);
-       });
+       follow(links, ran,
+              [](Link& link, Link* next, std::atomic<long>& all) { keep_next(link, next, all); });
      }},
     {"a receiver that makes the next result",
      [](long links, std::atomic<long>& ran) {

@@ -221,8 +221,11 @@ int by_no_end() {
 }
 
 const std::map<std::string, void (*)()> kObjects = {
-    {"default_pool", use_default_pool}, {"own_pool", use_own_pool}, {"timers", use_timers},
-    {"team", use_team},                 {"subprocess", use_subprocess},
+    {"default_pool", use_default_pool},
+    {"own_pool", use_own_pool},
+    {"timers", use_timers},
+    {"team", use_team},
+    {"subprocess", use_subprocess},
 };
 
 const std::map<std::string, int (*)()> kMoments = {

@@ -75,8 +75,8 @@ TEST(EndOfProgram, EachObjectAtEachMoment) {
       if (kEndWithStatics.contains(object) && kAfterStatics.contains(moment)) continue;
       for (const bool traced : {false, true}) {
         const int status = run(object, moment, traced);
-        EXPECT_TRUE(status == 0) << object << " at " << moment << (traced ? ", traced" : "")
-                                 << ": " << (status == -1 ? "hangs" : "status ") << status;
+        EXPECT_TRUE(status == 0) << object << " at " << moment << (traced ? ", traced" : "") << ": "
+                                 << (status == -1 ? "hangs" : "status ") << status;
       }
     }
   }

@@ -224,8 +224,8 @@ TEST_P(TaskGroupTest, CancelDropsWhatHasNotBegun) {
   EXPECT_TRUE(tally.balanced());
 }
 
-// Each way by which a wait may end, and then the group as if it were new: all that it is given runs,
-// and the next wait says so.
+// Each way by which a wait may end, and then the group as if it were new: all that it is given
+// runs, and the next wait says so.
 TEST_P(TaskGroupTest, IsAsNewAfterEachEndOfAWait) {
   using Wait = void (*)(TaskGroup& group);
   struct WaitEnd {

@@ -305,21 +305,22 @@ TEST_P(WaitsRunTheirOwn, TasksOfOuterGroupsMadeDeepInsideRun) {
     ThreadPool pool(options(2));
     std::atomic<int> ran{0};
     pool.submit([&] {
-        TaskGroup outer(pool);
-        for (int i = 0; i < 3; ++i) {
-          outer.run([&] {
-            TaskGroup inner(pool);
-            for (int k = 0; k < 3; ++k) {
-              inner.run([&] {
-                outer.run([&ran] { ++ran; });
-                inner.run([&ran] { ++ran; });
-              });
-            }
-            inner.wait();
-          });
-        }
-        outer.wait();
-      }).get();
+          TaskGroup outer(pool);
+          for (int i = 0; i < 3; ++i) {
+            outer.run([&] {
+              TaskGroup inner(pool);
+              for (int k = 0; k < 3; ++k) {
+                inner.run([&] {
+                  outer.run([&ran] { ++ran; });
+                  inner.run([&ran] { ++ran; });
+                });
+              }
+              inner.wait();
+            });
+          }
+          outer.wait();
+        })
+        .get();
     ASSERT_EQ(ran, 18);
   }
 }

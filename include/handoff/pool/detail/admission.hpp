@@ -123,7 +123,7 @@ class Admission {
     Task* task = nullptr;  // null: refused
     Status why = Status::closed;
     bool run_here = false;  // refused, but the caller is to run it
-    bool tries = false;     // the caller is to run nothing
+    bool tries = false;  // the caller is to run nothing
   };
 
   Reservation reserve_local(Worker& worker) {

@@ -36,7 +36,8 @@ class UnqueuedTasks {
   }
   // From here on tasks are run by who hands them over, and counted so.
   void end() noexcept {
-    ended_.store(true, sync::order::release);  // order: release pairs with the load below: the close
+    // order: release pairs with the load below: the close.
+    ended_.store(true, sync::order::release);
   }
   bool accept_after_end() noexcept {
     // order: acquire pairs with the store in end().
