@@ -23,6 +23,7 @@
 #include <handoff/pool/scheduler.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/team/thread_team.hpp>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -98,23 +99,36 @@ struct Chain {
     if (left-- == 0) return over.open();
     (void)pool.submit([] {}).then([this] { submit_and_continue(); });
   }
-  void start() {
+};
+
+// Runs over a range, each started by the completion of the one before.
+template <class B>
+struct Runs {
+  void next() {
     if (left-- == 0) return over.open();
-    run.emplace(pool, std::size_t{1}, [](std::size_t, std::size_t) {}, Completion{this});
-    (void)run->start();
+    EXPECT_EQ(run.start(), Status::ok);
   }
 
-  struct Completion {
-    Chain* chain;
-    void operator()(const Tally&) const noexcept { chain->next_run(); }
+  struct Nothing {
+    void operator()(std::size_t, std::size_t) const noexcept {}
   };
-  using Run = BulkOperation<ThreadPool, void (*)(std::size_t, std::size_t), Completion>;
-  std::optional<Run> run;
-  void next_run() {
-    if (left-- == 0) return over.open();
-    (void)run->start();
-  }
+  struct Next {
+    void operator()(const Tally&) const noexcept { runs->next(); }
+    Runs* runs;
+  };
+
+  B& bulk;
+  long left;
+  Gate over{};
+  BulkOperation<B, Nothing, Next> run{bulk, 1, Nothing(), Next{this}};
 };
+
+template <class B>
+void start_each(B& bulk, long links) {
+  Runs<B> runs{bulk, links};
+  runs.next();
+  runs.over.wait();
+}
 
 Job go_over(ThreadPool& pool, long times, std::atomic<int>& ended) {
   for (long i = 0; i < times; ++i) co_await pool.schedule();
@@ -158,7 +172,7 @@ struct Way {
 };
 
 void chain(ThreadPool& pool, long links, void (Chain::*step)()) {
-  Chain all{pool, links, {}, {}};
+  Chain all{pool, links, {}};
   (all.*step)();
   all.over.wait();
   pool.wait();
@@ -176,7 +190,11 @@ constexpr Way kInFullPools[] = {
     {"submit()", [](ThreadPool& pool, long links) { chain(pool, links, &Chain::submit); }},
     {"submit().then()",
      [](ThreadPool& pool, long links) { chain(pool, links, &Chain::submit_and_continue); }},
-    {"start()", [](ThreadPool& pool, long links) { chain(pool, links, &Chain::start); }},
+    {"start()",
+     [](ThreadPool& pool, long links) {
+       start_each(pool, links);
+       pool.wait();
+     }},
     {"co_await schedule()", [](ThreadPool& pool, long links) { coroutines(pool, links, go_over); }},
     {"co_await submit()", [](ThreadPool& pool, long links) { coroutines(pool, links, ask); }},
     {"a sender",
@@ -210,6 +228,19 @@ TEST_P(BoundedStackTest, ChainsInAPoolThatRunsThemHere) {
 }
 TEST_P(BoundedStackTest, ChainsInAPoolWhoseTasksCannotWait) {
   walk_full_pools(GetParam(), OnFull::wait);
+}
+
+// On a team of one, which has no threads to start a run on, and on others.
+TEST(BoundedStack, RunsThatStartTheNext) {
+  const SmallStacks small;
+  for (const std::size_t width : {1U, 2U}) {
+    std::thread([width] {
+      ThreadTeam team(width);
+      start_each(team, links());
+      ThreadPool pool(width);
+      start_each(pool, links());
+    }).join();
+  }
 }
 
 // The canary: how deep they are inside each other is seen, and would grow without the bound.

@@ -15,6 +15,7 @@
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/process/process_pool.hpp>
 #include <handoff/process/subprocess.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <map>
@@ -84,6 +85,14 @@ void use_subprocess() {
     check(Subprocess::start({"true"}).wait().ok(), "a program");
   } catch (const SubprocessError&) {  // where the thread that starts programs has ended
   }
+}
+
+int add_one(const int& number) { return number + 1; }
+
+// With its fork server.
+void use_process_pool() {
+  static ProcessPool pool{{.width = 1}};
+  check(pool.submit<add_one>(1).get() == 2, "a job");
 }
 
 void (*use)() = nullptr;
@@ -226,6 +235,7 @@ const std::map<std::string, void (*)()> kObjects = {
     {"timers", use_timers},
     {"team", use_team},
     {"subprocess", use_subprocess},
+    {"process_pool", use_process_pool},
 };
 
 const std::map<std::string, int (*)()> kMoments = {

@@ -23,7 +23,7 @@ namespace end_of_program_test { namespace {
 using namespace std::chrono_literals;
 
 // Static objects of the user's are gone when those that were made before them end.
-const std::set<std::string> kEndWithStatics = {"own_pool", "team"};
+const std::set<std::string> kEndWithStatics = {"own_pool", "process_pool", "team"};
 const std::set<std::string> kAfterStatics = {"static_before", "atexit_before"};
 
 struct Table {
