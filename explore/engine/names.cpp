@@ -10,6 +10,7 @@
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/detail/fork.hpp>
 #include <handoff/sync/detail/park.hpp>
 #include <handoff/sync/detail/stack.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
@@ -259,6 +260,8 @@ unsigned CpuBudget::width() const noexcept { return affinity; }
 Spin spin_policy() noexcept { return Spin::never; }
 
 bool stack_is_short() noexcept { return false; }
+
+int Origin::this_process() noexcept { return 1; }  // there is no other
 
 CpuSet CpuSet::of_this_thread() noexcept { return {}; }
 

@@ -104,6 +104,32 @@ const Scenario not_beyond_the_owner("steal_deque/not_beyond_the_owner", [] {
   });
 });
 
+// The owner says whose the items are, and something else before one of another is pushed. A thief
+// that looks there when it has seen the item takes none of another.
+const Scenario steals_if("steal_deque/steals_if", [] {
+  test::Audited<StealDeque<std::uint32_t>> deque(2);
+  sync::atomic<int> whose{0};
+  std::uint32_t stolen = 2;
+  explore::Thread thief([&] {
+    const auto may = [&whose]() noexcept {
+      return whose.load(sync::order::acquire) == 1;  // order: acquire, before the exchange
+    };
+    (void)deque.steal_if(stolen, may);
+  });
+  std::uint32_t item = 0;
+  whose.store(1, sync::order::relaxed);  // order: relaxed, the push brings it
+  deque.reserve(2);
+  deque.push(0);
+  const bool mine = deque.pop(item) == Status::ok;
+  whose.store(0, sync::order::relaxed);  // order: relaxed, as above
+  deque.push(1);
+  const bool last = deque.pop(item) == Status::ok;
+  thief.join();
+  explore::check(last && item == 1, "nobody else may take it");
+  explore::check(mine == (stolen == 2), "the other one is taken by one");
+  explore::outcome(stolen);
+});
+
 // Pushes while a thief is at it, and places that are used again.
 const Scenario used_again("steal_deque/used_again", [] {
   test::Audited<StealDeque<std::uint32_t>> deque(1);

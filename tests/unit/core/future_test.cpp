@@ -421,6 +421,18 @@ TEST(LendingTest, ATaskOfTheSameExecutorNeedsNone) {
   ender.join();
 }
 
+// Nobody but a thief or a stand-in runs what the waiting task has handed over.
+TEST(LendingTest, ATaskThatHasHandedOverOthersNeedsAStandIn) {
+  Host host;
+  RunningTask task(host);
+  Place place(host);
+  place.own = true;
+  place.on_lent = [&task] { task.end(); };
+  EXPECT_EQ(task.future.get(), 1);
+  EXPECT_EQ(place.lent, 1);
+  EXPECT_EQ(place.returned, 1);
+}
+
 // What follows is made on the thread that ended the source: of that one's executor.
 TEST(LendingTest, WhatFollowsIsOfTheExecutorThatRunsIt) {
   for (const bool same : {true, false}) {

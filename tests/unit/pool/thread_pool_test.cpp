@@ -22,6 +22,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -545,6 +546,16 @@ TEST_P(ThreadPoolTest, ManyMayWaitAtOnce) {
       });
     }
     for (auto& waiter : waiters) waiter.join();
+  }
+}
+
+// Not a pool that is narrower than asked for, and says nothing.
+TEST_P(ThreadPoolTest, ACpuThatThereIsNotIsAnError) {
+  for (const int none : {CPU_SETSIZE - 1, CPU_SETSIZE}) {
+    auto given = options(2);
+    given.core = 2;
+    given.cpus = {sched_getcpu(), none};
+    EXPECT_THROW(ThreadPool{given}, std::system_error);
   }
 }
 

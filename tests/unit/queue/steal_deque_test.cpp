@@ -44,6 +44,23 @@ TEST(StealDeque, TheOwnerTakesTheNewestAThiefTheOldest) {
   EXPECT_TRUE(deque.was_empty());
 }
 
+TEST(StealDeque, AThiefMayLookBeforeItTakes) {
+  StealDeque<std::uint64_t> deque(4);
+  std::uint64_t item = 77;
+  int asked = 0;
+  EXPECT_EQ(deque.steal_if(item, [&asked] { return ++asked == 0; }), Status::empty);
+  EXPECT_EQ(asked, 0) << "there is nothing to ask of";
+  push(deque, 1);
+  push(deque, 2);
+  EXPECT_EQ(deque.steal_if(item, [&asked] { return ++asked == 0; }), Status::empty);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(item, 77U) << "a no leaves both alone";
+  ASSERT_EQ(deque.steal_if(item, [] { return true; }), Status::ok);
+  EXPECT_EQ(item, 1U);
+  ASSERT_EQ(deque.pop(item), Status::ok);
+  EXPECT_EQ(item, 2U);
+}
+
 TEST(StealDeque, GrowsAndKeepsTheOrderAlsoAcrossTheSeam) {
   for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0} - 2}) {
     handoff::test::StartedAt<StealDeque<std::uint64_t>> deque(2, start);

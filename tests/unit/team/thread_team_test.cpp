@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -293,6 +294,14 @@ TEST(ThreadTeam, NamesAndPinsItsThreads) {
            },
            {.block = 1});
   EXPECT_EQ(named, 1);
+}
+
+// Not a team that is narrower than asked for, and says nothing.
+TEST(ThreadTeam, ACpuThatThereIsNotIsAnError) {
+  for (const int none : {CPU_SETSIZE - 1, CPU_SETSIZE}) {
+    const ThreadTeamOptions options{.width = 3, .cpus = {sched_getcpu(), none}};
+    EXPECT_THROW(ThreadTeam{options}, std::system_error);
+  }
 }
 
 TEST(ThreadTeam, MovesWithItsThreads) {
