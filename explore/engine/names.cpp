@@ -261,7 +261,7 @@ Spin spin_policy() noexcept { return Spin::never; }
 
 bool stack_is_short() noexcept { return false; }
 
-int Origin::this_process() noexcept { return 1; }  // there is no other
+int Origin::forks() noexcept { return 0; }  // a model has none
 
 CpuSet CpuSet::of_this_thread() noexcept { return {}; }
 

@@ -267,7 +267,7 @@ void FutureState::visit_sources(Workplace& here, Visitor& visitor) noexcept {
 Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   if (is_ready()) return Status::ok;
   const Inside::Pause pause;
-  if (is_ready()) return Status::ok;
+  if (pause.has_called() && is_ready()) return Status::ok;
   Workplace* const here = workplace();
   if (here == nullptr || deadline != sync::no_deadline) {
     return sleep(deadline, stop, sync::spin_policy());

@@ -61,7 +61,6 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
 
 Engine::Engine(const ThreadPoolOptions& options)
     : FutureHost(static_cast<bool>(options.on_wait_cycle)),
-      origin_(sync::Origin::here()),
       parts_(std::make_unique<EngineParts>(*this, options, sync::recent_cpu_budget().width())),
       admission_(options, {parts_->crew, parts_->room, parts_->threads, parts_->backlog,
                            parts_->unqueued, parts_->runner, parts_->completion}) {

@@ -31,8 +31,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 class OwnTasks {
  public:
   // While this lives, the thread runs nothing but what it waits for.
-  explicit OwnTasks(Worker& worker) noexcept
-      : worker_(worker), group_(worker.group), below_(worker.claimed.height()) {}
+  explicit OwnTasks(Worker& worker) noexcept : worker_(worker), group_(worker.group) {}
   ~OwnTasks() {
     while (has_put_aside()) put_back();
     worker_.group = group_;
@@ -45,7 +44,7 @@ class OwnTasks {
   Task* next(IsOurs&& is_ours) noexcept {
     Task* task = nullptr;
     while (worker_.spawned.height() > worker_.base && worker_.spawned.pop(task) == Status::ok) {
-      if (is_ours(*task) || !move_to(worker_.claimed, *task)) return task;
+      if (is_ours(*task) || !put_aside(*task)) return task;
     }
     return nullptr;
   }
@@ -55,7 +54,12 @@ class OwnTasks {
 
  private:
   bool has_put_aside() const noexcept {
-    return worker_.claimed.height() > below_ && !worker_.claimed.was_empty();
+    return puts_aside_ && worker_.claimed.height() > below_ && !worker_.claimed.was_empty();
+  }
+  bool put_aside(Task& task) noexcept {
+    if (!puts_aside_) below_ = worker_.claimed.height();
+    puts_aside_ = true;
+    return move_to(worker_.claimed, task);
   }
 
   void put_back() noexcept {
@@ -79,7 +83,8 @@ class OwnTasks {
   Worker& worker_;
   const Inside::Pause pause_;  // somebody may wait for what was put off
   const GroupTasks* const group_;  // of the task that waits
-  const std::int64_t below_;  // what lies in `claimed` below this was there before
+  bool puts_aside_ = false;
+  std::int64_t below_ = 0;  // what lies in `claimed` below this was there before
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

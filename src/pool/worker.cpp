@@ -20,9 +20,9 @@ Worker::Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest
       spawned(deque_tasks),
       claimed(deque_tasks),
       nodes(store),
-      part_of(nullptr),
       place(number),
-      taken(false) {}
+      taken(false),
+      part_of(nullptr) {}
 
 Worker::~Worker() = default;
 

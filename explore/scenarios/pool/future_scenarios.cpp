@@ -245,8 +245,8 @@ const Scenario own_tasks_after(
     },
     Size::single);
 
-// While it waits for a task of its own pool, what it has handed over runs, and not what the task
-// below it has.
+// While it waits for a task of its own pool nothing runs, neither what it has handed over nor what
+// the task below it has.
 const Scenario only_its_own(
     "future/only_its_own",
     [] {
@@ -280,14 +280,15 @@ const Scenario only_its_own(
     },
     Size::single);
 
-// What it waits for runs elsewhere, and needs what the waiting task has handed over.
+// What it waits for runs elsewhere, and needs what the waiting task has handed over: that never
+// runs in the wait, so a stand-in comes for it.
 const Scenario helps_itself(
     "future/helps_itself",
     [] {
+      OpenOnce begun;
+      OpenOnce gate;
       test::AuditedPool pool({.width = 2});
-      pool.post([&pool] {
-        OpenOnce begun;
-        OpenOnce gate;
+      pool.post([&] {
         auto result = pool.submit([&] {
           begun.open();
           gate.wait();

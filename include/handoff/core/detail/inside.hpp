@@ -75,6 +75,8 @@ class Inside {
       if (before_ != nullptr) [[unlikely]]
         begin();
     }
+    // Whether anything may have been called.
+    bool has_called() const noexcept { return before_ != nullptr; }
     ~Pause() {
       if (before_ != nullptr) [[unlikely]]
         innermost() = before_;

@@ -128,9 +128,9 @@ class Engine final : public FutureHost {
   void finish(const Closing& closing) noexcept;
   void drop_leftovers() noexcept;
 
-  const sync::Origin origin_;
   std::unique_ptr<EngineParts> parts_;
   Admission admission_;
+  const sync::Origin origin_ = sync::Origin::here();
 };
 
 }  // namespace detail

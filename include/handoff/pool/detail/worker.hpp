@@ -79,11 +79,6 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   NodeCache nodes;
 
   std::int64_t base = 0;  // height of `spawned` when the task that runs here began
-  const GroupTasks* group = nullptr;  // that waits for the task that runs here; null: none
-
-  // For those who may help it; see TP-4 in group_tasks.hpp.
-  sync::atomic<const GroupTasks*> part_of;  // the problem of all in `spawned`; null: nobody says
-  bool pure = false;  // nothing else came into `spawned` since; false: `part_of` is null
   std::uint32_t tick = 0;  // tasks begun
   std::uint32_t victim = 0;  // whom to rob first
 
@@ -109,9 +104,15 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   std::uint32_t blocking = 0;  // regions that its thread is in, one inside the other
   bool replaced = false;  // somebody stands in
 
+  const GroupTasks* group = nullptr;  // that waits for the task that runs here; null: none
+
+  // For those who may help it; see TP-4 in group_tasks.hpp.
+  bool pure = false;  // nothing else came into `spawned` since; false: `part_of` is null
+  sync::atomic<const GroupTasks*> part_of;  // the problem of all in `spawned`; null: nobody says
+
   // It is about to run a task of this group that it has taken from another worker.
   void begin_part_of(const GroupTasks& problem) noexcept {
-    const bool is_empty = spawned.was_empty();
+    const bool is_empty = depth == 0 || spawned.was_empty();  // it looked there before it stole
     // order: relaxed, what is pushed from here on brings it: see GroupTasks::help_thief().
     part_of.store(is_empty ? &problem : nullptr, sync::order::relaxed);
     pure = pure || is_empty;

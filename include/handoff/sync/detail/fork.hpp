@@ -20,14 +20,15 @@ bool at_fork_in_child(void (*function)()) noexcept;
 class Origin {
  public:
   Origin() noexcept = default;  // nothing was made
-  static Origin here() noexcept { return Origin(this_process()); }
-  bool is_here() const noexcept { return process_ == this_process(); }
+  static Origin here() noexcept { return Origin(forks()); }
+  bool is_here() const noexcept { return forks_ == forks(); }
 
  private:
-  explicit Origin(int process) noexcept : process_(process) {}
-  static int this_process() noexcept;
+  explicit Origin(int forks) noexcept : forks_(forks) {}
+  // That lie between the first process that asked and this one.
+  static int forks() noexcept;
 
-  int process_ = 0;
+  int forks_ = 0;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::sync
