@@ -241,6 +241,29 @@ const Scenario held(
     },
     Size::large);
 
+// Who holds notifications back and waits for room is not let down by another one that takes it.
+const Scenario holds_and_waits(
+    "event_queue/holds_and_waits_for_room",
+    [] {
+      using Queue = QueueOf<Bounded<OnFull::wait>>;
+      Queue queue(options<Queue>());
+      const auto put = [&] { explore::check(queue.enqueue(0, 1) == Status::ok, "in the end"); };
+      explore::Thread holder([&] {
+        const Queue::NotificationHold hold(queue);
+        put();
+        put();
+      });
+      explore::Thread other(put);
+      std::size_t handled = 0;
+      while (handled < 3) {
+        explore::check(queue.wait() == Status::ok, "there is one");
+        handled += queue.drain([](int, int) {});
+      }
+      holder.join();
+      other.join();
+    },
+    Size::large);
+
 // Who leaves events behind, though it could have had them, and goes away tells the next one.
 template <class Leave>
 void leaves_behind(const Leave& leave) {

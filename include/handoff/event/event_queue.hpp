@@ -388,10 +388,13 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
 
   template <class K>
   Status wait_for_room(const Until& until, const K& key) {
-    // Only who drains makes room, and a NotificationHold may have kept all of them asleep.
-    arrivals().wake(1);
     bool taken = false;
-    const auto found = [&] { return closed() || (taken = take_room(key)); };
+    const auto found = [&] {
+      if (closed() || (taken = take_room(key))) return true;
+      // Only who drains makes room, and a NotificationHold may have kept all of them asleep.
+      arrivals().wake(1);
+      return false;
+    };
     const sync::Wakeup why = store_->room().wait(found, until);
     if (why != sync::Wakeup::notified) return detail::status_of(why);
     return taken ? Status::ok : Status::closed;

@@ -88,12 +88,16 @@ class EventStore {
       return false;
     {
       struct Told {  // also if it cannot be made: what is behind it is held back no more
-        Arrivals& arrivals;
-        ~Told() { arrivals.tell(); }
-      } told{arrivals_};
+        EventStore& store;
+        ~Told() { store.tell_of_one(); }
+      } told{*this};
       chunks_.fill(place, std::forward<With>(with)...);
     }
-    if constexpr (kCoalesces) pushed(place);
+    // Once a chunk, so that what was replaced does not pile up before the next drain. If it fails
+    // the drain comes to the same, and its caller hears of it.
+    if constexpr (kCoalesces && !kBounded) {
+      if (place.offset == 0) (void)attempt([this] { tidy(); }, []() noexcept {});
+    }
     return true;
   }
 
@@ -257,16 +261,13 @@ class EventStore {
     }
   }
 
-  // By the producer of a coalescing queue, whose event is there.
-  void pushed([[maybe_unused]] const Place& place) {
-    if constexpr (!kBounded) {
-      // Once a chunk, so that what was replaced does not pile up before the next drain. If it fails
-      // the drain comes to the same, and its caller hears of it.
-      if (place.offset == 0) (void)attempt([this] { tidy(); }, []() noexcept {});
-    } else if constexpr (on_full<Policies>() == OnFull::wait) {
-      room_.tell();  // who waits with a newer event of this key need wait no more
-    }
+  // By a producer whose event is there, or cannot be made.
+  void tell_of_one() noexcept {
+    arrivals_.tell();
+    // Who waits for room with a newer event of this key need wait no more.
+    if constexpr (kCoalesces && on_full<Policies>() == OnFull::wait) room_.tell();
   }
+
   void tidy() {
     Telling telling{*this};
     const sync::Lock lock(mutex_);
